@@ -1,0 +1,382 @@
+// ops::Backend on the CPU: cuts each operation into independent ranges and runs them on OpenMP threads.
+//
+// The arithmetic is in the kernel tables (kernels.hpp) and in oneDNN; here are sizes, checks, scratch and
+// threads. One thread calls; the team it starts has exactly the number of threads asked for. Which thread
+// computes a range, and how ranges are cut, changes no bit of the results.
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/cpu_dispatch.hpp"
+#include "kernels/cpu/cpu_heads.hpp"
+#include "kernels/cpu/cpu_kv.hpp"
+#include "kernels/cpu/cpu_memory.hpp"
+#include "kernels/cpu/cpu_onednn.hpp"
+#include "kernels/cpu/cpu_rope.hpp"
+#include "kernels/cpu/cpu_weight.hpp"
+#include "kernels/ops.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon::cpu {
+namespace {
+
+// Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
+constexpr const char* kNumerics = "1";
+
+constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
+constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
+constexpr size_t kAttentionRows = 64;             // query rows (positions x heads of a group) in a range
+constexpr size_t kRowElements = size_t{1} << 14;  // elements of a range of a row-wise operation
+constexpr size_t kSerialWork = size_t{1}
+                               << 17;  // multiply-adds or elements below which one thread is quicker
+
+constexpr size_t divide_up(size_t a, size_t b) {
+  return (a + b - 1) / b;
+}
+
+class CpuBackend final : public ops::Backend {
+ public:
+  explicit CpuBackend(const ops::CpuOptions& options);
+
+  std::string device_kind() const override;
+  DType dtype() const override { return dtype_; }
+
+  void* allocate(size_t bytes) override;
+  void release(void* memory) override { FreeMemory()(memory); }
+
+  std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override {
+    return std::make_unique<CpuWeight>(kernels_, matrix, dtype_, onednn_.get());
+  }
+  std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override {
+    return std::make_unique<CpuKvStore>(shape, dtype_);
+  }
+  void set_rope(const ops::RopeParams& rope, size_t positions) override { rope_.set(rope, positions); }
+
+  void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
+  void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
+                void* act) override;
+  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) override;
+  void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
+                 ops::KvStore& kv) override;
+  void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
+                 const ops::KvStore& kv, void* act) override;
+  void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
+  void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
+  void upload(const float* host, size_t count, float* device) override {
+    if (count != 0) std::memcpy(device, host, count * sizeof(float));
+  }
+  void download(const float* device, size_t count, float* host) override {
+    if (count != 0) std::memcpy(host, device, count * sizeof(float));
+  }
+
+  void marginals(const void* act, size_t n, const ops::Weight& w, double* out) override;
+  void logits(const void* act, size_t n, const ops::Weight& w, float* out) override {
+    linear(act, n, w, out, w.rows());
+  }
+  void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
+                 double* maximum, double* sum, double* target_logit) override;
+
+ private:
+  /// Runs f(task, thread) for every task; `work` is the size of all of it together.
+  template <class F>
+  void parallel(size_t tasks, size_t work, F f) const;
+  /// The same for rows of a row-wise operation: f(first row, number of rows).
+  template <class F>
+  void parallel_rows(size_t rows, size_t width, F f) const;
+  /// Gives each thread at least `bytes` of scratch.
+  void need_scratch(size_t bytes);
+  char* at(void* act, size_t elements) const {
+    return static_cast<char*>(act) + elements * dtype_size(dtype_);
+  }
+  const char* at(const void* act, size_t elements) const {
+    return static_cast<const char*>(act) + elements * dtype_size(dtype_);
+  }
+  void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
+  void check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
+                  const CpuKvStore& kv) const;
+  /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
+  template <class F>
+  void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
+
+  const Kernels& kernels_;
+  DType dtype_;
+  int threads_;
+  std::unique_ptr<OneDnn> onednn_;
+  RopeTable rope_;
+  std::vector<Memory> scratch_;  // one a thread
+  size_t scratch_bytes_ = 0;
+  Memory logits_;
+  size_t logits_bytes_ = 0;
+};
+
+CpuBackend::CpuBackend(const ops::CpuOptions& options)
+    : kernels_(select_kernels(options.isa)), dtype_(options.dtype), threads_(options.threads) {
+  if (dtype_ == DType::f16)
+    throw Error("make_cpu_backend", "f16 is no activation type of the CPU backend; choose f32 or bf16");
+  if (threads_ < 1)
+    throw Error("make_cpu_backend",
+                std::to_string(threads_) + " threads were asked for; at least 1 is needed");
+  // Only there is it faster than the own kernels; without bf16 products in the CPU it emulates them.
+  if (options.onednn && dtype_ == DType::bf16 && std::strcmp(kernels_.name, "avx512_bf16") == 0)
+    onednn_ = make_onednn(threads_);
+  scratch_.resize(static_cast<size_t>(threads_));
+}
+
+std::string CpuBackend::device_kind() const {
+  return "cpu:" + std::string(kernels_.name) + (onednn_ ? "+" + onednn_->kind() : "") + ":" + kNumerics;
+}
+
+void* CpuBackend::allocate(size_t bytes) {
+  Memory memory = allocate_aligned("allocate", bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory.release();
+}
+
+template <class F>
+void CpuBackend::parallel(size_t tasks, size_t work, F f) const {
+  if (threads_ == 1 || tasks < 2 || work < kSerialWork) {
+    for (size_t task = 0; task < tasks; ++task) f(task, size_t{0});
+    return;
+  }
+#pragma omp parallel for schedule(dynamic) num_threads(threads_)
+  for (size_t task = 0; task < tasks; ++task) f(task, static_cast<size_t>(omp_get_thread_num()));
+}
+
+template <class F>
+void CpuBackend::parallel_rows(size_t rows, size_t width, F f) const {
+  const size_t block = std::max<size_t>(1, kRowElements / std::max<size_t>(1, width));
+  parallel(divide_up(rows, block), rows * width, [&](size_t task, size_t) {
+    const size_t first = task * block;
+    f(first, std::min(block, rows - first));
+  });
+}
+
+void CpuBackend::need_scratch(size_t bytes) {
+  if (bytes <= scratch_bytes_) return;
+  scratch_bytes_ = 0;
+  for (Memory& m : scratch_) {
+    m.reset();
+    m = allocate_aligned("need_scratch", bytes);
+  }
+  scratch_bytes_ = bytes;
+}
+
+void CpuBackend::embed(const TensorView& table, std::span<const uint32_t> rows, float* x) {
+  for (const uint32_t row : rows)
+    if (row >= table.rows)
+      throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
+                               std::to_string(table.rows) + " rows");
+  const char* const data = static_cast<const char*>(table.data);
+  const size_t stride = table.cols * dtype_size(table.dtype);
+  parallel_rows(rows.size(), table.cols, [&](size_t first, size_t n) {
+    for (size_t i = first; i < first + n; ++i)
+      kernels_.widen(data + rows[i] * stride, table.dtype, table.cols, x + i * table.cols);
+  });
+}
+
+void CpuBackend::add_norm(float* x, const float* delta, const float* weight, float eps, size_t n,
+                          size_t width, void* act) {
+  parallel_rows(n, width, [&](size_t first, size_t rows) {
+    const size_t offset = first * width;
+    kernels_.add_norm(x + offset, delta == nullptr ? nullptr : delta + offset, weight, eps, rows, width,
+                      at(act, offset), dtype_);
+  });
+}
+
+void CpuBackend::swiglu(const float* gate_up, size_t n, size_t width, void* act) {
+  parallel_rows(n, width, [&](size_t first, size_t rows) {
+    kernels_.swiglu(gate_up + first * 2 * width, rows, width, at(act, first * width), dtype_);
+  });
+}
+
+void CpuBackend::select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) {
+  parallel_rows(rows.size(), width, [&](size_t first, size_t n) {
+    for (size_t i = first; i < first + n; ++i)
+      std::memcpy(out + i * width, x + rows[i] * width, width * sizeof(float));
+  });
+}
+
+const CpuWeight& own(const ops::Weight& w) {
+  const auto* const weight = dynamic_cast<const CpuWeight*>(&w);
+  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
+  return *weight;
+}
+
+void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) {
+  const CpuWeight& weight = own(w);
+  if (ld_out < w.rows())
+    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
+                              std::to_string(w.rows()) + " outputs of the weight");
+  if (n == 0) return;
+  if (weight.onednn() != nullptr)
+    weight.onednn()->multiply(static_cast<const bf16*>(act), n, out, ld_out);
+  else
+    own_linear(act, n, weight, out, ld_out);
+}
+
+void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
+  const size_t k = w.cols(), outputs = w.rows();
+  // Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); columns so that the
+  // threads have a few tasks each, but no narrower than pays for packing the rows once more.
+  const size_t row_blocks = divide_up(n, kLinearRows);
+  const size_t block_rows = divide_up(divide_up(n, row_blocks), 6) * 6;
+  const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
+  const size_t block_columns = std::clamp(
+      divide_up(divide_up(outputs, wanted), kLinearColumns) * kLinearColumns, kLinearColumns, size_t{512});
+  const size_t column_blocks = divide_up(outputs, block_columns);
+  need_scratch(kernels_.linear_scratch(std::min(n, block_rows), k));
+  parallel(row_blocks * column_blocks, n * outputs * k, [&](size_t task, size_t thread) {
+    const size_t row = task / column_blocks * block_rows, column = task % column_blocks * block_columns;
+    if (row >= n) return;
+    kernels_.linear({at(act, row * k), dtype_, w.data(), w.type(), std::min(block_rows, n - row), k, column,
+                     std::min(column + block_columns, outputs), out + row * ld_out, ld_out,
+                     scratch_[thread].get()});
+  });
+}
+
+void CpuBackend::check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
+                            const CpuKvStore& kv) const {
+  if (kv.shape().head_dim != rope_.head_dim())
+    throw Error(function, "the rotary table is for heads of " + std::to_string(rope_.head_dim()) +
+                              ", the cache for " + std::to_string(kv.shape().head_dim));
+  if (layer >= kv.shape().layers || kv.type() != dtype_)
+    throw Error(function, "the KV store does not fit: layer " + std::to_string(layer) + " of " +
+                              std::to_string(kv.shape().layers));
+  for (const ops::RowRun& run : runs) {
+    if (run.n_rows > rope_.positions() || run.position > rope_.positions() - run.n_rows)
+      throw Error(function, "positions up to " + std::to_string(run.position + run.n_rows) +
+                                " are beyond the rotary table of " + std::to_string(rope_.positions()));
+    for (size_t i = 0; i < divide_up(run.position + run.n_rows, kPage); ++i)
+      if (run.pages[i] >= kv.count())
+        throw Error(function, "KV page " + std::to_string(run.pages[i]) + " of " +
+                                  std::to_string(kv.count()) + " does not exist");
+  }
+}
+
+void CpuBackend::append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs,
+                           size_t layer, ops::KvStore& kv) {
+  auto* const store = dynamic_cast<CpuKvStore*>(&kv);
+  if (store == nullptr) throw Error("append_kv", "the KV store belongs to another backend");
+  check_runs("append_kv", runs, layer, *store);
+  struct Piece {
+    size_t run, first, rows;
+  };
+  std::vector<Piece> pieces;  // rows of a run that share a page
+  size_t work = 0;
+  for (size_t r = 0; r < runs.size(); ++r)
+    for (size_t i = 0; i < runs[r].n_rows;) {
+      const size_t rows = std::min(runs[r].n_rows - i, kPage - (runs[r].position + i) % kPage);
+      pieces.push_back({r, i, rows});
+      work += rows * store->shape().kv_heads * store->shape().head_dim;
+      i += rows;
+    }
+  const size_t heads = store->shape().kv_heads, head_dim = store->shape().head_dim;
+  parallel(pieces.size() * heads, work, [&](size_t task, size_t) {
+    const Piece& piece = pieces[task / heads];
+    const ops::RowRun& run = runs[piece.run];
+    const size_t head = task % heads, position = run.position + piece.first;
+    const size_t offset = (run.first_row + piece.first) * ld + head * head_dim;
+    char* const page = static_cast<char*>(store->bases()[run.pages[position / kPage]]);
+    kernels_.append_kv({k + offset, v + offset, ld, piece.rows, position % kPage, head_dim,
+                        store->value_dim(), rope_.cos(position), rope_.sin(position),
+                        page + store->k_offset(layer, head), page + store->v_offset(layer, head), dtype_});
+  });
+}
+
+void CpuBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
+                           size_t layer, const ops::KvStore& kv, void* act) {
+  const auto* const store = dynamic_cast<const CpuKvStore*>(&kv);
+  if (store == nullptr) throw Error("attention", "the KV store belongs to another backend");
+  check_runs("attention", runs, layer, *store);
+  const size_t kv_heads = store->shape().kv_heads, head_dim = store->shape().head_dim;
+  if (heads == 0 || heads % kv_heads != 0)
+    throw Error("attention", std::to_string(heads) + " query heads cannot share " + std::to_string(kv_heads) +
+                                 " KV heads");
+  const size_t group = heads / kv_heads, block = std::max<size_t>(1, kAttentionRows / group);
+  struct Piece {
+    size_t run, first, positions;
+  };
+  std::vector<Piece> pieces;
+  size_t work = 0;
+  for (size_t r = 0; r < runs.size(); ++r)
+    for (size_t i = 0; i < runs[r].n_rows; i += block) {
+      pieces.push_back({r, i, std::min(block, runs[r].n_rows - i)});
+      work += pieces.back().positions * heads * head_dim * (runs[r].position + i + 1);
+    }
+  // The later a piece, the more keys it sees: longest first, so that no thread ends with a long one alone.
+  std::ranges::stable_sort(pieces, std::ranges::greater{},
+                           [&](const Piece& p) { return runs[p.run].position + p.first; });
+  need_scratch(kernels_.attention_scratch(block * group, head_dim, store->value_dim()) * sizeof(float));
+  parallel(pieces.size() * kv_heads, work, [&](size_t task, size_t thread) {
+    const Piece& piece = pieces[task / kv_heads];
+    const ops::RowRun& run = runs[piece.run];
+    const size_t head = task % kv_heads, position = run.position + piece.first,
+                 row = run.first_row + piece.first;
+    const size_t column = head * group * head_dim;
+    kernels_.attention({q + row * ld + column, ld, piece.positions, position, group, head_dim,
+                        store->value_dim(), run.pages, store->bases(), store->k_offset(layer, head),
+                        store->v_offset(layer, head), dtype_, rope_.cos(position), rope_.sin(position),
+                        at(act, row * heads * head_dim + column), dtype_, heads * head_dim,
+                        static_cast<float*>(scratch_[thread].get())});
+  });
+}
+
+template <class F>
+void CpuBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f) {
+  const size_t rows = std::clamp<size_t>(kHeadFloats / w.rows(), 1, kHeadRows);
+  const size_t bytes = checked_product("logits", std::min(rows, n) * w.rows(), sizeof(float));
+  if (bytes > logits_bytes_) {
+    logits_.reset();
+    logits_bytes_ = 0;
+    logits_ = allocate_aligned("logits", bytes);
+    logits_bytes_ = bytes;
+  }
+  float* const z = static_cast<float*>(logits_.get());
+  for (size_t first = 0; first < n; first += rows) {
+    const size_t count = std::min(rows, n - first);
+    linear(at(act, first * w.cols()), count, w, z, w.rows());
+    f(first, count, z);
+  }
+}
+
+void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out) {
+  if (w.rows() != ops::kKmers)
+    throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
+                                 std::to_string(ops::kKmers) + " 6-mers");
+  need_scratch(ops::kKmers * sizeof(float));
+  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+    parallel(count, count * ops::kKmers, [&](size_t i, size_t thread) {
+      row_marginals(kernels_, z + i * ops::kKmers, static_cast<float*>(scratch_[thread].get()),
+                    out + (first + i) * ops::kMarginals);
+    });
+  });
+}
+
+void CpuBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
+                           double* maximum, double* sum, double* target_logit) {
+  if (targets.size() != n)
+    throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
+  need_scratch(kLogsumexpTile * sizeof(float));
+  const size_t outputs = w.rows();
+  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+    parallel(count, count * outputs, [&](size_t i, size_t thread) {
+      const size_t row = first + i;
+      const float* const logits = z + i * outputs;
+      row_logsumexp(kernels_, logits, outputs, static_cast<float*>(scratch_[thread].get()), maximum + row,
+                    sum + row);
+      const int64_t target = targets[row];
+      if (target >= 0 && static_cast<uint64_t>(target) < outputs)
+        target_logit[row] = static_cast<double>(logits[target]);
+    });
+  });
+}
+
+}  // namespace
+}  // namespace carbon::cpu
+
+std::unique_ptr<carbon::ops::Backend> carbon::ops::make_cpu_backend(const CpuOptions& options) {
+  return std::make_unique<cpu::CpuBackend>(options);
+}

@@ -1,0 +1,37 @@
+// Aligned memory for the CPU backend: 64 bytes, so that a vector never straddles a cache line.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "src/util/error.hpp"
+
+namespace carbon::cpu {
+
+struct FreeMemory {
+  void operator()(void* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<void, FreeMemory>;
+
+/// `bytes` of memory aligned to 64 bytes, contents undefined. Throws Error(function, ...) naming the size.
+inline Memory allocate_aligned(const char* function, size_t bytes) {
+  const size_t rounded = bytes > std::numeric_limits<size_t>::max() - 64 ? 0 : (bytes + 64) / 64 * 64;
+  void* const p = rounded == 0 ? nullptr : std::aligned_alloc(64, rounded);
+  if (p == nullptr)
+    throw Error(function, "out of memory: could not allocate " + std::to_string(bytes) +
+                              " bytes; use a smaller batch or model, or a machine with more memory");
+  return Memory(p);
+}
+
+/// a * b, or an Error when it does not fit.
+inline size_t checked_product(const char* function, size_t a, size_t b) {
+  size_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw Error(function, "a size overflows: " + std::to_string(a) + " x " + std::to_string(b));
+  return product;
+}
+
+}  // namespace carbon::cpu

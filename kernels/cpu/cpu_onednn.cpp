@@ -1,0 +1,260 @@
+// The dnnl::matmul primitive behind OneDnn; see the header for what is asked of it.
+#include "kernels/cpu/cpu_onednn.hpp"
+
+#include "kernels/ops.hpp"
+
+#ifdef CARBON_ONEDNN
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <dnnl.hpp>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "src/util/error.hpp"
+
+namespace carbon::cpu {
+namespace {
+
+using dnnl::memory;
+
+// The weights' layout is chosen for this many rows and kept for all others.
+constexpr size_t kReferenceRows = 64;
+// Primitives kept for a shape; batches of ever new sizes must not fill the memory.
+constexpr size_t kPrimitives = 64;
+
+/// oneDNN takes its thread count from OpenMP's, which is the calling thread's own setting.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~ThreadCount() { omp_set_num_threads(before_); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_;
+};
+
+memory::dim dim(size_t n) {
+  return static_cast<memory::dim>(n);
+}
+
+/// The primitives of one shape of weight.
+class Shape {
+ public:
+  Shape(dnnl::engine engine, dnnl::stream stream, size_t rows, size_t cols, int threads)
+      : engine_(std::move(engine)), stream_(std::move(stream)), n_(rows), k_(cols), threads_(threads) {
+    const ThreadCount scope(threads_);
+    try {
+      const auto any = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::any);
+      const auto chosen = description(kReferenceRows, n_, any);
+      weights_ = chosen.weights_desc();
+      usable_ = is_invariant_kind(chosen);
+      // The choice of implementation depends on the number of rows; ask for a spread of them.
+      for (const size_t count : {1, 8, 9, 200, 1366, 8192})
+        usable_ = usable_ && is_invariant_kind(description(count, n_, weights_));
+    } catch (const dnnl::error&) {
+      usable_ = false;  // no such product on this CPU
+    }
+  }
+
+  bool usable() const { return usable_; }
+
+  memory reorder(const bf16* data) {
+    const ThreadCount scope(threads_);
+    const auto plain = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::ba);
+    // The source is only read.
+    memory from(plain, engine_, const_cast<bf16*>(data));
+    memory to(weights_, engine_);
+    dnnl::reorder(from, to).execute(stream_, from, to);
+    stream_.wait();
+    return to;
+  }
+
+  void multiply(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
+    const Primitive& product = primitive(rows, ld_out);
+    if (product)
+      run(product, weights, act, rows, out, ld_out, threads_);
+    else
+      multiply_padded(weights, act, rows, out, ld_out);
+  }
+
+  /// Whether rows come out the same alone, in batches and on several threads. Asked once; a "no" is for good.
+  bool passes_self_test(const memory& weights) {
+    if (!tested_) {
+      tested_ = true;
+      usable_ = usable_ && self_test(weights);
+    }
+    return usable_;
+  }
+
+ private:
+  using Primitive = dnnl::matmul;
+
+  static bool is_invariant_kind(const dnnl::matmul::primitive_desc& d) {
+    return std::string(d.impl_info_str()).starts_with("brg:");
+  }
+
+  memory::desc source(size_t rows) const {
+    return {{dim(rows), dim(k_)}, memory::data_type::bf16, memory::format_tag::ab};
+  }
+  memory::desc result(size_t rows, size_t ld_out) const {
+    return {{dim(rows), dim(n_)}, memory::data_type::f32, memory::dims{dim(ld_out), 1}};
+  }
+  dnnl::matmul::primitive_desc description(size_t rows, size_t ld_out, const memory::desc& weights) const {
+    return {dnnl::matmul::desc(source(rows), weights, result(rows, ld_out)), engine_};
+  }
+  /// An empty primitive where oneDNN would take an implementation that is not trusted.
+  Primitive create(size_t rows, size_t ld_out, int threads) const {
+    const ThreadCount scope(threads);
+    const auto d = description(rows, ld_out, weights_);
+    return is_invariant_kind(d) ? Primitive(d) : Primitive();
+  }
+
+  const Primitive& primitive(size_t rows, size_t ld_out) {
+    const std::pair<size_t, size_t> key(rows, ld_out);
+    const auto found = primitives_.find(key);
+    if (found != primitives_.end()) return found->second;
+    if (primitives_.size() >= kPrimitives) primitives_.clear();
+    return primitives_.emplace(key, create(rows, ld_out, threads_)).first->second;
+  }
+
+  /// In blocks of the reference size, whose implementation the self-test has seen: slow, and always possible.
+  void multiply_padded(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
+    const Primitive product = create(kReferenceRows, n_, threads_);
+    std::vector<bf16> in(kReferenceRows * k_);
+    std::vector<float> to(kReferenceRows * n_);
+    for (size_t first = 0; first < rows; first += kReferenceRows) {
+      const size_t count = std::min(kReferenceRows, rows - first);
+      std::copy_n(act + first * k_, count * k_, in.begin());
+      run(product, weights, in.data(), kReferenceRows, to.data(), n_, threads_);
+      for (size_t i = 0; i < count; ++i) std::copy_n(to.data() + i * n_, n_, out + (first + i) * ld_out);
+    }
+  }
+
+  void run(const Primitive& product, const memory& weights, const bf16* act, size_t rows, float* out,
+           size_t ld_out, int threads) {
+    const ThreadCount scope(threads);
+    const memory in(source(rows), engine_, const_cast<bf16*>(act));
+    const memory to(result(rows, ld_out), engine_, out);
+    product.execute(stream_, {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, to}});
+    stream_.wait();
+  }
+
+  bool self_test(const memory& weights) {
+    std::vector<bf16> act(kReferenceRows * k_);
+    uint32_t state = 1;
+    for (bf16& a : act) {
+      state = state * 1664525u + 1013904223u;
+      a = to_bf16(static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f);
+    }
+    std::vector<float> all(kReferenceRows * n_), some(kReferenceRows * n_);
+    try {
+      run(create(kReferenceRows, n_, 1), weights, act.data(), kReferenceRows, all.data(), n_, 1);
+      for (const int threads : {1, 2, threads_})
+        for (const size_t rows : {size_t{1}, size_t{8}, size_t{9}, kReferenceRows}) {
+          // The last rows, so that an order that follows the row's number shows too.
+          const size_t first = kReferenceRows - rows;
+          const Primitive product = create(rows, n_, threads);
+          if (!product) return false;
+          run(product, weights, act.data() + first * k_, rows, some.data(), n_, threads);
+          if (std::memcmp(some.data(), all.data() + first * n_, rows * n_ * sizeof(float)) != 0) return false;
+        }
+    } catch (const dnnl::error&) {
+      return false;
+    }
+    return true;
+  }
+
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  size_t n_, k_;
+  int threads_;
+  memory::desc weights_;
+  bool usable_ = false, tested_ = false;
+  std::map<std::pair<size_t, size_t>, Primitive> primitives_;  // by rows and leading dimension
+};
+
+[[noreturn]] void fail(const char* function, const dnnl::error& e) {
+  throw Error(function,
+              std::string("oneDNN: ") + e.what() +
+                  (e.status == dnnl_out_of_memory ? "; use a smaller batch or a machine with more memory"
+                                                  : "; run with CARBON_FORCE_ISA=avx512 to do without it"));
+}
+
+class Weight final : public OneDnnWeight {
+ public:
+  Weight(std::shared_ptr<Shape> shape, memory weights)
+      : shape_(std::move(shape)), weights_(std::move(weights)) {}
+  void multiply(const bf16* act, size_t n, float* out, size_t ld_out) override {
+    try {
+      shape_->multiply(weights_, act, n, out, ld_out);
+    } catch (const dnnl::error& e) {
+      fail("linear", e);
+    }
+  }
+
+ private:
+  std::shared_ptr<Shape> shape_;
+  memory weights_;
+};
+
+class Library final : public OneDnn {
+ public:
+  explicit Library(int threads) : threads_(threads) {}
+
+  std::unique_ptr<OneDnnWeight> prepare(const bf16* data, size_t rows, size_t cols) override {
+    auto& shape = shapes_[{rows, cols}];
+    if (!shape) shape = std::make_shared<Shape>(engine_, stream_, rows, cols, threads_);
+    if (!shape->usable()) return nullptr;
+    try {
+      memory weights = shape->reorder(data);
+      if (!shape->passes_self_test(weights)) return nullptr;
+      return std::make_unique<Weight>(shape, std::move(weights));
+    } catch (const dnnl::error& e) {
+      fail("prepare", e);
+    }
+  }
+
+  std::string kind() const override {
+    return "onednn" + ops::onednn_version() +
+           (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx ? "amx" : "");
+  }
+
+ private:
+  int threads_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::map<std::pair<size_t, size_t>, std::shared_ptr<Shape>> shapes_;
+};
+
+}  // namespace
+
+std::unique_ptr<OneDnn> make_onednn(int threads) {
+  try {
+    return std::make_unique<Library>(threads);
+  } catch (const dnnl::error& e) {
+    fail("make_cpu_backend", e);
+  }
+}
+
+}  // namespace carbon::cpu
+
+std::string carbon::ops::onednn_version() {
+  const dnnl_version_t* const v = dnnl_version();
+  return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+}
+
+#else
+
+std::unique_ptr<carbon::cpu::OneDnn> carbon::cpu::make_onednn(int) {
+  return nullptr;
+}
+std::string carbon::ops::onednn_version() {
+  return "";
+}
+
+#endif

@@ -1,0 +1,36 @@
+// The kernels compiled for AVX-512 F, BW, VL and DQ. No standard library header may be included here (see
+// kernels.hpp).
+//
+// GCC 12 takes the undefined upper operands inside its own AVX-512 header for mistakes of ours (GCC bug
+// 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#include "kernels/cpu/kernels.hpp"
+
+#define INLINE [[gnu::always_inline]] inline
+
+namespace carbon::cpu {
+namespace {
+struct f16 {
+  uint16_t bits;
+};
+namespace isa_avx512 {
+#include "kernels/cpu/simd_avx512.hpp"
+//
+#include "kernels/cpu/kernels.inl"
+//
+#include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/attention.inl"
+
+constexpr Kernels table = make_table("avx512");
+}  // namespace isa_avx512
+}  // namespace
+
+const Kernels& kernels_avx512() {
+  return isa_avx512::table;
+}
+
+}  // namespace carbon::cpu

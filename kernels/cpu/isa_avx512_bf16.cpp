@@ -1,0 +1,36 @@
+// The kernels compiled for AVX-512 F, BW, VL and DQ with AVX512_BF16. No standard library header may be
+// included here (see kernels.hpp).
+//
+// GCC 12 takes the undefined upper operands inside its own AVX-512 header for mistakes of ours (GCC bug
+// 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#include "kernels/cpu/kernels.hpp"
+
+#define INLINE [[gnu::always_inline]] inline
+
+namespace carbon::cpu {
+namespace {
+struct f16 {
+  uint16_t bits;
+};
+namespace isa_avx512_bf16 {
+#include "kernels/cpu/simd_avx512.hpp"
+//
+#include "kernels/cpu/kernels.inl"
+//
+#include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/attention.inl"
+
+constexpr Kernels table = make_table("avx512_bf16");
+}  // namespace isa_avx512_bf16
+}  // namespace
+
+const Kernels& kernels_avx512_bf16() {
+  return isa_avx512_bf16::table;
+}
+
+}  // namespace carbon::cpu

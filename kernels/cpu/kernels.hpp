@@ -1,0 +1,102 @@
+// The table of compute kernels, one instance for each instruction set.
+//
+// Plain functions over ranges of memory: no threads, no allocation, no exceptions, no standard library (the
+// files that implement them are compiled for newer CPUs than the rest of the program, so nothing inline may
+// be shared). cpu_backend.cpp cuts work into ranges and calls these. Every value written depends on its own
+// row alone and on reduction orders fixed by the shapes, never on where a range begins or ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/tensor.hpp"
+
+namespace carbon::cpu {
+
+/// Tokens in a KV page (equal to ops::kPageTokens) and, in floats, the multiple to which V rows are padded.
+inline constexpr size_t kPage = 64, kValuePad = 16;
+/// The longest head that append_kv has room for.
+inline constexpr size_t kMaxHeadDim = 1024;
+
+/// Rows of activations that one LinearRange may hold at most.
+inline constexpr size_t kLinearRows = 96;
+/// Columns of a LinearRange are best a multiple of this.
+inline constexpr size_t kLinearColumns = 32;
+
+/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and columns [column, column_end).
+/// Types: f32 activations with f32, bf16 or f16 weights; bf16 activations with bf16 weights.
+struct LinearRange {
+  const void* act;  // [rows, k], dense
+  DType act_type;
+  const void* weight;  // [all columns, k], dense
+  DType weight_type;
+  size_t rows, k, column, column_end;
+  float* out;  // row 0, column 0 of the whole output
+  size_t ld_out;
+  void* scratch;  // linear_scratch(rows, k) bytes, 64-byte aligned
+};
+
+/// Keys and values of one KV head for consecutive positions inside one page.
+struct AppendRange {
+  const float* k;  // first row of this head; not yet rotated
+  const float* v;
+  size_t ld;    // floats between rows of k and of v
+  size_t rows;  // slot + rows <= kPage
+  size_t slot;  // where in the page the first row goes
+  size_t head_dim, value_dim;
+  const float* cos;  // [rows, head_dim / 2] at the first row's position
+  const float* sin;
+  void* k_page;  // [head_dim, kPage]
+  void* v_page;  // [kPage, value_dim], value_dim = head_dim rounded up to kValuePad
+  DType type;
+};
+
+/// Causal attention of `positions` consecutive queries, each with `group` query heads, over one KV head.
+struct AttentionRange {
+  const float* q;  // first position, first head of the group; heads are head_dim apart
+  size_t ld;       // floats between positions
+  size_t positions, position, group, head_dim, value_dim;
+  const uint32_t* pages;         // index of the page that holds each 64 positions from 0
+  const void* const* page_base;  // address of every page of the store
+  size_t k_offset, v_offset;     // bytes from a page's address to this layer and head
+  DType kv_type;
+  const float* cos;  // [positions, head_dim / 2] at `position`
+  const float* sin;
+  void* act;  // first position, first head of the group
+  DType act_type;
+  size_t ld_act;   // elements between positions
+  float* scratch;  // attention_scratch(positions * group, ...) floats, 64-byte aligned
+};
+
+struct Kernels {
+  const char* name;
+  /// Bytes of scratch for a range of up to `rows` rows.
+  size_t (*linear_scratch)(size_t rows, size_t k);
+  void (*linear)(const LinearRange& range);
+  /// out[i] = in[i], exact.
+  void (*widen)(const void* in, DType type, size_t n, float* out);
+  /// out[i] = in[i] rounded to nearest even; NaN stays NaN.
+  void (*narrow)(const float* in, size_t n, bf16* out);
+  /// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight.
+  void (*add_norm)(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
+                   void* act, DType act_type);
+  /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
+  void (*swiglu)(const float* gate_up, size_t rows, size_t width, void* act, DType act_type);
+  void (*append_kv)(const AppendRange& range);
+  /// Floats of scratch for up to `rows` rows (positions x group).
+  size_t (*attention_scratch)(size_t rows, size_t head_dim, size_t value_dim);
+  void (*attention)(const AttentionRange& range);
+  /// The largest of n > 0 values; NaN when one of them is not finite.
+  float (*finite_max)(const float* z, size_t n);
+  /// out[i] = exp(z[i] - shift), about 1 ulp.
+  void (*exp_shifted)(const float* z, size_t n, float shift, float* out);
+};
+
+const Kernels& kernels_generic();
+#if defined(__x86_64__) || defined(__i386__)
+const Kernels& kernels_avx2();
+const Kernels& kernels_avx512();
+const Kernels& kernels_avx512_bf16();
+#endif
+
+}  // namespace carbon::cpu

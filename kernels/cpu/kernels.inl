@@ -1,0 +1,151 @@
+// Kernels over single rows, written once on the vector names of a simd_*.hpp header, and the table of them
+// all.
+//
+// vf is a vector of kLanes binary32 values. load widens bf16 and f16, store rounds to bf16 to nearest even;
+// *_part touch only the first n elements of memory and read the rest as zero. vmax(a, b) and vmin(a, b)
+// return b when either is NaN. fma(a, b, c) = a * b + c, fused where the CPU has it. pow2(n) = 2^n for
+// integral -127 < n < 128. hsum, hsum4 and hmax reduce a vector in a fixed order.
+
+/// exp(x): relative error about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
+INLINE vf exp_vector(vf x) {
+  const vf clamped = vmin(set1(89.0f), vmax(set1(-105.0f), x));
+  // Round to nearest by adding 1.5 * 2^23: exact for the small integers that can come out.
+  const vf magic = set1(12582912.0f);
+  const vf n = sub(fma(clamped, set1(1.44269504088896f), magic), magic);
+  // ln 2 in two parts; the upper one has nine bits, so that n times it is exact without a fused multiply-add.
+  const vf r = fma(n, set1(2.12194440e-4f), fma(n, set1(-0.693359375f), clamped));
+  // Taylor series: |r| <= 0.35 makes the first term left out 5e-9.
+  vf p = set1(1.0f / 5040);
+  p = fma(p, r, set1(1.0f / 720));
+  p = fma(p, r, set1(1.0f / 120));
+  p = fma(p, r, set1(1.0f / 24));
+  p = fma(p, r, set1(1.0f / 6));
+  p = fma(p, r, set1(0.5f));
+  p = add(fma(mul(r, r), p, r), set1(1.0f));
+  // In two steps, so that 2^n itself need not be a normal number.
+  const vf half = sub(fma(n, set1(0.5f), magic), magic);
+  return mul(mul(p, pow2(half)), pow2(sub(n, half)));
+}
+
+template <class In>
+void widen_typed(const In* in, size_t n, float* out) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(out + i, load(in + i));
+  if (i < n) store_part(out + i, load_part(in + i, n - i), n - i);
+}
+
+void widen(const void* in, DType type, size_t n, float* out) {
+  switch (type) {
+    case DType::f32:
+      return widen_typed(static_cast<const float*>(in), n, out);
+    case DType::bf16:
+      return widen_typed(static_cast<const bf16*>(in), n, out);
+    case DType::f16:
+      return widen_typed(static_cast<const f16*>(in), n, out);
+  }
+}
+
+void narrow(const float* in, size_t n, bf16* out) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(out + i, load(in + i));
+  if (i < n) store_part(out + i, load_part(in + i, n - i), n - i);
+}
+
+/// x += delta, and the sum of the squares of the result: one partial sum a lane, then the lanes.
+INLINE float add_and_square(float* x, const float* delta, size_t width) {
+  vf squares = zero();
+  size_t i = 0;
+  for (; i + kLanes <= width; i += kLanes) {
+    vf v = load(x + i);
+    if (delta) {
+      v = add(v, load(delta + i));
+      store(x + i, v);
+    }
+    squares = fma(v, v, squares);
+  }
+  if (i < width) {
+    const size_t n = width - i;
+    vf v = load_part(x + i, n);
+    if (delta) {
+      v = add(v, load_part(delta + i, n));
+      store_part(x + i, v, n);
+    }
+    squares = fma(v, v, squares);
+  }
+  return hsum(squares);
+}
+
+template <class Act>
+void add_norm_typed(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
+                    Act* act) {
+  for (size_t row = 0; row < rows; ++row, x += width, act += width) {
+    const float squares = add_and_square(x, delta, width);
+    if (delta) delta += width;
+    const double mean = static_cast<double>(squares) / static_cast<double>(width);
+    const vf scale = set1(static_cast<float>(1.0 / __builtin_sqrt(mean + static_cast<double>(eps))));
+    size_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) store(act + i, mul(mul(load(x + i), scale), load(weight + i)));
+    if (i < width) {
+      const size_t n = width - i;
+      store_part(act + i, mul(mul(load_part(x + i, n), scale), load_part(weight + i, n)), n);
+    }
+  }
+}
+
+void add_norm(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
+              void* act, DType act_type) {
+  if (act_type == DType::bf16)
+    add_norm_typed(x, delta, weight, eps, rows, width, static_cast<bf16*>(act));
+  else
+    add_norm_typed(x, delta, weight, eps, rows, width, static_cast<float*>(act));
+}
+
+/// silu(g) * u. For a large negative g the exponential is infinite and the quotient -0, as it should be.
+INLINE vf gated(vf g, vf u) {
+  return mul(div(g, add(set1(1.0f), exp_vector(sub(zero(), g)))), u);
+}
+
+template <class Act>
+void swiglu_typed(const float* gate_up, size_t rows, size_t width, Act* act) {
+  for (size_t row = 0; row < rows; ++row, gate_up += 2 * width, act += width) {
+    const float* up = gate_up + width;
+    size_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) store(act + i, gated(load(gate_up + i), load(up + i)));
+    if (i < width) {
+      const size_t n = width - i;
+      store_part(act + i, gated(load_part(gate_up + i, n), load_part(up + i, n)), n);
+    }
+  }
+}
+
+void swiglu(const float* gate_up, size_t rows, size_t width, void* act, DType act_type) {
+  if (act_type == DType::bf16)
+    swiglu_typed(gate_up, rows, width, static_cast<bf16*>(act));
+  else
+    swiglu_typed(gate_up, rows, width, static_cast<float*>(act));
+}
+
+float finite_max(const float* z, size_t n) {
+  // z - z is zero for a finite z and NaN otherwise, so that `bad` turns NaN and stays so.
+  vf largest = set1(-__builtin_inff()), bad = zero();
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const vf v = load(z + i);
+    largest = vmax(v, largest);
+    bad = add(bad, sub(v, v));
+  }
+  float result = hmax(largest);
+  float sum = hsum(bad);
+  for (; i < n; ++i) {
+    if (z[i] > result) result = z[i];
+    sum += z[i] - z[i];
+  }
+  return sum == 0.0f ? result : __builtin_nanf("");
+}
+
+void exp_shifted(const float* z, size_t n, float shift, float* out) {
+  const vf s = set1(shift);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(out + i, exp_vector(sub(load(z + i), s)));
+  if (i < n) store_part(out + i, exp_vector(sub(load_part(z + i, n - i), s)), n - i);
+}

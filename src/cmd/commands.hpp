@@ -1,0 +1,10 @@
+// The subcommands: each takes its own argv (argv[0] is its name) and returns the exit status.
+#pragma once
+
+namespace carbon {
+
+int cmd_vep(int argc, char** argv);
+int cmd_score(int argc, char** argv);
+int cmd_tokenize(int argc, char** argv);
+
+}  // namespace carbon

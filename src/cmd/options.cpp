@@ -1,0 +1,89 @@
+#include "src/cmd/options.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "src/util/log.hpp"
+
+namespace carbon {
+namespace {
+
+// CLI11 2.1 composes the usage line itself; ours says which arguments are required.
+class Formatter : public CLI::Formatter {
+ public:
+  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(38); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+  std::string make_positionals(const CLI::App*) const override { return ""; }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+void set_usage(CLI::App& app, const std::string& usage) { app.formatter(std::make_shared<Formatter>(usage)); }
+
+int parse_options(CLI::App& app, int argc, char** argv, const std::string& command) {
+  app.name("carbon " + command);
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help() << std::flush;
+    return std::cout ? 0 : 1;
+  } catch (const CLI::ParseError& e) {
+    log::error("main_" + command, std::string(e.what()) + "; see 'carbon " + command + " --help'");
+    return 1;
+  }
+}
+
+void add_verbosity_options(CLI::App& app) {
+  app.add_flag_callback("-q,--quiet", [] { log::set_verbosity(log::error_level); }, "errors only on stderr");
+  app.add_option_function<int>("-v,--verbosity", [](const int& level) { log::set_verbosity(level); },
+                               "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
+      ->type_name("INT")
+      ->check(CLI::Range(0, 6));
+}
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  EngineOptions& engine = options.engine;
+  const std::string group = "Model and machine";
+  app.add_option("-m,--model", engine.model,
+                 "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
+      ->type_name("DIR|NAME")
+      ->group(group);
+  app.add_option("--device", engine.device, "auto, cpu, cuda or cuda:0,1")->type_name("DEV")->group(group);
+  app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"auto", "bf16", "f32"}))
+      ->group(group);
+  app.add_option("-@,--threads", engine.threads, "compute threads (default: the CPUs this process may use)")
+      ->type_name("INT")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  app.add_option("--batch-tokens", engine.batch_tokens,
+                 "soft limit on new tokens in one forward pass; changes speed and memory, never the output")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 24))
+      ->group(group);
+  app.add_option("--progress", options.progress, "auto (a bar if stderr is a terminal), always or never")
+      ->type_name("WHEN")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
+                                                                              {"always", ProgressMode::always},
+                                                                              {"never", ProgressMode::never}})
+                      .description(""))
+      ->group("Messages");
+  add_verbosity_options(app);
+}
+
+std::string default_input(const CLI::App& app) {
+  if (!isatty(STDIN_FILENO)) return "-";
+  std::cerr << app.help();
+  return "";
+}
+
+}  // namespace carbon

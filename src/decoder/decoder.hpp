@@ -1,0 +1,92 @@
+// The Llama forward pass: the one primitive every command stands on (carbon_model 2.2).
+//
+//   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of them to return)
+//
+// over ragged chunks on a paged KV cache. Heads are separate (decoder/head.hpp). Knows no files and no variants.
+//
+// Invariance: a returned row depends on the tokens of its sequence up to it, never on the other chunks, on how its
+// sequence was cut into chunks, or on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/ops.hpp"
+#include "src/decoder/kv_cache.hpp"
+#include "src/model/checkpoint.hpp"
+
+namespace carbon {
+
+/// New tokens for one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear once in a
+/// forward, and a fork only after its parent's tokens have been through one.
+struct Chunk {
+  Sequence* sequence = nullptr;
+  std::span<const uint32_t> tokens;
+  size_t want_begin = 0, want_end = 0;
+};
+
+/// Final-norm hidden states in the backend's activation type, [count, hidden], in the order of the chunks; valid until
+/// the next forward.
+struct HiddenRows {
+  const void* act = nullptr;  // device memory
+  size_t count = 0;
+};
+
+/// Memory from a backend, owned.
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(ops::Backend& backend) : backend_(&backend) {}
+  ~DeviceBuffer() { backend_->release(memory_); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  /// At least `bytes`; contents are lost when it grows.
+  void* ensure(size_t bytes);
+  float* floats(size_t count) { return static_cast<float*>(ensure(count * sizeof(float))); }
+  void* get() const { return memory_; }
+  float* floats() const { return static_cast<float*>(memory_); }
+
+ private:
+  ops::Backend* backend_;
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+class Decoder {
+ public:
+  /// The checkpoint must outlive the decoder.
+  Decoder(ops::Backend& backend, const Checkpoint& checkpoint);
+  ~Decoder();
+
+  /// Appends the chunks' tokens to their sequences and returns the rows asked for. Throws Error for a token outside the
+  /// vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
+  HiddenRows forward(std::span<const Chunk> chunks);
+
+  KvCache& kv() { return kv_; }
+  const ModelConfig& config() const { return config_; }
+
+ private:
+  struct Layer;
+  struct Piece;  // part of a chunk that runs in one pass
+  void check(std::span<const Chunk> chunks) const;
+  void ensure_rope(size_t positions);
+  size_t run_pass(std::span<const Piece> pieces, size_t rows, size_t out_row);
+  void append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n);
+  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n);
+  void feed_forward(const Layer& layer, size_t n);
+
+  ops::Backend& backend_;
+  ModelConfig config_;
+  TensorView embedding_;
+  std::vector<std::unique_ptr<Layer>> layers_;
+  DeviceBuffer final_norm_;
+  KvCache kv_;
+  size_t rope_positions_ = 0;
+  // One pass's activations, [rows, .] each.
+  DeviceBuffer x_, selected_, act_, q_, kv_rows_, delta_, gate_up_, out_;
+};
+
+}  // namespace carbon

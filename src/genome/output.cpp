@@ -1,0 +1,216 @@
+// Output paths and plain text output. What is renamed and what is written directly is decided here and
+// nowhere else.
+
+#include "src/genome/output.hpp"
+
+#include <fcntl.h>
+#include <htslib/bgzf.h>
+#include <htslib/hfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "src/genome/partial_files.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr size_t buffer_limit = 1 << 16;
+
+[[noreturn]] void fail(const std::string& path, const std::string& what, int code) {
+  throw Error("open_output",
+              what + " " + (path == "-" ? "standard output" : path) + ": " + std::strerror(code));
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string base_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or /proc/self/fd/3 stands for, or -1.
+int descriptor_of(const std::string& path) {
+  if (path == "/dev/stdout") return 1;
+  if (path == "/dev/stderr") return 2;
+  const std::string own = "/proc/" + std::to_string(getpid()) + "/fd/";
+  for (const std::string& prefix : {std::string("/dev/fd/"), std::string("/proc/self/fd/"), own}) {
+    if (path.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string number = path.substr(prefix.size());
+    if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos)
+      break;
+    return std::stoi(number);
+  }
+  return -1;
+}
+
+bool has_suffix(const std::string& path, std::string_view suffix) {
+  return path.size() >= suffix.size() &&
+         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+}  // namespace
+
+OutputPath::OutputPath(const std::string& path) : shown_(path), writable_(path) {
+  if (path.empty())
+    throw Error("open_output", "the output path is empty; give a file name or - for standard output");
+  if (path == "-") {
+    direct_ = true;
+    descriptor_ = 1;
+    return;
+  }
+  std::string current = path;
+  struct stat info = {};
+  bool exists = false;
+  for (int links = 0;; ++links) {
+    if (links > 40) fail(path, "cannot open", ELOOP);
+    // Before lstat: what /dev/stdout leads to may be a regular file, but it is open already and must not be
+    // replaced.
+    descriptor_ = descriptor_of(current);
+    if (descriptor_ >= 0) {
+      direct_ = true;
+      if (descriptor_ == 1) writable_ = "-";
+      return;
+    }
+    exists = lstat(current.c_str(), &info) == 0;
+    if (!exists && errno != ENOENT) fail(path, "cannot open", errno);
+    if (!exists || !S_ISLNK(info.st_mode)) break;
+    char link[PATH_MAX];
+    const ssize_t length = readlink(current.c_str(), link, sizeof(link));
+    if (length < 0) fail(path, "cannot read the symbolic link", errno);
+    if (length == static_cast<ssize_t>(sizeof(link)))
+      fail(path, "cannot read the symbolic link", ENAMETOOLONG);
+    const std::string next(link, static_cast<size_t>(length));
+    current = !next.empty() && next[0] == '/' ? next : parent_of(current) + "/" + next;
+  }
+  if ((exists && S_ISDIR(info.st_mode)) || current.back() == '/') fail(path, "cannot write", EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) {
+    direct_ = true;
+    return;
+  }
+  if (exists && faccessat(AT_FDCWD, current.c_str(), W_OK, AT_EACCESS) != 0)
+    fail(path, "cannot write", errno);
+
+  char directory[PATH_MAX];
+  if (!realpath(parent_of(current).c_str(), directory)) fail(path, "no directory to write", errno);
+  const std::string target =
+      (std::strcmp(directory, "/") == 0 ? "" : std::string(directory)) + "/" + base_of(current);
+  int code = 0;
+  partial_ = PartialFile::create(target, exists ? std::optional<mode_t>(info.st_mode) : std::nullopt, code);
+  if (!partial_) fail(path, "cannot create a temporary file beside", code);
+  writable_ = partial_->path();
+}
+
+OutputPath::~OutputPath() = default;
+
+int OutputPath::open() const {
+  const int fd = descriptor_ >= 0 ? fcntl(descriptor_, F_DUPFD_CLOEXEC, 3)
+                                  : ::open(writable_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (fd < 0) fail(shown_, "cannot write", errno);
+  return fd;
+}
+
+void OutputPath::commit() {
+  if (direct_) return;
+  if (!partial_->complete()) fail(shown_, "cannot rename the finished output to", errno);
+}
+
+void abandon_stream(int fd, hFILE* stream) {
+  if (stream) hclearerr(stream);
+  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0) return;
+  dup2(null, fd);
+  ::close(null);
+}
+
+struct TextOutput::Impl {
+  explicit Impl(const std::string& path) : target(path), fd(target.open()) {
+    if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) {
+      compressed = bgzf_dopen(fd, "w");
+      if (!compressed) {
+        ::close(fd);
+        fail("cannot start BGZF output to");
+      }
+    }
+    immediate = isatty(fd) != 0;
+  }
+
+  ~Impl() {
+    if (fd < 0) return;
+    // The close would write the end-of-file marker, and a stream that broke off must not look complete.
+    abandon_stream(fd, compressed ? compressed->fp : nullptr);
+    if (compressed) {
+      (void)!bgzf_close(compressed);
+    } else {
+      ::close(fd);
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    const int code = errno;
+    const std::string name = target.shown() == "-" ? "standard output" : target.shown();
+    throw Error("write_output", what + " " + name + ": " + (code ? std::strerror(code) : "unknown error"));
+  }
+
+  void flush() {
+    errno = 0;
+    if (compressed) {
+      if (bgzf_write(compressed, buffer.data(), buffer.size()) != static_cast<ssize_t>(buffer.size())) {
+        fail("cannot write");
+      }
+    } else {
+      for (size_t done = 0; done < buffer.size();) {
+        const ssize_t count = ::write(fd, buffer.data() + done, buffer.size() - done);
+        if (count < 0 && errno != EINTR) fail("cannot write");
+        if (count > 0) done += static_cast<size_t>(count);
+      }
+    }
+    buffer.clear();
+  }
+
+  OutputPath target;
+  int fd = -1;
+  BGZF* compressed = nullptr;
+  std::string buffer;
+  bool immediate = false;
+};
+
+TextOutput::TextOutput(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+TextOutput::~TextOutput() = default;
+
+void TextOutput::write(std::string_view text) {
+  if (impl_->fd < 0) throw Error("write_output", "write after close to " + impl_->target.shown());
+  impl_->buffer.append(text);
+  if (impl_->buffer.size() >= buffer_limit || impl_->immediate) impl_->flush();
+}
+
+void TextOutput::close() {
+  if (impl_->fd < 0) return;
+  impl_->flush();
+  errno = 0;
+  // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
+  // this.
+  if (impl_->compressed && (bgzf_flush(impl_->compressed) != 0 || hflush(impl_->compressed->fp) != 0)) {
+    impl_->fail("cannot finish writing");
+  }
+  const int fd = impl_->fd;
+  impl_->fd = -1;
+  // For standard output this closes a duplicate, which still reports what a network file system held back.
+  const int status = impl_->compressed ? bgzf_close(impl_->compressed) : ::close(fd);
+  impl_->compressed = nullptr;
+  if (status != 0) impl_->fail("cannot finish writing");
+  impl_->target.commit();
+}
+
+}  // namespace carbon

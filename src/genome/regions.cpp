@@ -1,0 +1,179 @@
+// Region strings and region files for commands that read FASTA. VCF regions have other rules and are not
+// here.
+
+#include "src/genome/regions.hpp"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "src/genome/text_input.hpp"
+#include "src/util/error.hpp"
+#include "src/util/log.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr const char* function_name = "parse_region";
+
+/// The part of a region after the colon; `end` is open_end where none is given.
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+constexpr int64_t open_end = std::numeric_limits<int64_t>::max();
+
+/// A number with commas as thousands separators, which fits an int64_t; nothing for any other text.
+std::optional<int64_t> parse_coordinate(std::string_view text) {
+  int64_t value = 0;
+  int digits = 0;
+  for (const char c : text) {
+    if (c == ',' && digits > 0) continue;
+    if (c < '0' || c > '9' || ++digits > 18) return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return digits > 0 ? std::optional<int64_t>(value) : std::nullopt;
+}
+
+/// "", BEG, BEG-, BEG-END or -END, counted from 1, END included.
+std::optional<Range> parse_range(std::string_view text) {
+  if (text.empty()) return Range{0, open_end};
+  const size_t dash = text.find('-');
+  const std::string_view first = text.substr(0, dash);
+  const std::string_view second = dash == std::string_view::npos ? "" : text.substr(dash + 1);
+  if (first.empty() && second.empty()) return std::nullopt;
+  const std::optional<int64_t> begin = first.empty() ? 1 : parse_coordinate(first);
+  const std::optional<int64_t> end = second.empty() ? open_end : parse_coordinate(second);
+  if (!begin || !end || *begin < 1 || *begin > *end) return std::nullopt;
+  return Range{*begin - 1, *end};
+}
+
+/// Clips [begin, end) to the contig. `shown` is the text to name in messages.
+Region make_region(const std::string& contig, int64_t begin, int64_t end, const IndexedFasta& fasta,
+                   const std::string& shown) {
+  const int64_t length = fasta.length(contig);
+  if (length < 0) {
+    throw Error(function_name, shown + ": no sequence " + contig + " in " + fasta.path() +
+                                   "; see the names in the first column of its .fai");
+  }
+  if (end > length && begin < length) {
+    log::warning(function_name, shown + ": the end lies beyond " + contig + " (" + std::to_string(length) +
+                                    " bases) and is moved to it");
+  }
+  if (end > length) end = length;
+  if (begin < 0 || begin >= end) {
+    throw Error(function_name, shown + ": no bases in this range of " + contig + ", which has " +
+                                   std::to_string(length) +
+                                   "; positions count from 1 and BEG must not exceed END");
+  }
+  return {contig, begin, end};
+}
+
+Region parse_named(const std::string& text, const IndexedFasta& fasta, const std::string& shown) {
+  const auto fail = [&](const std::string& what) { throw Error(function_name, shown + ": " + what); };
+  // An open end is no excess to warn about.
+  const auto region = [&](const std::string& contig, const Range& range) {
+    return make_region(contig, range.begin, range.end == open_end ? fasta.length(contig) : range.end, fasta,
+                       shown);
+  };
+  std::string contig = text;
+  std::string_view coordinates;
+  if (text.starts_with('{')) {
+    const size_t brace = text.find('}');
+    if (brace == std::string::npos) fail("no '}' after the name");
+    contig = text.substr(1, brace - 1);
+    coordinates = std::string_view(text).substr(brace + 1);
+    if (!coordinates.empty() && coordinates.front() != ':') fail("only ':' and a range may follow '}'");
+    if (!coordinates.empty()) coordinates.remove_prefix(1);
+  } else if (const size_t colon = text.rfind(':'); colon != std::string::npos) {
+    const std::string prefix = text.substr(0, colon);
+    const std::string_view rest = std::string_view(text).substr(colon + 1);
+    const bool whole = fasta.length(text) >= 0, part = fasta.length(prefix) >= 0;
+    if (whole && part && parse_range(rest)) {
+      fail("both " + text + " and " + prefix + " are names in the FASTA; write {" + text + "} or {" + prefix +
+           "}:" + std::string(rest));
+    }
+    if (!whole && part) {
+      contig = prefix;
+      coordinates = rest;
+    }
+  }
+  if (fasta.length(contig) < 0) {
+    fail("no sequence " + contig + " in " + fasta.path() + "; see the names in the first column of its .fai");
+  }
+  const std::optional<Range> range = parse_range(coordinates);
+  if (!range) fail("'" + std::string(coordinates) + "' is not BEG, BEG-END or -END with 1 <= BEG <= END");
+  return region(contig, *range);
+}
+
+std::vector<std::string> split(const std::string& line) {
+  // BED allows spaces, a FASTA name does not: split at tabs when there are any.
+  const char* separators = line.find('\t') != std::string::npos ? "\t" : " ";
+  std::vector<std::string> fields;
+  for (size_t begin = 0; begin <= line.size();) {
+    size_t end = line.find_first_of(separators, begin);
+    if (end == std::string::npos) end = line.size();
+    if (end > begin || *separators == '\t') fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+int64_t parse_position(const std::string& text, const std::string& where) {
+  int64_t value = -1;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw Error("read_regions", where + ": '" + text + "' is not a position");
+  }
+  return value;
+}
+
+bool starts_with_word(const std::string& line, std::string_view word) {
+  if (line.compare(0, word.size(), word) != 0) return false;
+  return line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t';
+}
+
+bool is_bed_name(const std::string& path) {
+  for (const std::string_view suffix : {".bed", ".bed.gz", ".bed.bgz"}) {
+    if (std::string_view(path).ends_with(suffix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Region parse_region(const std::string& text, const IndexedFasta& fasta) {
+  return parse_named(text, fasta, "region '" + text + "'");
+}
+
+std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta) {
+  const bool bed = is_bed_name(path);
+  std::vector<Region> regions;
+  TextInput input(path, "read_regions");
+  std::string line;
+  while (input.line(line)) {
+    if (line.empty() || line[0] == '#' || starts_with_word(line, "track") ||
+        starts_with_word(line, "browser")) {
+      continue;
+    }
+    const std::string where = input.where();
+    if (!bed && line.find('\t') == std::string::npos) {
+      regions.push_back(parse_named(line, fasta, where + ": region '" + line + "'"));
+      continue;
+    }
+    const std::vector<std::string> fields = split(line);
+    if (fields.size() < (bed ? 3u : 2u)) {
+      throw Error("read_regions",
+                  where + (bed ? ": a BED line has CHROM, BEG and END"
+                               : ": a line has CHROM, BEG and END separated by tabs, or a region"));
+    }
+    const int64_t first = parse_position(fields[1], where);
+    const int64_t last = fields.size() > 2 ? parse_position(fields[2], where) : first;
+    regions.push_back(make_region(fields[0], bed ? first : first - 1, last, fasta, where));
+  }
+  return regions;
+}
+
+}  // namespace carbon

@@ -1,0 +1,105 @@
+// Block reading for text files, with the end-of-stream checks that htslib leaves to its callers.
+
+#include "src/genome/text_input.hpp"
+
+#include <htslib/bgzf.h>
+#include <htslib/hfile.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr size_t block_size = 1 << 16;
+
+}  // namespace
+
+TextInput::TextInput(const std::string& path, const std::string& function)
+    : path_(path), function_(function), owned_(true), buffer_(block_size) {
+  errno = 0;
+  bgzf_ = bgzf_open(path.c_str(), "r");
+  if (!bgzf_) {
+    const int code = errno;
+    throw Error(function_, "cannot open " + path_ + ": " +
+                               (code ? std::strerror(code) : "damaged gzip header") +
+                               "; check the path and that the file is readable");
+  }
+}
+
+TextInput::TextInput(const std::string& path, const std::string& function, BGZF* bgzf, hFILE* plain,
+                     int64_t lines_read)
+    : path_(path),
+      function_(function),
+      bgzf_(bgzf),
+      plain_(plain),
+      buffer_(block_size),
+      line_number_(lines_read) {}
+
+TextInput::~TextInput() {
+  // Everything that a failed close could report was checked at the end of the stream.
+  if (owned_ && bgzf_) (void)!bgzf_close(bgzf_);
+}
+
+std::string TextInput::where() const {
+  return path_ + ":" + std::to_string(line_number_);
+}
+
+void TextInput::fill() {
+  begin_ = end_ = 0;
+  if (ended_) return;
+  errno = 0;
+  const ssize_t got = bgzf_ ? bgzf_read(bgzf_, buffer_.data(), buffer_.size())
+                            : hread(plain_, buffer_.data(), buffer_.size());
+  // A damaged block can follow good bytes of the same call; the error code is then set although bytes came
+  // back.
+  if (got < 0 || (bgzf_ && bgzf_->errcode)) {
+    const int code = errno;
+    std::string message = where() + ": reading failed after this line: ";
+    message += bgzf_ && bgzf_->errcode
+                   ? "the compressed data are cut or damaged; test with gzip -t and copy the file again"
+                   : (code ? std::strerror(code) : "the data are cut or damaged");
+    throw Error(function_, message);
+  }
+  end_ = static_cast<size_t>(got);
+  if (got == 0) {
+    ended_ = true;
+    check_end();
+  }
+}
+
+void TextInput::check_end() const {
+  if (bgzf_ && bgzf_compression(bgzf_) == 2 && bgzf_->no_eof_block) {
+    throw Error(function_,
+                where() +
+                    ": the BGZF end-of-file marker is missing after this line, so the file is probably "
+                    "cut; copy it again or recompress it with bgzip");
+  }
+}
+
+std::string_view TextInput::peek() {
+  if (begin_ == end_) fill();
+  return {buffer_.data() + begin_, end_ - begin_};
+}
+
+bool TextInput::line(std::string& text) {
+  text.clear();
+  if (peek().empty()) return false;
+  newline_seen_ = false;
+  while (!newline_seen_) {
+    const std::string_view block = peek();
+    if (block.empty()) break;
+    const size_t newline = block.find('\n');
+    newline_seen_ = newline != std::string_view::npos;
+    text.append(block.substr(0, newline));
+    consume(newline_seen_ ? newline + 1 : block.size());
+  }
+  ++line_number_;
+  if (!text.empty() && text.back() == '\r') text.pop_back();
+  return true;
+}
+
+}  // namespace carbon

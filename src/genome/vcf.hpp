@@ -1,0 +1,109 @@
+// VCF/BCF in and out through htslib.
+//
+// Records pass through as htslib reads them; carbon only adds INFO tags. Both htslib 1.16 and later: a cut
+// BGZF block that 1.16 reports as end-of-file is found when the reader is closed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carbon {
+
+class VcfReader;
+class VcfWriter;
+
+/// The version of the htslib in use, e.g. "1.16".
+std::string htslib_version();
+
+/// One record; owns a bcf1_t. Movable.
+class VcfRecord {
+ public:
+  VcfRecord();
+  ~VcfRecord();
+  VcfRecord(VcfRecord&&) noexcept;
+  VcfRecord& operator=(VcfRecord&&) noexcept;
+
+  int64_t pos() const;                // 0-based; -1 for POS 0
+  const std::string& contig() const;  // valid after VcfReader::next
+  const std::string& ref() const;
+  const std::vector<std::string>& alts() const;  // empty for a monomorphic record
+
+ private:
+  friend class VcfReader;
+  friend class VcfWriter;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class VcfReader {
+ public:
+  /// Opens a file or "-" and reads the header. Throws Error for what is not VCF/BCF ("no header").
+  explicit VcfReader(const std::string& path);
+  ~VcfReader();
+  VcfReader(const VcfReader&) = delete;
+  VcfReader& operator=(const VcfReader&) = delete;
+
+  /// The next record; false at the end of a file that was read whole: a malformed record, a cut file, a CRC
+  /// error, a missing BGZF EOF marker or a last line without newline throw Error naming the file and, where
+  /// known, contig:pos. Not seen: uncompressed BCF cut between two records, and a compressed or piped file of
+  /// a header alone whose last line lacks its newline.
+  bool next(VcfRecord& record);
+  /// Contig names of the header, in order.
+  std::vector<std::string> contigs() const;
+  bool has_info(const std::string& tag) const;
+
+ private:
+  friend class VcfWriter;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One output tag, e.g. {"CARBON_LLR", "A", "Float", "..."}.
+struct InfoTag {
+  std::string id, number, type, description;
+};
+
+struct VcfWriterOptions {
+  std::string path = "-";
+  char type = 0;              // u, b, v, z; 0: from the suffix of path, else v
+  int level = -1;             // 0..9 with z or b
+  std::vector<InfoTag> tags;  // definitions of an earlier run under these names are replaced
+  std::vector<std::string>
+      drop_infos;  // further tags whose definitions and values are removed (an earlier run's)
+  std::vector<std::string> drop_header_keys;  // meta lines `##KEY=` to remove
+  std::vector<std::string> header_lines;      // appended after everything else, without newline
+  /// Contigs (name, length) added when the header lacks them, so that BCF output never fails.
+  std::vector<std::pair<std::string, int64_t>> contigs;
+};
+
+/// Reads the argument of -O, `u|b|v|z` with a level 0-9 after b or z, into `type` and `level`. Throws Error.
+void parse_output_type(const std::string& text, VcfWriterOptions& options);
+
+/// next() of the reader and the writer's functions may run in two threads at once, on different records.
+class VcfWriter {
+ public:
+  /// Make it before another thread calls reader.next(): it adds to the header that records are read with.
+  VcfWriter(const VcfReader& reader, const VcfWriterOptions& options);
+  ~VcfWriter();
+  VcfWriter(const VcfWriter&) = delete;
+  VcfWriter& operator=(const VcfWriter&) = delete;
+
+  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT. An all-missing tag is
+  /// written `.`.
+  void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
+  /// Sets a Number=A String tag; "" means missing (`.`).
+  void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
+  /// Writes the record; values of an earlier run under the tags are removed unless set again.
+  void write(VcfRecord& record);
+  /// Flushes, closes, checks, renames. Without it no output file remains.
+  void close();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace carbon

@@ -1,0 +1,235 @@
+// Reading VCF and BCF. Text lines come through TextInput, which notices cut and damaged files; htslib parses
+// them.
+
+#include <fcntl.h>
+#include <htslib/bgzf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "src/genome/vcf_internal.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr int undefined_name = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
+
+/// Silences the message that htslib prints about a failed open, which the Error repeats.
+htsFile* open_quietly(const std::string& path) {
+  const htsLogLevel level = hts_get_log_level();
+  hts_set_log_level(HTS_LOG_OFF);
+  errno = 0;
+  htsFile* file = hts_open(path.c_str(), "r");
+  hts_set_log_level(level);
+  return file;
+}
+
+/// contig:pos of a text record that could not be parsed.
+std::string text_position(const std::string& line) {
+  const size_t first = line.find('\t');
+  if (first == std::string::npos) return line.substr(0, 40);
+  const size_t second = line.find('\t', first + 1);
+  return line.substr(0, std::min<size_t>(first, 60)) + ":" +
+         line.substr(first + 1, std::min<size_t>(second - first - 1, 20));
+}
+
+/// htslib 1.16 reads another text as 0.
+bool has_numeric_position(const std::string& line) {
+  const size_t begin = line.find('\t') + 1;
+  const size_t end = line.find('\t', begin);
+  return end > begin && line.find_first_not_of("0123456789", begin) == end;
+}
+
+/// False only for a regular file whose last byte is not a newline.
+bool ends_with_newline(const std::string& path) {
+  const int fd = path == "-" ? dup(0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  struct stat info = {};
+  char last = '\n';
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    if (pread(fd, &last, 1, info.st_size - 1) != 1) last = '\n';
+  }
+  close(fd);
+  return last == '\n';
+}
+
+std::string error_names(int code) {
+  std::string names;
+  const auto add = [&](int bit, const char* name) {
+    if (code & bit) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  add(BCF_ERR_NCOLS, "wrong number of columns");
+  add(BCF_ERR_LIMITS, "a value beyond the format's limits");
+  add(BCF_ERR_CHAR, "an invalid character");
+  add(BCF_ERR_CTG_INVALID, "an invalid contig name");
+  add(BCF_ERR_TAG_INVALID, "an invalid tag name");
+  return names.empty() ? "malformed" : names;
+}
+
+}  // namespace
+
+VcfRecord::Impl::Impl() : record(bcf_init()) {
+  if (!record) throw std::bad_alloc();
+}
+
+VcfRecord::VcfRecord() : impl_(std::make_unique<Impl>()) {}
+VcfRecord::~VcfRecord() = default;
+VcfRecord::VcfRecord(VcfRecord&&) noexcept = default;
+VcfRecord& VcfRecord::operator=(VcfRecord&&) noexcept = default;
+int64_t VcfRecord::pos() const {
+  return impl_->record->pos;
+}
+const std::string& VcfRecord::contig() const {
+  return impl_->contig;
+}
+const std::string& VcfRecord::ref() const {
+  return impl_->ref;
+}
+const std::vector<std::string>& VcfRecord::alts() const {
+  return impl_->alts;
+}
+
+VcfReader::Impl::Impl(const std::string& name) : path(name), shown(name == "-" ? "standard input" : name) {
+  file = open_quietly(path);
+  if (!file) fail(std::string("cannot open: ") + (errno ? std::strerror(errno) : "unknown error"));
+  try {
+    const htsExactFormat format = hts_get_format(file)->format;
+    if (format == empty_format) fail("the file is empty; give a VCF or BCF file, at least with a header");
+    if (format != vcf && format != bcf) {
+      fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
+    }
+    is_bcf = format == bcf;
+    shared->header = bcf_hdr_read(file);
+    if (!shared->header) {
+      fail("the header cannot be read: it is malformed or cut, or there is no #CHROM line");
+    }
+    if (!is_bcf) {
+      text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
+                                         file->is_bgzf ? nullptr : file->fp.hfile, file->lineno);
+    }
+  } catch (...) {
+    hts_close(file);
+    throw;
+  }
+}
+
+VcfReader::Impl::~Impl() {
+  if (file) hts_close(file);
+  ks_free(&scratch);
+}
+
+void VcfReader::Impl::fail(const std::string& what) const {
+  throw Error("read_vcf", shown + ": " + what);
+}
+
+bool VcfReader::Impl::read_text(bcf1_t* record) {
+  if (!text->line(line)) return false;
+  ++records;
+  const std::string where = "line " + std::to_string(text->line_number()) + " (" + text_position(line) + ")";
+  if (!text->newline_seen()) {
+    fail(where +
+         ": the last line has no newline, so the file is probably cut; copy it again or end the line");
+  }
+  if (std::count(line.begin(), line.end(), '\t') < 7) {
+    fail(where + ": fewer than 8 columns; the line is cut or its fields are not separated by tabs");
+  }
+  if (!has_numeric_position(line)) fail(where + ": POS is not a number; correct the line");
+  scratch.l = 0;
+  if (kputsn(line.data(), line.size(), &scratch) < 0) throw std::bad_alloc();
+  const std::lock_guard lock(shared->mutex);
+  const int status = vcf_parse(&scratch, shared->header, record);
+  check_record(record, status, where);
+  return true;
+}
+
+bool VcfReader::Impl::read_bcf(bcf1_t* record) {
+  const BGZF* stream = file->is_bgzf ? file->fp.bgzf : nullptr;
+  const int status = bcf_read(file, shared->header, record);
+  if (status == -1 && (!stream || !stream->errcode)) {
+    if (stream && stream->is_compressed && !stream->is_gzip && stream->no_eof_block) {
+      fail("the BGZF end-of-file marker is missing after record " + std::to_string(records) +
+           ", so the file is probably cut; copy it again");
+    }
+    return false;
+  }
+  ++records;
+  if (stream && stream->errcode) {
+    fail("the compressed data are cut or damaged at record " + std::to_string(records) +
+         "; copy the file again");
+  }
+  check_record(record, status, "record " + std::to_string(records));
+  return true;
+}
+
+void VcfReader::Impl::check_record(const bcf1_t* record, int status, const std::string& where) const {
+  const int code = record->errcode & ~undefined_name;
+  if (status >= 0 && code == 0) return;
+  fail(where + ": the record cannot be read (" + error_names(code) +
+       "; htslib's message, if any, is above); correct it or copy the file again");
+}
+
+void VcfReader::Impl::finish() {
+  done = true;
+  if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path)) {
+    fail("the last header line has no newline, so the file is probably cut; copy it again or end the line");
+  }
+  text.reset();
+  htsFile* closing = file;
+  file = nullptr;
+  // htslib 1.16 reports some damaged blocks here and nowhere else.
+  if (hts_close(closing) != 0) {
+    fail("the file is cut or damaged (found on closing it, after " + std::to_string(records) +
+         " records); copy it again");
+  }
+}
+
+bool VcfReader::Impl::next(VcfRecord::Impl& out) {
+  if (done) return false;
+  out.set_ids.clear();
+  out.record->errcode = 0;
+  if (!(is_bcf ? read_bcf(out.record) : read_text(out.record))) {
+    finish();
+    return false;
+  }
+  if (bcf_unpack(out.record, BCF_UN_STR) != 0)
+    fail("record " + std::to_string(records) + ": damaged alleles");
+  {
+    const std::lock_guard lock(shared->mutex);
+    const char* contig = bcf_seqname(shared->header, out.record);
+    out.contig = contig ? contig : "";
+  }
+  const bcf1_t* record = out.record;
+  out.ref = record->n_allele > 0 ? record->d.allele[0] : "";
+  out.alts.clear();
+  for (int i = 1; i < static_cast<int>(record->n_allele); ++i) out.alts.emplace_back(record->d.allele[i]);
+  return true;
+}
+
+VcfReader::VcfReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+VcfReader::~VcfReader() = default;
+bool VcfReader::next(VcfRecord& record) {
+  return impl_->next(*record.impl_);
+}
+
+std::vector<std::string> VcfReader::contigs() const {
+  const std::lock_guard lock(impl_->shared->mutex);
+  int count = 0;
+  const char** names = bcf_hdr_seqnames(impl_->shared->header, &count);
+  std::vector<std::string> result(names, names + count);
+  free(names);
+  return result;
+}
+
+bool VcfReader::has_info(const std::string& tag) const {
+  const std::lock_guard lock(impl_->shared->mutex);
+  const bcf_hdr_t* header = impl_->shared->header;
+  return bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.c_str()));
+}
+
+}  // namespace carbon

@@ -1,0 +1,363 @@
+// Writing VCF and BCF: the output header, INFO tags, and records as htslib prints them.
+
+#include <htslib/bgzf.h>
+#include <htslib/hfile.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "src/genome/output.hpp"
+#include "src/genome/vcf_internal.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr const char* function_name = "write_vcf";
+// Blocks of compressed output end here, so that a run that goes on from a partial file makes the same blocks.
+constexpr int64_t records_per_flush = 1024;
+
+bool ends_with_nocase(const std::string& text, const char* suffix) {
+  const size_t length = std::strlen(suffix);
+  return text.size() >= length && strcasecmp(text.c_str() + text.size() - length, suffix) == 0;
+}
+
+/// The suffix decides, whatever -O says; only -Ou keeps a .bcf uncompressed.
+char final_type(const VcfWriterOptions& options) {
+  const std::string& path = options.path;
+  if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
+  if (ends_with_nocase(path, ".vcf.gz") || ends_with_nocase(path, ".vcf.bgz")) return 'z';
+  if (ends_with_nocase(path, ".vcf")) return 'v';
+  return options.type ? options.type : 'v';
+}
+
+void check_type(char type, int level) {
+  if (std::strchr("ubvz", type) == nullptr) {
+    throw Error(function_name, std::string("unknown output type '") + type + "'; one of u, b, v, z");
+  }
+  if (level > 9 || level < -1) throw Error(function_name, "a compression level is one of 0 to 9");
+  if (level >= 0 && (type == 'u' || type == 'v')) {
+    throw Error(function_name, "compression level " + std::to_string(level) +
+                                   " cannot be set on an uncompressed output; use type z or b");
+  }
+}
+
+std::string open_mode(char type, int level) {
+  std::string mode = type == 'u' ? "wbu" : type == 'b' ? "wb" : type == 'z' ? "wz" : "w";
+  if (level >= 0) mode += static_cast<char>('0' + level);
+  return mode;
+}
+
+struct HeaderDelete {
+  void operator()(bcf_hdr_t* header) const { bcf_hdr_destroy(header); }
+};
+using HeaderPtr = std::unique_ptr<bcf_hdr_t, HeaderDelete>;
+
+std::string format_header(const bcf_hdr_t* header) {
+  kstring_t text = {0, 0, nullptr};
+  const int status = bcf_hdr_format(header, 1, &text);
+  std::string result(text.s ? text.s : "", text.l);
+  ks_free(&text);
+  if (status < 0) throw Error(function_name, "the header cannot be formatted; out of memory?");
+  return result;
+}
+
+std::string info_line(const InfoTag& tag, const std::string& index) {
+  return "##INFO=<ID=" + tag.id + ",Number=" + tag.number + ",Type=" + tag.type + ",Description=\"" +
+         tag.description + "\"" + index + ">";
+}
+
+void append_line(bcf_hdr_t* header, const std::string& line) {
+  if (bcf_hdr_append(header, line.c_str()) < 0)
+    throw Error(function_name, "cannot add the header line " + line);
+}
+
+/// Makes the header that records are read with know everything that will be written, under the input's
+/// numbering.
+void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options) {
+  for (const auto& [name, length] : options.contigs) {
+    if (bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
+    // Such a name cannot stand in a header line; the VCF cannot have it either.
+    if (name.find_first_of(",<>\"= ") != std::string::npos) continue;
+    append_line(header,
+                "##contig=<ID=" + name + (length >= 0 ? ",length=" + std::to_string(length) : "") + ">");
+  }
+  for (const InfoTag& tag : options.tags) {
+    if (!bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.id.c_str()))) {
+      append_line(header, info_line(tag, ""));
+    }
+  }
+  if (bcf_hdr_sync(header) < 0) throw Error(function_name, "the header cannot be extended; out of memory?");
+}
+
+/// The header to write: the input's without an earlier run's lines, with the new definitions. The IDX values
+/// that bcf_hdr_format prints and bcf_hdr_parse reads keep the numbering of `input`.
+HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options) {
+  HeaderPtr stripped(bcf_hdr_dup(input));
+  if (!stripped) throw Error(function_name, "the header cannot be copied");
+  for (const InfoTag& tag : options.tags) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, tag.id.c_str());
+  for (const std::string& id : options.drop_infos) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, id.c_str());
+
+  std::string added;
+  for (const InfoTag& tag : options.tags) {
+    const int id = bcf_hdr_id2int(input, BCF_DT_ID, tag.id.c_str());
+    added += info_line(tag, ",IDX=" + std::to_string(id)) + "\n";
+  }
+  for (const std::string& line : options.header_lines) {
+    if (!line.starts_with("##") || line.find('\n') != std::string::npos) {
+      throw Error(function_name, "'" + line + "' is not a header line");
+    }
+    added += line + "\n";
+  }
+  const auto dropped = [&](std::string_view line) {
+    return std::any_of(options.drop_header_keys.begin(), options.drop_header_keys.end(),
+                       [&](const std::string& key) { return line.starts_with("##" + key + "="); });
+  };
+  const std::string text = format_header(stripped.get());
+  std::string edited;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t newline = std::min(text.find('\n', begin), text.size() - 1);
+    const std::string_view line = std::string_view(text).substr(begin, newline + 1 - begin);
+    if (line.starts_with("#CHROM")) edited += added;
+    if (!dropped(line)) edited += line;
+    begin = newline + 1;
+  }
+  HeaderPtr output(bcf_hdr_init("r"));
+  if (!output || bcf_hdr_parse(output.get(), edited.data()) < 0) {
+    throw Error(function_name, "the output header cannot be built from the input's; see the message above");
+  }
+  return output;
+}
+
+/// Removes every value under an INFO id; bcf_update_info would find only the first of repeated keys.
+void remove_info(bcf1_t* record, int id) {
+  for (int i = 0; i < static_cast<int>(record->n_info); ++i) {
+    bcf_info_t& info = record->d.info[i];
+    if (info.key != id || !info.vptr) continue;
+    if (info.vptr_free) std::free(info.vptr - info.vptr_off);
+    info.vptr_free = 0;
+    info.vptr = nullptr;
+    info.vptr_off = info.vptr_len = 0;
+    record->d.shared_dirty |= BCF1_DIRTY_INF;
+  }
+}
+
+}  // namespace
+
+void parse_output_type(const std::string& text, VcfWriterOptions& options) {
+  if (text.empty() || text.size() > 2 || std::strchr("ubvz", text[0]) == nullptr ||
+      (text.size() == 2 && (text[1] < '0' || text[1] > '9'))) {
+    throw Error("parse_output_type", "'" + text + "' is not an output type; one of u, b[0-9], v, z[0-9]");
+  }
+  const int level = text.size() == 2 ? text[1] - '0' : -1;
+  check_type(text[0], level);
+  options.type = text[0];
+  options.level = level;
+}
+
+struct VcfWriter::Impl {
+  Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given);
+  ~Impl();
+  void open_file();
+  int tag_id(const std::string& tag) const;
+  void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
+  void write(VcfRecord::Impl& record);
+  void close();
+  void abandon();
+  hFILE* stream() const;
+  [[noreturn]] void fail(const std::string& what, int code) const;
+
+  std::shared_ptr<SharedHeader> shared;
+  VcfWriterOptions options;
+  char type;
+  OutputPath target;
+  int fd = -1;
+  htsFile* file = nullptr;
+  std::vector<int> own_ids;  // INFO ids whose values of an earlier run go
+  int written_contigs = 0;   // how many the header that was written defines
+  int64_t records = 0;
+};
+
+VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
+    : shared(std::move(header)), options(given), type(final_type(given)), target(given.path) {
+  check_type(type, options.level);
+  const std::lock_guard lock(shared->mutex);
+  extend_input_header(shared->header, options);
+  const HeaderPtr output = make_output_header(shared->header, options);
+  for (const InfoTag& tag : options.tags) own_ids.push_back(tag_id(tag.id));
+  for (const std::string& id : options.drop_infos) {
+    const int number = bcf_hdr_id2int(shared->header, BCF_DT_ID, id.c_str());
+    if (number >= 0) own_ids.push_back(number);
+  }
+  written_contigs = shared->header->n[BCF_DT_CTG];
+  open_file();
+  errno = 0;
+  if (bcf_hdr_write(file, output.get()) < 0) {
+    const int code = errno;
+    abandon();
+    fail("cannot write the header to", code);
+  }
+}
+
+void VcfWriter::Impl::open_file() {
+  const std::string mode = open_mode(type, options.level);
+  fd = target.open();
+  errno = 0;
+  hFILE* stream = hdopen(fd, "w");
+  if (!stream) {
+    const int code = errno;
+    ::close(fd);
+    fail("cannot open", code);
+  }
+  file = hts_hopen(stream, target.shown().c_str(), mode.c_str());
+  if (!file) {
+    const int code = errno;
+    (void)!hclose(stream);
+    fail("cannot open", code);
+  }
+}
+
+VcfWriter::Impl::~Impl() {
+  if (file) abandon();
+}
+
+/// An ordinary close would flush what is buffered and add the end-of-file marker to an output that is not
+/// complete.
+void VcfWriter::Impl::abandon() {
+  abandon_stream(fd, stream());
+  hts_close(file);
+  file = nullptr;
+}
+
+hFILE* VcfWriter::Impl::stream() const {
+  return file->is_bgzf ? file->fp.bgzf->fp : file->fp.hfile;
+}
+
+void VcfWriter::Impl::fail(const std::string& what, int code) const {
+  throw Error(function_name, what + " " + (target.shown() == "-" ? "standard output" : target.shown()) +
+                                 (code ? std::string(": ") + std::strerror(code) : ""));
+}
+
+int VcfWriter::Impl::tag_id(const std::string& tag) const {
+  const bool known = std::any_of(options.tags.begin(), options.tags.end(),
+                                 [&](const InfoTag& own) { return own.id == tag; });
+  const int id = known ? bcf_hdr_id2int(shared->header, BCF_DT_ID, tag.c_str()) : -1;
+  if (id < 0) throw Error(function_name, "the tag " + tag + " was not declared for this output");
+  return id;
+}
+
+void VcfWriter::Impl::set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count,
+                          int kind) {
+  const std::lock_guard lock(shared->mutex);
+  const int id = tag_id(tag);
+  if (bcf_unpack(record.record, BCF_UN_INFO) != 0) {
+    throw Error(function_name, record.where() + ": the INFO column is damaged");
+  }
+  remove_info(record.record, id);
+  if (bcf_update_info(shared->header, record.record, tag.c_str(), values, count, kind) < 0) {
+    throw Error(function_name, record.where() + ": cannot set " + tag);
+  }
+  record.set_ids.push_back(id);
+}
+
+void VcfWriter::Impl::write(VcfRecord::Impl& record) {
+  if (!file) throw Error(function_name, "write after close");
+  const std::lock_guard lock(shared->mutex);
+  if (bcf_unpack(record.record, BCF_UN_INFO) != 0) {
+    throw Error(function_name, record.where() + ": the INFO column is damaged");
+  }
+  for (const int id : own_ids) {
+    const bool set = std::find(record.set_ids.begin(), record.set_ids.end(), id) != record.set_ids.end();
+    if (!set) remove_info(record.record, id);
+  }
+  const bool to_bcf = type == 'u' || type == 'b';
+  if (to_bcf && record.record->rid >= written_contigs) {
+    throw Error(function_name, record.where() +
+                                   ": the contig is neither in the header nor in the FASTA, so the record "
+                                   "cannot be written as BCF; add a ##contig line or write VCF (-O z)");
+  }
+  if (to_bcf && (record.record->errcode & BCF_ERR_TAG_UNDEF)) {
+    throw Error(function_name, record.where() +
+                                   ": a FILTER, INFO or FORMAT name is not defined in the header, so the "
+                                   "record cannot be written as BCF; define it or write VCF (-O z)");
+  }
+  errno = 0;
+  if (bcf_write(file, shared->header, record.record) < 0) {
+    fail(record.where() + ": cannot write the record to", errno);
+  }
+  ++records;
+  if ((type == 'z' || type == 'b') && records % records_per_flush == 0 && bgzf_flush(file->fp.bgzf) != 0) {
+    fail(record.where() + ": cannot write to", errno);
+  }
+}
+
+void VcfWriter::Impl::close() {
+  if (!file) return;
+  errno = 0;
+  // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
+  // this.
+  const bool compressed = type == 'z' || type == 'b';
+  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) {
+    fail("cannot finish writing", errno);
+  }
+  htsFile* closing = file;
+  file = nullptr;
+  errno = 0;
+  if (hts_close(closing) != 0) fail("cannot finish writing", errno);
+  target.commit();
+}
+
+VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)
+    : impl_(std::make_unique<Impl>(reader.impl_->shared, options)) {}
+VcfWriter::~VcfWriter() = default;
+
+void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values) {
+  VcfRecord::Impl& target = *record.impl_;
+  if (values.size() != target.alts.size()) {
+    throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
+  }
+  if (values.empty()) return;
+  std::vector<float> encoded = values;
+  bool all_missing = true;
+  for (float& value : encoded) {
+    if (std::isinf(value)) throw Error(function_name, target.where() + ": " + tag + " is infinite");
+    if (std::isnan(value)) {
+      bcf_float_set_missing(value);
+    } else {
+      all_missing = false;
+    }
+  }
+  impl_->set(target, tag, encoded.data(), all_missing ? 1 : static_cast<int>(encoded.size()), BCF_HT_REAL);
+}
+
+void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
+                            const std::vector<std::string>& values) {
+  VcfRecord::Impl& target = *record.impl_;
+  if (values.size() != target.alts.size()) {
+    throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
+  }
+  if (values.empty()) return;
+  std::string joined;
+  bool all_missing = true;
+  for (const std::string& value : values) {
+    joined += (joined.empty() ? "" : ",") + (value.empty() ? "." : value);
+    if (!value.empty()) all_missing = false;
+  }
+  if (all_missing) joined = ".";
+  impl_->set(target, tag, joined.c_str(), static_cast<int>(joined.size()), BCF_HT_STR);
+}
+
+void VcfWriter::write(VcfRecord& record) {
+  impl_->write(*record.impl_);
+}
+void VcfWriter::close() {
+  impl_->close();
+}
+
+}  // namespace carbon

@@ -1,0 +1,94 @@
+// The command table, and the one place where errors become exit codes: 0 done, 1 any failure, 128+n by signal.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "src/cmd/commands.hpp"
+#include "src/cmd/version.hpp"
+#include "src/genome/output.hpp"
+#include "src/util/error.hpp"
+#include "src/util/log.hpp"
+
+namespace {
+
+struct Command {
+  const char* name;
+  const char* group;
+  const char* help;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr Command kCommands[] = {
+    {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
+    {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
+    {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
+};
+
+void print_usage(std::FILE* out) {
+  std::fprintf(out,
+               "\nProgram: carbon (DNA language models on the command line)\n"
+               "Version: %s\n\n"
+               "Usage:   carbon <command> [options]\n\n"
+               "Commands:\n",
+               carbon::version_summary().c_str());
+  const char* group = "";
+  for (const Command& command : kCommands) {
+    if (std::strcmp(group, command.group) != 0) std::fprintf(out, "\n -- %s\n", group = command.group);
+    std::fprintf(out, "    %-12s %s\n", command.name, command.help);
+  }
+  std::fputs(
+      "\n"
+      " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build contains.\n\n",
+      out);
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return 1;
+  }
+  std::string name = argv[1];
+  if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
+    print_usage(stdout);
+    return 0;
+  }
+  if (name == "--version" || name == "version") {
+    std::fputs(carbon::version_text().c_str(), stdout);
+    return 0;
+  }
+  const bool help = name == "help";
+  if (help) name = argv[2];
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    std::string flag = "--help";
+    char* help_argv[] = {argv[help ? 2 : 1], flag.data(), nullptr};
+    return help ? command.run(2, help_argv) : command.run(argc - 1, argv + 1);
+  }
+  carbon::log::error("main", "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
+  return 1;
+}
+
+// What stdio still holds must reach standard output, or the run has failed.
+int flush_stdout(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  carbon::log::error("main", "cannot write to standard output");
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  carbon::remove_partial_outputs_on_signals();
+  try {
+    return flush_stdout(dispatch(argc, argv));
+  } catch (const carbon::Error& error) {
+    carbon::log::error(error.function(), error.what());
+  } catch (const std::bad_alloc&) {
+    carbon::log::error("main", "out of memory; a smaller --batch-tokens or --window needs less");
+  } catch (const std::exception& error) {
+    carbon::log::error("main", error.what());
+  }
+  return 1;
+}

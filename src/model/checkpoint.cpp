@@ -1,0 +1,281 @@
+// A checkpoint directory: which file holds which tensor, and whether they are the ones the config promises.
+// See checkpoint.hpp.
+#include "src/model/checkpoint.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "src/model/digest.hpp"
+#include "src/util/error.hpp"
+#include "src/util/files.hpp"
+#include "src/util/json.hpp"
+#include "src/util/log.hpp"
+
+namespace carbon {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxIndexBytes = size_t{64} << 20;
+
+struct Expected {
+  std::string name;
+  std::vector<uint64_t> shape;
+};
+
+/// Every tensor the architecture reads.
+std::vector<Expected> architecture(const ModelConfig& c) {
+  const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
+  std::vector<Expected> list = {{"model.embed_tokens.weight", {c.vocab, h}}, {"model.norm.weight", {h}}};
+  for (size_t i = 0; i < c.layers; ++i) {
+    const std::string p = "model.layers." + std::to_string(i) + ".";
+    list.push_back({p + "input_layernorm.weight", {h}});
+    list.push_back({p + "self_attn.q_proj.weight", {q, h}});
+    list.push_back({p + "self_attn.k_proj.weight", {kv, h}});
+    list.push_back({p + "self_attn.v_proj.weight", {kv, h}});
+    list.push_back({p + "self_attn.o_proj.weight", {h, q}});
+    list.push_back({p + "post_attention_layernorm.weight", {h}});
+    list.push_back({p + "mlp.gate_proj.weight", {ff, h}});
+    list.push_back({p + "mlp.up_proj.weight", {ff, h}});
+    list.push_back({p + "mlp.down_proj.weight", {h, ff}});
+  }
+  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, h}});
+  return list;
+}
+
+std::optional<DType> dtype_of(std::string_view name) {
+  if (name == "BF16") return DType::bf16;
+  if (name == "F16") return DType::f16;
+  if (name == "F32") return DType::f32;
+  return std::nullopt;
+}
+
+std::string shape_text(const std::vector<uint64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error("load_checkpoint", what);
+}
+
+/// tensor name -> shard file name, from model.safetensors.index.json.
+std::map<std::string, std::string> read_weight_map(const std::string& path) {
+  const nlohmann::json index = read_json_file(path, kMaxIndexBytes);
+  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
+    fail(path + ": has no weight_map");
+  }
+  std::map<std::string, std::string> map;
+  for (const auto& [name, value] : index["weight_map"].items()) {
+    const std::string file = value.is_string() ? value.get<std::string>() : "";
+    // A shard is a file beside the index; anything else could make us read elsewhere.
+    if (file.empty() || file == "." || file == ".." ||
+        file.find_first_of(std::string("/\0", 2)) != file.npos) {
+      fail(path + ": tensor '" + printable(name) + "' names shard '" + printable(file) +
+           "', which is not a plain file name");
+    }
+    map[name] = file;
+  }
+  return map;
+}
+
+bool ignorable_buffer(std::string_view name) {
+  return name.ends_with("rotary_emb.inv_freq");
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const std::string& dir) : dir_(dir), config_(load_config(dir)) {
+  open_files();
+  check_tensors();
+}
+
+void Checkpoint::open_files() {
+  const std::string single = dir_ + "/model.safetensors", index = single + ".index.json";
+  if (path_exists(single)) {
+    files_.push_back(std::make_unique<SafetensorsFile>(single));
+    for (const auto& [name, info] : files_[0]->tensors()) file_of_[name] = 0;
+    return;
+  }
+  if (!path_exists(index)) {
+    fail(dir_ + ": neither model.safetensors nor model.safetensors.index.json; incomplete download?");
+  }
+  std::map<std::string, size_t> opened;
+  for (const auto& [name, shard] : read_weight_map(index)) {
+    auto [at, is_new] = opened.try_emplace(shard, files_.size());
+    if (is_new) {
+      const std::string path = dir_ + "/" + shard;
+      if (!path_exists(path)) {
+        fail(path + ": this shard is named by " + index + " but missing; incomplete download?");
+      }
+      files_.push_back(std::make_unique<SafetensorsFile>(path));
+    }
+    if (!files_[at->second]->tensors().contains(name)) {
+      fail(files_[at->second]->path() + ": does not hold tensor '" + printable(name) + "' that " + index +
+           " says is there");
+    }
+    file_of_[name] = at->second;
+  }
+}
+
+const TensorInfo* Checkpoint::find(std::string_view name) const {
+  const auto at = file_of_.find(name);
+  return at == file_of_.end() ? nullptr : &files_[at->second]->tensors().find(at->first)->second;
+}
+
+void Checkpoint::check_tensors() const {
+  std::set<std::string> read;
+  for (const Expected& e : architecture(config_)) {
+    const TensorInfo* info = find(e.name);
+    if (info == nullptr) {
+      fail(dir_ + ": tensor " + e.name + " " + shape_text(e.shape) + " is missing");
+    }
+    const std::string where = files_[file_of_.find(e.name)->second]->path() + ": tensor " + e.name;
+    if (info->shape != e.shape) {
+      fail(where + " has shape " + shape_text(info->shape) + " but config.json means " + shape_text(e.shape));
+    }
+    const std::optional<DType> dtype = dtype_of(info->dtype);
+    if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
+    if (info->begin % dtype_size(*dtype) != 0) {
+      fail(where +
+           " is not aligned to its element size; save the checkpoint again with a current safetensors");
+    }
+    read.insert(e.name);
+  }
+  size_t ignored = 0;
+  std::string example;
+  for (const auto& file : files_) {
+    for (const auto& [name, info] : file->tensors()) {
+      if (read.contains(name) || ignorable_buffer(name) || (config_.tied_head && name == "lm_head.weight"))
+        continue;
+      if (name.starts_with("model.") || name.starts_with("lm_head.")) {
+        fail(file->path() + ": tensor '" + printable(name) + "' is not part of the " +
+             std::to_string(config_.layers) +
+             "-layer Llama that config.json describes and would change the result");
+      }
+      if (ignored++ == 0) example = name;
+    }
+  }
+  if (ignored > 0) {
+    log::warning("load_checkpoint", dir_ + ": ignoring " + std::to_string(ignored) +
+                                        " unknown tensors, such as '" + printable(example) + "'");
+  }
+}
+
+std::string Checkpoint::id() const {
+  fs::path path = fs::absolute(dir_).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const fs::path snapshots = path.parent_path();
+  const std::string repository = snapshots.parent_path().filename().string();
+  const std::string prefix = "models--";
+  if (snapshots.filename() == "snapshots" && repository.starts_with(prefix)) {
+    std::string name = repository.substr(prefix.size());
+    if (const size_t at = name.find("--"); at != std::string::npos) name.replace(at, 2, "/");
+    return name;
+  }
+  return path.filename().string();
+}
+
+bool Checkpoint::has(std::string_view name) const {
+  return file_of_.contains(name);
+}
+
+TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) const {
+  const TensorInfo* info = find(name);
+  const std::string where = dir_ + ": tensor '" + printable(name) + "'";
+  if (info == nullptr) fail(where + " is missing");
+  const bool as_vector = rows == 1 && info->shape == std::vector<uint64_t>{cols};
+  if (!as_vector && info->shape != std::vector<uint64_t>{rows, cols}) {
+    fail(where + " has shape " + shape_text(info->shape) + ", not " + shape_text({rows, cols}));
+  }
+  const std::optional<DType> dtype = dtype_of(info->dtype);
+  if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
+  return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols};
+}
+
+TensorView Checkpoint::embedding() const {
+  return tensor("model.embed_tokens.weight", config_.vocab, config_.hidden);
+}
+
+TensorView Checkpoint::head() const {
+  return config_.tied_head ? embedding() : tensor("lm_head.weight", config_.vocab, config_.hidden);
+}
+
+bool Checkpoint::all_bf16() const {
+  const std::vector<Expected> list = architecture(config_);
+  return std::all_of(list.begin(), list.end(),
+                     [&](const Expected& e) { return e.shape.size() != 2 || find(e.name)->dtype == "BF16"; });
+}
+
+std::string Checkpoint::digest_lines(int threads) const {
+  std::vector<Expected> list = architecture(config_);
+  std::sort(list.begin(), list.end(), [](const Expected& a, const Expected& b) { return a.name < b.name; });
+  std::vector<std::string> hashes(list.size());
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  auto work = [&] {
+    for (size_t i = next++; i < list.size(); i = next++) {
+      const TensorInfo* info = find(list[i].name);
+      const uint8_t* data = files_[file_of_.find(list[i].name)->second]->data();
+      try {
+        hashes[i] = sha256_hex(data + info->begin, info->end - info->begin);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  std::string lines;
+  for (size_t i = 0; i < list.size(); ++i) {
+    lines += list[i].name + " " + find(list[i].name)->dtype + " " + shape_text(list[i].shape) + " " +
+             hashes[i] + "\n";
+  }
+  return lines;
+}
+
+std::string Checkpoint::sha256(int threads) const {
+  const std::string fingerprint = config_fingerprint(config_);
+  std::string key = "carbon model digest 1\n";
+  int64_t newest = 0;
+  auto add = [&](const std::string& path, const FileStamp& stamp) {
+    key += path + " " + stamp.text + "\n";
+    newest = std::max(newest, stamp.modified);
+  };
+  for (const auto& file : files_) add(file->path(), file->stamp());
+  for (const char* name : {"config.json", "dna_config.json"}) {
+    const std::string path = dir_ + "/" + name;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) add(path, file_stamp(status));
+  }
+  key += fingerprint;
+
+  // A file written a moment ago could change again within one tick of its clock without any trace: do not
+  // remember it.
+  const bool settled = newest + 2 < std::time(nullptr);
+  std::error_code ignored;
+  fs::path subject = fs::canonical(dir_, ignored);
+  if (ignored) subject = dir_;
+  return remembered_digest(subject.string(), key, settled,
+                           [&] { return sha256_hex(digest_lines(threads) + fingerprint); });
+}
+
+}  // namespace carbon

@@ -1,0 +1,323 @@
+// config.json and dna_config.json, checked key by key. See config.hpp.
+#include "src/model/config.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <optional>
+#include <set>
+
+#include "src/util/error.hpp"
+#include "src/util/files.hpp"
+#include "src/util/json.hpp"
+
+namespace carbon {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr size_t kMaxConfigBytes = size_t{16} << 20;
+constexpr size_t kReleasedVocab = 155776;
+// Far above any Llama, and small enough that no product of two sizes overflows.
+constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
+                   kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22, kMaxPositions = 1 << 28;
+
+/// A JSON object of a file, read key by key with messages that name the file, the key and the value.
+class Keys {
+ public:
+  Keys(std::string where, const json& object) : where_(std::move(where)), object_(object) {
+    if (!object.is_object()) fail("is not a JSON object");
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { throw Error("load_config", where_ + ": " + what); }
+  [[noreturn]] void fail(const char* key, const std::string& what) const {
+    fail(std::string(key) + " " + (given(key) ? printable(value(key).dump()) + ": " : "") + what);
+  }
+
+  /// Present and not null.
+  bool given(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
+  const json& value(const char* key) const { return object_[key]; }
+
+  const json& require(const char* key) const {
+    if (!given(key)) fail(std::string(key) + " is missing");
+    return value(key);
+  }
+
+  uint64_t integer(const char* key, uint64_t low, uint64_t high) const {
+    const json& v = require(key);
+    if (!v.is_number_unsigned() || v.get<uint64_t>() < low || v.get<uint64_t>() > high) {
+      fail(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    }
+    return v.get<uint64_t>();
+  }
+
+  double positive(const char* key) const {
+    const json& v = require(key);
+    if (!v.is_number() || !std::isfinite(v.get<double>()) || v.get<double>() <= 0) {
+      fail(key, "must be a positive number");
+    }
+    return v.get<double>();
+  }
+
+  bool boolean(const char* key, bool otherwise) const {
+    if (!given(key)) return otherwise;
+    if (!value(key).is_boolean()) fail(key, "must be true or false");
+    return value(key).get<bool>();
+  }
+
+  std::string text(const char* key) const {
+    const json& v = require(key);
+    if (!v.is_string()) fail(key, "must be a string");
+    return v.get<std::string>();
+  }
+
+  /// The key must be absent, null or `neutral`: this program has no code for anything else.
+  void refuse_unless(const char* key, const json& neutral, const char* why) const {
+    if (given(key) && value(key) != neutral) fail(key, why);
+  }
+
+ private:
+  std::string where_;
+  const json& object_;
+};
+
+/// What one of `rope_scaling` (transformers 4) and `rope_parameters` (transformers 5) says.
+struct RopeObject {
+  RopeScaling scaling;
+  std::optional<double> theta;
+};
+
+std::string rope_type(const Keys& keys) {
+  const char* key = keys.given("rope_type") ? "rope_type" : "type";
+  if (!keys.given(key)) return "default";
+  std::string type = keys.text(key);
+  if (keys.given("type") && keys.text("type") != type) keys.fail("type", "differs from rope_type");
+  return type;
+}
+
+RopeObject read_rope(const std::string& where, const json& object) {
+  const Keys keys(where, object);
+  const std::string type = rope_type(keys);
+  std::set<std::string> known = {"rope_type", "type", "rope_theta", "partial_rotary_factor"};
+  if (type == "yarn") {
+    known.insert({"factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor",
+                  "truncate", "mscale", "mscale_all_dim"});
+  } else if (type != "default") {
+    keys.fail("unknown rope_type '" + printable(type) + "': only default and yarn are supported");
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (!known.contains(key) && !value.is_null()) {
+      keys.fail("key '" + printable(key) + "' is not known for rope_type " + type);
+    }
+  }
+  keys.refuse_unless("partial_rotary_factor", 1, "rotating a part of the head is not supported");
+
+  RopeObject rope;
+  if (keys.given("rope_theta")) rope.theta = keys.positive("rope_theta");
+  if (type != "yarn") return rope;
+  keys.refuse_unless("mscale", 0, "not supported, remove it");
+  keys.refuse_unless("mscale_all_dim", 0, "not supported, remove it");
+  RopeScaling& s = rope.scaling;
+  s.yarn = true;
+  s.factor = keys.positive("factor");
+  if (s.factor < 1) keys.fail("factor", "must be 1 or more");
+  s.original_max_positions =
+      static_cast<double>(keys.integer("original_max_position_embeddings", 1, kMaxPositions));
+  if (keys.given("beta_fast")) s.beta_fast = keys.positive("beta_fast");
+  if (keys.given("beta_slow")) s.beta_slow = keys.positive("beta_slow");
+  if (s.beta_fast < s.beta_slow) keys.fail("beta_fast is below beta_slow");
+  if (keys.given("attention_factor")) s.attention_factor = keys.positive("attention_factor");
+  s.truncate = keys.boolean("truncate", true);
+  return rope;
+}
+
+void read_rotary(const Keys& keys, const std::string& path, ModelConfig& c) {
+  std::optional<RopeScaling> scaling;
+  std::optional<double> theta;
+  if (keys.given("rope_theta")) theta = keys.positive("rope_theta");
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    if (!keys.given(key)) continue;
+    const RopeObject rope = read_rope(path + ": " + key, keys.value(key));
+    if (scaling && *scaling != rope.scaling) keys.fail("rope_scaling and rope_parameters disagree, keep one");
+    scaling = rope.scaling;
+    if (theta && rope.theta && *theta != *rope.theta)
+      keys.fail("rope_theta is given twice with different values");
+    if (rope.theta) theta = rope.theta;
+  }
+  if (!theta) keys.fail("rope_theta is missing (neither rope_theta nor rope_parameters.rope_theta)");
+  if (*theta <= 1) keys.fail("rope_theta must be above 1");
+  c.rope_theta = *theta;
+  if (scaling) c.rope_scaling = *scaling;
+}
+
+void check_architecture(const Keys& keys) {
+  if (const std::string type = keys.text("model_type"); type != "llama") {
+    keys.fail("model_type", "only llama is supported");
+  }
+  const json& list = keys.require("architectures");
+  if (!list.is_array() || list.empty() || (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM")) {
+    keys.fail("architectures", "must be LlamaForCausalLM or CarbonForCausalLM");
+  }
+  if (keys.text("hidden_act") != "silu") keys.fail("hidden_act", "only silu is supported");
+  keys.refuse_unless("quantization_config", nullptr,
+                     "quantized weights are not supported, use the BF16 checkpoint");
+  keys.refuse_unless("sliding_window", nullptr, "sliding-window attention is not supported");
+  keys.refuse_unless("attention_bias", false, "biases are not supported");
+  keys.refuse_unless("mlp_bias", false, "biases are not supported");
+  keys.refuse_unless("partial_rotary_factor", 1, "rotating a part of the head is not supported");
+}
+
+void read_sizes(const Keys& keys, ModelConfig& c) {
+  c.hidden = keys.integer("hidden_size", 1, kMaxHidden);
+  c.layers = keys.integer("num_hidden_layers", 1, kMaxLayers);
+  c.heads = keys.integer("num_attention_heads", 1, kMaxHeads);
+  c.kv_heads =
+      keys.given("num_key_value_heads") ? keys.integer("num_key_value_heads", 1, kMaxHeads) : c.heads;
+  c.intermediate = keys.integer("intermediate_size", 1, kMaxIntermediate);
+  c.vocab = keys.integer("vocab_size", 1, kMaxVocab);
+  c.max_positions = keys.integer("max_position_embeddings", 2, kMaxPositions);
+  if (c.heads % c.kv_heads != 0) {
+    keys.fail("num_key_value_heads", "must divide num_attention_heads " + std::to_string(c.heads));
+  }
+  if (keys.given("head_dim")) {
+    c.head_dim = keys.integer("head_dim", 1, kMaxHeadDim);
+  } else {
+    if (c.hidden % c.heads != 0) {
+      keys.fail("hidden_size", "is no multiple of num_attention_heads and head_dim is missing");
+    }
+    c.head_dim = c.hidden / c.heads;
+    if (c.head_dim > kMaxHeadDim) keys.fail("hidden_size / num_attention_heads is too large for a head");
+  }
+  if (c.head_dim % 2 != 0) keys.fail("head_dim " + std::to_string(c.head_dim) + " must be even");
+}
+
+TokenLayout read_layout(const std::string& dir, const Keys& config_keys, size_t vocab) {
+  TokenLayout layout;
+  const std::string path = dir + "/dna_config.json";
+  if (!path_exists(path)) {
+    if (vocab != kReleasedVocab) {
+      config_keys.fail("vocab_size", "without dna_config.json only the released vocabulary of " +
+                                         std::to_string(kReleasedVocab) +
+                                         " tokens is known; add dna_config.json");
+    }
+    return layout;
+  }
+  const json object = read_json_file(path, kMaxConfigBytes);
+  const Keys keys(path, object);
+  keys.integer("k", kKmerLength, kKmerLength);
+  const uint64_t dna_tokens = 3 + kKmerCount;
+  if (keys.given("dna_vocab_size")) keys.integer("dna_vocab_size", dna_tokens, kMaxVocab);
+  if (keys.given("dna_special_tokens")) {
+    // A fourth special before the 6-mers (an early training tokenizer had one) would shift every 6-mer by
+    // one.
+    const json& list = keys.value("dna_special_tokens");
+    const bool three = list.is_array() && list.size() >= 3 && list[0] == "<dna>" && list[1] == "</dna>" &&
+                       list[2] == "<oov>";
+    const bool no_fourth =
+        three &&
+        (list.size() == 3 || (list[3].is_string() && list[3].get<std::string>().starts_with("<unused_")));
+    if (!no_fourth) keys.fail("dna_special_tokens", "must be <dna>, </dna>, <oov>, in this order");
+  }
+  const uint64_t first = keys.integer("dna_start_id", 0, kMaxVocab);
+  if (first + dna_tokens > vocab) {
+    keys.fail("dna_start_id", "leaves no room for " + std::to_string(dna_tokens) +
+                                  " DNA tokens in vocab_size " + std::to_string(vocab));
+  }
+  layout.first = static_cast<uint32_t>(first);
+  layout.vocab_size = static_cast<uint32_t>(vocab);
+  return layout;
+}
+
+}  // namespace
+
+ModelConfig load_config(const std::string& dir) {
+  const std::string path = dir + "/config.json";
+  if (!path_exists(path)) {
+    throw Error("load_config", dir + ": no config.json, not a Hugging Face checkpoint directory");
+  }
+  const json object = read_json_file(path, kMaxConfigBytes);
+  const Keys keys(path, object);
+  ModelConfig c;
+  check_architecture(keys);
+  read_sizes(keys, c);
+  c.rms_eps = static_cast<float>(keys.positive("rms_norm_eps"));
+  if (!(c.rms_eps > 0 && c.rms_eps < 1)) keys.fail("rms_norm_eps", "must lie between 0 and 1");
+  c.tied_head = keys.boolean("tie_word_embeddings", false);
+  read_rotary(keys, path, c);
+  c.layout = read_layout(dir, keys, c.vocab);
+  return c;
+}
+
+std::vector<double> rope_inv_freq(const ModelConfig& config) {
+  const RopeScaling& s = config.rope_scaling;
+  const double d = static_cast<double>(config.head_dim);
+  std::vector<double> inv_freq(config.head_dim / 2);
+  for (size_t j = 0; j < inv_freq.size(); ++j) {
+    inv_freq[j] = std::pow(config.rope_theta, -2.0 * static_cast<double>(j) / d);
+  }
+  if (!s.yarn) return inv_freq;
+
+  // The dimension (a fraction) that turns `rotations` times over the original context.
+  auto dimension = [&](double rotations) {
+    return d * std::log(s.original_max_positions / (2 * std::numbers::pi * rotations)) /
+           (2 * std::log(config.rope_theta));
+  };
+  double low = dimension(s.beta_fast), high = dimension(s.beta_slow);
+  if (s.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, d - 1);
+  if (low == high) high += 0.001;
+  for (size_t j = 0; j < inv_freq.size(); ++j) {
+    const double ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0.0, 1.0);
+    inv_freq[j] = inv_freq[j] / s.factor * ramp + inv_freq[j] * (1 - ramp);
+  }
+  return inv_freq;
+}
+
+double rope_attention_factor(const ModelConfig& config) {
+  const RopeScaling& s = config.rope_scaling;
+  if (!s.yarn) return 1.0;
+  return s.attention_factor > 0 ? s.attention_factor : 0.1 * std::log(s.factor) + 1.0;
+}
+
+std::string config_fingerprint(const ModelConfig& c) {
+  auto exact = [](double v) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", v);
+    return std::string(text);
+  };
+  std::map<std::string, std::string> lines = {
+      {"dna_start_id", std::to_string(c.layout.first)},
+      {"head_dim", std::to_string(c.head_dim)},
+      {"hidden_size", std::to_string(c.hidden)},
+      {"intermediate_size", std::to_string(c.intermediate)},
+      {"num_attention_heads", std::to_string(c.heads)},
+      {"num_hidden_layers", std::to_string(c.layers)},
+      {"num_key_value_heads", std::to_string(c.kv_heads)},
+      {"rms_norm_eps", exact(static_cast<double>(c.rms_eps))},
+      {"rope_theta", exact(c.rope_theta)},
+      {"rope_type", c.rope_scaling.yarn ? "yarn" : "default"},
+      {"tie_word_embeddings", c.tied_head ? "true" : "false"},
+      {"vocab_size", std::to_string(c.vocab)},
+  };
+  if (c.rope_scaling.yarn) {
+    lines["yarn_attention_factor"] = exact(rope_attention_factor(c));
+    lines["yarn_beta_fast"] = exact(c.rope_scaling.beta_fast);
+    lines["yarn_beta_slow"] = exact(c.rope_scaling.beta_slow);
+    lines["yarn_factor"] = exact(c.rope_scaling.factor);
+    lines["yarn_original_max_position_embeddings"] = exact(c.rope_scaling.original_max_positions);
+    lines["yarn_truncate"] = c.rope_scaling.truncate ? "true" : "false";
+  }
+  std::string text;
+  for (const auto& [key, value] : lines) text += key + "=" + value + "\n";
+  return text;
+}
+
+}  // namespace carbon

@@ -1,0 +1,88 @@
+// SHA-256 and its memory between runs. See digest.hpp.
+#include "src/model/digest.hpp"
+
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The directory of remembered digests; empty if the environment names none.
+fs::path memory_dir() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return fs::path(xdg) / "carbon";
+  if (const char* home = std::getenv("HOME"); home && home[0] == '/')
+    return fs::path(home) / ".cache" / "carbon";
+  return {};
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// The digest in `file` if the rest of it is `key`, else an empty string.
+std::string recall(const fs::path& file, const std::string& key) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text(65 + key.size() + 1, '\0');  // one byte more than expected, to see a longer file
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() != 65 + key.size() || text[64] != '\n' || text.substr(65) != key) return {};
+  return is_digest(std::string_view(text).substr(0, 64)) ? text.substr(0, 64) : std::string();
+}
+
+void store(const fs::path& file, const std::string& digest, const std::string& key) {
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  fs::path temporary = file;
+  temporary += "." + std::to_string(::getpid()) + ".tmp";
+  std::ofstream out(temporary, std::ios::binary);
+  out << digest << '\n' << key;
+  out.close();
+  if (!out.fail()) fs::rename(temporary, file, ignored);
+  if (out.fail() || ignored) fs::remove(temporary, ignored);
+}
+
+}  // namespace
+
+std::string sha256_hex(const void* data, size_t bytes) {
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  unsigned char hash[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), data, bytes) != 1 ||
+      EVP_DigestFinal_ex(context.get(), hash, &length) != 1) {
+    throw Error("sha256", "OpenSSL cannot compute SHA-256 on this system");
+  }
+  constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned i = 0; i < length; ++i) {
+    hex += digits[hash[i] >> 4];
+    hex += digits[hash[i] & 15];
+  }
+  return hex;
+}
+
+std::string remembered_digest(const std::string& subject, const std::string& key, bool remember,
+                              const std::function<std::string()>& compute) {
+  const fs::path dir = memory_dir();
+  if (dir.empty()) return compute();
+  const fs::path file = dir / ("sha256-" + sha256_hex(subject).substr(0, 16));
+  if (std::string known = recall(file, key); !known.empty()) return known;
+  std::string digest = compute();
+  if (remember) store(file, digest, key);
+  return digest;
+}
+
+}  // namespace carbon

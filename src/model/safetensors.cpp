@@ -1,0 +1,162 @@
+// A safetensors file: 8 bytes of header length, a JSON header, the tensors' bytes. See safetensors.hpp.
+#include "src/model/safetensors.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "src/util/error.hpp"
+#include "src/util/json.hpp"
+
+namespace carbon {
+
+namespace {
+
+using json = nlohmann::json;
+
+// The format's own limit. A longer header is not a checkpoint.
+constexpr uint64_t kMaxHeader = 100'000'000;
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error("open_safetensors", path + ": " + what);
+}
+
+/// A file descriptor closed at the end of the scope.
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Bytes of one element, or nothing for a type that is not in the format.
+std::optional<uint64_t> element_size(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
+      {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},     {"I64", 8},     {"U64", 8}, {"F64", 8}};
+  for (const auto& [name, size] : kSizes) {
+    if (name == dtype) return size;
+  }
+  return std::nullopt;
+}
+
+/// `entry` is one value of the header, `base` where the tensors begin, `size` that of the file.
+TensorInfo read_entry(const std::string& where, const json& entry, uint64_t base, uint64_t size) {
+  if (!entry.is_object()) fail(where, "its header entry is not an object");
+  TensorInfo info;
+  const auto dtype = entry.find("dtype");
+  if (dtype == entry.end() || !dtype->is_string()) fail(where, "has no dtype");
+  info.dtype = dtype->get<std::string>();
+  const std::optional<uint64_t> element = element_size(info.dtype);
+  if (!element) fail(where, "unknown dtype '" + printable(info.dtype) + "'");
+
+  const auto shape = entry.find("shape");
+  if (shape == entry.end() || !shape->is_array()) fail(where, "has no shape");
+  uint64_t bytes = *element;
+  for (const json& dimension : *shape) {
+    if (!dimension.is_number_unsigned()) fail(where, "its shape holds something other than a size");
+    const uint64_t n = dimension.get<uint64_t>();
+    if (n != 0 && bytes > std::numeric_limits<uint64_t>::max() / n)
+      fail(where, "its shape overflows 64 bits");
+    bytes *= n;
+    info.shape.push_back(n);
+  }
+
+  const auto offsets = entry.find("data_offsets");
+  if (offsets == entry.end() || !offsets->is_array() || offsets->size() != 2 ||
+      !(*offsets)[0].is_number_unsigned() || !(*offsets)[1].is_number_unsigned()) {
+    fail(where, "has no pair of data_offsets");
+  }
+  const uint64_t begin = (*offsets)[0].get<uint64_t>(), end = (*offsets)[1].get<uint64_t>();
+  const std::string range = "data_offsets " + std::to_string(begin) + ".." + std::to_string(end);
+  if (end < begin) fail(where, range + " end before they begin");
+  if (end > size - base) {
+    fail(where, range + " reach past the end of the file (" + std::to_string(size - base) +
+                    " bytes of tensors); incomplete download?");
+  }
+  if (end - begin != bytes) {
+    fail(where, range + " hold " + std::to_string(end - begin) + " bytes but dtype and shape need " +
+                    std::to_string(bytes));
+  }
+  info.begin = base + begin;
+  info.end = base + end;
+  return info;
+}
+
+std::map<std::string, TensorInfo> read_header(const std::string& path, const uint8_t* data, uint64_t size) {
+  if (size < 8) fail(path, "is " + std::to_string(size) + " bytes long, too short for a safetensors file");
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i) length = length << 8 | data[i];
+  if (length > size - 8 || length > kMaxHeader) {
+    fail(path, "its header claims " + std::to_string(length) + " bytes in a file of " + std::to_string(size) +
+                   "; not a safetensors file, or an incomplete download");
+  }
+  const uint64_t base = 8 + length;
+  const json header = parse_json({reinterpret_cast<const char*>(data) + 8, length}, path + ": header");
+  if (!header.is_object()) fail(path, "its header is not a JSON object");
+
+  std::map<std::string, TensorInfo> tensors;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    tensors.emplace(name, read_entry(path + ": tensor '" + printable(name) + "'", entry, base, size));
+  }
+
+  std::vector<std::pair<const std::string*, const TensorInfo*>> by_position;
+  for (const auto& [name, info] : tensors) {
+    if (info.end > info.begin) by_position.emplace_back(&name, &info);
+  }
+  std::sort(by_position.begin(), by_position.end(),
+            [](const auto& a, const auto& b) { return a.second->begin < b.second->begin; });
+  for (size_t i = 1; i < by_position.size(); ++i) {
+    if (by_position[i].second->begin < by_position[i - 1].second->end) {
+      fail(path, "tensors '" + printable(*by_position[i - 1].first) + "' and '" +
+                     printable(*by_position[i].first) + "' overlap");
+    }
+  }
+  return tensors;
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
+  const Descriptor file(path);
+  if (file.get() < 0) fail(path, std::string("cannot open: ") + std::strerror(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail(path, std::string("cannot stat: ") + std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file");
+  size_ = static_cast<size_t>(status.st_size);
+  stamp_ = file_stamp(status);
+  if (size_ < 8) fail(path, "is " + std::to_string(size_) + " bytes long, too short for a safetensors file");
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED) fail(path, std::string("cannot map: ") + std::strerror(errno));
+  data_ = static_cast<const uint8_t*>(mapped);
+  try {
+    tensors_ = read_header(path_, data_, size_);
+  } catch (...) {
+    ::munmap(mapped, size_);  // no destructor runs for a half-built object
+    throw;
+  }
+}
+
+SafetensorsFile::~SafetensorsFile() {
+  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+}  // namespace carbon

@@ -1,0 +1,46 @@
+// A safetensors file, mapped read-only. Header, offsets and shapes are hostile input and checked before use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/tensor.hpp"
+#include "src/util/files.hpp"
+
+namespace carbon {
+
+struct TensorInfo {
+  std::string dtype;  // as written: "BF16", "F32", ...
+  std::vector<uint64_t> shape;
+  uint64_t begin = 0, end = 0;  // byte range from the start of the file
+};
+
+class SafetensorsFile {
+ public:
+  /// Maps the file and parses its header. Throws Error (file, tensor, what is wrong) for a short file, a
+  /// header that is not JSON, a range past the end or overlapping another, a shape whose bytes differ from
+  /// the range.
+  explicit SafetensorsFile(const std::string& path);
+  ~SafetensorsFile();
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+  /// What the file looked like when it was mapped.
+  const FileStamp& stamp() const { return stamp_; }
+
+ private:
+  std::string path_;
+  FileStamp stamp_;
+  std::map<std::string, TensorInfo> tensors_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace carbon

@@ -1,0 +1,44 @@
+// A loaded model on a device: what every command that runs the model starts from.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "src/decoder/decoder.hpp"
+#include "src/decoder/head.hpp"
+#include "src/model/checkpoint.hpp"
+
+namespace carbon {
+
+struct EngineOptions {
+  std::string model;            // "" : the default model
+  std::string device = "auto";  // auto, cpu, cuda, cuda:0,1
+  std::string dtype = "auto";   // auto, bf16, f32
+  int threads = 0;              // 0: available_cpus()
+  size_t batch_tokens = 4096;   // soft limit on new tokens a forward
+};
+
+class Engine {
+ public:
+  /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error.
+  explicit Engine(const EngineOptions& options);
+
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  const ModelConfig& config() const { return checkpoint_.config(); }
+  Decoder& decoder() { return *decoder_; }
+  Head& head() { return *head_; }
+  size_t batch_tokens() const { return batch_tokens_; }
+  /// bf16 or f32.
+  std::string dtype() const { return dtype_name(backend_->dtype()); }
+  std::string device_kind() const { return backend_->device_kind(); }
+
+ private:
+  Checkpoint checkpoint_;
+  size_t batch_tokens_;
+  std::unique_ptr<ops::Backend> backend_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<Head> head_;
+};
+
+}  // namespace carbon

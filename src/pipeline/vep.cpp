@@ -1,0 +1,195 @@
+#include "src/pipeline/vep.hpp"
+
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "version.h"
+#include "src/pipeline/pipeline.hpp"
+#include "src/pipeline/vep_reader.hpp"
+#include "src/util/error.hpp"
+#include "src/util/log.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+struct TagNames {
+  explicit TagNames(const std::string& prefix) : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
+  std::string llr, nt, flag;
+};
+
+bool wants(const VepOptions& options, Recipe recipe) {
+  for (const Recipe wanted : options.recipes)
+    if (wanted == recipe) return true;
+  return false;
+}
+
+std::vector<InfoTag> tag_definitions(const VepOptions& options, const TagNames& tags) {
+  std::vector<InfoTag> out;
+  if (wants(options, Recipe::centered))
+    out.push_back({tags.llr, "A", "Float",
+                   "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
+                       " bp window, alternative minus reference, in nats; negative = the alternative is less likely"});
+  if (wants(options, Recipe::next_token))
+    out.push_back({tags.nt, "A", "Float",
+                   "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
+                       " bp context; negative = the alternative is less likely"});
+  out.push_back({tags.flag, "A", "String",
+                 "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, too_long, multibase"});
+  return out;
+}
+
+std::string strand_text(VepStrand strand) {
+  switch (strand) {
+    case VepStrand::forward: return "+";
+    case VepStrand::reverse: return "-";
+    case VepStrand::both: return "both";
+    case VepStrand::recipe_default: break;
+  }
+  return "default";
+}
+
+// Everything the scores depend on besides the input: bytes are the same for the same line.
+std::string model_line(const Engine& engine, const VepOptions& options) {
+  std::string recipes, strands;
+  for (const Recipe recipe : options.recipes) {
+    const bool centered = recipe == Recipe::centered;
+    recipes += (recipes.empty() ? "" : "+") + std::string(centered ? "centered" : "next-token");
+    const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand) : centered ? "both" : "+";
+    if (strands.find(strand) == std::string::npos || options.recipes.size() > 1) strands += (strands.empty() ? "" : "/") + strand;
+  }
+  std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + engine.checkpoint().id() +
+                     "\",SHA256=" + engine.checkpoint().sha256() + ",Dtype=" + engine.dtype() + ",Device=\"" +
+                     engine.device_kind() + "\",Recipe=" + recipes;
+  if (wants(options, Recipe::centered)) line += ",Window=" + std::to_string(options.window);
+  if (wants(options, Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
+  return line + ",Strand=" + strands + ">";
+}
+
+std::vector<std::string> header_lines(const Engine& engine, const VepOptions& options) {
+  std::vector<std::string> lines;
+  if (options.version_lines) {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    char date[64];
+    std::strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &local);
+    lines.push_back("##carbon_vepVersion=" CARBON_VERSION "+htslib-" + htslib_version());
+    lines.push_back("##carbon_vepCommand=" + options.command_line + "; Date=" + date);
+  }
+  lines.push_back(model_line(engine, options));
+  return lines;
+}
+
+class SiteWriter {
+ public:
+  SiteWriter(const VepOptions& options, VcfWriter& writer) : tags_(options.tag_prefix), writer_(writer) {}
+
+  void write(VepSite& site) {
+    const size_t alts = site.record.alts().size();
+    if (alts > 0) {
+      if (!site.centered.empty()) writer_.set_floats(site.record, tags_.llr, centered(site));
+      if (!site.next_token.empty()) writer_.set_floats(site.record, tags_.nt, next_token(site));
+      std::vector<std::string> flags;
+      bool any = false;
+      for (size_t i = 0; i < alts; ++i) {
+        flags.emplace_back(flag_name(site.flag(i)));
+        any |= !flags.back().empty();
+      }
+      if (any) writer_.set_strings(site.record, tags_.flag, flags);
+    }
+    writer_.write(site.record);
+  }
+
+ private:
+  float checked(double value, const VepSite& site) const {
+    const auto stored = static_cast<float>(value);
+    if (!std::isfinite(stored))
+      throw Error("vep", "non-finite score at " + site.record.contig() + ":" + std::to_string(site.record.pos() + 1) +
+                             "; the checkpoint's weights or activations are not finite");
+    return stored;
+  }
+
+  std::vector<float> centered(const VepSite& site) const {
+    std::vector<float> values(site.centered.size(), kMissing);
+    for (size_t i = 0; i < site.centered_alts.size(); ++i) {
+      double sum = 0;
+      for (const CenteredPlan& plan : site.centered_plans) sum += plan.llr(i, site.jobs);
+      values[site.centered_alts[i]] = checked(sum / static_cast<double>(site.centered_plans.size()), site);
+    }
+    return values;
+  }
+
+  std::vector<float> next_token(const VepSite& site) const {
+    std::vector<float> values(site.next_token.size(), kMissing);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (site.next_token[i] != AlleleFlag::scored) continue;
+      double sum = 0;
+      for (const NextTokenPlan& plan : site.next_token_plans)
+        sum += plan.llr(site.record.ref()[0], site.record.alts()[i][0], site.jobs);
+      values[i] = checked(sum / static_cast<double>(site.next_token_plans.size()), site);
+    }
+    return values;
+  }
+
+  TagNames tags_;
+  VcfWriter& writer_;
+};
+
+void print_summary(const VepCounts& counts) {
+  std::string names = "Lines total/scored", values = std::to_string(counts.total) + "/" + std::to_string(counts.scored);
+  for (int flag = 1; flag < kAlleleFlags; ++flag) {
+    names += std::string("/") + flag_name(static_cast<AlleleFlag>(flag));
+    values += "/" + std::to_string(counts.alleles[static_cast<size_t>(flag)]);
+  }
+  log::summary(names + ":\t" + values);
+}
+
+}  // namespace
+
+void check_vep_options(const VepOptions& options, size_t max_positions) {
+  const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
+  const std::string context = " does not fit the model's context of " + std::to_string(max_positions) + " tokens";
+  if (wants(options, Recipe::centered)) {
+    if (options.window < 12 || options.window % 2 != 0)
+      throw Error("vep", "--window " + std::to_string(options.window) + ": expected an even number of at least 12");
+    if (options.window > largest)
+      throw Error("vep", "--window " + std::to_string(options.window) + context + "; the largest that fits is " + std::to_string(largest));
+  }
+  if (wants(options, Recipe::next_token)) {
+    if (options.context < 0) throw Error("vep", "--context " + std::to_string(options.context) + ": expected 0 or more");
+    if (options.context > largest)
+      throw Error("vep", "--context " + std::to_string(options.context) + context + "; the largest that fits is " + std::to_string(largest));
+  }
+}
+
+void run_vep(Engine& engine, const VepOptions& options) {
+  check_vep_options(options, engine.config().max_positions);
+  VepReader reader(options, engine.config().layout);
+  VcfReader vcf(options.input);
+
+  VcfWriterOptions out;
+  out.path = options.output;
+  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  const TagNames tags(options.tag_prefix);
+  out.tags = tag_definitions(options, tags);
+  out.header_lines = header_lines(engine, options);
+  VcfWriter writer(vcf, out);
+
+  SiteWriter sites(options, writer);
+  Progress progress(options.progress, "vep", "records");
+  uint64_t done = 0;
+  run_pipeline<VepSite>(
+      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(vcf, emit); },
+      [&](VepSite& site) {
+        sites.write(site);
+        progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
+      });
+  progress.finish();
+  writer.close();
+  print_summary(reader.counts());
+}
+
+}  // namespace carbon

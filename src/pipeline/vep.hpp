@@ -1,0 +1,43 @@
+// `carbon vep`: VCF in, VCF with variant-effect scores out (contract section 5).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/pipeline/engine.hpp"
+#include "src/recipe/centered.hpp"
+#include "src/recipe/next_token.hpp"
+#include "src/util/progress.hpp"
+
+namespace carbon {
+
+enum class Recipe { centered, next_token };
+enum class VepStrand { recipe_default, forward, reverse, both };  // default: both for centered, + for next-token
+enum class CheckRef { warn, exit, exclude };
+
+struct VepOptions {
+  std::string input = "-";
+  std::string fasta;
+  std::string output = "-";
+  std::string output_type;  // "", u, b, v, z[0-9]
+  std::vector<Recipe> recipes = {Recipe::centered};
+  VepStrand strand = VepStrand::recipe_default;
+  int64_t window = kDefaultCenteredWindow;
+  int64_t context = kDefaultContext;
+  CheckRef check_ref = CheckRef::warn;
+  double max_ref_mismatch = 0.05;
+  std::string tag_prefix = "CARBON";
+  std::string unify_chr_names, chr_map;  // "" : exact names
+  bool version_lines = true;
+  std::string command_line;  // for ##carbon_vepCommand
+  ProgressMode progress = ProgressMode::automatic;
+};
+
+/// Throws Error; nothing of a named output file remains then.
+void run_vep(Engine& engine, const VepOptions& options);
+
+/// Refuses a window or context that the model cannot hold, and values the recipes do not define.
+void check_vep_options(const VepOptions& options, size_t max_positions);
+
+}  // namespace carbon

@@ -1,0 +1,72 @@
+// The reading half of `carbon vep`: records to planned sites.
+//
+// Checks each record against the FASTA, decides per allele and recipe whether it can be scored and why not, cuts the
+// windows. Runs in its own thread; owns the FASTA.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/genome/contig_names.hpp"
+#include "src/genome/fasta.hpp"
+#include "src/genome/vcf.hpp"
+#include "src/pipeline/vep.hpp"
+#include "src/pipeline/vep_plan.hpp"
+
+namespace carbon {
+
+/// What the last line on stderr reports: total and scored count records, the rest alleles by reported flag.
+struct VepCounts {
+  uint64_t total = 0, scored = 0;
+  std::array<uint64_t, kAlleleFlags> alleles{};
+};
+
+/// One record on its way through the pipeline. A plan's i-th allele is record allele `centered_alts[i]`.
+struct VepSite {
+  VcfRecord record;
+  std::vector<AlleleFlag> centered, next_token;  // per ALT; empty when the recipe is not asked for
+  std::vector<size_t> centered_alts;
+  std::vector<CenteredPlan> centered_plans;      // one a strand
+  std::vector<NextTokenPlan> next_token_plans;   // one a strand
+  std::vector<ScoreJob> jobs;
+
+  /// The flag of an ALT: the reason of the first tag that is missing.
+  AlleleFlag flag(size_t alt) const;
+};
+
+std::vector<Strand> strands_of(Recipe recipe, VepStrand option);
+
+class VepReader {
+ public:
+  VepReader(const VepOptions& options, const TokenLayout& layout);
+
+  /// Reads all records of `vcf`, calling `emit` for each that is kept. Throws Error for a reference mismatch under
+  /// `-c e`, for a share of mismatches that says "wrong assembly", and when no contig name is in the FASTA.
+  void run(VcfReader& vcf, const std::function<void(VepSite)>& emit);
+
+  const VepCounts& counts() const { return counts_; }
+  const IndexedFasta& fasta() const { return fasta_; }
+  const ContigNames& names() const { return names_; }
+
+ private:
+  bool plan(VepSite& site);
+  ReferenceSlice fetch(const std::string& contig, int64_t length, const Variant& variant) const;
+  void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
+  void check_share(bool at_end) const;
+  [[noreturn]] void no_names_match() const;
+
+  const VepOptions& options_;
+  TokenLayout layout_;
+  IndexedFasta fasta_;
+  ContigNames names_;
+  VepCounts counts_;
+  uint64_t checkable_ = 0, mismatches_ = 0;
+  bool any_contig_found_ = false;
+  std::vector<std::string> unknown_contigs_;  // in order of appearance
+};
+
+}  // namespace carbon

@@ -1,0 +1,170 @@
+#include "test/reference/llama.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace carbon::reference {
+namespace {
+
+template <class T>
+T element(const TensorView& view, size_t row, size_t col) {
+  const char* at = static_cast<const char*>(view.data) + (row * view.cols + col) * dtype_size(view.dtype);
+  if (view.dtype == DType::f32) {
+    float value;
+    std::memcpy(&value, at, sizeof value);
+    return static_cast<T>(value);
+  }
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof bits);
+  return static_cast<T>(view.dtype == DType::bf16 ? to_float(bf16{bits}) : half_to_float(bits));
+}
+
+template <class T>
+std::vector<T> row_of(const TensorView& view, size_t row) {
+  std::vector<T> out(view.cols);
+  for (size_t j = 0; j < view.cols; ++j) out[j] = element<T>(view, row, j);
+  return out;
+}
+
+template <class T>
+std::vector<T> product(const TensorView& w, const std::vector<T>& x, size_t first, size_t count) {
+  std::vector<T> out(count, T(0));
+  for (size_t i = 0; i < count; ++i)
+    for (size_t k = 0; k < w.cols; ++k) out[i] += element<T>(w, first + i, k) * x[k];
+  return out;
+}
+
+template <class T>
+std::vector<T> rms_norm(const std::vector<T>& x, const TensorView& weight, T eps) {
+  T squares = 0;
+  for (const T v : x) squares += v * v;
+  const T scale = 1 / std::sqrt(squares / static_cast<T>(x.size()) + eps);
+  std::vector<T> out(x.size());
+  for (size_t j = 0; j < x.size(); ++j) out[j] = x[j] * scale * element<T>(weight, 0, j);
+  return out;
+}
+
+// Rotate-half layout on every head of a projection; angles in double whatever T is.
+template <class T>
+void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& inv_freq, double scale, size_t position) {
+  const size_t half = head_dim / 2;
+  for (size_t h = 0; h < heads.size(); h += head_dim) {
+    for (size_t j = 0; j < half; ++j) {
+      const double angle = static_cast<double>(position) * inv_freq[j];
+      const T c = static_cast<T>(std::cos(angle) * scale), s = static_cast<T>(std::sin(angle) * scale);
+      const T a = heads[h + j], b = heads[h + half + j];
+      heads[h + j] = a * c - b * s;
+      heads[h + half + j] = b * c + a * s;
+    }
+  }
+}
+
+template <class T>
+std::vector<T> attend(const ModelConfig& c, const std::vector<T>& q, const Matrix<T>& keys, const Matrix<T>& values) {
+  const size_t d = c.head_dim, group = c.heads / c.kv_heads;
+  std::vector<T> out(c.heads * d, T(0));
+  for (size_t h = 0; h < c.heads; ++h) {
+    const size_t kv = h / group * d;
+    std::vector<T> weights;
+    T top = -std::numeric_limits<T>::infinity(), sum = 0;
+    for (const auto& key : keys) {
+      T score = 0;
+      for (size_t j = 0; j < d; ++j) score += q[h * d + j] * key[kv + j];
+      weights.push_back(score / std::sqrt(static_cast<T>(d)));
+      top = std::max(top, weights.back());
+    }
+    for (T& w : weights) sum += w = std::exp(w - top);
+    for (size_t t = 0; t < values.size(); ++t)
+      for (size_t j = 0; j < d; ++j) out[h * d + j] += weights[t] / sum * values[t][kv + j];
+  }
+  return out;
+}
+
+template <class T>
+void add(std::vector<T>& x, const std::vector<T>& delta) {
+  for (size_t j = 0; j < x.size(); ++j) x[j] += delta[j];
+}
+
+}  // namespace
+
+template <class T>
+Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens) {
+  const ModelConfig& c = checkpoint.config();
+  const std::vector<double> inv_freq = rope_inv_freq(c);
+  const double rope_scale = rope_attention_factor(c);
+  Matrix<T> x;
+  for (const uint32_t token : tokens) x.push_back(row_of<T>(checkpoint.embedding(), token));
+  for (size_t layer = 0; layer < c.layers; ++layer) {
+    const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+    const auto tensor = [&](const std::string& name, size_t rows, size_t cols) {
+      return checkpoint.tensor(prefix + name + ".weight", rows, cols);
+    };
+    const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
+    const auto project = [&](const std::string& name, size_t rows, const std::vector<T>& input) {
+      return product(tensor(name, rows, input.size()), input, 0, rows);
+    };
+    Matrix<T> keys, values;
+    for (size_t t = 0; t < x.size(); ++t) {
+      const std::vector<T> h = rms_norm(x[t], tensor("input_layernorm", 1, c.hidden), T(c.rms_eps));
+      std::vector<T> q = project("self_attn.q_proj", q_width, h), k = project("self_attn.k_proj", kv_width, h);
+      rotate(q, c.head_dim, inv_freq, rope_scale, t);
+      rotate(k, c.head_dim, inv_freq, rope_scale, t);
+      keys.push_back(k);
+      values.push_back(project("self_attn.v_proj", kv_width, h));
+      add(x[t], project("self_attn.o_proj", c.hidden, attend(c, q, keys, values)));
+    }
+    for (auto& row : x) {
+      const std::vector<T> h = rms_norm(row, tensor("post_attention_layernorm", 1, c.hidden), T(c.rms_eps));
+      std::vector<T> gate = project("mlp.gate_proj", c.intermediate, h);
+      const std::vector<T> up = project("mlp.up_proj", c.intermediate, h);
+      for (size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j] / (1 + std::exp(-gate[j]));
+      add(row, project("mlp.down_proj", c.hidden, gate));
+    }
+  }
+  for (auto& row : x) row = rms_norm(row, checkpoint.tensor("model.norm.weight", 1, c.hidden), T(c.rms_eps));
+  return x;
+}
+
+template Matrix<float> hidden_states(const Checkpoint&, const std::vector<uint32_t>&);
+template Matrix<double> hidden_states(const Checkpoint&, const std::vector<uint32_t>&);
+
+template <class T>
+std::vector<T> logits(const Checkpoint& checkpoint, const std::vector<T>& row, size_t first, size_t count) {
+  return product(checkpoint.head(), row, first, count);
+}
+
+template <class T>
+std::vector<double> marginals(const Checkpoint& checkpoint, const std::vector<T>& row) {
+  const std::vector<T> z = logits(checkpoint, row, checkpoint.config().layout.kmer0(), 4096);
+  double top = -INFINITY, total = 0;
+  for (const double v : z) top = std::max(top, v);
+  std::vector<double> sums(24, 0.0);
+  for (size_t f = 0; f < 4096; ++f) {
+    const double p = std::exp(z[f] - top);
+    total += p;
+    for (size_t j = 0; j < 6; ++j) sums[j * 4 + ((f >> (2 * (5 - j))) & 3)] += p;
+  }
+  for (double& s : sums) s = std::log(s / total);
+  return sums;
+}
+
+template <class T>
+double token_logprob(const Checkpoint& checkpoint, const std::vector<T>& row, uint32_t target) {
+  const std::vector<T> z = logits(checkpoint, row, 0, checkpoint.config().vocab);
+  double top = -INFINITY, total = 0;
+  for (const double v : z) top = std::max(top, v);
+  for (const double v : z) total += std::exp(v - top);
+  return z[target] - top - std::log(total);
+}
+
+template std::vector<float> logits(const Checkpoint&, const std::vector<float>&, size_t, size_t);
+template std::vector<double> logits(const Checkpoint&, const std::vector<double>&, size_t, size_t);
+template std::vector<double> marginals(const Checkpoint&, const std::vector<float>&);
+template std::vector<double> marginals(const Checkpoint&, const std::vector<double>&);
+template double token_logprob(const Checkpoint&, const std::vector<float>&, uint32_t);
+template double token_logprob(const Checkpoint&, const std::vector<double>&, uint32_t);
+
+}  // namespace carbon::reference

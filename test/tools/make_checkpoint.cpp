@@ -1,0 +1,309 @@
+// Writes a Llama checkpoint whose every weight is a hash of (tensor name, element index): a test fixture and
+// the stand-in demonstration model. hash_checkpoint.py beside it writes the same bytes. Nothing here is
+// trained.
+//
+// The rule, all of it exact or rounded once per step so that two programs agree:
+//   h0 = FNV-1a-64(tensor name) xor (seed * G)       G = 0x9E3779B97F4A7C15, arithmetic modulo 2^64
+//   x  = mix(h0 + index * G)                         mix: the finaliser of splitmix64
+//   u  = (x >> 40) / 2^23 - 1                        in [-1, 1), exact in binary32
+//   w  = offset + scale * u                          product, then sum, each rounded to binary32
+// and w is rounded to nearest even into the stored type. The gains keep a random model lively: attention that
+// prefers some positions, logits that spread over about two nats.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/tensor.hpp"
+#include "src/util/error.hpp"
+
+namespace {
+
+using carbon::DType;
+using carbon::Error;
+using json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little, "safetensors stores little-endian numbers");
+
+constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
+constexpr uint64_t kReleasedVocab = 155776;
+constexpr uint64_t kDnaTokens = 4107;  // <dna>, </dna>, <oov>, 4,096 6-mers, 8 unused
+
+struct Options {
+  std::string dir, preset, dtype = "bf16";
+  uint64_t hidden = 128, layers = 4, heads = 4, kv_heads = 2, head_dim = 32, intermediate = 384, vocab = 0;
+  int64_t dna_start = -1;
+  uint64_t max_positions = 8192, yarn_original = 0, shards = 1, seed = 0;
+  double rope_theta = 500000, eps = 1e-6, yarn = 0;
+  bool tied = true, no_metadata = false;
+};
+
+struct Tensor {
+  std::string name;
+  std::vector<uint64_t> shape;
+  float offset, scale;
+
+  uint64_t count() const { return shape.size() == 2 ? shape[0] * shape[1] : shape[0]; }
+};
+
+uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+uint64_t fnv1a(const std::string& text) {
+  uint64_t h = 0xCBF29CE484222325u;
+  for (unsigned char c : text) h = (h ^ c) * 0x100000001B3u;
+  return h;
+}
+
+/// binary16 of `v`, nearest even; |v| is far below the overflow limit.
+uint16_t to_half(float v) {
+  const uint32_t bits = std::bit_cast<uint32_t>(v);
+  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const float magnitude = std::fabs(v);
+  // Below the smallest normal half the spacing is 2^-24: adding 1 * 2^-1 puts that spacing at the end of a
+  // binary32.
+  if (magnitude < 0x1p-14f) {
+    const uint32_t rounded = std::bit_cast<uint32_t>(magnitude + 0.5f) - std::bit_cast<uint32_t>(0.5f);
+    return sign | static_cast<uint16_t>(rounded);
+  }
+  uint32_t u = bits & 0x7fffffffu;
+  u += 0xfffu + ((u >> 13) & 1u);
+  return sign | static_cast<uint16_t>((u - (112u << 23)) >> 13);
+}
+
+std::vector<Tensor> architecture(const Options& o) {
+  std::vector<Tensor> tensors;
+  auto matrix = [&](const std::string& name, uint64_t out, uint64_t in, double gain) {
+    const double scale = gain * std::sqrt(3.0 / static_cast<double>(in));  // variance gain^2 / in
+    tensors.push_back({name, {out, in}, 0.0f, static_cast<float>(scale)});
+  };
+  auto norm = [&](const std::string& name) { tensors.push_back({name, {o.hidden}, 1.0f, 0.1f}); };
+
+  // A tied head reads the embedding: rows of standard deviation 2 / sqrt(hidden) give logits of about two
+  // nats and keep the token itself from winning every prediction. An untied embedding has unit variance.
+  const double embedding_gain = o.tied ? 2.0 : std::sqrt(static_cast<double>(o.hidden));
+  matrix("model.embed_tokens.weight", o.vocab, o.hidden, embedding_gain);
+  for (uint64_t i = 0; i < o.layers; ++i) {
+    const std::string p = "model.layers." + std::to_string(i) + ".";
+    norm(p + "input_layernorm.weight");
+    matrix(p + "self_attn.q_proj.weight", o.heads * o.head_dim, o.hidden, 1.5);
+    matrix(p + "self_attn.k_proj.weight", o.kv_heads * o.head_dim, o.hidden, 1.5);
+    matrix(p + "self_attn.v_proj.weight", o.kv_heads * o.head_dim, o.hidden, 1.5);
+    matrix(p + "self_attn.o_proj.weight", o.hidden, o.heads * o.head_dim, 1.5);
+    norm(p + "post_attention_layernorm.weight");
+    matrix(p + "mlp.gate_proj.weight", o.intermediate, o.hidden, 1.5);
+    matrix(p + "mlp.up_proj.weight", o.intermediate, o.hidden, 1.0);
+    matrix(p + "mlp.down_proj.weight", o.hidden, o.intermediate, 1.0);
+  }
+  norm("model.norm.weight");
+  if (!o.tied) matrix("lm_head.weight", o.vocab, o.hidden, 2.0);
+  return tensors;
+}
+
+void check(bool ok, const std::string& what) {
+  if (!ok) throw Error("make_checkpoint", what);
+}
+
+void complete(Options& o) {
+  if (o.preset == "demo" && o.dna_start < 0) o.dna_start = 0;
+  if (o.vocab == 0) {
+    o.vocab = o.dna_start < 0 ? kReleasedVocab
+                              : (static_cast<uint64_t>(o.dna_start) + kDnaTokens + 127) / 128 * 128;
+  }
+  for (uint64_t v :
+       {o.hidden, o.layers, o.heads, o.kv_heads, o.head_dim, o.intermediate, o.vocab, o.shards}) {
+    check(v > 0 && v <= (uint64_t{1} << 24), "a size is zero or above 2^24");
+  }
+  check(o.dna_start < (int64_t{1} << 24), "--dna-start is above 2^24");
+  check(o.shards <= 3 + 9 * o.layers - (o.tied ? 1 : 0), "more shards than tensors");
+}
+
+json config(const Options& o) {
+  json c;
+  c["architectures"] = {"LlamaForCausalLM"};
+  c["attention_bias"] = false;
+  c["attention_dropout"] = 0.0;
+  c["bos_token_id"] = nullptr;
+  c["eos_token_id"] = nullptr;
+  c["head_dim"] = o.head_dim;
+  c["hidden_act"] = "silu";
+  c["hidden_size"] = o.hidden;
+  c["initializer_range"] = 0.02;
+  c["intermediate_size"] = o.intermediate;
+  c["max_position_embeddings"] = o.max_positions;
+  c["mlp_bias"] = false;
+  c["model_type"] = "llama";
+  c["num_attention_heads"] = o.heads;
+  c["num_hidden_layers"] = o.layers;
+  c["num_key_value_heads"] = o.kv_heads;
+  c["pretraining_tp"] = 1;
+  c["rms_norm_eps"] = o.eps;
+  c["rope_scaling"] = nullptr;
+  if (o.yarn > 0) {
+    const double original = std::floor(static_cast<double>(o.max_positions) / o.yarn + 0.5);
+    json scaling;
+    scaling["rope_type"] = "yarn";
+    scaling["factor"] = o.yarn;
+    scaling["original_max_position_embeddings"] =
+        o.yarn_original ? o.yarn_original : static_cast<uint64_t>(original);
+    c["rope_scaling"] = scaling;
+  }
+  c["rope_theta"] = o.rope_theta;
+  c["tie_word_embeddings"] = o.tied;
+  c["torch_dtype"] = o.dtype == "bf16" ? "bfloat16" : o.dtype == "f16" ? "float16" : "float32";
+  c["use_cache"] = true;
+  c["vocab_size"] = o.vocab;
+  return c;
+}
+
+json dna_config(const Options& o) {
+  json c;
+  c["k"] = 6;
+  c["dna_start_id"] = o.dna_start;
+  c["dna_vocab_size"] = kDnaTokens;
+  c["dna_special_tokens"] = {"<dna>", "</dna>", "<oov>"};
+  c["auto_dna_tags"] = false;
+  return c;
+}
+
+void write_json(const fs::path& path, const json& value) {
+  std::ofstream out(path, std::ios::binary);
+  out << value.dump(2) << '\n';
+  out.close();
+  check(!out.fail(), "cannot write " + path.string());
+}
+
+void write_values(std::ostream& out, const Tensor& t, const Options& o) {
+  constexpr uint64_t kBlock = 1 << 16;
+  const uint64_t h0 = fnv1a(t.name) ^ (o.seed * kGolden);
+  const DType dtype = o.dtype == "bf16" ? DType::bf16 : o.dtype == "f16" ? DType::f16 : DType::f32;
+  std::vector<char> block(kBlock * 4);
+  for (uint64_t first = 0; first < t.count(); first += kBlock) {
+    const uint64_t n = std::min(kBlock, t.count() - first);
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t x = mix(h0 + (first + i) * kGolden);
+      const float u = static_cast<float>(x >> 40) * 0x1p-23f - 1.0f;
+      const float product = t.scale * u;
+      const float w = t.offset + product;
+      if (dtype == DType::f32) {
+        std::memcpy(&block[i * 4], &w, 4);
+      } else {
+        const uint16_t bits = dtype == DType::bf16 ? carbon::to_bf16(w).bits : to_half(w);
+        std::memcpy(&block[i * 2], &bits, 2);
+      }
+    }
+    out.write(block.data(), static_cast<std::streamsize>(n * carbon::dtype_size(dtype)));
+  }
+}
+
+/// One safetensors file with the tensors [first, last). It appears under its name only when complete.
+void write_safetensors(const fs::path& path, const std::vector<Tensor>& tensors, size_t first, size_t last,
+                       const Options& o) {
+  json header = json::object();
+  if (!o.no_metadata) header["__metadata__"] = {{"format", "pt"}};
+  uint64_t at = 0;
+  for (size_t i = first; i < last; ++i) {
+    const uint64_t end = at + tensors[i].count() * (o.dtype == "f32" ? 4 : 2);
+    json entry;
+    entry["dtype"] = o.dtype == "bf16" ? "BF16" : o.dtype == "f16" ? "F16" : "F32";
+    entry["shape"] = tensors[i].shape;
+    entry["data_offsets"] = {at, end};
+    header[tensors[i].name] = entry;
+    at = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = text.size();
+
+  fs::path temporary = path;
+  temporary += ".tmp";
+  std::ofstream out(temporary, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(&length), 8);
+  out << text;
+  for (size_t i = first; i < last; ++i) write_values(out, tensors[i], o);
+  out.close();
+  check(!out.fail(), "cannot write " + temporary.string());
+  fs::rename(temporary, path);
+}
+
+void write_checkpoint(const Options& o) {
+  const fs::path dir = o.dir;
+  fs::create_directories(dir);
+  for (const char* stale : {"dna_config.json", "model.safetensors", "model.safetensors.index.json"}) {
+    fs::remove(dir / stale);
+  }
+  write_json(dir / "config.json", config(o));
+  if (o.dna_start >= 0) write_json(dir / "dna_config.json", dna_config(o));
+
+  const std::vector<Tensor> tensors = architecture(o);
+  if (o.shards == 1) {
+    write_safetensors(dir / "model.safetensors", tensors, 0, tensors.size(), o);
+    return;
+  }
+  uint64_t total = 0;
+  for (const Tensor& t : tensors) total += t.count() * (o.dtype == "f32" ? 4 : 2);
+  std::map<std::string, std::string> weight_map;
+  for (uint64_t shard = 0; shard < o.shards; ++shard) {
+    char name[64];
+    std::snprintf(name, sizeof name, "model-%05d-of-%05d.safetensors", static_cast<int>(shard + 1),
+                  static_cast<int>(o.shards));
+    const size_t first = tensors.size() * shard / o.shards;
+    const size_t last = tensors.size() * (shard + 1) / o.shards;
+    write_safetensors(dir / name, tensors, first, last, o);
+    for (size_t i = first; i < last; ++i) weight_map[tensors[i].name] = name;
+  }
+  json index;
+  index["metadata"] = {{"total_size", total}};
+  index["weight_map"] = weight_map;
+  write_json(dir / "model.safetensors.index.json", index);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app{"Write a checkpoint whose weights are hashes of their names"};
+  app.add_option("DIR", o.dir)->required();
+  app.add_option("--preset", o.preset, "demo: a DNA-only vocabulary")->check(CLI::IsMember({"demo"}));
+  app.add_option("--hidden", o.hidden);
+  app.add_option("--layers", o.layers);
+  app.add_option("--heads", o.heads);
+  app.add_option("--kv-heads", o.kv_heads);
+  app.add_option("--head-dim", o.head_dim);
+  app.add_option("--intermediate", o.intermediate);
+  app.add_option("--vocab", o.vocab, "default 155776, or the DNA tokens rounded up to 128");
+  app.add_option("--dna-start", o.dna_start, "writes dna_config.json; without it the released layout");
+  app.add_option("--max-positions", o.max_positions);
+  app.add_option("--rope-theta", o.rope_theta);
+  app.add_option("--eps", o.eps);
+  app.add_option("--tied", o.tied);
+  app.add_option("--dtype", o.dtype)->check(CLI::IsMember({"bf16", "f32", "f16"}));
+  app.add_option("--shards", o.shards);
+  app.add_option("--yarn", o.yarn, "YaRN factor");
+  app.add_option("--yarn-original", o.yarn_original, "default: max-positions / factor");
+  app.add_option("--no-metadata", o.no_metadata, "1: no __metadata__ in the safetensors header");
+  app.add_option("--seed", o.seed);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    complete(o);
+    write_checkpoint(o);
+  } catch (const std::exception& e) {
+    std::cerr << "[E::make_checkpoint] " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

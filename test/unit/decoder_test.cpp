@@ -1,0 +1,204 @@
+// The decoder and heads against the double-precision reference, and the invariance rule by memcmp.
+#include "src/decoder/decoder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "src/decoder/head.hpp"
+#include "src/util/error.hpp"
+#include "test/reference/llama.hpp"
+#include "test/unit/generated_checkpoint.hpp"
+
+using namespace carbon;
+using carbon::test::GeneratedCheckpoint;
+using carbon::test::tiny;
+
+namespace {
+
+struct Model {
+  Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "", bool onednn = true)
+      : checkpoint(dir), backend(ops::make_cpu_backend({dtype, threads, onednn, isa})), decoder(*backend, checkpoint),
+        head(*backend, checkpoint) {}
+
+  Checkpoint checkpoint;
+  std::unique_ptr<ops::Backend> backend;
+  Decoder decoder;
+  Head head;
+};
+
+std::vector<uint32_t> random_tokens(const Checkpoint& checkpoint, size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  const TokenLayout& layout = checkpoint.config().layout;
+  std::vector<uint32_t> tokens{layout.dna_begin()};
+  while (tokens.size() < n) tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
+  return tokens;
+}
+
+std::vector<double> marginals(Model& model, Sequence& sequence, const std::vector<uint32_t>& tokens, size_t want_begin = 0) {
+  const Chunk chunk{&sequence, tokens, want_begin, tokens.size()};
+  const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
+  std::vector<double> out(rows.count * ops::kMarginals);
+  model.head.marginals(rows, out.data());
+  return out;
+}
+
+std::vector<double> marginals(Model& model, const std::vector<uint32_t>& tokens) {
+  Sequence sequence = model.decoder.kv().make_sequence();
+  return marginals(model, sequence, tokens);
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+std::vector<double> tail(const std::vector<double>& all, size_t from_row) {
+  return {all.begin() + static_cast<ptrdiff_t>(from_row * ops::kMarginals), all.end()};
+}
+
+template <class T>
+double reference_error(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
+                       const reference::Matrix<T>& rows) {
+  double worst = 0;
+  for (size_t t = 0; t < rows.size(); ++t) {
+    const auto a = reference::marginals(checkpoint, truth[t]), b = reference::marginals(checkpoint, rows[t]);
+    for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("f32 mode is as close to double as a naive float implementation") {
+  const std::string shapes[] = {
+      tiny(),
+      tiny("--head-dim 64 --heads 4 --kv-heads 1 --tied 0 --dtype f32"),
+      tiny("--head-dim 96 --heads 2 --kv-heads 2 --hidden 96 --dtype f16 --shards 2"),
+      tiny("--head-dim 128 --heads 8 --kv-heads 1 --hidden 48 --layers 2"),
+      tiny("--head-dim 20 --heads 3 --kv-heads 3 --hidden 60 --intermediate 100"),
+      tiny("--head-dim 64 --yarn 4 --yarn-original 1024"),
+  };
+  for (const std::string& shape : shapes) {
+    CAPTURE(shape);
+    const GeneratedCheckpoint files(shape);
+    Model model(files.dir(), DType::f32);
+    const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 97, 5);
+    const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
+    const double naive = reference_error(model.checkpoint, truth, reference::hidden_states<float>(model.checkpoint, tokens));
+    const std::vector<double> got = marginals(model, tokens);
+    double worst = 0;
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      const auto want = reference::marginals(model.checkpoint, truth[t]);
+      for (size_t i = 0; i < want.size(); ++i) worst = std::max(worst, std::abs(want[i] - got[t * ops::kMarginals + i]));
+    }
+    CHECK(worst <= 2 * naive);
+    CHECK(worst < 2e-4);
+
+    Sequence sequence = model.decoder.kv().make_sequence();
+    const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+    const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
+    std::vector<uint32_t> targets(tokens.begin() + 1, tokens.end());
+    targets.push_back(model.checkpoint.config().layout.kmer0());
+    std::vector<double> token_level(targets.size());
+    model.head.token_logprob(rows, targets, token_level.data());
+    for (size_t t = 0; t < targets.size(); t += 13)
+      CHECK(token_level[t] == doctest::Approx(reference::token_logprob(model.checkpoint, truth[t], targets[t])).epsilon(2e-5));
+  }
+}
+
+TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") {
+  const GeneratedCheckpoint files(tiny("--head-dim 48"));
+  std::vector<std::string> classes = {"generic", ""};
+  for (const char* isa : {"avx2", "avx512", "avx512_bf16"}) {
+    try {
+      ops::cpu_isa(isa);
+      classes.emplace_back(isa);
+    } catch (const Error&) {
+      MESSAGE("SKIPPED " << isa << ": not on this CPU");
+    }
+  }
+  for (const std::string& isa : classes) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      for (const bool onednn : {true, false}) {
+        CAPTURE(isa);
+        CAPTURE(dtype_name(dtype));
+        CAPTURE(onednn);
+        Model model(files.dir(), dtype, 2, isa, onednn);
+        const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 301, 7);
+        const std::vector<double> whole = marginals(model, tokens);
+
+        Model single(files.dir(), dtype, 1, isa, onednn);
+        CHECK(same_bits(whole, marginals(single, tokens)));
+
+        // The same sequence in pieces, among other sequences.
+        for (const size_t cut : {1u, 2u, 63u, 64u, 65u, 200u, 300u}) {
+          CAPTURE(cut);
+          Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
+          const std::vector<uint32_t> noise = random_tokens(model.checkpoint, 37, 99);
+          const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + cut), rest(tokens.begin() + cut, tokens.end());
+          const Chunk chunks[] = {{&other, noise, 0, 5}, {&sequence, first, first.size(), first.size()}};
+          model.decoder.forward(chunks);
+          CHECK(same_bits(tail(whole, cut), marginals(model, sequence, rest)));
+        }
+
+        // A fork goes on from the shared prefix, and its parent is not disturbed.
+        for (const size_t shared : {1u, 64u, 100u, 129u}) {
+          CAPTURE(shared);
+          Sequence parent = model.decoder.kv().make_sequence();
+          const std::vector<uint32_t> stranger = random_tokens(model.checkpoint, 180, 8);
+          const std::vector<uint32_t> prefix(tokens.begin(), tokens.begin() + shared), rest(tokens.begin() + shared, tokens.end());
+          marginals(model, parent, prefix);
+          Sequence fork = parent.fork();
+          marginals(model, parent, stranger);
+          CHECK(same_bits(tail(whole, shared), marginals(model, fork, rest)));
+          fork.truncate(shared);
+          marginals(model, fork, stranger);
+          parent.truncate(shared);
+          CHECK(same_bits(tail(whole, shared), marginals(model, parent, rest)));
+        }
+        CHECK(model.decoder.kv().pages_in_use() == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a sequence longer than a pass gives the same rows as in steps") {
+  const GeneratedCheckpoint files(tiny("--layers 2 --hidden 32 --head-dim 16"));
+  Model model(files.dir(), DType::bf16);
+  const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 2500, 3);
+  const std::vector<double> whole = marginals(model, tokens);
+  Sequence sequence = model.decoder.kv().make_sequence();
+  const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + 1000), rest(tokens.begin() + 1000, tokens.end());
+  const std::vector<double> a = marginals(model, sequence, first), b = marginals(model, sequence, rest);
+  CHECK(same_bits(std::vector<double>(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(a.size())), a));
+  CHECK(same_bits(tail(whole, 1000), b));
+}
+
+TEST_CASE("only the rows asked for come back, with the same bits") {
+  const GeneratedCheckpoint files(tiny());
+  Model model(files.dir(), DType::bf16);
+  const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 150, 11);
+  const std::vector<double> whole = marginals(model, tokens);
+  Sequence sequence = model.decoder.kv().make_sequence();
+  const Chunk chunk{&sequence, tokens, 70, 71};
+  const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
+  REQUIRE(rows.count == 1);
+  std::vector<double> one(ops::kMarginals);
+  model.head.marginals(rows, one.data());
+  CHECK(std::memcmp(one.data(), whole.data() + 70 * ops::kMarginals, sizeof(double) * ops::kMarginals) == 0);
+}
+
+TEST_CASE("what does not fit is refused before anything runs") {
+  const GeneratedCheckpoint files(tiny("--max-positions 128"));
+  Model model(files.dir(), DType::bf16);
+  Sequence sequence = model.decoder.kv().make_sequence();
+  const std::vector<uint32_t> long_tokens = random_tokens(model.checkpoint, 129, 1);
+  const Chunk too_long{&sequence, long_tokens, 0, 1};
+  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&too_long, 1)), doctest::Contains("context of 128 tokens"), Error);
+  const std::vector<uint32_t> bad{4224};
+  const Chunk outside{&sequence, bad, 0, 1};
+  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&outside, 1)), doctest::Contains("outside the model's vocabulary"), Error);
+  CHECK(sequence.length() == 0);
+}

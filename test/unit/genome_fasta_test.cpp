@@ -1,0 +1,195 @@
+// FastaReader and IndexedFasta: good files in every compression, damaged files, and index building.
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "src/genome/fasta.hpp"
+#include "test/unit/genome_files.hpp"
+
+using namespace carbon;
+using namespace carbon_test;
+
+namespace {
+
+std::vector<FastaRecord> read_all(const std::string& path) {
+  FastaReader reader(path);
+  std::vector<FastaRecord> records;
+  for (FastaRecord record; reader.next(record);) records.push_back(record);
+  return records;
+}
+
+std::string read_error(const std::string& path) {
+  return error_of([&] { read_all(path); });
+}
+
+/// Bases without a short period, so that BGZF gets several blocks of real data.
+std::string random_bases(size_t count) {
+  std::string bases;
+  uint64_t state = 1;
+  for (size_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    bases += "ACGT"[state >> 62];
+  }
+  return bases;
+}
+
+std::string wrap(const std::string& bases, size_t width) {
+  std::string text;
+  for (size_t i = 0; i < bases.size(); i += width) text += bases.substr(i, width) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("FastaReader reads plain, gzip and BGZF alike") {
+  const TemporaryDirectory dir;
+  const std::string big = random_bases(300000);
+  const std::string text =
+      "\n>one first record\r\nACgt N\r\n\r\n*-\r\n>empty\n>big\tx\n" + wrap(big, 61) + ">last\n" + big;
+  const std::string plain = dir.put("a.fa", text);
+  const std::string bgzf = dir.put_bgzf("b.fa.gz", text);
+  const std::string gzip = dir.file("c.fa.gz");
+  REQUIRE(run_command("gzip -c " + plain + " > " + gzip).status == 0);
+  for (const std::string& path : {plain, bgzf, gzip}) {
+    CAPTURE(path);
+    const auto records = read_all(path);
+    REQUIRE(records.size() == 4);
+    CHECK(records[0].name == "one");
+    CHECK(records[0].sequence == "ACgtN*-");
+    CHECK(records[1].name == "empty");
+    CHECK(records[1].sequence.empty());
+    CHECK(records[2].name == "big");
+    CHECK(records[2].sequence == big);
+    CHECK(records[3].sequence == big);
+  }
+}
+
+TEST_CASE("FastaReader names the line of what is wrong") {
+  const TemporaryDirectory dir;
+  const auto error = [&](const std::string& text) { return read_error(dir.put("x.fa", text)); };
+  CHECK(contains(error(">a\nAC\nA1C\n"), "x.fa:3: '1'"));
+  CHECK(contains(error(">a\nAC\n>b\nAC" + std::string("\x01") + "\n"), "x.fa:4: byte 0x01"));
+  CHECK(contains(error(">a\nAC\n> b\nAC\n"), "x.fa:3: a record without a name"));
+  CHECK(contains(error(">a\nAC\n>"), "x.fa:3: a record without a name"));
+  CHECK(contains(error("\nACGT\n>a\n"), "x.fa:2: 'A' before the first '>'"));
+  CHECK(contains(error("@r\nAC\n+\nII\n"), "x.fa:1: this looks like FASTQ"));
+  CHECK(contains(error(">a\rACGT\r>b\rAC\r"), "x.fa:1: a carriage return"));
+  CHECK(contains(error(""), "empty"));
+  CHECK(contains(error("\n \n"), "empty"));
+  CHECK(contains(read_error(dir.file("absent.fa")), "cannot open"));
+  CHECK(contains(read_error(dir.path()), "irectory"));
+}
+
+TEST_CASE("FastaReader refuses cut and damaged compressed files") {
+  const TemporaryDirectory dir;
+  const std::string text = ">a\n" + wrap(random_bases(500000), 60);
+  const std::string whole = read_bytes(dir.put_bgzf("whole.gz", text));
+  REQUIRE(whole.size() > 100000);
+  for (size_t keep :
+       {whole.size() - 28, whole.size() - 27, whole.size() - 29, whole.size() / 2, size_t{1000}}) {
+    CAPTURE(keep);
+    CHECK(read_error(dir.put("cut.gz", whole.substr(0, keep))) != "");
+  }
+  CHECK(contains(read_error(dir.put("noeof.gz", whole.substr(0, whole.size() - 28))), "end-of-file marker"));
+  std::string flipped = whole;
+  for (size_t i = whole.size() / 2; i < whole.size() / 2 + 20; ++i) flipped[i] ^= 0x55;
+  CHECK(contains(read_error(dir.put("flipped.gz", flipped)), "cut or damaged"));
+
+  REQUIRE(run_command("gzip -dc " + dir.file("whole.gz") + " | gzip -c > " + dir.file("plain.gz")).status ==
+          0);
+  CHECK(read_error(dir.file("plain.gz")) == "");
+  const std::string gzipped = read_bytes(dir.file("plain.gz"));
+  CHECK(read_error(dir.put("cut2.gz", gzipped.substr(0, gzipped.size() / 2))) != "");
+  CHECK(read_error(dir.put("cut3.gz", gzipped.substr(0, gzipped.size() - 4))) != "");
+  std::string bad_check = gzipped;
+  bad_check[bad_check.size() - 6] ^= 1;
+  CHECK(read_error(dir.put("crc.gz", bad_check)) != "");
+}
+
+TEST_CASE("FastaReader reads a pipe") {
+  const TemporaryDirectory dir;
+  const std::string fifo = dir.file("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const std::string bases = random_bases(200000);
+  std::thread feeder([&] { std::ofstream(fifo) << ">p\n" << bases << "\n"; });
+  const auto records = read_all(fifo);
+  feeder.join();
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].sequence == bases);
+}
+
+TEST_CASE("IndexedFasta builds its index and fetches") {
+  const TemporaryDirectory dir;
+  const std::string one = random_bases(100001), two = "acgtNNryACGT";
+  const std::string text = ">one x\n" + wrap(one, 50) + ">two\n" + wrap(two, 50);
+  for (const std::string& path : {dir.put("a.fa", text), dir.put_bgzf("b.fa.gz", text)}) {
+    CAPTURE(path);
+    for (int round = 0; round < 2; ++round) {  // the second finds the index
+      IndexedFasta fasta(path);
+      CHECK(fasta.path() == path);
+      CHECK(fasta.names() == std::vector<std::string>{"one", "two"});
+      CHECK(fasta.length("one") == 100001);
+      CHECK(fasta.length("three") == -1);
+      CHECK(fasta.fetch("one", 49, 99999) == one.substr(49, 99950));
+      CHECK(fasta.fetch("one", 100000, 100001) == one.substr(100000));
+      CHECK(fasta.fetch("two", 0, 12) == two);
+      CHECK(fasta.fetch("two", 5, 5) == "");
+      CHECK(contains(error_of([&] { fasta.fetch("two", 0, 13); }), "two:1-13"));
+      CHECK(error_of([&] { fasta.fetch("two", -1, 3); }) != "");
+      CHECK(error_of([&] { fasta.fetch("three", 0, 0); }) != "");
+    }
+  }
+  CHECK(dir.entries() == 5);  // two FASTA files, two .fai, one .gzi and no temporary name
+}
+
+TEST_CASE("IndexedFasta refuses what it cannot use") {
+  const TemporaryDirectory dir;
+  const auto error = [](const std::string& path) { return error_of([&] { IndexedFasta fasta(path); }); };
+  const std::string plain = dir.put("a.fa", ">a\nACGT\n");
+  REQUIRE(run_command("gzip -c " + plain + " > " + dir.file("a.fa.gz")).status == 0);
+  CHECK(contains(error(dir.file("a.fa.gz")), "bgzip"));
+  CHECK(contains(error(dir.put("uneven.fa", ">a\nACGT\nAC\nACGT\n")), "same length"));
+  CHECK(contains(error(dir.put("bare.fa", ">a\nAC\n>b\n")), "each name must have a sequence"));
+  CHECK(contains(error(dir.put("empty.fa", "")), "empty"));
+  CHECK(contains(error(dir.file("absent.fa")), "cannot open"));
+  CHECK(contains(error(dir.path()), "not a regular file"));
+  CHECK_FALSE(std::filesystem::exists(dir.file("uneven.fa.fai")));
+  dir.put("a.fa.fai", "a\tfour\t3\t4\t5\n");
+  CHECK(contains(error(plain), "a.fa.fai:1"));
+  dir.put("a.fa.fai", "a\t40\t3\t4\t5\n");
+  IndexedFasta longer(plain);
+  CHECK(contains(error_of([&] { longer.fetch("a", 0, 40); }), "a:1-40"));
+  dir.put("b.fa", ">a\nACGT\n>b1\nACGT\n");
+  dir.put("b.fa.fai", "a\t8\t3\t4\t5\n");
+  IndexedFasta stale(dir.file("b.fa"));
+  CHECK(contains(error_of([&] { stale.fetch("a", 0, 8); }), "does not fit"));
+}
+
+TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in TMPDIR") {
+  const TemporaryDirectory dir, temporary;
+  const std::string path = dir.put_bgzf("a.fa.gz", ">a\nACGT\n");
+  chmod(dir.path().c_str(), 0755);
+  // Permissions do not bind root, which becomes nobody for the while.
+  const uid_t nobody = 65534;
+  const bool root = geteuid() == 0;
+  if (root && (chown(temporary.path().c_str(), nobody, nobody) != 0 || seteuid(nobody) != 0)) {
+    MESSAGE("SKIPPED: root cannot become another user here");
+    return;
+  }
+  if (!root) chmod(dir.path().c_str(), 0500);
+  setenv("TMPDIR", temporary.path().c_str(), 1);
+  {
+    IndexedFasta fasta(path);
+    CHECK(temporary.entries() == 1);
+    CHECK(fasta.fetch("a", 1, 3) == "CG");
+  }
+  CHECK(temporary.entries() == 0);
+  setenv("TMPDIR", temporary.file("absent").c_str(), 1);
+  CHECK(contains(error_of([&] { IndexedFasta fasta(path); }), "TMPDIR"));
+  unsetenv("TMPDIR");
+  if (root) REQUIRE(seteuid(0) == 0);
+  chmod(dir.path().c_str(), 0700);
+  CHECK(dir.entries() == 1);
+}

@@ -1,0 +1,365 @@
+// VcfReader and VcfWriter: tags, headers, output types, damaged input, threads. Comparison with bcftools is
+// in genome_bcftools_test.cpp.
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "src/genome/vcf.hpp"
+#include "test/unit/genome_files.hpp"
+
+using namespace carbon;
+using namespace carbon_test;
+
+namespace {
+
+const float missing = std::numeric_limits<float>::quiet_NaN();
+
+const std::string columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+const std::string header =
+    "##fileformat=VCFv4.2\n##contig=<ID=1,length=1000>\n"
+    "##INFO=<ID=DP,Number=1,Type=Integer,Description=\"Depth\">\n" +
+    columns;
+
+VcfWriterOptions score_options(const std::string& path) {
+  VcfWriterOptions options;
+  options.path = path;
+  options.tags = {{"LLR", "A", "Float", "Score"}, {"FLAG", "A", "String", "Why"}};
+  return options;
+}
+
+/// Copies all records; returns the file's text.
+std::string copy(const std::string& in, const VcfWriterOptions& options) {
+  VcfReader reader(in);
+  VcfWriter writer(reader, options);
+  for (VcfRecord record; reader.next(record);) writer.write(record);
+  writer.close();
+  return read_bytes(options.path);
+}
+
+std::string copy_error(const std::string& in, const std::string& out) {
+  VcfWriterOptions options;
+  options.path = out;
+  return error_of([&] { copy(in, options); });
+}
+
+std::string records_of(const std::string& text) {
+  const size_t chrom = text.find("#CHROM");
+  return text.substr(text.find('\n', chrom) + 1);
+}
+
+std::string many_records(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i)
+    text += "1\t" + std::to_string(i) + "\t.\tA\tC\t" + std::to_string(i * 37 % 991) +
+            "\t.\tDP=" + std::to_string(i * 7919 % 10007) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("records carry alleles as written, and tags print as specified") {
+  const TemporaryDirectory dir;
+  const std::string in = dir.put("in.vcf", header +
+                                               "1\t0\t.\tN\t<DEL>\t.\t.\t.\n"
+                                               "1\t10\tid\tac\tA,*,G\t5\tPASS\tDP=3\n"
+                                               "1\t11\t.\tA\t.\t.\t.\t.\n"
+                                               "1\t12\t.\tA\tC,G\t.\t.\tDP=1\n");
+  const std::string out = dir.file("out.vcf");
+  VcfReader reader(in);
+  CHECK(reader.contigs() == std::vector<std::string>{"1"});
+  CHECK(reader.has_info("DP"));
+  CHECK_FALSE(reader.has_info("LLR"));
+  VcfWriterOptions options = score_options(out);
+  options.header_lines = {"##carbon_x=<ID=a,Value=b>", "##carbon_command=run it"};
+  VcfWriter writer(reader, options);
+  VcfRecord record;
+  REQUIRE(reader.next(record));
+  CHECK(record.pos() == -1);
+  CHECK(record.contig() == "1");
+  CHECK(record.alts() == std::vector<std::string>{"<DEL>"});
+  writer.set_floats(record, "LLR", {missing});
+  writer.set_strings(record, "FLAG", {"edge"});
+  writer.write(record);
+  REQUIRE(reader.next(record));
+  CHECK(record.pos() == 9);
+  CHECK(record.ref() == "ac");
+  CHECK(record.alts() == std::vector<std::string>{"A", "*", "G"});
+  CHECK(error_of([&] { writer.set_floats(record, "LLR", {1}); }) != "");
+  CHECK(error_of([&] { writer.set_floats(record, "DP", {1, 2, 3}); }) != "");
+  CHECK(error_of([&] { writer.set_floats(record, "LLR", {1, 2, INFINITY}); }) != "");
+  writer.set_floats(record, "LLR", {-1.25f, missing, 1234567.0f});
+  writer.set_strings(record, "FLAG", {"", "star", ""});
+  writer.write(record);
+  REQUIRE(reader.next(record));
+  CHECK(record.alts().empty());
+  writer.set_floats(record, "LLR", {});
+  writer.write(record);
+  REQUIRE(reader.next(record));
+  writer.set_floats(record, "LLR", {missing, missing});
+  writer.set_floats(record, "LLR", {1, 2});  // the later value counts
+  writer.set_strings(record, "FLAG", {"", ""});
+  writer.write(record);
+  CHECK_FALSE(reader.next(record));
+  CHECK_FALSE(reader.next(record));
+  CHECK_FALSE(std::filesystem::exists(out));
+  writer.close();
+  const std::string text = read_bytes(out);
+  CHECK(records_of(text) ==
+        "1\t0\t.\tN\t<DEL>\t.\t.\tLLR=.;FLAG=edge\n"
+        "1\t10\tid\tac\tA,*,G\t5\tPASS\tDP=3;LLR=-1.25,.,1.23457e+06;FLAG=.,star,.\n"
+        "1\t11\t.\tA\t.\t.\t.\t.\n"
+        "1\t12\t.\tA\tC,G\t.\t.\tDP=1;LLR=1,2;FLAG=.\n");
+  CHECK(contains(text,
+                 "Description=\"Depth\">\n##INFO=<ID=LLR,Number=A,Type=Float,Description=\"Score\">\n"
+                 "##INFO=<ID=FLAG,Number=A,Type=String,Description=\"Why\">\n##carbon_x=<ID=a,Value=b>\n"
+                 "##carbon_command=run it\n#CHROM"));
+}
+
+TEST_CASE("definitions and values of an earlier run are replaced or dropped") {
+  const TemporaryDirectory dir;
+  const std::string old =
+      "##fileformat=VCFv4.2\n##contig=<ID=1>\n##carbon_model=<ID=old>\n##carbon_version=1\n##carbonate=kept\n"
+      "##INFO=<ID=LLR,Number=1,Type=String,Description=\"Old\">\n"
+      "##FORMAT=<ID=LLR,Number=1,Type=Integer,Description=\"Not INFO\">\n"
+      "##INFO=<Number=A,ID=NT,Type=Float,Description=\"Old too\">\n"
+      "##INFO=<ID=DP,Number=1,Type=Integer,Description=\"Depth\">\n"
+      "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts\n"
+      "1\t5\t.\tA\tC\t.\t.\tLLR=old;DP=2;NT=3;LLR=again\tLLR\t7\n"
+      "1\t6\t.\tA\tC\t.\t.\tNT=3\tLLR\t8\n";
+  const std::string in = dir.put("in.vcf", old);
+  for (const char* type : {"v", "b"}) {
+    CAPTURE(type);
+    VcfWriterOptions options = score_options(dir.file(std::string("out.") + (*type == 'v' ? "vcf" : "bcf")));
+    options.drop_infos = {"NT", "ABSENT"};
+    options.drop_header_keys = {"carbon_model", "carbon_version"};
+    {
+      VcfReader reader(in);
+      VcfWriter writer(reader, options);
+      VcfRecord record;
+      REQUIRE(reader.next(record));
+      writer.set_floats(record, "LLR", {0.5f});
+      writer.write(record);
+      REQUIRE(reader.next(record));
+      writer.write(record);
+      REQUIRE_FALSE(reader.next(record));
+      writer.close();
+    }
+    VcfWriterOptions text = {};
+    text.path = dir.file("text.vcf");
+    const std::string result = copy(options.path, text);
+    CHECK(records_of(result) ==
+          "1\t5\t.\tA\tC\t.\t.\tLLR=0.5;DP=2\tLLR\t7\n"
+          "1\t6\t.\tA\tC\t.\t.\t.\tLLR\t8\n");
+    CHECK(contains(result, "##INFO=<ID=LLR,Number=A,Type=Float,Description=\"Score\">"));
+    CHECK(contains(result, "##FORMAT=<ID=LLR,"));
+    CHECK(contains(result, "##carbonate=kept"));
+    for (const char* gone : {"Old", "ID=NT", "carbon_model", "carbon_version", "IDX"}) {
+      CAPTURE(gone);
+      CHECK_FALSE(contains(result, gone));
+    }
+  }
+}
+
+TEST_CASE("output types, suffixes and levels") {
+  VcfWriterOptions options;
+  parse_output_type("z9", options);
+  CHECK(options.type == 'z');
+  CHECK(options.level == 9);
+  parse_output_type("u", options);
+  CHECK(options.type == 'u');
+  CHECK(options.level == -1);
+  for (const char* bad : {"", "x", "u1", "v0", "zz", "z10", "t"}) {
+    CAPTURE(bad);
+    CHECK(error_of([&] { parse_output_type(bad, options); }) != "");
+  }
+  const TemporaryDirectory dir;
+  const std::string in = dir.put("in.vcf", header + many_records(3000));
+  const auto first_bytes = [&](const char* name, const char* type) {
+    VcfWriterOptions options = score_options(dir.file(name));
+    if (*type) parse_output_type(type, options);
+    copy(in, options);
+    const std::string bytes = read_bytes(options.path);
+    VcfWriterOptions text;
+    text.path = dir.file("back.vcf");
+    CHECK(records_of(copy(options.path, text)) == many_records(3000));
+    return bytes.substr(0, 3) == "BCF"                     ? "raw bcf"
+           : bytes.substr(0, 2) != "\x1f\x8b"              ? "text"
+           : read_text(options.path).substr(0, 3) == "BCF" ? "bcf"
+                                                           : "vcf.gz";
+  };
+  CHECK(first_bytes("a.vcf", "") == std::string("text"));
+  CHECK(first_bytes("b.vcf.gz", "") == std::string("vcf.gz"));
+  CHECK(first_bytes("c.VCF.bgz", "v") == std::string("vcf.gz"));
+  CHECK(first_bytes("d.bcf", "v") == std::string("bcf"));
+  CHECK(first_bytes("e.vcf", "b") == std::string("text"));
+  CHECK(first_bytes("f.txt", "") == std::string("text"));
+  CHECK(first_bytes("g.txt", "b1") == std::string("bcf"));
+  CHECK(first_bytes("h.txt", "z0") == std::string("vcf.gz"));
+  const std::string uncompressed = first_bytes("i.bcf", "u");
+  CHECK((uncompressed == "raw bcf" || uncompressed == "bcf"));
+  CHECK(read_bytes(dir.file("i.bcf")).size() > 2 * read_bytes(dir.file("d.bcf")).size());
+  VcfWriterOptions level = score_options(dir.file("k.vcf"));
+  parse_output_type("z9", level);
+  CHECK(contains(error_of([&] { copy(in, level); }), "level"));
+  CHECK_FALSE(std::filesystem::exists(dir.file("k.vcf")));
+}
+
+TEST_CASE("contigs and tags that the header lacks") {
+  const TemporaryDirectory dir;
+  const std::string in = dir.put("in.vcf", "##fileformat=VCFv4.2\n" + columns + "1\t5\t.\tA\tC\t.\tq\tX=1\n");
+  CHECK(records_of(copy(in, score_options(dir.file("a.vcf")))) == "1\t5\t.\tA\tC\t.\tq\tX=1\n");
+  CHECK(contains(error_of([&] { copy(in, score_options(dir.file("a.bcf"))); }), "1:5: the contig"));
+  VcfWriterOptions options = score_options(dir.file("b.bcf"));
+  options.contigs = {{"1", 100}, {"2", 200}, {"odd,name", 3}};
+  CHECK(contains(error_of([&] { copy(in, options); }), "1:5: a FILTER, INFO"));
+  const std::string plain =
+      dir.put("plain.vcf", "##fileformat=VCFv4.2\n##contig=<ID=2>\n" + columns + "1\t5\t.\tA\tC\t.\t.\t.\n");
+  copy(plain, options);
+  VcfWriterOptions text;
+  text.path = dir.file("b.vcf");
+  const std::string result = copy(options.path, text);
+  CHECK(contains(result, "##contig=<ID=2>\n##contig=<ID=1,length=100>\n"));
+  CHECK(records_of(result) == "1\t5\t.\tA\tC\t.\t.\t.\n");
+}
+
+TEST_CASE("a header alone gives a header alone; other input gives an error") {
+  const TemporaryDirectory dir;
+  const std::string out = dir.file("out.vcf");
+  CHECK(copy_error(dir.put("h.vcf", header), out) == "");
+  CHECK(records_of(read_bytes(out)) == "");
+  CHECK(copy_error(dir.put_bgzf("h.vcf.gz", header), out) == "");
+  const auto error = [&](const std::string& text) { return copy_error(dir.put("bad.vcf", text), out); };
+  CHECK(contains(error(""), "empty"));
+  CHECK(contains(error(columns + "1\t5\t.\tA\tC\t.\t.\t.\n"), "no header"));
+  CHECK(contains(error(">seq\nACGT\n"), "no header"));
+  CHECK(contains(error("##fileformat=VCFv4.2\n1\t5\t.\tA\tC\t.\t.\t.\n"), "header"));
+  CHECK(contains(error(header.substr(0, header.size() - 1)), "no newline"));
+  CHECK(contains(error(header + "1\t5\t.\tA\tC\t.\t.\t."), "line 5 (1:5)"));
+  CHECK(contains(error(header + "1\t5\t.\tA\tC\n"), "line 5 (1:5): fewer than 8"));
+  CHECK(contains(error(header + "1\t5x\t.\tA\tC\t.\t.\t.\n"), "line 5 (1:5x): POS"));
+  CHECK(contains(error(header + "1\t\t.\tA\tC\t.\t.\t.\n"), "POS"));
+  CHECK(contains(error(header + "1\tx\t.\tA\tC\t.\t.\t.\n"), "line 5 (1:x)"));
+  CHECK(error(header + "\n1\t5\t.\tA\tC\t.\t.\t.\n") != "");
+  CHECK(error(header.substr(0, 40)) != "");
+  CHECK(contains(copy_error(dir.file("absent.vcf"), out), "cannot open"));
+  CHECK(copy_error(dir.path(), out) != "");
+  CHECK(error(header + "1\t5\t.\tA\tC\t.\t.\tDP=1\r\n") == "");
+  CHECK(records_of(read_bytes(out)) == "1\t5\t.\tA\tC\t.\t.\tDP=1\n");
+}
+
+TEST_CASE("cut and damaged compressed VCF and BCF are errors and leave no output") {
+  const TemporaryDirectory dir;
+  const std::string text = header + many_records(20000);
+  const std::string out = dir.file("out.vcf");
+  VcfWriterOptions bcf = score_options(dir.file("whole.bcf"));
+  copy(dir.put("in.vcf", text), bcf);
+  VcfWriterOptions raw = score_options(dir.file("raw.bcf"));
+  raw.type = 'u';
+  copy(dir.file("in.vcf"), raw);
+  dir.put_bgzf("whole.vcf.gz", text);
+  for (const char* name : {"whole.vcf.gz", "whole.bcf", "raw.bcf"}) {
+    CAPTURE(name);
+    const std::string whole = read_bytes(dir.file(name));
+    CHECK(copy_error(dir.file(name), out) == "");
+    std::filesystem::remove(out);
+    const bool marked = whole.substr(0, 2) == "\x1f\x8b";
+    for (size_t keep : {whole.size() - 27, whole.size() - 28, whole.size() - 30, whole.size() / 2 + 5,
+                        size_t{500}, size_t{100}, size_t{30}}) {
+      if (!marked && keep == whole.size() - 28) continue;  // between two records, perhaps: nothing shows it
+      CAPTURE(keep);
+      CHECK(copy_error(dir.put("cut", whole.substr(0, keep)), out) != "");
+      CHECK_FALSE(std::filesystem::remove(out));
+    }
+    if (!marked) continue;
+    CHECK(
+        contains(copy_error(dir.put("cut", whole.substr(0, whole.size() - 28)), out), "end-of-file marker"));
+    std::string flipped = whole;
+    for (size_t i = whole.size() / 2; i < whole.size() / 2 + 10; ++i) flipped[i] ^= 0x55;
+    CHECK(contains(copy_error(dir.put("flipped", flipped), out), "damaged"));
+    CHECK_FALSE(std::filesystem::exists(out));
+  }
+  REQUIRE(run_command("gzip -c " + dir.file("in.vcf") + " > " + dir.file("plain.gz")).status == 0);
+  CHECK(copy_error(dir.file("plain.gz"), out) == "");
+  std::filesystem::remove(out);
+  const std::string gzipped = read_bytes(dir.file("plain.gz"));
+  CHECK(copy_error(dir.put("cut", gzipped.substr(0, gzipped.size() / 2)), out) != "");
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("a pipe is read to its end, and its last newline is checked") {
+  const TemporaryDirectory dir;
+  const std::string fifo = dir.file("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const std::string text = header + many_records(5000);
+  const std::string compressed = read_bytes(dir.put_bgzf("x.gz", text));
+  const auto through_pipe = [&](const std::string& bytes) {
+    std::thread feeder([&] { std::ofstream(fifo, std::ios::binary) << bytes; });
+    const std::string error = copy_error(fifo, dir.file("out.vcf"));
+    feeder.join();
+    return error;
+  };
+  CHECK(through_pipe(text) == "");
+  CHECK(records_of(read_bytes(dir.file("out.vcf"))) == many_records(5000));
+  CHECK(contains(through_pipe(text.substr(0, text.size() - 1)), "no newline"));
+  CHECK(through_pipe(compressed) == "");
+  CHECK(contains(through_pipe(compressed.substr(0, compressed.size() - 28)), "end-of-file marker"));
+}
+
+TEST_CASE("output errors are found") {
+  const TemporaryDirectory dir;
+  const std::string in = dir.put("in.vcf", header + many_records(3000));
+  if (access("/dev/full", W_OK) != 0) {
+    MESSAGE("SKIPPED: no /dev/full");
+    return;
+  }
+  for (const char type : {'v', 'z', 'b', 'u'}) {
+    CAPTURE(type);
+    VcfWriterOptions options = score_options("/dev/full");
+    options.type = type;
+    CHECK(contains(error_of([&] { copy(in, options); }), "/dev/full"));
+  }
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_CASE("one thread reads while another writes") {
+  const TemporaryDirectory dir;
+  const int count = 4000;
+  std::string records, expected;
+  for (int i = 1; i <= count; ++i) {
+    // New tags and contigs all along, so that the shared header keeps growing under both threads.
+    const std::string extra = i % 10 == 0 ? ";X" + std::to_string(i) + "=1" : "";
+    const std::string contig = i % 25 == 0 ? "c" + std::to_string(i) : "1";
+    const std::string line = contig + "\t" + std::to_string(i) + "\t.\tA\tC\t.\t.\tDP=1" + extra;
+    records += line + "\n";
+    expected += line + ";LLR=" + std::to_string(i) + "\n";
+  }
+  const std::string in = dir.put("in.vcf", header + records);
+  VcfReader reader(in);
+  VcfWriter writer(reader, score_options(dir.file("out.vcf")));
+  std::vector<VcfRecord> batches[2];
+  std::string error;
+  const auto read_batch = [&](std::vector<VcfRecord>& batch) {
+    batch.clear();
+    for (int i = 0; i < 64; ++i) {
+      VcfRecord record;
+      if (!reader.next(record)) break;
+      batch.push_back(std::move(record));
+    }
+  };
+  read_batch(batches[0]);
+  for (int turn = 0; !batches[turn % 2].empty(); ++turn) {
+    std::thread ahead([&] { error += error_of([&] { read_batch(batches[(turn + 1) % 2]); }); });
+    for (VcfRecord& record : batches[turn % 2]) {
+      writer.set_floats(record, "LLR", {static_cast<float>(record.pos() + 1)});
+      writer.write(record);
+    }
+    ahead.join();
+  }
+  writer.close();
+  CHECK(error == "");
+  CHECK(records_of(read_bytes(dir.file("out.vcf"))) == expected);
+}

@@ -1,0 +1,206 @@
+// linear(): against double precision, for every type and instruction set, and bit for bit across batches and
+// threads.
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "test/unit/kernels_support.hpp"
+
+using namespace carbon;
+using namespace carbon::testing;
+
+namespace {
+
+/// Checks out[i, j] against a sum in double. A sum of K products in f32, in any order, errs by at most
+/// K * 2^-24 * sum |a w| to first order; one more step for flushing and the last rounding.
+void check_product(const std::string& name, const std::vector<float>& act, const Stored& w, size_t m,
+                   size_t n, size_t k, const std::vector<float>& out, size_t ld) {
+  double worst = 0;
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      double sum = 0, size = 0;
+      for (size_t c = 0; c < k; ++c) {
+        const double p = static_cast<double>(act[i * k + c]) * static_cast<double>(w.value[j * k + c]);
+        sum += p;
+        size += std::fabs(p);
+      }
+      const double bound = static_cast<double>(k + 1) * 0x1p-24 * size;
+      worst = worse(worst, std::fabs(static_cast<double>(out[i * ld + j]) - sum) / bound);
+    }
+  INFO(name, " M=", m, " N=", n, " K=", k);
+  CHECK(worst <= 1.0);
+}
+
+struct Types {
+  DType act, weight;
+};
+
+}  // namespace
+
+TEST_CASE("linear agrees with double precision in every type and shape") {
+  for (const Way& way : ways())
+    for (const Types types : {Types{DType::bf16, DType::bf16}, Types{DType::f32, DType::f32},
+                              Types{DType::f32, DType::bf16}, Types{DType::f32, DType::f16}}) {
+      if (way.onednn && types.act != DType::bf16) continue;
+      const auto backend = way.make(types.act);
+      for (const size_t k : {20, 33, 64, 1000, 3072})
+        for (const size_t n : {1, 5, 100}) {
+          Random random(k * 1000 + n);
+          const Stored w = stored(types.weight, random.vector(n * k));
+          const auto weight = backend->prepare({w.data(), types.weight, n, k});
+          CHECK(weight->rows() == n);
+          CHECK(weight->cols() == k);
+          const size_t rows = 200, ld = n + 3;
+          const Stored a = stored(types.act, random.vector(rows * k));
+          std::vector<float> full(rows * ld, -7.0f);
+          backend->linear(a.data(), rows, *weight, full.data(), ld);
+          check_product(way.name(), a.value, w, k == 3072 && n == 100 ? 20 : 65, n, k, full, ld);
+          CHECK(full[n] == -7.0f);  // beyond a row's outputs nothing is written
+          for (const size_t m : {1, 2, 7, 8, 9, 63, 64, 65}) {
+            // The last m rows alone have the bits they have among all.
+            const size_t first = rows - m;
+            std::vector<float> part(m * n);
+            const char* const from = static_cast<const char*>(a.data()) + first * k * dtype_size(types.act);
+            backend->linear(from, m, *weight, part.data(), n);
+            bool same = true;
+            for (size_t i = 0; i < m; ++i) same = same && same_bits(&part[i * n], &full[(first + i) * ld], n);
+            INFO(way.name(), " act ", dtype_name(types.act), " weight ", dtype_name(types.weight), " M=", m,
+                 " N=", n, " K=", k);
+            CHECK(same);
+          }
+        }
+    }
+}
+
+TEST_CASE("linear has the same bits for any number of threads and rows") {
+  for (const Way& way : ways())
+    for (const DType type : {DType::bf16, DType::f32}) {
+      if (way.onednn && type != DType::bf16) continue;
+      const size_t m = 333, n = 260, k = 1100;
+      Random random(5);
+      const Stored w = stored(type, random.vector(n * k)), a = stored(type, random.vector(m * k));
+      std::vector<std::vector<float>> results;
+      for (const int threads : {1, 2, 3}) {
+        const auto backend = way.make(type, threads);
+        const auto weight = backend->prepare({w.data(), type, n, k});
+        results.emplace_back(m * n);
+        backend->linear(a.data(), m, *weight, results.back().data(), n);
+        std::vector<float> one(n);
+        backend->linear(static_cast<const char*>(a.data()) + 300 * k * dtype_size(type), 1, *weight,
+                        one.data(), n);
+        CHECK(same_bits(one.data(), &results.back()[300 * n], n));
+      }
+      INFO(way.name(), " ", dtype_name(type));
+      CHECK(same_bits(results[0].data(), results[1].data(), m * n));
+      CHECK(same_bits(results[0].data(), results[2].data(), m * n));
+    }
+}
+
+TEST_CASE("in bf16 mode other weights are rounded once, as to_bf16 rounds") {
+  const size_t n = 40, k = 96;
+  Random random(8);
+  const std::vector<float> values = random.vector(n * k);
+  const Stored rounded = stored(DType::bf16, values), a = stored(DType::bf16, random.vector(3 * k));
+  for (const Way& way : ways()) {
+    const auto backend = way.make(DType::bf16);
+    const auto from_f32 = backend->prepare({values.data(), DType::f32, n, k});
+    const auto from_bf16 = backend->prepare({rounded.data(), DType::bf16, n, k});
+    std::vector<float> x(3 * n), y(3 * n);
+    backend->linear(a.data(), 3, *from_f32, x.data(), n);
+    backend->linear(a.data(), 3, *from_bf16, y.data(), n);
+    INFO(way.name());
+    CHECK(same_bits(x.data(), y.data(), x.size()));
+  }
+}
+
+TEST_CASE("linear on a large shape has the same bits for batch sizes of real work") {
+  // Large enough for oneDNN to take its own implementation.
+  const size_t n = 256, k = 1056, rows = 700;
+  Random random(12);
+  const Stored w = stored(DType::bf16, random.vector(n * k)),
+               a = stored(DType::bf16, random.vector(rows * k));
+  for (const Way& way : ways()) {
+    const auto backend = way.make(DType::bf16, 2), single = way.make(DType::bf16, 1);
+    const auto weight = backend->prepare({w.data(), DType::bf16, n, k});
+    const auto weight1 = single->prepare({w.data(), DType::bf16, n, k});
+    std::vector<float> full(rows * n), part(rows * n);
+    backend->linear(a.data(), rows, *weight, full.data(), n);
+    INFO(way.name());
+    check_product(way.name(), a.value, w, 5, n, k, full, n);
+    for (const size_t m : {1, 3, 16, 171, 512, 683, 700}) {
+      single->linear(&a.half[(rows - m) * k], m, *weight1, part.data(), n);
+      CHECK(same_bits(part.data(), &full[(rows - m) * n], m * n));
+    }
+  }
+}
+
+TEST_CASE("a weight in a mapped file may lose its pages and is still right") {
+  const size_t n = 128, k = 512, bytes = n * k * 2;
+  Random random(13);
+  const Stored w = stored(DType::bf16, random.vector(n * k)), a = stored(DType::bf16, random.vector(4 * k));
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  REQUIRE(std::fwrite(w.data(), 1, bytes, file) == bytes);
+  REQUIRE(std::fflush(file) == 0);
+  void* const map = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+  REQUIRE(map != MAP_FAILED);
+  for (const Way& way : ways()) {
+    const auto backend = way.make(DType::bf16);
+    const auto plain = backend->prepare({w.data(), DType::bf16, n, k});
+    const TensorView view{map, DType::bf16, n, k, true};
+    CHECK(view.slice_rows(1, 2).mapped_file);
+    const auto mapped = backend->prepare(view);
+    std::vector<float> x(4 * n), y(4 * n);
+    backend->linear(a.data(), 4, *plain, x.data(), n);
+    backend->linear(a.data(), 4, *mapped, y.data(), n);
+    INFO(way.name());
+    CHECK(same_bits(x.data(), y.data(), x.size()));
+    CHECK(std::memcmp(map, w.data(), bytes) == 0);
+  }
+  munmap(map, bytes);
+  std::fclose(file);
+}
+
+TEST_CASE("linear lets NaN and infinity through") {
+  const size_t n = 8, k = 50;
+  Random random(9);
+  const Stored w = stored(DType::bf16, random.vector(n * k));
+  for (const Way& way : ways()) {
+    const auto backend = way.make(DType::bf16);
+    const auto weight = backend->prepare({w.data(), DType::bf16, n, k});
+    std::vector<float> values = random.vector(2 * k);
+    values[k + 49] = std::nanf("");
+    const std::vector<uint8_t> act = to_act(DType::bf16, values);
+    std::vector<float> out(2 * n);
+    backend->linear(act.data(), 2, *weight, out.data(), n);
+    for (size_t j = 0; j < n; ++j) {
+      CHECK(std::isfinite(out[j]));
+      CHECK(std::isnan(out[n + j]));
+    }
+  }
+}
+
+TEST_CASE("linear and prepare refuse what they cannot do") {
+  const auto backend = Way{"generic", false}.make(DType::f32);
+  const std::vector<float> data(12);
+  CHECK_THROWS_AS(backend->prepare({data.data(), DType::f32, 0, 4}), Error);
+  CHECK_THROWS_AS(backend->prepare({nullptr, DType::f32, 3, 4}), Error);
+  const auto weight = backend->prepare({data.data(), DType::f32, 3, 4});
+  std::vector<float> out(12);
+  CHECK_THROWS_AS(backend->linear(data.data(), 1, *weight, out.data(), 2), Error);
+  CHECK_THROWS_AS(ops::cpu_isa("sse9"), Error);
+  CHECK_THROWS_AS((Way{"generic", false}.make(DType::f32, 0)), Error);
+  CHECK_THROWS_AS((Way{"generic", false}.make(DType::f16)), Error);
+  CHECK(ops::cpu_isa("generic") == "generic");
+}
+
+TEST_CASE("device_kind names what bits depend on") {
+  for (const Way& way : ways()) {
+    const std::string f32 = way.make(DType::f32)->device_kind();
+    CHECK(f32 == "cpu:" + way.isa + ":1");
+    const std::string bf16 = way.make(DType::bf16)->device_kind();
+    CHECK(bf16.starts_with("cpu:" + way.isa + (way.onednn ? "+onednn" + ops::onednn_version() : ":1")));
+    CHECK(way.make(DType::bf16, 2)->device_kind() == bf16);
+  }
+}

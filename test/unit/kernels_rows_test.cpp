@@ -1,0 +1,179 @@
+// Row-wise operations and the exponential: against double precision for every instruction set.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "test/unit/kernels_support.hpp"
+
+using namespace carbon;
+using namespace carbon::testing;
+
+TEST_CASE("the vector exponential is within 1.5 ulp and right at its ends") {
+  for (const cpu::Kernels* kernels : cpu::supported_kernels()) {
+    std::vector<float> x;
+    for (float v = -103.9f; v < 88.7f; v += 0.00317f) x.push_back(v);
+    std::vector<float> y(x.size());
+    kernels->exp_shifted(x.data(), x.size(), 0.0f, y.data());
+    double worst = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact = std::exp(static_cast<double>(x[i]));
+      const double unit = std::max(std::ldexp(1.0, std::ilogb(exact) - 23), 0x1p-149);
+      worst = worse(worst, std::fabs(static_cast<double>(y[i]) - exact) / unit);
+    }
+    INFO(kernels->name, " worst ulp ", worst);
+    CHECK(worst < 1.5);
+    const float inf = std::numeric_limits<float>::infinity();
+    const float ends[] = {0.0f, -0.0f, inf, -inf, std::nanf(""), 89.0f, -106.0f, 1e30f, -1e30f};
+    float got[9];
+    kernels->exp_shifted(ends, 9, 0.0f, got);
+    CHECK(got[0] == 1.0f);
+    CHECK(got[1] == 1.0f);
+    CHECK(got[2] == inf);
+    CHECK(got[3] == 0.0f);
+    CHECK(std::isnan(got[4]));
+    CHECK(got[5] == inf);
+    CHECK(got[6] == 0.0f);
+    CHECK(got[7] == inf);
+    CHECK(got[8] == 0.0f);
+  }
+}
+
+TEST_CASE("every half and bf16 widens exactly, and rounding to bf16 equals to_bf16") {
+  std::vector<uint16_t> all(65536 + 3);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+  for (const cpu::Kernels* kernels : cpu::supported_kernels()) {
+    std::vector<float> half(all.size()), brain(all.size());
+    kernels->widen(all.data(), DType::f16, all.size(), half.data());
+    kernels->widen(all.data(), DType::bf16, all.size(), brain.data());
+    bool right = true;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const float h = half_to_float(all[i]), b = to_float(bf16{all[i]});
+      right = right && (std::isnan(h) ? std::isnan(half[i]) : same_bits(&h, &half[i], 1)) &&
+              (std::isnan(b) ? std::isnan(brain[i]) : same_bits(&b, &brain[i], 1));
+    }
+    // Ties, subnormals, values that round up to infinity, and everything a shifted counter meets.
+    std::vector<float> values;
+    for (uint64_t u = 0; u < (uint64_t{1} << 32); u += 4099 * 16) {
+      values.push_back(std::bit_cast<float>(static_cast<uint32_t>(u)));
+      values.push_back(std::bit_cast<float>(static_cast<uint32_t>((u & 0xffff0000u) | 0x8000u)));
+    }
+    values.push_back(std::numeric_limits<float>::max());
+    std::vector<bf16> rounded(values.size());
+    kernels->narrow(values.data(), values.size(), rounded.data());
+    for (size_t i = 0; i < values.size(); ++i) right = right && rounded[i].bits == to_bf16(values[i]).bits;
+    INFO(kernels->name);
+    CHECK(right);
+  }
+}
+
+TEST_CASE("embed and select_rows copy the right rows") {
+  Random random(3);
+  for (const Way& way : ways())
+    for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+      const size_t width = 37;
+      const Stored table = stored(type, random.vector(10 * width));
+      const auto backend = way.make(DType::bf16, 2);
+      const std::vector<uint32_t> rows{9, 0, 3, 3};
+      std::vector<float> x(4 * width), picked(2 * width);
+      backend->embed({table.data(), type, 10, width}, rows, x.data());
+      for (size_t i = 0; i < 4; ++i) CHECK(same_bits(&x[i * width], &table.value[rows[i] * width], width));
+      const std::vector<uint32_t> pick{3, 1};
+      backend->select_rows(x.data(), pick, width, picked.data());
+      CHECK(same_bits(&picked[0], &x[3 * width], width));
+      CHECK(same_bits(&picked[width], &x[width], width));
+      const std::vector<uint32_t> outside{10};
+      CHECK_THROWS_AS(backend->embed({table.data(), type, 10, width}, outside, x.data()), Error);
+    }
+}
+
+TEST_CASE("add_norm agrees with double precision and is the same for any rows and threads") {
+  const float eps = 1e-6f;
+  for (const Way& way : ways())
+    for (const DType type : {DType::f32, DType::bf16})
+      for (const size_t width : {1, 20, 64, 1000, 3072}) {
+        Random random(width);
+        const size_t n = 50;
+        const std::vector<float> x0 = random.vector(n * width), delta = random.vector(n * width),
+                                 weight = random.vector(width);
+        const auto backend = way.make(type, 2);
+        std::vector<float> x = x0;
+        std::vector<uint8_t> act(n * width * dtype_size(type));
+        backend->add_norm(x.data(), delta.data(), weight.data(), eps, n, width, act.data());
+        const std::vector<float> got = from_act(type, act);
+        double worst = 0;
+        bool sums_right = true;
+        for (size_t i = 0; i < n; ++i) {
+          double squares = 0;
+          for (size_t j = 0; j < width; ++j) {
+            const float sum = x0[i * width + j] + delta[i * width + j];
+            sums_right = sums_right && x[i * width + j] == sum;
+            squares += static_cast<double>(sum) * static_cast<double>(sum);
+          }
+          const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + static_cast<double>(eps));
+          for (size_t j = 0; j < width; ++j) {
+            const double exact =
+                static_cast<double>(x[i * width + j]) * scale * static_cast<double>(weight[j]);
+            // Half the relative error of the sum of squares (width terms), three roundings, and the stored
+            // type's.
+            const double bound =
+                std::fabs(exact) * ((static_cast<double>(width) / 2 + 4) * 0x1p-24 + act_epsilon(type));
+            worst = worse(worst, std::fabs(static_cast<double>(got[i * width + j]) - exact) - bound);
+          }
+        }
+        INFO(way.name(), " ", dtype_name(type), " width ", width);
+        CHECK(sums_right);
+        CHECK(worst <= 0x1p-126);
+        // The last row alone, with the sum already made.
+        std::vector<uint8_t> one(width * dtype_size(type));
+        way.make(type)->add_norm(&x[(n - 1) * width], nullptr, weight.data(), eps, 1, width, one.data());
+        CHECK(same_bits(one.data(), &act[(n - 1) * one.size()], one.size()));
+      }
+}
+
+TEST_CASE("swiglu agrees with double precision, keeps its range and lets NaN through") {
+  for (const Way& way : ways())
+    for (const DType type : {DType::f32, DType::bf16})
+      for (const size_t width : {1, 5, 33, 512}) {
+        Random random(width);
+        const size_t n = 9;
+        const std::vector<float> in = random.vector(n * 2 * width, 20.0f);
+        const auto backend = way.make(type, 2);
+        std::vector<uint8_t> act(n * width * dtype_size(type));
+        backend->swiglu(in.data(), n, width, act.data());
+        const std::vector<float> got = from_act(type, act);
+        double worst = 0;
+        for (size_t i = 0; i < n; ++i)
+          for (size_t j = 0; j < width; ++j) {
+            const double g = static_cast<double>(in[i * 2 * width + j]);
+            const double exact = g / (1 + std::exp(-g)) * static_cast<double>(in[(i * 2 + 1) * width + j]);
+            const double bound = std::fabs(exact) * (6 * 0x1p-24 + act_epsilon(type)) + 0x1p-149;
+            worst = worse(worst, std::fabs(static_cast<double>(got[i * width + j]) - exact) / bound);
+          }
+        INFO(way.name(), " ", dtype_name(type), " width ", width);
+        CHECK(worst <= 1.0);
+        const std::vector<float> edge{-1e30f, -200.0f, 1e30f, std::nanf(""), 1.0f, 1.0f, 1.0f, 1.0f};
+        std::vector<uint8_t> edge_act(4 * dtype_size(type));
+        backend->swiglu(edge.data(), 1, 4, edge_act.data());
+        const std::vector<float> e = from_act(type, edge_act);
+        CHECK(e[0] == 0.0f);
+        CHECK(e[1] == 0.0f);
+        CHECK(e[2] > 9e29f);
+        CHECK(std::isnan(e[3]));
+      }
+}
+
+TEST_CASE("memory is aligned and zero, and copies arrive") {
+  const auto backend = Way{"generic", false}.make(DType::f32);
+  for (const size_t bytes : {0, 1, 64, 1000003}) {
+    char* const p = static_cast<char*>(backend->allocate(bytes));
+    CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0);
+    CHECK(std::all_of(p, p + bytes, [](char c) { return c == 0; }));
+    backend->release(p);
+  }
+  CHECK_THROWS_AS(backend->allocate(std::numeric_limits<size_t>::max() - 8), Error);
+  const std::vector<float> in{1, 2, 3};
+  float there[3], back[3];
+  backend->upload(in.data(), 3, there);
+  backend->download(there, 3, back);
+  CHECK(same_bits(in.data(), back, 3));
+}

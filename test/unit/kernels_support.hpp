@@ -1,0 +1,138 @@
+// Helpers of the kernel tests: random data, aligned buffers, every way to run the CPU backend here.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/cpu_dispatch.hpp"
+#include "kernels/ops.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon::testing {
+
+/// A small deterministic generator of floats in [-1, 1).
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 2654435761u + 88172645463325252u) {}
+  float next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<float>(static_cast<int32_t>(state_ >> 32)) * 0x1p-31f;
+  }
+  std::vector<float> vector(size_t n, float scale = 1.0f) {
+    std::vector<float> v(n);
+    for (float& x : v) x = next() * scale;
+    return v;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// Values in one of the storage types, and what they are exactly.
+struct Stored {
+  DType type;
+  std::vector<uint16_t> half;  // bf16 or f16
+  std::vector<float> value;
+  const void* data() const {
+    return type == DType::f32 ? static_cast<const void*>(value.data()) : half.data();
+  }
+};
+
+inline Stored stored(DType type, std::vector<float> value) {
+  Stored s{type, {}, std::move(value)};
+  if (type == DType::f32) return s;
+  for (float& v : s.value) {
+    // f16 by way of bf16: eleven bits hold eight, and the values here are far from f16's range.
+    const bf16 b = to_bf16(v);
+    v = to_float(b);
+    uint16_t h = b.bits;
+    if (type == DType::f16) {
+      const uint32_t u = std::bit_cast<uint32_t>(v);
+      const int exponent = static_cast<int>((u >> 23) & 0xff) - 112;
+      h = exponent <= 0 ? 0
+                        : static_cast<uint16_t>((u >> 16 & 0x8000u) | (exponent << 10) | ((u >> 13) & 0x3ff));
+      v = half_to_float(h);
+    }
+    s.half.push_back(h);
+  }
+  return s;
+}
+
+/// One way to run the backend.
+struct Way {
+  std::string isa;
+  bool onednn;
+  std::unique_ptr<ops::Backend> make(DType dtype, int threads = 1) const {
+    ops::CpuOptions options;
+    options.dtype = dtype;
+    options.threads = threads;
+    options.onednn = onednn;
+    options.isa = isa;
+    return ops::make_cpu_backend(options);
+  }
+  std::string name() const { return isa + (onednn ? "+onednn" : ""); }
+};
+
+/// Every instruction set of this CPU, and oneDNN where it would be used.
+inline std::vector<Way> ways() {
+  std::vector<Way> result;
+  for (const cpu::Kernels* k : cpu::supported_kernels()) {
+    result.push_back({k->name, false});
+    if (std::string(k->name) == "avx512_bf16" && !ops::onednn_version().empty())
+      result.push_back({k->name, true});
+  }
+  return result;
+}
+
+/// Activations or results in the backend's act type, from and to float.
+inline std::vector<uint8_t> to_act(DType type, const std::vector<float>& values) {
+  std::vector<uint8_t> bytes(values.size() * dtype_size(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (type == DType::bf16) {
+      const bf16 b = to_bf16(values[i]);
+      std::memcpy(&bytes[2 * i], &b, 2);
+    } else {
+      std::memcpy(&bytes[4 * i], &values[i], 4);
+    }
+  }
+  return bytes;
+}
+inline std::vector<float> from_act(DType type, const std::vector<uint8_t>& bytes) {
+  std::vector<float> values(bytes.size() / dtype_size(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (type == DType::bf16) {
+      bf16 b;
+      std::memcpy(&b, &bytes[2 * i], 2);
+      values[i] = to_float(b);
+    } else {
+      std::memcpy(&values[i], &bytes[4 * i], 4);
+    }
+  }
+  return values;
+}
+
+/// Unit roundoff of what an act buffer stores.
+inline double act_epsilon(DType type) {
+  return type == DType::bf16 ? 0x1p-8 : 0x1p-24;
+}
+
+/// The larger of the two; a NaN counts as infinitely bad, where std::max would drop it.
+inline double worse(double worst, double error) {
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+}
+
+template <class T>
+bool same_bits(const T* a, const T* b, size_t n) {
+  return std::memcmp(a, b, n * sizeof(T)) == 0;
+}
+
+}  // namespace carbon::testing

@@ -1,0 +1,277 @@
+// Checkpoint directories: tensors against the config, shards against their index, and the digest.
+#include "src/model/checkpoint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "src/model/digest.hpp"
+#include "src/util/log.hpp"
+#include "test/unit/model_fixture.hpp"
+
+using namespace model_test;
+using carbon::Checkpoint;
+
+namespace {
+
+std::string refusal(const TestModel& model) {
+  const TempDir dir;
+  model.write(dir.path());
+  return message_of([&] { Checkpoint opened(dir.str()); });
+}
+
+/// Makes every file of a directory look old enough to be remembered.
+void settle(const fs::path& dir) {
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+}
+
+void check_values(const Checkpoint& c, const std::string& name, size_t rows, size_t cols) {
+  const carbon::TensorView view = c.tensor(name, rows, cols);
+  CHECK(view.rows == rows);
+  CHECK(view.cols == cols);
+  CHECK(std::string(static_cast<const char*>(view.data), view.bytes()) == pattern(name, view.bytes()));
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint: tensors of a single file") {
+  const TempDir dir;
+  TestModel().write(dir.path());
+  const Checkpoint c(dir.str());
+  check_values(c, "model.embed_tokens.weight", 4099, 8);
+  check_values(c, "model.layers.1.mlp.down_proj.weight", 8, 6);
+  check_values(c, "model.norm.weight", 1, 8);
+  CHECK(c.head().data == c.embedding().data);
+  CHECK(c.all_bf16());
+  CHECK(c.has("model.norm.weight"));
+  CHECK_FALSE(c.has("lm_head.weight"));
+  CHECK(contains(message_of([&] { c.tensor("model.norm.weight", 1, 9); }), "has shape [8], not [1,9]"));
+  CHECK(contains(message_of([&] { c.tensor("no", 1, 9); }), "missing"));
+}
+
+TEST_CASE("checkpoint: heads, tied and not") {
+  TestModel model;
+  model.tensors["lm_head.weight"] = {"BF16", {4099, 8}};
+  {
+    const TempDir dir;
+    model.write(dir.path());
+    const Checkpoint tied(dir.str());
+    CHECK(tied.head().data == tied.embedding().data);
+  }
+  model.config["tie_word_embeddings"] = false;
+  {
+    const TempDir dir;
+    model.write(dir.path());
+    const Checkpoint untied(dir.str());
+    CHECK(untied.head().data != untied.embedding().data);
+    check_values(untied, "lm_head.weight", 4099, 8);
+  }
+  model.tensors.erase("lm_head.weight");
+  CHECK(contains(refusal(model), "lm_head.weight [4099,8] is missing"));
+}
+
+TEST_CASE("checkpoint: dtypes") {
+  TestModel model;
+  model.tensors["model.norm.weight"].dtype = "F32";
+  {
+    const TempDir dir;
+    model.write(dir.path());
+    CHECK(Checkpoint(dir.str()).all_bf16());  // only matrices count
+  }
+  model.tensors["model.layers.0.mlp.up_proj.weight"].dtype = "F16";
+  {
+    const TempDir dir;
+    model.write(dir.path());
+    const Checkpoint c(dir.str());
+    CHECK_FALSE(c.all_bf16());
+    CHECK(c.tensor("model.layers.0.mlp.up_proj.weight", 6, 8).dtype == carbon::DType::f16);
+    CHECK(c.tensor("model.norm.weight", 1, 8).dtype == carbon::DType::f32);
+  }
+  model.tensors["model.norm.weight"].dtype = "F64";
+  CHECK(contains(refusal(model), "model.norm.weight has dtype F64"));
+}
+
+TEST_CASE("checkpoint: tensors that do not fit the config") {
+  TestModel model;
+  SUBCASE("missing") {
+    model.tensors.erase("model.layers.1.self_attn.k_proj.weight");
+    CHECK(contains(refusal(model), "model.layers.1.self_attn.k_proj.weight [4,8] is missing"));
+  }
+  SUBCASE("another shape") {
+    model.tensors["model.layers.0.self_attn.q_proj.weight"].shape = {8, 4};
+    CHECK(contains(refusal(model), "has shape [8,4] but config.json means [8,8]"));
+  }
+  SUBCASE("another rank") {
+    model.tensors["model.norm.weight"].shape = {1, 8};
+    CHECK(contains(refusal(model), "has shape [1,8] but config.json means [8]"));
+  }
+  SUBCASE("a bias") {
+    model.tensors["model.layers.0.self_attn.q_proj.bias"] = {"BF16", {8}};
+    CHECK(contains(refusal(model), "q_proj.bias"));
+  }
+  SUBCASE("a query norm") {
+    model.tensors["model.layers.0.self_attn.q_norm.weight"] = {"BF16", {4}};
+    CHECK(contains(refusal(model), "q_norm.weight"));
+  }
+  SUBCASE("more layers than the config says") {
+    model.config["num_hidden_layers"] = 1;
+    CHECK(contains(refusal(model), "not part of the 1-layer Llama"));
+  }
+  SUBCASE("rotary buffers are ignored") {
+    model.tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = {"F32", {2}};
+    CHECK(refusal(model) == "no error");
+  }
+  SUBCASE("tensors outside the model are ignored") {
+    const int before = carbon::log::verbosity();
+    carbon::log::set_verbosity(carbon::log::off);
+    model.tensors["fns.table"] = {"F32", {2}};
+    CHECK(refusal(model) == "no error");
+    carbon::log::set_verbosity(before);
+  }
+}
+
+TEST_CASE("checkpoint: a tensor off its element's alignment is refused") {
+  const TempDir dir;
+  const TestModel model;
+  model.write(dir.path());
+  const fs::path file = dir.path() / "model.safetensors";
+  std::string bytes;
+  {
+    std::ifstream in(file, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  write_raw_safetensors(file, bytes.substr(8, length) + " ", bytes.substr(8 + length));
+  CHECK(contains(message_of([&] { Checkpoint opened(dir.str()); }), "not aligned"));
+}
+
+TEST_CASE("checkpoint: shards") {
+  const TempDir dir;
+  const TestModel model;
+  json index = model.write_sharded(dir.path());
+  const Checkpoint c(dir.str());
+  check_values(c, "model.embed_tokens.weight", 4099, 8);
+  check_values(c, "model.layers.0.mlp.gate_proj.weight", 6, 8);
+  check_values(c, "model.layers.1.input_layernorm.weight", 1, 8);
+
+  const auto message = [&](const json& changed) {
+    write_text(dir.path() / "model.safetensors.index.json", changed.dump());
+    return message_of([&] { Checkpoint opened(dir.str()); });
+  };
+  SUBCASE("a missing shard") {
+    fs::remove(dir.path() / "model-00002-of-00002.safetensors");
+    CHECK(contains(message(index), "model-00002-of-00002.safetensors: this shard"));
+  }
+  SUBCASE("a tensor in another shard than the index says") {
+    json& shard = index["weight_map"]["model.norm.weight"];
+    const bool first = shard == "model-00001-of-00002.safetensors";
+    shard = first ? "model-00002-of-00002.safetensors" : "model-00001-of-00002.safetensors";
+    CHECK(contains(message(index), "does not hold tensor 'model.norm.weight'"));
+  }
+  SUBCASE("a tensor the index forgets") {
+    index["weight_map"].erase("model.norm.weight");
+    CHECK(contains(message(index), "model.norm.weight [8] is missing"));
+  }
+  SUBCASE("shards elsewhere") {
+    for (const json& bad :
+         {json("../x.safetensors"), json("/etc/passwd"), json("a/b"), json(".."), json(""), json(1)}) {
+      index["weight_map"]["model.norm.weight"] = bad;
+      CHECK(contains(message(index), "not a plain file name"));
+    }
+  }
+  SUBCASE("no weight_map") {
+    CHECK(contains(message({{"metadata", 1}}), "has no weight_map"));
+  }
+  SUBCASE("no weights at all") {
+    fs::remove(dir.path() / "model.safetensors.index.json");
+    CHECK(contains(message_of([&] { Checkpoint opened(dir.str()); }), "neither model.safetensors nor"));
+  }
+}
+
+TEST_CASE("checkpoint: the name it goes by") {
+  const TempDir dir;
+  const auto id_at = [&](const std::string& place, const std::string& suffix) {
+    TestModel().write(dir.path() / place);
+    return Checkpoint((dir.path() / place).string() + suffix).id();
+  };
+  CHECK(id_at("my-model", "") == "my-model");
+  CHECK(id_at("my-model", "/") == "my-model");
+  CHECK(id_at("my-model", "/.") == "my-model");
+  CHECK(id_at("models--Org--Carbon-3B/snapshots/abc", "") == "Org/Carbon-3B");
+  CHECK(id_at("models--solo/snapshots/abc", "") == "solo");
+}
+
+TEST_CASE("digest: known answers") {
+  CHECK(carbon::sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(carbon::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("digest: follows tensors and config, not files") {
+  const TempDir cache;
+  const Environment xdg("XDG_CACHE_HOME", cache.str());
+  const TempDir single, sharded;
+  TestModel model;
+  model.write(single.path());
+  model.write_sharded(sharded.path());
+  const std::string base = Checkpoint(single.str()).sha256();
+  CHECK(base.size() == 64);
+  CHECK(Checkpoint(sharded.str()).sha256(3) == base);
+  CHECK(fs::is_empty(cache.path()));  // files this young are not remembered
+
+  // The rule by hand.
+  std::string lines;
+  for (const auto& [name, t] : model.tensors) {
+    const std::string shape = t.shape.size() == 1
+                                  ? "[" + std::to_string(t.shape[0]) + "]"
+                                  : "[" + std::to_string(t.shape[0]) + "," + std::to_string(t.shape[1]) + "]";
+    lines += name + " BF16 " + shape + " " + carbon::sha256_hex(pattern(name, t.bytes())) + "\n";
+  }
+  CHECK(carbon::sha256_hex(lines + carbon::config_fingerprint(Checkpoint(single.str()).config())) == base);
+
+  model.config["rms_norm_eps"] = 1e-5;
+  model.write(single.path());
+  CHECK(Checkpoint(single.str()).sha256() != base);
+}
+
+TEST_CASE("digest: remembered until a file changes") {
+  const TempDir cache, dir;
+  const Environment xdg("XDG_CACHE_HOME", cache.str());
+  const TestModel model;
+  model.write(dir.path());
+  settle(dir.path());
+  const std::string base = Checkpoint(dir.str()).sha256();
+  std::vector<fs::path> kept;
+  for (const auto& entry : fs::directory_iterator(cache.path() / "carbon")) kept.push_back(entry.path());
+  REQUIRE(kept.size() == 1);
+
+  // A planted value shows that the second run reads the memory, a damaged one that it is not trusted.
+  std::string text;
+  {
+    std::ifstream in(kept[0], std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  CHECK(text.substr(0, 65) == base + "\n");
+  const std::string planted(64, 'a');
+  write_text(kept[0], planted + text.substr(64));
+  CHECK(Checkpoint(dir.str()).sha256() == planted);
+  write_text(kept[0], std::string(64, 'z') + text.substr(64));
+  CHECK(Checkpoint(dir.str()).sha256() == base);
+  write_text(kept[0], planted + text.substr(64) + "x");
+  CHECK(Checkpoint(dir.str()).sha256() == base);
+
+  write_text(kept[0], planted + text.substr(64));
+  fs::last_write_time(dir.path() / "config.json", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  CHECK(Checkpoint(dir.str()).sha256() == base);
+}
+
+TEST_CASE("digest: a cache that cannot be used is no error") {
+  const TempDir dir;
+  TestModel().write(dir.path());
+  settle(dir.path());
+  write_text(dir.path() / "file", "");
+  const Environment xdg("XDG_CACHE_HOME", dir.str() + "/file");
+  CHECK(Checkpoint(dir.str()).sha256().size() == 64);
+}

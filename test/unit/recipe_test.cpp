@@ -1,0 +1,143 @@
+// Recipes against brute-force restatements of the contract on small contigs.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "src/recipe/centered.hpp"
+#include "src/recipe/next_token.hpp"
+#include "src/recipe/sliding.hpp"
+#include "tokenizer/kmer.hpp"
+
+using namespace carbon;
+
+namespace {
+
+std::string random_bases(std::mt19937& random, size_t n, bool with_n = true) {
+  std::string out;
+  for (size_t i = 0; i < n; ++i) out += with_n && random() % 15 == 0 ? 'N' : "ACGT"[random() % 4];
+  return out;
+}
+
+// Contract section 5, literally, on the whole contig.
+std::pair<std::string, std::string> brute_forward(const std::string& contig, int64_t p, const std::string& ref,
+                                                  const std::string& alt, int64_t w) {
+  const auto len = static_cast<int64_t>(contig.size());
+  const int64_t unclipped = p - w / 2, start = std::max<int64_t>(0, unclipped), end = std::min(len, unclipped + w);
+  std::string r = contig.substr(start, end - start);
+  std::string a = contig.substr(start, p - start) + alt + contig.substr(p + ref.size());
+  const size_t n = std::min(a.size(), r.size());
+  return {r.substr(0, n), a.substr(0, n)};
+}
+
+std::pair<std::string, std::string> brute_reverse(const std::string& contig, int64_t p, const std::string& ref,
+                                                  const std::string& alt, int64_t w) {
+  const auto len = static_cast<int64_t>(contig.size());
+  const int64_t q0 = p + w / 2, q = std::min(len, q0), from = std::max<int64_t>(0, q0 - w);
+  std::string r = reverse_complement(contig.substr(from, q - from));
+  const std::string all = contig.substr(0, p) + alt + contig.substr(p + ref.size(), q - p - ref.size());
+  std::string a = reverse_complement(all);  // reading direction: the cut is at its end
+  const size_t n = std::min(a.size(), r.size());
+  return {r.substr(0, n), a.substr(0, n)};
+}
+
+}  // namespace
+
+TEST_CASE("centered windows equal the contract's words on random contigs") {
+  std::mt19937 random(17);
+  for (int round = 0; round < 4000; ++round) {
+    const std::string contig = random_bases(random, 1 + random() % 60);
+    const int64_t window = 12 + 2 * static_cast<int64_t>(random() % 15);
+    const auto pos = static_cast<int64_t>(random() % contig.size());
+    const size_t ref_length = 1 + random() % std::min<size_t>(contig.size() - pos, window / 2);
+    const std::string ref = contig.substr(pos, ref_length);
+    const std::vector<std::string> alts = {random_bases(random, 1 + random() % (window / 2), false), random_bases(random, 1, false)};
+    const auto len = static_cast<int64_t>(contig.size());
+    const int64_t from = std::max<int64_t>(0, centered_begin(pos, window)), to = std::min(len, centered_end(pos, window));
+    const ReferenceSlice slice{from, len, contig.substr(from, to - from)};
+    for (const Strand strand : {Strand::forward, Strand::reverse}) {
+      const CenteredWindows got = centered_windows(pos, ref, alts, slice, window, strand);
+      for (size_t i = 0; i < alts.size(); ++i) {
+        const auto [r, a] = strand == Strand::forward ? brute_forward(contig, pos, ref, alts[i], window)
+                                                      : brute_reverse(contig, pos, ref, alts[i], window);
+        REQUIRE(got.alternatives[i] == a);
+        REQUIRE(got.reference.substr(0, a.size()) == r);
+      }
+    }
+  }
+}
+
+TEST_CASE("an SNV away from contig ends has the published window, and strands mirror each other") {
+  std::mt19937 random(3);
+  const std::string contig = random_bases(random, 20000, false);
+  const int64_t pos = 9000;
+  const ReferenceSlice slice{0, 20000, contig};
+  const std::string ref = contig.substr(pos, 1), alt = ref == "A" ? "C" : "A";
+  const CenteredWindows forward = centered_windows(pos, ref, {alt}, slice, 8192, Strand::forward);
+  CHECK(forward.reference == contig.substr(pos - 4096, 8192));
+  CHECK(forward.alternatives[0][4096] == alt[0]);
+  const CenteredWindows reverse = centered_windows(pos, ref, {alt}, slice, 8192, Strand::reverse);
+  CHECK(reverse.reference == reverse_complement(forward.reference));
+  CHECK(reverse.alternatives[0] == reverse_complement(forward.alternatives[0]));
+}
+
+TEST_CASE("next-token context: N's dropped, then a multiple of 6 from the right") {
+  const std::string contig = "NNNACGTACGTACGTTTGCANN";
+  const ReferenceSlice slice{0, static_cast<int64_t>(contig.size()), contig};
+  CHECK(next_token_context(17, slice, 24000, Strand::forward) == contig.substr(5, 12));
+  CHECK(next_token_context(17, slice, 7, Strand::forward) == contig.substr(11, 6));
+  CHECK(next_token_context(5, slice, 24000, Strand::forward).empty());
+  CHECK(next_token_context(0, slice, 24000, Strand::forward).empty());
+  // Right of position 5 lies GTACGTACGTTTGCANN; read on the other strand its NN comes first.
+  const std::string right = reverse_complement(contig.substr(6, 14));
+  CHECK(next_token_context(5, slice, 24000, Strand::reverse) == right.substr(right.size() % 6));
+  CHECK(next_token_context(static_cast<int64_t>(contig.size()) - 1, slice, 24000, Strand::reverse).empty());
+}
+
+TEST_CASE("flags come in the contract's order") {
+  const ReferenceSlice slice{0, 10, "ACGTNACGTA"};
+  const auto flag = [&](int64_t pos, const char* ref, const char* alt, int64_t length = 10) {
+    const Variant variant{pos, ref, {alt}};
+    return std::string(flag_name(classify_allele(alt, check_record(variant, length, slice))));
+  };
+  CHECK(flag(0, "A", "C") == "");
+  CHECK(flag(0, "A", "C", -1) == "no_contig");
+  CHECK(flag(-1, "A", "<DEL>") == "edge");
+  CHECK(flag(10, "A", "C") == "edge");
+  CHECK(flag(9, "AC", "A") == "edge");
+  CHECK(flag(0, "C", "<DEL>") == "symbolic");
+  CHECK(flag(0, "A", "<*>") == "symbolic");
+  CHECK(flag(0, "A", "A[CHR2:5[") == "symbolic");
+  CHECK(flag(0, "A", ".A") == "symbolic");
+  CHECK(flag(0, "C", "*") == "star");
+  CHECK(flag(4, "N", "A") == "non_acgt");
+  CHECK(flag(4, "A", "C") == "non_acgt");
+  CHECK(flag(0, "C", "R") == "non_acgt");
+  CHECK(flag(0, "C", "G") == "ref_mismatch");
+  CHECK(centered_too_long("A", "ACGTACG", 12));
+  CHECK_FALSE(centered_too_long("A", "ACGTAC", 12));
+}
+
+TEST_CASE("sliding windows: every base once, from the earliest window that reaches it") {
+  for (const size_t window : {6u, 12u, 60u, 66u}) {
+    for (size_t stride = 6; stride <= window; stride += 6) {
+      for (size_t length = 0; length < 200; ++length) {
+        size_t covered = 0;
+        const auto windows = sliding_windows(length, window, stride);
+        for (size_t i = 0; i < windows.size(); ++i) {
+          REQUIRE(windows[i].begin == i * stride);
+          REQUIRE(windows[i].take == covered);
+          REQUIRE(windows[i].end == std::min(length, windows[i].begin + window));
+          REQUIRE((windows[i].take - windows[i].begin) % 6 == 0);
+          REQUIRE(windows[i].end > covered);
+          covered = windows[i].end;
+        }
+        REQUIRE(covered == length);
+      }
+    }
+  }
+  CHECK(default_window(8192) == 49140);
+  CHECK(default_window(32768) == 49140);
+  CHECK(default_window(1024) == 6132);
+  CHECK(default_stride(49140) == 24570);
+  CHECK(default_stride(6) == 6);
+}

@@ -1,0 +1,58 @@
+// Added tokens: texts that are one token wherever they stand, taken out before anything else sees the text.
+//
+// Holds the table of a tokenizer and the 26 of the released one; reads no files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carbon {
+
+/// Entries of the released BPE vocabulary (ids 0 to 151,642); the added tokens follow it, then the DNA
+/// tokens.
+inline constexpr uint32_t kReleasedBpeSize = 151643;
+/// `<|endoftext|>`: end of sequence and padding of the released models.
+inline constexpr uint32_t kEndOfText = 151643;
+
+struct AddedToken {
+  std::string text;
+  uint32_t id = 0;
+  bool special = false;
+};
+
+/// The 26 added tokens of the released layout, ids 151,643 to 151,668.
+std::vector<AddedToken> released_added_tokens();
+
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  explicit AddedTokens(const std::vector<AddedToken>& tokens);
+  // A copy's table of pointers would lead into the original.
+  AddedTokens(const AddedTokens&) = delete;
+  AddedTokens& operator=(const AddedTokens&) = delete;
+  AddedTokens(AddedTokens&&) = default;
+  AddedTokens& operator=(AddedTokens&&) = default;
+
+  /// False, and nothing is added, if the text is empty or the text or the id is already there.
+  bool add(AddedToken token);
+  /// The token of an id, or null.
+  const AddedToken* find(uint32_t id) const;
+
+  struct Match {
+    size_t position = std::string_view::npos;
+    const AddedToken* token = nullptr;
+  };
+  /// The leftmost token at or after `from`, the longest at its place; a null token if there is none.
+  Match next(std::string_view text, size_t from) const;
+
+ private:
+  std::map<uint32_t, AddedToken> by_id_;
+  /// By first byte, longest first; the pointers are into by_id_, whose nodes do not move.
+  std::array<std::vector<const AddedToken*>, 256> by_first_byte_;
+};
+
+}  // namespace carbon

@@ -1,0 +1,99 @@
+// 6-mer index arithmetic and reverse complement; see kmer.hpp. Knows no text but the letters A, C, G, T.
+#include "tokenizer/kmer.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+/// Pairs of letters that exchange places under complement. U is left out: it is not a base of the model, and
+/// turning it into A would make a scored base of an unscored one and break that two reverse complements are
+/// the identity.
+constexpr std::string_view kComplementPairs[] = {"AT", "CG", "RY", "KM", "BV", "DH"};
+
+constexpr std::array<char, 256> make_complement_table() {
+  std::array<char, 256> table{};
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<char>(i);
+  for (const std::string_view pair : kComplementPairs) {
+    for (const char case_bit : {'\0', '\x20'}) {
+      const char a = static_cast<char>(pair[0] | case_bit), b = static_cast<char>(pair[1] | case_bit);
+      table[static_cast<unsigned char>(a)] = b;
+      table[static_cast<unsigned char>(b)] = a;
+    }
+  }
+  return table;
+}
+
+constexpr std::array<char, 256> kComplement = make_complement_table();
+
+}  // namespace
+
+int base_digit(char base) {
+  switch (base) {
+    case 'A':
+    case 'a':
+      return 0;
+    case 'T':
+    case 't':
+      return 1;
+    case 'C':
+    case 'c':
+      return 2;
+    case 'G':
+    case 'g':
+      return 3;
+    default:
+      return -1;
+  }
+}
+
+int kmer_index(std::string_view six) {
+  if (six.size() != kKmerLength) return -1;
+  int index = 0;
+  for (const char base : six) {
+    const int digit = base_digit(base);
+    if (digit < 0) return -1;
+    index = index * 4 + digit;
+  }
+  return index;
+}
+
+std::string kmer_text(int index) {
+  if (index < 0 || index >= kKmerCount)
+    throw Error("kmer_text",
+                "6-mer index " + std::to_string(index) + " is outside 0.." + std::to_string(kKmerCount - 1));
+  std::string text(kKmerLength, 'A');
+  for (int p = kKmerLength - 1; p >= 0; --p, index >>= 2) text[p] = kBaseLetters[index & 3];
+  return text;
+}
+
+std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout) {
+  std::vector<uint32_t> ids;
+  ids.reserve((sequence.size() + kKmerLength - 1) / kKmerLength);
+  for (size_t begin = 0; begin < sequence.size(); begin += kKmerLength) {
+    const std::string_view chunk = sequence.substr(begin, kKmerLength);
+    int index = 0;
+    if (chunk.size() == kKmerLength) {
+      index = kmer_index(chunk);
+    } else {
+      std::string padded(chunk);
+      padded.resize(kKmerLength, 'A');
+      index = kmer_index(padded);
+    }
+    ids.push_back(index < 0 ? layout.oov() : layout.kmer0() + static_cast<uint32_t>(index));
+  }
+  return ids;
+}
+
+std::string reverse_complement(std::string_view sequence) {
+  std::string result(sequence.rbegin(), sequence.rend());
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char letter) { return kComplement[static_cast<unsigned char>(letter)]; });
+  return result;
+}
+
+}  // namespace carbon
