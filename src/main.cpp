@@ -1,4 +1,5 @@
-// The command table, and the one place where errors become exit codes: 0 done, 1 any failure, 128+n by signal.
+// The command table, and the one place where errors become exit codes: 0 done, 1 any failure, 128+n by
+// signal.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -40,7 +41,8 @@ void print_usage(std::FILE* out) {
   }
   std::fputs(
       "\n"
-      " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build contains.\n\n",
+      " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build "
+      "contains.\n\n",
       out);
 }
 

@@ -25,7 +25,9 @@ class Formatter : public CLI::Formatter {
 
 }  // namespace
 
-void set_usage(CLI::App& app, const std::string& usage) { app.formatter(std::make_shared<Formatter>(usage)); }
+void set_usage(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<Formatter>(usage));
+}
 
 int parse_options(CLI::App& app, int argc, char** argv, const std::string& command) {
   app.name("carbon " + command);
@@ -42,9 +44,11 @@ int parse_options(CLI::App& app, int argc, char** argv, const std::string& comma
 }
 
 void add_verbosity_options(CLI::App& app) {
-  app.add_flag_callback("-q,--quiet", [] { log::set_verbosity(log::error_level); }, "errors only on stderr");
-  app.add_option_function<int>("-v,--verbosity", [](const int& level) { log::set_verbosity(level); },
-                               "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
+  app.add_flag_callback(
+      "-q,--quiet", [] { log::set_verbosity(log::error_level); }, "errors only on stderr");
+  app.add_option_function<int>(
+         "-v,--verbosity", [](const int& level) { log::set_verbosity(level); },
+         "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
       ->type_name("INT")
       ->check(CLI::Range(0, 6));
 }
@@ -72,10 +76,11 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->group(group);
   app.add_option("--progress", options.progress, "auto (a bar if stderr is a terminal), always or never")
       ->type_name("WHEN")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
-                                                                              {"always", ProgressMode::always},
-                                                                              {"never", ProgressMode::never}})
-                      .description(""))
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
+                                                                      {"always", ProgressMode::always},
+                                                                      {"never", ProgressMode::never}})
+              .description(""))
       ->group("Messages");
   add_verbosity_options(app);
 }

@@ -9,8 +9,8 @@
 
 namespace carbon {
 
-/// Parses argv into `app`. Returns -1 to go on, else the exit code: 0 after --help (on stdout), 1 after a usage error
-/// (one line and a hint on stderr). CLI11's own exit codes never leave this function.
+/// Parses argv into `app`. Returns -1 to go on, else the exit code: 0 after --help (on stdout), 1 after a
+/// usage error (one line and a hint on stderr). CLI11's own exit codes never leave this function.
 int parse_options(CLI::App& app, int argc, char** argv, const std::string& command);
 
 /// Options of every command that runs a model.
@@ -19,8 +19,8 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds -m, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land in `options` when the app is
-/// parsed; verbosity takes effect at once.
+/// Adds -m, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land in `options` when
+/// the app is parsed; verbosity takes effect at once.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
@@ -29,7 +29,8 @@ void set_usage(CLI::App& app, const std::string& usage);
 /// -q and -v alone, for commands without a model.
 void add_verbosity_options(CLI::App& app);
 
-/// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns "".
+/// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns
+/// "".
 std::string default_input(const CLI::App& app);
 
 }  // namespace carbon

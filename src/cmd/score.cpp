@@ -14,17 +14,20 @@ int cmd_score(int argc, char** argv) {
   CommonOptions common;
   set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -");
   app.add_option("inputs", options.inputs, "FASTA files, plain or compressed; - is standard input");
-  app.add_option("-O,--output-type", options.type, "summary (a line a sequence), bedgraph or tsv (a line a base)")
+  app.add_option("-O,--output-type", options.type,
+                 "summary (a line a sequence), bedgraph or tsv (a line a base)")
       ->type_name("TYPE")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreOutput>{{"summary", ScoreOutput::summary},
-                                                                             {"bedgraph", ScoreOutput::bedgraph},
-                                                                             {"tsv", ScoreOutput::tsv}})
-                      .description(""));
-  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")->type_name("FILE");
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ScoreOutput>{{"summary", ScoreOutput::summary},
+                                                                     {"bedgraph", ScoreOutput::bedgraph},
+                                                                     {"tsv", ScoreOutput::tsv}})
+              .description(""));
+  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
+      ->type_name("FILE");
   app.add_option("--level", options.level, "bp (FNS marginals of each base) or token (full-vocabulary 6-mer)")
       ->type_name("LEVEL")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, ScoreLevel>{{"bp", ScoreLevel::base}, {"token", ScoreLevel::token}})
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreLevel>{{"bp", ScoreLevel::base},
+                                                                            {"token", ScoreLevel::token}})
                       .description(""));
   app.add_option("--strand", options.strand, "+, - (reverse complement) or both (mean of the two)")
       ->type_name("STRAND")
@@ -32,15 +35,19 @@ int cmd_score(int argc, char** argv) {
                                                                              {"-", ScoreStrand::reverse},
                                                                              {"both", ScoreStrand::both}})
                       .description(""));
-  app.add_option("-r,--regions", options.regions, "score chr:beg-end of an indexed FASTA; may be given several times")
+  app.add_option("-r,--regions", options.regions,
+                 "score chr:beg-end of an indexed FASTA; may be given several times")
       ->type_name("REGION")
       ->allow_extra_args(false);
-  app.add_option("-R,--regions-file", options.region_files, "regions from a file (BED if named .bed or .bed.gz)")
+  app.add_option("-R,--regions-file", options.region_files,
+                 "regions from a file (BED if named .bed or .bed.gz)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--window", options.window, "window in bp, a multiple of 6 (default: 49140 or what the model takes)")
+  app.add_option("--window", options.window,
+                 "window in bp, a multiple of 6 (default: 49140 or what the model takes)")
       ->type_name("BP");
-  app.add_option("--stride", options.stride, "distance between windows in bp, a multiple of 6 (default: half a window)")
+  app.add_option("--stride", options.stride,
+                 "distance between windows in bp, a multiple of 6 (default: half a window)")
       ->type_name("BP");
   add_common_options(app, common);
 
@@ -49,8 +56,10 @@ int cmd_score(int argc, char** argv) {
     options.inputs.push_back(default_input(app));
     if (options.inputs.front().empty()) return 1;
   }
-  if (options.level == ScoreLevel::token && (options.type == ScoreOutput::tsv || options.strand == ScoreStrand::both))
-    throw Error("main_score", "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
+  if (options.level == ScoreLevel::token &&
+      (options.type == ScoreOutput::tsv || options.strand == ScoreStrand::both))
+    throw Error("main_score",
+                "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   options.progress = common.progress;
   Engine engine(common.engine);
   run_score(engine, options);

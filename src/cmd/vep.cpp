@@ -17,7 +17,8 @@ std::vector<Recipe> parse_recipes(const std::string& text) {
     if (name != "centered" && name != "next-token")
       throw Error("main_vep", "--recipe " + text + ": expected centered, next-token or centered,next-token");
     const Recipe recipe = name == "centered" ? Recipe::centered : Recipe::next_token;
-    if (!recipes.empty() && recipes.front() == recipe) throw Error("main_vep", "--recipe " + text + " names a recipe twice");
+    if (!recipes.empty() && recipes.front() == recipe)
+      throw Error("main_vep", "--recipe " + text + " names a recipe twice");
     recipes.push_back(recipe);
   }
   // The order of tags in a record does not depend on how the option was written.
@@ -27,7 +28,8 @@ std::vector<Recipe> parse_recipes(const std::string& text) {
 
 bool valid_tag_prefix(const std::string& prefix) {
   if (prefix.empty() || (prefix[0] >= '0' && prefix[0] <= '9') || prefix[0] == '.') return false;
-  return prefix.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") == std::string::npos;
+  return prefix.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") ==
+         std::string::npos;
 }
 
 // As bcftools writes it: arguments with white space in single quotes.
@@ -58,12 +60,15 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("FILE")
       ->required();
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
-  app.add_option("-O,--output-type", options.output_type, "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
+  app.add_option("-O,--output-type", options.output_type,
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
       ->type_name("u|b|v|z[0-9]");
   app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
   app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
-  app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")->type_name("BP");
-  app.add_option("--context", options.context, "next-token: left context in bp (default: 24000)")->type_name("BP");
+  app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")
+      ->type_name("BP");
+  app.add_option("--context", options.context, "next-token: left context in bp (default: 24000)")
+      ->type_name("BP");
   app.add_option("--strand", options.strand, "+, - or both (default: both for centered, + for next-token)")
       ->type_name("STRAND")
       ->transform(CLI::CheckedTransformer(std::map<std::string, VepStrand>{{"+", VepStrand::forward},
@@ -73,24 +78,28 @@ int cmd_vep(int argc, char** argv) {
   app.add_option("-c,--check-ref", options.check_ref,
                  "REF differs from the FASTA: w warn and leave unscored, e exit, x drop the record")
       ->type_name("w|e|x")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, CheckRef>{{"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}})
-                      .description(""));
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, CheckRef>{
+                                      {"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}})
+              .description(""));
   app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
                  "stop when more than this share of the first 1,000 records mismatch (default: 0.05)")
       ->type_name("FRACTION")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tag-prefix", options.tag_prefix, "prefix of the INFO tags (default: CARBON)")->type_name("NAME");
+  app.add_option("--tag-prefix", options.tag_prefix, "prefix of the INFO tags (default: CARBON)")
+      ->type_name("NAME");
   app.add_option("--unify-chr-names", options.unify_chr_names,
                  "prefixes to strip from VCF and FASTA contig names, e.g. chr,-")
       ->type_name("VCF,FASTA");
-  app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")->type_name("FILE");
+  app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
+      ->type_name("FILE");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
   if (!valid_tag_prefix(options.tag_prefix))
-    throw Error("main_vep", "--tag-prefix " + options.tag_prefix + ": expected letters, digits, _ and ., not starting with a digit");
+    throw Error("main_vep", "--tag-prefix " + options.tag_prefix +
+                                ": expected letters, digits, _ and ., not starting with a digit");
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())
     throw Error("main_vep", "--unify-chr-names and --chr-map cannot be combined");
   if (options.input.empty()) {

@@ -9,8 +9,8 @@
 namespace carbon {
 namespace {
 
-// Rows of one pass over the layers: enough to reach the matrix products' full rate, few enough that a long chunk's
-// activations stay small. A chunk is cut at pass boundaries, which no row can see.
+// Rows of one pass over the layers: enough to reach the matrix products' full rate, few enough that a long
+// chunk's activations stay small. A chunk is cut at pass boundaries, which no row can see.
 constexpr size_t kPassRows = 2048;
 
 // A vector of the checkpoint as f32 in device memory.
@@ -35,9 +35,9 @@ void* DeviceBuffer::ensure(size_t bytes) {
 
 struct Decoder::Layer {
   explicit Layer(ops::Backend& backend) : attention_norm(backend), mlp_norm(backend) {}
-  DeviceBuffer attention_norm, mlp_norm;                                // [hidden]
-  std::unique_ptr<ops::Weight> q, k, v, o;                              // [heads*d, hidden] [kv*d, hidden] x2 [hidden, heads*d]
-  std::unique_ptr<ops::Weight> gate, up, down;                          // [ff, hidden] x2 [hidden, ff]
+  DeviceBuffer attention_norm, mlp_norm;        // [hidden]
+  std::unique_ptr<ops::Weight> q, k, v, o;      // [heads*d, hidden] [kv*d, hidden] x2 [hidden, heads*d]
+  std::unique_ptr<ops::Weight> gate, up, down;  // [ff, hidden] x2 [hidden, ff]
 };
 
 struct Decoder::Piece {
@@ -47,9 +47,19 @@ struct Decoder::Piece {
 };
 
 Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
-    : backend_(backend), config_(checkpoint.config()), embedding_(checkpoint.embedding()), final_norm_(backend),
-      kv_(backend, {config_.layers, config_.kv_heads, config_.head_dim}), x_(backend), selected_(backend), act_(backend),
-      q_(backend), kv_rows_(backend), delta_(backend), gate_up_(backend), out_(backend) {
+    : backend_(backend),
+      config_(checkpoint.config()),
+      embedding_(checkpoint.embedding()),
+      final_norm_(backend),
+      kv_(backend, {config_.layers, config_.kv_heads, config_.head_dim}),
+      x_(backend),
+      selected_(backend),
+      act_(backend),
+      q_(backend),
+      kv_rows_(backend),
+      delta_(backend),
+      gate_up_(backend),
+      out_(backend) {
   const ModelConfig& c = config_;
   const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
   for (size_t i = 0; i < c.layers; ++i) {
@@ -78,18 +88,21 @@ void Decoder::check(std::span<const Chunk> chunks) const {
   for (const Chunk& chunk : chunks) {
     const size_t end = chunk.sequence->length() + chunk.tokens.size();
     if (end > config_.max_positions)
-      throw Error("decoder", "a sequence of " + std::to_string(end) + " tokens does not fit the model's context of " +
+      throw Error("decoder", "a sequence of " + std::to_string(end) +
+                                 " tokens does not fit the model's context of " +
                                  std::to_string(config_.max_positions) + " tokens");
     for (const uint32_t token : chunk.tokens)
       if (token >= embedding_.rows)
-        throw Error("decoder", "token id " + std::to_string(token) + " is outside the model's vocabulary of " +
+        throw Error("decoder", "token id " + std::to_string(token) +
+                                   " is outside the model's vocabulary of " +
                                    std::to_string(embedding_.rows));
   }
 }
 
 void Decoder::ensure_rope(size_t positions) {
   if (positions <= rope_positions_) return;
-  rope_positions_ = std::min(std::max<size_t>(std::max<size_t>(positions, 1024), 2 * rope_positions_), config_.max_positions);
+  rope_positions_ = std::min(std::max<size_t>(std::max<size_t>(positions, 1024), 2 * rope_positions_),
+                             config_.max_positions);
   const std::vector<double> inv_freq = rope_inv_freq(config_);
   backend_.set_rope({inv_freq, rope_attention_factor(config_)}, rope_positions_);
 }
@@ -126,8 +139,8 @@ HiddenRows Decoder::forward(std::span<const Chunk> chunks) {
   return {out_.get(), wanted};
 }
 
-// Runs the pieces' rows through all layers and writes the final norm of the wanted ones from row `out_row` of out_ on.
-// Returns the next free row of out_.
+// Runs the pieces' rows through all layers and writes the final norm of the wanted ones from row `out_row` of
+// out_ on. Returns the next free row of out_.
 size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_row) {
   std::vector<uint32_t> tokens, wanted;
   std::vector<ops::RowRun> runs, wanted_runs;
@@ -136,8 +149,10 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_
     const size_t first_row = tokens.size();
     const size_t from = std::clamp(chunk.want_begin, piece.begin, piece.end);
     const size_t to = std::clamp(chunk.want_end, from, piece.end);
-    runs.push_back({chunk.sequence->pages(), first_row, piece.end - piece.begin, piece.position + piece.begin});
-    if (from < to) wanted_runs.push_back({chunk.sequence->pages(), wanted.size(), to - from, piece.position + from});
+    runs.push_back(
+        {chunk.sequence->pages(), first_row, piece.end - piece.begin, piece.position + piece.begin});
+    if (from < to)
+      wanted_runs.push_back({chunk.sequence->pages(), wanted.size(), to - from, piece.position + from});
     for (size_t i = piece.begin; i < piece.end; ++i) tokens.push_back(chunk.tokens[i]);
     for (size_t i = from; i < to; ++i) wanted.push_back(static_cast<uint32_t>(first_row + i - piece.begin));
   }
@@ -153,10 +168,12 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_
   size_t n = rows;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = *layers_[i];
-    backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows, hidden, act);
+    backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows,
+                      hidden, act);
     append_keys(layer, i, runs, rows);
     if (i + 1 == layers_.size()) {
-      // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
+      // The last layer's keys and values are needed from every row, the rest of it only from the rows
+      // returned.
       if (wanted.empty()) return out_row;
       float* selected = selected_.floats(wanted.size() * hidden);
       backend_.select_rows(x, wanted, hidden, selected);

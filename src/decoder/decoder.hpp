@@ -2,10 +2,11 @@
 //
 //   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of them to return)
 //
-// over ragged chunks on a paged KV cache. Heads are separate (decoder/head.hpp). Knows no files and no variants.
+// over ragged chunks on a paged KV cache. Heads are separate (decoder/head.hpp). Knows no files and no
+// variants.
 //
-// Invariance: a returned row depends on the tokens of its sequence up to it, never on the other chunks, on how its
-// sequence was cut into chunks, or on the number of threads.
+// Invariance: a returned row depends on the tokens of its sequence up to it, never on the other chunks, on
+// how its sequence was cut into chunks, or on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +21,16 @@
 
 namespace carbon {
 
-/// New tokens for one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear once in a
-/// forward, and a fork only after its parent's tokens have been through one.
+/// New tokens for one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear
+/// once in a forward, and a fork only after its parent's tokens have been through one.
 struct Chunk {
   Sequence* sequence = nullptr;
   std::span<const uint32_t> tokens;
   size_t want_begin = 0, want_end = 0;
 };
 
-/// Final-norm hidden states in the backend's activation type, [count, hidden], in the order of the chunks; valid until
-/// the next forward.
+/// Final-norm hidden states in the backend's activation type, [count, hidden], in the order of the chunks;
+/// valid until the next forward.
 struct HiddenRows {
   const void* act = nullptr;  // device memory
   size_t count = 0;
@@ -61,8 +62,8 @@ class Decoder {
   Decoder(ops::Backend& backend, const Checkpoint& checkpoint);
   ~Decoder();
 
-  /// Appends the chunks' tokens to their sequences and returns the rows asked for. Throws Error for a token outside the
-  /// vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
+  /// Appends the chunks' tokens to their sequences and returns the rows asked for. Throws Error for a token
+  /// outside the vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
   HiddenRows forward(std::span<const Chunk> chunks);
 
   KvCache& kv() { return kv_; }

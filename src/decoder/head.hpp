@@ -1,7 +1,7 @@
 // What is read off hidden rows: FNS marginals, 6-mer logits, full-vocabulary token log-probabilities.
 //
-// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (carbon_model 3.1); the rest of the
-// vocabulary is touched only by token_logprob.
+// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (carbon_model 3.1); the
+// rest of the vocabulary is touched only by token_logprob.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class Head {
   /// The checkpoint must outlive the head.
   Head(ops::Backend& backend, const Checkpoint& checkpoint);
 
-  /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15). NaN in a row
-  /// whose logits are not finite.
+  /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
+  /// NaN in a row whose logits are not finite.
   void marginals(const HiddenRows& rows, double* out);
   /// out [count, 4096] in 6-mer order.
   void kmer_logits(const HiddenRows& rows, float* out);

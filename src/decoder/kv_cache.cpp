@@ -4,12 +4,16 @@
 
 namespace carbon {
 namespace {
-constexpr size_t pages_for(size_t tokens) { return (tokens + ops::kPageTokens - 1) / ops::kPageTokens; }
+constexpr size_t pages_for(size_t tokens) {
+  return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
+}
 }  // namespace
 
 KvCache::KvCache(ops::Backend& backend, const ops::KvShape& shape) : store_(backend.kv_store(shape)) {}
 
-Sequence KvCache::make_sequence() { return Sequence(this); }
+Sequence KvCache::make_sequence() {
+  return Sequence(this);
+}
 
 uint32_t KvCache::take_page() {
   if (free_.empty()) {
@@ -42,7 +46,9 @@ Sequence& Sequence::operator=(Sequence&& other) noexcept {
   return *this;
 }
 
-Sequence::~Sequence() { release(); }
+Sequence::~Sequence() {
+  release();
+}
 
 void Sequence::release() {
   for (const uint32_t page : pages_) cache_->drop(page);

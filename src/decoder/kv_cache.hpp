@@ -1,6 +1,7 @@
 // Who uses which KV page: sequences that share prefixes, copy on write, roll back.
 //
-// Bookkeeping only; the bytes are the backend's (ops::KvStore). Not thread-safe: the thread that calls the decoder.
+// Bookkeeping only; the bytes are the backend's (ops::KvStore). Not thread-safe: the thread that calls the
+// decoder.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,8 @@
 
 namespace carbon {
 
-std::string htslib_version() { return hts_version(); }
+std::string htslib_version() {
+  return hts_version();
+}
 
 }  // namespace carbon

@@ -73,9 +73,10 @@ struct VcfWriterOptions {
   std::vector<InfoTag> tags;  // definitions of an earlier run under these names are replaced
   std::vector<std::string>
       drop_infos;  // further tags whose definitions and values are removed (an earlier run's)
-  std::vector<std::string> drop_header_keys;  // meta lines `##KEY=` to remove
-  std::vector<std::string> header_lines;      // appended after everything else, without newline
-  /// Contigs (name, length) added when the header lacks them, so that BCF output never fails.
+  std::vector<std::string> drop_header_lines;  // meta lines that begin so are removed, e.g. `##KEY=<ID=X,`
+  std::vector<std::string> header_lines;       // appended after everything else, without newline
+  /// Contigs (name, length) added when the header lacks them, so that BCF output never fails. For VCF output
+  /// only to a header without any contig line.
   std::vector<std::pair<std::string, int64_t>> contigs;
 };
 

@@ -80,8 +80,10 @@ void append_line(bcf_hdr_t* header, const std::string& line) {
 
 /// Makes the header that records are read with know everything that will be written, under the input's
 /// numbering.
-void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options) {
+void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, bool binary) {
+  const bool add_contigs = binary || header->n[BCF_DT_CTG] == 0;
   for (const auto& [name, length] : options.contigs) {
+    if (!add_contigs) break;
     if (bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
     // Such a name cannot stand in a header line; the VCF cannot have it either.
     if (name.find_first_of(",<>\"= ") != std::string::npos) continue;
@@ -116,8 +118,8 @@ HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& opt
     added += line + "\n";
   }
   const auto dropped = [&](std::string_view line) {
-    return std::any_of(options.drop_header_keys.begin(), options.drop_header_keys.end(),
-                       [&](const std::string& key) { return line.starts_with("##" + key + "="); });
+    return std::any_of(options.drop_header_lines.begin(), options.drop_header_lines.end(),
+                       [&](const std::string& beginning) { return line.starts_with(beginning); });
   };
   const std::string text = format_header(stripped.get());
   std::string edited;
@@ -188,7 +190,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
     : shared(std::move(header)), options(given), type(final_type(given)), target(given.path) {
   check_type(type, options.level);
   const std::lock_guard lock(shared->mutex);
-  extend_input_header(shared->header, options);
+  extend_input_header(shared->header, options, type == 'u' || type == 'b');
   const HeaderPtr output = make_output_header(shared->header, options);
   for (const InfoTag& tag : options.tags) own_ids.push_back(tag_id(tag.id));
   for (const std::string& id : options.drop_infos) {

@@ -202,7 +202,7 @@ TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) c
   }
   const std::optional<DType> dtype = dtype_of(info->dtype);
   if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
-  return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols};
+  return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols, true};
 }
 
 TensorView Checkpoint::embedding() const {

@@ -8,9 +8,11 @@
 namespace carbon {
 namespace {
 
-std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, const Checkpoint& checkpoint) {
+std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, const Checkpoint& checkpoint,
+                                           int threads) {
   if (options.device.starts_with("cuda"))
-    throw Error("engine", "--device " + options.device + ": this build of carbon has no CUDA backend; use --device cpu");
+    throw Error("engine", "--device " + options.device +
+                              ": this build of carbon has no CUDA backend; use --device cpu");
   if (options.device != "auto" && options.device != "cpu")
     throw Error("engine", "--device " + options.device + ": expected auto, cpu, cuda or cuda:0,1");
   ops::CpuOptions cpu;
@@ -18,7 +20,7 @@ std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, const C
     cpu.dtype = checkpoint.all_bf16() ? DType::bf16 : DType::f32;
   else
     cpu.dtype = options.dtype == "bf16" ? DType::bf16 : DType::f32;
-  cpu.threads = options.threads > 0 ? options.threads : available_cpus();
+  cpu.threads = threads;
   return ops::make_cpu_backend(cpu);
 }
 
@@ -26,7 +28,9 @@ std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, const C
 
 Engine::Engine(const EngineOptions& options)
     : checkpoint_(options.model.empty() ? default_model() : resolve_model(options.model)),
-      batch_tokens_(options.batch_tokens), backend_(make_backend(options, checkpoint_)),
+      batch_tokens_(options.batch_tokens),
+      threads_(options.threads > 0 ? options.threads : available_cpus()),
+      backend_(make_backend(options, checkpoint_, threads_)),
       decoder_(std::make_unique<Decoder>(*backend_, checkpoint_)),
       head_(std::make_unique<Head>(*backend_, checkpoint_)) {
   log::info("engine", "model " + checkpoint_.id() + ", " + dtype() + ", " + device_kind());

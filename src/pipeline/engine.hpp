@@ -29,6 +29,7 @@ class Engine {
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
   size_t batch_tokens() const { return batch_tokens_; }
+  int threads() const { return threads_; }
   /// bf16 or f32.
   std::string dtype() const { return dtype_name(backend_->dtype()); }
   std::string device_kind() const { return backend_->device_kind(); }
@@ -36,6 +37,7 @@ class Engine {
  private:
   Checkpoint checkpoint_;
   size_t batch_tokens_;
+  int threads_;
   std::unique_ptr<ops::Backend> backend_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Head> head_;

@@ -1,7 +1,7 @@
 // reader + planner -> engine -> ordered writer, as three threads with bounded queues between them.
 //
-// An item carries its ScoreJobs through; items reach the consumer in the order they were produced. The first exception
-// of any stage stops the others and is rethrown to the caller.
+// An item carries its ScoreJobs through; items reach the consumer in the order they were produced. The first
+// exception of any stage stops the others and is rethrown to the caller.
 #pragma once
 
 #include <exception>
@@ -19,8 +19,8 @@ namespace carbon {
 inline constexpr size_t kQueuedItems = 64;
 
 /// Item: movable, with a member `std::vector<ScoreJob> jobs` (may be empty).
-/// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another thread and sees
-/// the items in order with their jobs' results; the engine runs on the calling thread.
+/// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
+/// thread and sees the items in order with their jobs' results; the engine runs on the calling thread.
 template <class Item>
 void run_pipeline(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
                   const std::function<void(Item&)>& consume) {
@@ -51,7 +51,8 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
         for (const ScoreJob& job : item.jobs) tokens += job.cost();
         return tokens;
       };
-      for (size_t tokens = cost(batch.front()); tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
+      for (size_t tokens = cost(batch.front());
+           tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
         auto more = planned.try_pop();
         if (!more) break;
         tokens += cost(*more);

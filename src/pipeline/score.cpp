@@ -43,24 +43,27 @@ class Planner {
 
   // Emits windows so that both strands advance together over the forward coordinates.
   void plan(std::shared_ptr<const Source> source, const Emit& emit) const {
-    const std::vector<SlidingWindow> windows = sliding_windows(source->length(), options_.window, options_.stride);
+    const std::vector<SlidingWindow> windows =
+        sliding_windows(source->length(), options_.window, options_.stride);
     const size_t n = windows.size();
     size_t forward = options_.strand == ScoreStrand::reverse ? n : 0;
     size_t reverse = options_.strand == ScoreStrand::forward ? 0 : n;  // read from the last window down
     bool first = true;
     if (n == 0) return emit({source, {}, false, true, true, {}});
     while (forward < n || reverse > 0) {
-      const bool take_reverse =
-          forward == n || (reverse > 0 && source->length() - windows[reverse - 1].end < windows[forward].take);
+      const bool take_reverse = forward == n || (reverse > 0 && source->length() - windows[reverse - 1].end <
+                                                                    windows[forward].take);
       const SlidingWindow& window = take_reverse ? windows[--reverse] : windows[forward++];
-      emit({source, window, take_reverse, first, forward == n && reverse == 0, jobs(*source, window, take_reverse)});
+      emit({source, window, take_reverse, first, forward == n && reverse == 0,
+            jobs(*source, window, take_reverse)});
       first = false;
     }
   }
 
  private:
   std::vector<ScoreJob> jobs(const Source& source, const SlidingWindow& window, bool reverse) const {
-    const auto bases = std::string_view(source.strand(reverse)).substr(window.begin, window.end - window.begin);
+    const auto bases =
+        std::string_view(source.strand(reverse)).substr(window.begin, window.end - window.begin);
     std::vector<uint32_t> kmers = encode_kmers(bases, layout_);
     ScoreJob job;
     job.want_begin = (window.take - window.begin) / kKmerLength;
@@ -138,7 +141,8 @@ class Assembler {
   }
 
   void emit_ready() {
-    const bool use_forward = options_.strand != ScoreStrand::reverse, use_reverse = options_.strand != ScoreStrand::forward;
+    const bool use_forward = options_.strand != ScoreStrand::reverse,
+               use_reverse = options_.strand != ScoreStrand::forward;
     while ((!use_forward || !tracks_[0].empty()) && (!use_reverse || !tracks_[1].empty())) {
       Letters letters = tracks_[use_forward ? 0 : 1].front();
       const char base = source_->forward[emitted_];
@@ -171,14 +175,18 @@ class Assembler {
 void check_window(const ScoreOptions& options, size_t max_positions) {
   const size_t largest = kKmerLength * (max_positions - 1);
   if (options.window > largest)
-    throw Error("score", "--window " + std::to_string(options.window) + " does not fit the model's context of " +
-                             std::to_string(max_positions) + " tokens; the largest that fits is " + std::to_string(largest));
-  for (const auto& [name, value] : {std::pair("--window", options.window), std::pair("--stride", options.stride)})
+    throw Error("score", "--window " + std::to_string(options.window) +
+                             " does not fit the model's context of " + std::to_string(max_positions) +
+                             " tokens; the largest that fits is " + std::to_string(largest));
+  for (const auto& [name, value] :
+       {std::pair("--window", options.window), std::pair("--stride", options.stride)})
     if (value == 0 || value % kKmerLength != 0)
-      throw Error("score", std::string(name) + " " + std::to_string(value) + ": expected a positive multiple of 6");
+      throw Error("score",
+                  std::string(name) + " " + std::to_string(value) + ": expected a positive multiple of 6");
   if (options.stride > options.window)
     throw Error("score", "--stride " + std::to_string(options.stride) + " is larger than the window of " +
-                             std::to_string(options.window) + " bp: bases between windows would have no score");
+                             std::to_string(options.window) +
+                             " bp: bases between windows would have no score");
 }
 
 // Calls `take` for every sequence or region of the inputs.

@@ -24,8 +24,11 @@ constexpr int kBaseDigits = 6, kTotalDigits = 10;
 }  // namespace
 
 ScoreWriter::ScoreWriter(const std::string& path, ScoreOutput type, ScoreStrand strand)
-    : output_(path), type_(type),
-      strand_(strand == ScoreStrand::forward ? "+" : strand == ScoreStrand::reverse ? "-" : "both") {
+    : output_(path),
+      type_(type),
+      strand_(strand == ScoreStrand::forward   ? "+"
+              : strand == ScoreStrand::reverse ? "-"
+                                               : "both") {
   if (type_ == ScoreOutput::summary)
     output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
   if (type_ == ScoreOutput::tsv) output_.write("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n");

@@ -1,7 +1,7 @@
 // The three output formats of `carbon score`.
 //
-// Receives every position of a sequence in ascending forward coordinates and decides what to print; sums are taken in that
-// order, in double.
+// Receives every position of a sequence in ascending forward coordinates and decides what to print; sums are
+// taken in that order, in double.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct ScoredSequence {
   int64_t begin = 0, end = 0;  // 0-based half-open, absolute
 };
 
-/// One scored base or k-mer. `letters` (base level): natural logs in the order A, T, C, G of the forward strand.
+/// One scored base or k-mer. `letters` (base level): natural logs in the order A, T, C, G of the forward
+/// strand.
 struct ScoredValue {
   int64_t begin = 0, end = 0;
   double logp = 0;

@@ -6,13 +6,15 @@ namespace carbon {
 namespace {
 
 // One forward over `chunks`, whose wanted rows go in order to the vectors of `results`.
-void forward_marginals(Engine& engine, std::span<const Chunk> chunks, std::span<std::vector<double>* const> results) {
+void forward_marginals(Engine& engine, std::span<const Chunk> chunks,
+                       std::span<std::vector<double>* const> results) {
   const HiddenRows rows = engine.decoder().forward(chunks);
   std::vector<double> all(rows.count * ops::kMarginals);
   engine.head().marginals(rows, all.data());
   auto from = all.begin();
   for (size_t i = 0; i < chunks.size(); ++i) {
-    const auto to = from + static_cast<ptrdiff_t>((chunks[i].want_end - chunks[i].want_begin) * ops::kMarginals);
+    const auto to =
+        from + static_cast<ptrdiff_t>((chunks[i].want_end - chunks[i].want_begin) * ops::kMarginals);
     results[i]->assign(from, to);
     from = to;
   }
@@ -33,7 +35,8 @@ void forward_tokens(Engine& engine, std::span<const Chunk> chunks, std::span<Sco
 }
 
 // The suffixes of `jobs`, whose own tokens are in `sequences`, in groups of about the batch limit.
-void forward_suffixes(Engine& engine, std::span<ScoreJob* const> jobs, const std::vector<Sequence>& sequences) {
+void forward_suffixes(Engine& engine, std::span<ScoreJob* const> jobs,
+                      const std::vector<Sequence>& sequences) {
   std::vector<Sequence> forks;
   std::vector<std::pair<size_t, size_t>> members;  // (job, suffix) of each fork
   size_t tokens = 0;

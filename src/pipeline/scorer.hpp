@@ -1,7 +1,8 @@
 // From token sequences to base distributions, many at a time.
 //
-// A job is one sequence, of which some rows are wanted, and suffixes that share its beginning: the reference window of a
-// variant and its alternative alleles, or a single window with none. Marginals, or full-vocabulary log-probabilities.
+// A job is one sequence, of which some rows are wanted, and suffixes that share its beginning: the reference
+// window of a variant and its alternative alleles, or a single window with none. Marginals, or
+// full-vocabulary log-probabilities.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct ScoreJob {
   /// Token level: ln P over the full vocabulary of targets[i] at wanted row i. Empty: base level.
   std::vector<uint32_t> targets;
 
-  // Results. Base level: [rows, 6, 4] natural logs (ops::Backend::marginals); token level: one value a wanted row.
+  // Results. Base level: [rows, 6, 4] natural logs (ops::Backend::marginals); token level: one value a wanted
+  // row.
   std::vector<double> rows;
   std::vector<std::vector<double>> suffix_rows;
 
@@ -33,8 +35,9 @@ struct ScoreJob {
   size_t cost() const;
 };
 
-/// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their results. Keys
-/// and values are dropped afterwards. Jobs of one call are all base level or all token level, suffixes only at base level.
+/// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their
+/// results. Keys and values are dropped afterwards. Jobs of one call are all base level or all token level,
+/// suffixes only at base level.
 void score_jobs(Engine& engine, std::span<ScoreJob* const> jobs);
 
 }  // namespace carbon

@@ -4,11 +4,11 @@
 #include <ctime>
 #include <limits>
 
-#include "version.h"
 #include "src/pipeline/pipeline.hpp"
 #include "src/pipeline/vep_reader.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
+#include "version.h"
 
 namespace carbon {
 namespace {
@@ -16,7 +16,8 @@ namespace {
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 struct TagNames {
-  explicit TagNames(const std::string& prefix) : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
+  explicit TagNames(const std::string& prefix)
+      : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
   std::string llr, nt, flag;
 };
 
@@ -29,24 +30,30 @@ bool wants(const VepOptions& options, Recipe recipe) {
 std::vector<InfoTag> tag_definitions(const VepOptions& options, const TagNames& tags) {
   std::vector<InfoTag> out;
   if (wants(options, Recipe::centered))
-    out.push_back({tags.llr, "A", "Float",
-                   "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
-                       " bp window, alternative minus reference, in nats; negative = the alternative is less likely"});
+    out.push_back(
+        {tags.llr, "A", "Float",
+         "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
+             " bp window, alternative minus reference, in nats; negative = the alternative is less likely"});
   if (wants(options, Recipe::next_token))
     out.push_back({tags.nt, "A", "Float",
                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
                        " bp context; negative = the alternative is less likely"});
   out.push_back({tags.flag, "A", "String",
-                 "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, too_long, multibase"});
+                 "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
+                 "too_long, multibase"});
   return out;
 }
 
 std::string strand_text(VepStrand strand) {
   switch (strand) {
-    case VepStrand::forward: return "+";
-    case VepStrand::reverse: return "-";
-    case VepStrand::both: return "both";
-    case VepStrand::recipe_default: break;
+    case VepStrand::forward:
+      return "+";
+    case VepStrand::reverse:
+      return "-";
+    case VepStrand::both:
+      return "both";
+    case VepStrand::recipe_default:
+      break;
   }
   return "default";
 }
@@ -57,12 +64,16 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
   for (const Recipe recipe : options.recipes) {
     const bool centered = recipe == Recipe::centered;
     recipes += (recipes.empty() ? "" : "+") + std::string(centered ? "centered" : "next-token");
-    const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand) : centered ? "both" : "+";
-    if (strands.find(strand) == std::string::npos || options.recipes.size() > 1) strands += (strands.empty() ? "" : "/") + strand;
+    const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand)
+                               : centered                                  ? "both"
+                                                                           : "+";
+    if (strands.find(strand) == std::string::npos || options.recipes.size() > 1)
+      strands += (strands.empty() ? "" : "/") + strand;
   }
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + engine.checkpoint().id() +
-                     "\",SHA256=" + engine.checkpoint().sha256() + ",Dtype=" + engine.dtype() + ",Device=\"" +
-                     engine.device_kind() + "\",Recipe=" + recipes;
+                     "\",SHA256=" + engine.checkpoint().sha256(engine.threads()) +
+                     ",Dtype=" + engine.dtype() + ",Device=\"" + engine.device_kind() +
+                     "\",Recipe=" + recipes;
   if (wants(options, Recipe::centered)) line += ",Window=" + std::to_string(options.window);
   if (wants(options, Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
   return line + ",Strand=" + strands + ">";
@@ -81,6 +92,26 @@ std::vector<std::string> header_lines(const Engine& engine, const VepOptions& op
   }
   lines.push_back(model_line(engine, options));
   return lines;
+}
+
+// How the output header differs from the input's.
+VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options, const VcfReader& vcf,
+                                const VepReader& reader) {
+  VcfWriterOptions out;
+  out.path = options.output;
+  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  const TagNames tags(options.tag_prefix);
+  out.tags = tag_definitions(options, tags);
+  out.drop_infos = {tags.llr, tags.nt, tags.flag};
+  out.drop_header_lines = {"##carbon_vepModel=<ID=" + options.tag_prefix + ","};
+  out.header_lines = header_lines(engine, options);
+  if (options.chr_map.empty() && options.unify_chr_names.empty())
+    for (const std::string& name : reader.fasta().names())
+      out.contigs.emplace_back(name, reader.fasta().length(name));
+  if (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag))
+    log::warning("vep",
+                 "the input holds " + options.tag_prefix + " scores of an earlier run: they are replaced");
+  return out;
 }
 
 class SiteWriter {
@@ -107,7 +138,8 @@ class SiteWriter {
   float checked(double value, const VepSite& site) const {
     const auto stored = static_cast<float>(value);
     if (!std::isfinite(stored))
-      throw Error("vep", "non-finite score at " + site.record.contig() + ":" + std::to_string(site.record.pos() + 1) +
+      throw Error("vep", "non-finite score at " + site.record.contig() + ":" +
+                             std::to_string(site.record.pos() + 1) +
                              "; the checkpoint's weights or activations are not finite");
     return stored;
   }
@@ -139,7 +171,8 @@ class SiteWriter {
 };
 
 void print_summary(const VepCounts& counts) {
-  std::string names = "Lines total/scored", values = std::to_string(counts.total) + "/" + std::to_string(counts.scored);
+  std::string names = "Lines total/scored",
+              values = std::to_string(counts.total) + "/" + std::to_string(counts.scored);
   for (int flag = 1; flag < kAlleleFlags; ++flag) {
     names += std::string("/") + flag_name(static_cast<AlleleFlag>(flag));
     values += "/" + std::to_string(counts.alleles[static_cast<size_t>(flag)]);
@@ -151,17 +184,22 @@ void print_summary(const VepCounts& counts) {
 
 void check_vep_options(const VepOptions& options, size_t max_positions) {
   const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
-  const std::string context = " does not fit the model's context of " + std::to_string(max_positions) + " tokens";
+  const std::string context =
+      " does not fit the model's context of " + std::to_string(max_positions) + " tokens";
   if (wants(options, Recipe::centered)) {
     if (options.window < 12 || options.window % 2 != 0)
-      throw Error("vep", "--window " + std::to_string(options.window) + ": expected an even number of at least 12");
+      throw Error("vep",
+                  "--window " + std::to_string(options.window) + ": expected an even number of at least 12");
     if (options.window > largest)
-      throw Error("vep", "--window " + std::to_string(options.window) + context + "; the largest that fits is " + std::to_string(largest));
+      throw Error("vep", "--window " + std::to_string(options.window) + context +
+                             "; the largest that fits is " + std::to_string(largest));
   }
   if (wants(options, Recipe::next_token)) {
-    if (options.context < 0) throw Error("vep", "--context " + std::to_string(options.context) + ": expected 0 or more");
+    if (options.context < 0)
+      throw Error("vep", "--context " + std::to_string(options.context) + ": expected 0 or more");
     if (options.context > largest)
-      throw Error("vep", "--context " + std::to_string(options.context) + context + "; the largest that fits is " + std::to_string(largest));
+      throw Error("vep", "--context " + std::to_string(options.context) + context +
+                             "; the largest that fits is " + std::to_string(largest));
   }
 }
 
@@ -170,14 +208,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   VepReader reader(options, engine.config().layout);
   VcfReader vcf(options.input);
 
-  VcfWriterOptions out;
-  out.path = options.output;
-  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
-  const TagNames tags(options.tag_prefix);
-  out.tags = tag_definitions(options, tags);
-  out.header_lines = header_lines(engine, options);
-  VcfWriter writer(vcf, out);
-
+  VcfWriter writer(vcf, writer_options(engine, options, vcf, reader));
   SiteWriter sites(options, writer);
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;

@@ -13,7 +13,12 @@
 namespace carbon {
 
 enum class Recipe { centered, next_token };
-enum class VepStrand { recipe_default, forward, reverse, both };  // default: both for centered, + for next-token
+enum class VepStrand {
+  recipe_default,
+  forward,
+  reverse,
+  both
+};  // default: both for centered, + for next-token
 enum class CheckRef { warn, exit, exclude };
 
 struct VepOptions {

@@ -17,8 +17,8 @@ std::vector<uint32_t> window_tokens(const std::vector<uint32_t>& kmers, const To
 }  // namespace
 
 CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-                           const ReferenceSlice& slice, int64_t window, Strand strand, const TokenLayout& layout,
-                           std::vector<ScoreJob>& jobs)
+                           const ReferenceSlice& slice, int64_t window, Strand strand,
+                           const TokenLayout& layout, std::vector<ScoreJob>& jobs)
     : windows_(centered_windows(pos, ref, alts, slice, window, strand)), job_(jobs.size()) {
   ScoreJob job;
   bool any = false;

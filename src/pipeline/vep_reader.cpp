@@ -8,7 +8,7 @@
 namespace carbon {
 namespace {
 
-constexpr uint64_t kAssemblySample = 1000;     // checkable records after which the mismatch share is judged
+constexpr uint64_t kAssemblySample = 1000;       // checkable records after which the mismatch share is judged
 constexpr uint64_t kAssemblyMinMismatches = 20;  // at the end of a shorter input
 constexpr uint64_t kShownWarnings = 10;
 
@@ -16,7 +16,9 @@ bool wants(const VepOptions& options, Recipe recipe) {
   return std::find(options.recipes.begin(), options.recipes.end(), recipe) != options.recipes.end();
 }
 
-std::string place(const VcfRecord& record) { return record.contig() + ":" + std::to_string(record.pos() + 1); }
+std::string place(const VcfRecord& record) {
+  return record.contig() + ":" + std::to_string(record.pos() + 1);
+}
 
 ContigNames contig_names(const VepOptions& options) {
   if (!options.chr_map.empty()) return ContigNames::with_map(options.chr_map);
@@ -62,16 +64,20 @@ bool VepReader::plan(VepSite& site) {
   const int64_t length = contig.empty() ? -1 : fasta_.length(contig);
   if (length >= 0) {
     any_contig_found_ = true;
-  } else if (std::find(unknown_contigs_.begin(), unknown_contigs_.end(), record.contig()) == unknown_contigs_.end()) {
+  } else if (std::find(unknown_contigs_.begin(), unknown_contigs_.end(), record.contig()) ==
+             unknown_contigs_.end()) {
     unknown_contigs_.push_back(record.contig());
-    log::warning("vep", "contig " + record.contig() + " is not in " + fasta_.path() + ": its records are not scored");
+    log::warning(
+        "vep", "contig " + record.contig() + " is not in " + fasta_.path() + ": its records are not scored");
   }
   const ReferenceSlice slice = length >= 0 ? fetch(contig, length, variant) : ReferenceSlice{};
   const RecordCheck check = check_record(variant, length, slice);
   if (check == RecordCheck::matches || check == RecordCheck::mismatch) ++checkable_;
   if (check == RecordCheck::mismatch)
-    note_mismatch(record, std::string(slice.get(variant.pos, variant.pos + static_cast<int64_t>(variant.ref.size()))));
-  if (checkable_ == kAssemblySample && (check == RecordCheck::matches || check == RecordCheck::mismatch)) check_share(false);
+    note_mismatch(
+        record, std::string(slice.get(variant.pos, variant.pos + static_cast<int64_t>(variant.ref.size()))));
+  if (checkable_ == kAssemblySample && (check == RecordCheck::matches || check == RecordCheck::mismatch))
+    check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
   std::vector<std::string> centered_alts;
@@ -80,7 +86,8 @@ bool VepReader::plan(VepSite& site) {
     const std::string& alt = variant.alts[i];
     const AlleleFlag common = classify_allele(alt, check);
     if (wants(options_, Recipe::centered)) {
-      const bool too_long = common == AlleleFlag::scored && centered_too_long(variant.ref, alt, options_.window);
+      const bool too_long =
+          common == AlleleFlag::scored && centered_too_long(variant.ref, alt, options_.window);
       site.centered.push_back(too_long ? AlleleFlag::too_long : common);
       if (site.centered.back() == AlleleFlag::scored) {
         site.centered_alts.push_back(i);
@@ -96,8 +103,8 @@ bool VepReader::plan(VepSite& site) {
   }
   if (!centered_alts.empty())
     for (const Strand strand : strands_of(Recipe::centered, options_.strand))
-      site.centered_plans.emplace_back(variant.pos, variant.ref, centered_alts, slice, options_.window, strand, layout_,
-                                       site.jobs);
+      site.centered_plans.emplace_back(variant.pos, variant.ref, centered_alts, slice, options_.window,
+                                       strand, layout_, site.jobs);
   if (any_next_token)
     for (const Strand strand : strands_of(Recipe::next_token, options_.strand))
       site.next_token_plans.emplace_back(variant.pos, slice, options_.context, strand, layout_, site.jobs);
@@ -116,7 +123,8 @@ ReferenceSlice VepReader::fetch(const std::string& contig, int64_t length, const
     cover(centered_begin(variant.pos, options_.window), centered_end(variant.pos, options_.window));
   if (wants(options_, Recipe::next_token))
     for (const Strand strand : strands_of(Recipe::next_token, options_.strand))
-      cover(next_token_begin(variant.pos, options_.context, strand), next_token_end(variant.pos, options_.context, strand));
+      cover(next_token_begin(variant.pos, options_.context, strand),
+            next_token_end(variant.pos, options_.context, strand));
   begin = std::clamp<int64_t>(begin, 0, length);
   end = std::clamp(end, begin, length);
   return {begin, length, to_upper(fasta_.fetch(contig, begin, end))};
@@ -124,7 +132,8 @@ ReferenceSlice VepReader::fetch(const std::string& contig, int64_t length, const
 
 void VepReader::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {
   ++mismatches_;
-  const std::string text = "REF " + record.ref() + " at " + place(record) + " differs from the FASTA (" + fasta_bases + ")";
+  const std::string text =
+      "REF " + record.ref() + " at " + place(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
     throw Error("vep", text + "; use -c w to keep such records unscored, or the FASTA the VCF was made with");
   if (mismatches_ <= kShownWarnings) log::warning("vep", text);
@@ -135,14 +144,16 @@ void VepReader::check_share(bool at_end) const {
   if (at_end && (checkable_ >= kAssemblySample || mismatches_ < kAssemblyMinMismatches)) return;
   const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
   if (share <= options_.max_ref_mismatch) return;
-  throw Error("vep", "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) + " of " +
-                         std::to_string(checkable_) + " records checked; give the FASTA the VCF was made with, or raise " +
+  throw Error("vep", "wrong assembly? REF differs from " + fasta_.path() + " in " +
+                         std::to_string(mismatches_) + " of " + std::to_string(checkable_) +
+                         " records checked; give the FASTA the VCF was made with, or raise " +
                          "--max-ref-mismatch");
 }
 
 void VepReader::no_names_match() const {
-  std::string text = "no contig of the VCF (" + unknown_contigs_.front() + (unknown_contigs_.size() > 1 ? ", ..." : "") +
-                     ") is in " + fasta_.path() + " (" + (fasta_.names().empty() ? "" : fasta_.names().front()) +
+  std::string text = "no contig of the VCF (" + unknown_contigs_.front() +
+                     (unknown_contigs_.size() > 1 ? ", ..." : "") + ") is in " + fasta_.path() + " (" +
+                     (fasta_.names().empty() ? "" : fasta_.names().front()) +
                      (fasta_.names().size() > 1 ? ", ..." : "") + ")";
   const std::string advice = names_.suggestion(unknown_contigs_, fasta_.names());
   throw Error("vep", text + (advice.empty() ? "; give matching names with --chr-map FILE" : "; " + advice));

@@ -1,7 +1,7 @@
 // The reading half of `carbon vep`: records to planned sites.
 //
-// Checks each record against the FASTA, decides per allele and recipe whether it can be scored and why not, cuts the
-// windows. Runs in its own thread; owns the FASTA.
+// Checks each record against the FASTA, decides per allele and recipe whether it can be scored and why not,
+// cuts the windows. Runs in its own thread; owns the FASTA.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ struct VepSite {
   VcfRecord record;
   std::vector<AlleleFlag> centered, next_token;  // per ALT; empty when the recipe is not asked for
   std::vector<size_t> centered_alts;
-  std::vector<CenteredPlan> centered_plans;      // one a strand
-  std::vector<NextTokenPlan> next_token_plans;   // one a strand
+  std::vector<CenteredPlan> centered_plans;     // one a strand
+  std::vector<NextTokenPlan> next_token_plans;  // one a strand
   std::vector<ScoreJob> jobs;
 
   /// The flag of an ALT: the reason of the first tag that is missing.
@@ -44,7 +44,8 @@ class VepReader {
  public:
   VepReader(const VepOptions& options, const TokenLayout& layout);
 
-  /// Reads all records of `vcf`, calling `emit` for each that is kept. Throws Error for a reference mismatch under
+  /// Reads all records of `vcf`, calling `emit` for each that is kept. Throws Error for a reference mismatch
+  /// under
   /// `-c e`, for a share of mismatches that says "wrong assembly", and when no contig name is in the FASTA.
   void run(VcfReader& vcf, const std::function<void(VepSite)>& emit);
 

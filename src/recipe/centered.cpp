@@ -15,7 +15,8 @@ CenteredWindows forward_windows(int64_t pos, const std::string& ref, const std::
   const std::string_view before = slice.get(start, pos);
   const auto after = pos + static_cast<int64_t>(ref.size());
   for (const std::string& alt : alts) {
-    const auto missing = static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(before.size() + alt.size());
+    const auto missing =
+        static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(before.size() + alt.size());
     std::string sequence(before);
     sequence += alt;
     sequence += slice.get(after, after + std::max<int64_t>(missing, 0));
@@ -32,7 +33,8 @@ CenteredWindows reverse_windows(int64_t pos, const std::string& ref, const std::
   out.reference = reverse_complement(slice.get(q0 - window, q0));
   const std::string right = reverse_complement(slice.get(pos + static_cast<int64_t>(ref.size()), q0));
   for (const std::string& alt : alts) {
-    const auto missing = static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(right.size() + alt.size());
+    const auto missing =
+        static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(right.size() + alt.size());
     std::string sequence = right + reverse_complement(alt);
     sequence += reverse_complement(slice.get(pos - std::max<int64_t>(missing, 0), pos));
     sequence.resize(std::min(sequence.size(), out.reference.size()));

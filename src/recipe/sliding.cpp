@@ -19,6 +19,8 @@ size_t default_window(size_t max_positions) {
   return max_positions > 2 ? std::min(kMaxDefaultWindow, 6 * (max_positions - 2)) : 6;
 }
 
-size_t default_stride(size_t window) { return std::max<size_t>(6, 6 * (window / 12)); }
+size_t default_stride(size_t window) {
+  return std::max<size_t>(6, 6 * (window / 12));
+}
 
 }  // namespace carbon

@@ -8,8 +8,9 @@
 
 namespace carbon {
 
-/// Bases [begin, end) are scored as one window; [take, end) of them are reported from it, because no earlier window
-/// reaches them: they have their longest left context here. All in reading direction, 0-based half-open.
+/// Bases [begin, end) are scored as one window; [take, end) of them are reported from it, because no earlier
+/// window reaches them: they have their longest left context here. All in reading direction, 0-based
+/// half-open.
 struct SlidingWindow {
   size_t begin = 0, take = 0, end = 0;
 };
@@ -20,7 +21,8 @@ std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t 
 
 /// The largest default window, in bp (8,190 six-mers).
 inline constexpr size_t kMaxDefaultWindow = 49140;
-/// min(49,140, 6 * (max_positions - 2)), and half of a window rounded down to a 6-mer boundary (at least one 6-mer).
+/// min(49,140, 6 * (max_positions - 2)), and half of a window rounded down to a 6-mer boundary (at least one
+/// 6-mer).
 size_t default_window(size_t max_positions);
 size_t default_stride(size_t window);
 

@@ -28,7 +28,17 @@ struct ReferenceSlice {
 };
 
 /// In contract order: the first reason that applies is the one reported.
-enum class AlleleFlag { scored, no_contig, edge, symbolic, star, non_acgt, ref_mismatch, too_long, multibase };
+enum class AlleleFlag {
+  scored,
+  no_contig,
+  edge,
+  symbolic,
+  star,
+  non_acgt,
+  ref_mismatch,
+  too_long,
+  multibase
+};
 inline constexpr int kAlleleFlags = 9;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);

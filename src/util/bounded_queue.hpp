@@ -1,7 +1,7 @@
 // A bounded first-in first-out queue between two threads, with an end and with failure.
 //
-// The producer pushes and closes; the consumer pops until empty. Either side may fail(): the other side's next call
-// throws the same exception, so an error in any stage stops the pipeline and reaches the caller.
+// The producer pushes and closes; the consumer pops until empty. Either side may fail(): the other side's
+// next call throws the same exception, so an error in any stage stops the pipeline and reaches the caller.
 #pragma once
 
 #include <condition_variable>

@@ -33,7 +33,8 @@ int cgroup_cpus() {
           take(std::atof(quota.c_str()), period);
       } else {
         double quota = 0, period = 0;
-        if (std::ifstream(base + "/cpu.cfs_quota_us") >> quota && std::ifstream(base + "/cpu.cfs_period_us") >> period)
+        if (std::ifstream(base + "/cpu.cfs_quota_us") >> quota &&
+            std::ifstream(base + "/cpu.cfs_period_us") >> period)
           take(quota, period);
       }
       if (path.empty() || path.rfind('/') == std::string::npos) break;
@@ -46,8 +47,9 @@ int cgroup_cpus() {
 
 int available_cpus() {
   cpu_set_t mask;
-  int count = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
-                                                            : static_cast<int>(std::thread::hardware_concurrency());
+  int count = sched_getaffinity(0, sizeof mask, &mask) == 0
+                  ? CPU_COUNT(&mask)
+                  : static_cast<int>(std::thread::hardware_concurrency());
   if (const int quota = cgroup_cpus(); quota > 0) count = std::min(count, quota);
   return std::max(count, 1);
 }

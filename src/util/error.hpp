@@ -1,7 +1,7 @@
 // The one exception type of the program.
 //
-// A message names what went wrong, where (file, line, contig:pos, tensor) and what to do. main() catches it once,
-// prints `[E::function] message` and exits 1. Nothing else in the program calls exit().
+// A message names what went wrong, where (file, line, contig:pos, tensor) and what to do. main() catches it
+// once, prints `[E::function] message` and exits 1. Nothing else in the program calls exit().
 #pragma once
 
 #include <stdexcept>

@@ -21,8 +21,12 @@ void line(const char* letter, std::string_view function, std::string_view text) 
 
 }  // namespace
 
-void set_verbosity(int value) { level() = value; }
-int verbosity() { return level(); }
+void set_verbosity(int value) {
+  level() = value;
+}
+int verbosity() {
+  return level();
+}
 
 void error(std::string_view function, std::string_view text) {
   if (verbosity() >= error_level) line("E", function, text);

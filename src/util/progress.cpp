@@ -8,12 +8,17 @@
 namespace carbon {
 
 Progress::Progress(ProgressMode mode, std::string command, std::string unit)
-    : terminal_(isatty(STDERR_FILENO) != 0), command_(std::move(command)), unit_(std::move(unit)),
-      start_(Clock::now()), last_(start_) {
+    : terminal_(isatty(STDERR_FILENO) != 0),
+      command_(std::move(command)),
+      unit_(std::move(unit)),
+      start_(Clock::now()),
+      last_(start_) {
   enabled_ = mode == ProgressMode::always || (mode == ProgressMode::automatic && terminal_);
 }
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+  finish();
+}
 
 void Progress::update(uint64_t done, const std::string& where) {
   if (!enabled_) return;
@@ -23,7 +28,8 @@ void Progress::update(uint64_t done, const std::string& where) {
   if (now - last_ < interval) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::fprintf(stderr, terminal_ ? "\r\033[K[%s] %llu %s, %.1f/s, %.0f s, %s" : "[%s] %llu %s, %.1f/s, %.0f s, %s\n",
+  std::fprintf(stderr,
+               terminal_ ? "\r\033[K[%s] %llu %s, %.1f/s, %.0f s, %s" : "[%s] %llu %s, %.1f/s, %.0f s, %s\n",
                command_.c_str(), static_cast<unsigned long long>(done), unit_.c_str(),
                static_cast<double>(done) / seconds, seconds, where.c_str());
   drawn_ = terminal_;

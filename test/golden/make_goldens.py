@@ -111,12 +111,12 @@ class Reference:
         return (row["ATCG".index(alt)] - row["ATCG".index(ref)]).item()
 
 
-def rounded(values, digits=9):
+def rounded(values, digits=6):
     return [None if v is None else round(v, digits) for v in values]
 
 
 def worst(a, b):
-    return max(abs(x - y) for x, y in zip(a, b) if x is not None)
+    return round(max((abs(x - y) for x, y in zip(a, b) if x is not None), default=0), 9)
 
 
 def main():
@@ -132,11 +132,10 @@ def main():
                 for title, bases in cases.sequences().items():
                     slot = entry["sequences"].setdefault(title, {})
                     base, token = reference.base_logps(bases), reference.token_logps(bases)
-                    if kind == "bf16":  # only its error is of interest
-                        slot["bf16_error"] = worst(base, slot["f64"])
-                    else:
-                        slot[kind] = rounded(base)
-                        slot["token_" + kind] = rounded(token)
+                    if kind == "f64":
+                        slot.update(base=rounded(base), token=rounded(token))
+                    else:  # of the others only their error is of interest
+                        slot[kind + "_error"] = [worst(base, slot["base"]), worst(token, slot["token"])]
                 if name in cases.WINDOW_CHECKPOINTS:
                     for i, (pos, ref, alt) in enumerate(windows):
                         slot = entry.setdefault("windows", [{} for _ in windows])[i]

@@ -49,7 +49,8 @@ std::vector<T> rms_norm(const std::vector<T>& x, const TensorView& weight, T eps
 
 // Rotate-half layout on every head of a projection; angles in double whatever T is.
 template <class T>
-void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& inv_freq, double scale, size_t position) {
+void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& inv_freq, double scale,
+            size_t position) {
   const size_t half = head_dim / 2;
   for (size_t h = 0; h < heads.size(); h += head_dim) {
     for (size_t j = 0; j < half; ++j) {
@@ -63,7 +64,8 @@ void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& i
 }
 
 template <class T>
-std::vector<T> attend(const ModelConfig& c, const std::vector<T>& q, const Matrix<T>& keys, const Matrix<T>& values) {
+std::vector<T> attend(const ModelConfig& c, const std::vector<T>& q, const Matrix<T>& keys,
+                      const Matrix<T>& values) {
   const size_t d = c.head_dim, group = c.heads / c.kv_heads;
   std::vector<T> out(c.heads * d, T(0));
   for (size_t h = 0; h < c.heads; ++h) {
@@ -109,7 +111,8 @@ Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t
     Matrix<T> keys, values;
     for (size_t t = 0; t < x.size(); ++t) {
       const std::vector<T> h = rms_norm(x[t], tensor("input_layernorm", 1, c.hidden), T(c.rms_eps));
-      std::vector<T> q = project("self_attn.q_proj", q_width, h), k = project("self_attn.k_proj", kv_width, h);
+      std::vector<T> q = project("self_attn.q_proj", q_width, h),
+                     k = project("self_attn.k_proj", kv_width, h);
       rotate(q, c.head_dim, inv_freq, rope_scale, t);
       rotate(k, c.head_dim, inv_freq, rope_scale, t);
       keys.push_back(k);

@@ -277,6 +277,7 @@ void write_checkpoint(const Options& o) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app{"Write a checkpoint whose weights are hashes of their names"};
+  app.option_defaults()->take_last();
   app.add_option("DIR", o.dir)->required();
   app.add_option("--preset", o.preset, "demo: a DNA-only vocabulary")->check(CLI::IsMember({"demo"}));
   app.add_option("--hidden", o.hidden);

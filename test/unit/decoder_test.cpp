@@ -20,7 +20,9 @@ namespace {
 
 struct Model {
   Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "", bool onednn = true)
-      : checkpoint(dir), backend(ops::make_cpu_backend({dtype, threads, onednn, isa})), decoder(*backend, checkpoint),
+      : checkpoint(dir),
+        backend(ops::make_cpu_backend({dtype, threads, onednn, isa})),
+        decoder(*backend, checkpoint),
         head(*backend, checkpoint) {}
 
   Checkpoint checkpoint;
@@ -33,11 +35,13 @@ std::vector<uint32_t> random_tokens(const Checkpoint& checkpoint, size_t n, unsi
   std::mt19937 random(seed);
   const TokenLayout& layout = checkpoint.config().layout;
   std::vector<uint32_t> tokens{layout.dna_begin()};
-  while (tokens.size() < n) tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
+  while (tokens.size() < n)
+    tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
   return tokens;
 }
 
-std::vector<double> marginals(Model& model, Sequence& sequence, const std::vector<uint32_t>& tokens, size_t want_begin = 0) {
+std::vector<double> marginals(Model& model, Sequence& sequence, const std::vector<uint32_t>& tokens,
+                              size_t want_begin = 0) {
   const Chunk chunk{&sequence, tokens, want_begin, tokens.size()};
   const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
   std::vector<double> out(rows.count * ops::kMarginals);
@@ -86,12 +90,14 @@ TEST_CASE("f32 mode is as close to double as a naive float implementation") {
     Model model(files.dir(), DType::f32);
     const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 97, 5);
     const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
-    const double naive = reference_error(model.checkpoint, truth, reference::hidden_states<float>(model.checkpoint, tokens));
+    const double naive =
+        reference_error(model.checkpoint, truth, reference::hidden_states<float>(model.checkpoint, tokens));
     const std::vector<double> got = marginals(model, tokens);
     double worst = 0;
     for (size_t t = 0; t < tokens.size(); ++t) {
       const auto want = reference::marginals(model.checkpoint, truth[t]);
-      for (size_t i = 0; i < want.size(); ++i) worst = std::max(worst, std::abs(want[i] - got[t * ops::kMarginals + i]));
+      for (size_t i = 0; i < want.size(); ++i)
+        worst = std::max(worst, std::abs(want[i] - got[t * ops::kMarginals + i]));
     }
     CHECK(worst <= 2 * naive);
     CHECK(worst < 2e-4);
@@ -104,7 +110,8 @@ TEST_CASE("f32 mode is as close to double as a naive float implementation") {
     std::vector<double> token_level(targets.size());
     model.head.token_logprob(rows, targets, token_level.data());
     for (size_t t = 0; t < targets.size(); t += 13)
-      CHECK(token_level[t] == doctest::Approx(reference::token_logprob(model.checkpoint, truth[t], targets[t])).epsilon(2e-5));
+      CHECK(token_level[t] ==
+            doctest::Approx(reference::token_logprob(model.checkpoint, truth[t], targets[t])).epsilon(2e-5));
   }
 }
 
@@ -122,6 +129,8 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
   for (const std::string& isa : classes) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       for (const bool onednn : {true, false}) {
+        // Without it nothing changes but in bf16 mode on the newest class.
+        if (!onednn && (dtype == DType::f32 || (!isa.empty() && isa != "avx512_bf16"))) continue;
         CAPTURE(isa);
         CAPTURE(dtype_name(dtype));
         CAPTURE(onednn);
@@ -137,7 +146,8 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
           CAPTURE(cut);
           Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
           const std::vector<uint32_t> noise = random_tokens(model.checkpoint, 37, 99);
-          const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + cut), rest(tokens.begin() + cut, tokens.end());
+          const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + cut),
+              rest(tokens.begin() + cut, tokens.end());
           const Chunk chunks[] = {{&other, noise, 0, 5}, {&sequence, first, first.size(), first.size()}};
           model.decoder.forward(chunks);
           CHECK(same_bits(tail(whole, cut), marginals(model, sequence, rest)));
@@ -148,7 +158,8 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
           CAPTURE(shared);
           Sequence parent = model.decoder.kv().make_sequence();
           const std::vector<uint32_t> stranger = random_tokens(model.checkpoint, 180, 8);
-          const std::vector<uint32_t> prefix(tokens.begin(), tokens.begin() + shared), rest(tokens.begin() + shared, tokens.end());
+          const std::vector<uint32_t> prefix(tokens.begin(), tokens.begin() + shared),
+              rest(tokens.begin() + shared, tokens.end());
           marginals(model, parent, prefix);
           Sequence fork = parent.fork();
           marginals(model, parent, stranger);
@@ -170,7 +181,8 @@ TEST_CASE("a sequence longer than a pass gives the same rows as in steps") {
   const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 2500, 3);
   const std::vector<double> whole = marginals(model, tokens);
   Sequence sequence = model.decoder.kv().make_sequence();
-  const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + 1000), rest(tokens.begin() + 1000, tokens.end());
+  const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + 1000),
+      rest(tokens.begin() + 1000, tokens.end());
   const std::vector<double> a = marginals(model, sequence, first), b = marginals(model, sequence, rest);
   CHECK(same_bits(std::vector<double>(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(a.size())), a));
   CHECK(same_bits(tail(whole, 1000), b));
@@ -196,9 +208,11 @@ TEST_CASE("what does not fit is refused before anything runs") {
   Sequence sequence = model.decoder.kv().make_sequence();
   const std::vector<uint32_t> long_tokens = random_tokens(model.checkpoint, 129, 1);
   const Chunk too_long{&sequence, long_tokens, 0, 1};
-  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&too_long, 1)), doctest::Contains("context of 128 tokens"), Error);
+  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&too_long, 1)),
+                       doctest::Contains("context of 128 tokens"), Error);
   const std::vector<uint32_t> bad{4224};
   const Chunk outside{&sequence, bad, 0, 1};
-  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&outside, 1)), doctest::Contains("outside the model's vocabulary"), Error);
+  CHECK_THROWS_WITH_AS(model.decoder.forward(std::span(&outside, 1)),
+                       doctest::Contains("outside the model's vocabulary"), Error);
   CHECK(sequence.length() == 0);
 }

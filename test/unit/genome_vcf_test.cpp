@@ -135,7 +135,7 @@ TEST_CASE("definitions and values of an earlier run are replaced or dropped") {
     CAPTURE(type);
     VcfWriterOptions options = score_options(dir.file(std::string("out.") + (*type == 'v' ? "vcf" : "bcf")));
     options.drop_infos = {"NT", "ABSENT"};
-    options.drop_header_keys = {"carbon_model", "carbon_version"};
+    options.drop_header_lines = {"##carbon_model=", "##carbon_version="};
     {
       VcfReader reader(in);
       VcfWriter writer(reader, options);

@@ -19,18 +19,19 @@ std::string random_bases(std::mt19937& random, size_t n, bool with_n = true) {
 }
 
 // Contract section 5, literally, on the whole contig.
-std::pair<std::string, std::string> brute_forward(const std::string& contig, int64_t p, const std::string& ref,
-                                                  const std::string& alt, int64_t w) {
+std::pair<std::string, std::string> brute_forward(const std::string& contig, int64_t p,
+                                                  const std::string& ref, const std::string& alt, int64_t w) {
   const auto len = static_cast<int64_t>(contig.size());
-  const int64_t unclipped = p - w / 2, start = std::max<int64_t>(0, unclipped), end = std::min(len, unclipped + w);
+  const int64_t unclipped = p - w / 2, start = std::max<int64_t>(0, unclipped),
+                end = std::min(len, unclipped + w);
   std::string r = contig.substr(start, end - start);
   std::string a = contig.substr(start, p - start) + alt + contig.substr(p + ref.size());
   const size_t n = std::min(a.size(), r.size());
   return {r.substr(0, n), a.substr(0, n)};
 }
 
-std::pair<std::string, std::string> brute_reverse(const std::string& contig, int64_t p, const std::string& ref,
-                                                  const std::string& alt, int64_t w) {
+std::pair<std::string, std::string> brute_reverse(const std::string& contig, int64_t p,
+                                                  const std::string& ref, const std::string& alt, int64_t w) {
   const auto len = static_cast<int64_t>(contig.size());
   const int64_t q0 = p + w / 2, q = std::min(len, q0), from = std::max<int64_t>(0, q0 - w);
   std::string r = reverse_complement(contig.substr(from, q - from));
@@ -50,9 +51,11 @@ TEST_CASE("centered windows equal the contract's words on random contigs") {
     const auto pos = static_cast<int64_t>(random() % contig.size());
     const size_t ref_length = 1 + random() % std::min<size_t>(contig.size() - pos, window / 2);
     const std::string ref = contig.substr(pos, ref_length);
-    const std::vector<std::string> alts = {random_bases(random, 1 + random() % (window / 2), false), random_bases(random, 1, false)};
+    const std::vector<std::string> alts = {random_bases(random, 1 + random() % (window / 2), false),
+                                           random_bases(random, 1, false)};
     const auto len = static_cast<int64_t>(contig.size());
-    const int64_t from = std::max<int64_t>(0, centered_begin(pos, window)), to = std::min(len, centered_end(pos, window));
+    const int64_t from = std::max<int64_t>(0, centered_begin(pos, window)),
+                  to = std::min(len, centered_end(pos, window));
     const ReferenceSlice slice{from, len, contig.substr(from, to - from)};
     for (const Strand strand : {Strand::forward, Strand::reverse}) {
       const CenteredWindows got = centered_windows(pos, ref, alts, slice, window, strand);

@@ -15,7 +15,8 @@ using carbon::test::tiny;
 
 namespace {
 
-EngineOptions options_for(const std::string& dir, const std::string& dtype, int threads, size_t batch_tokens) {
+EngineOptions options_for(const std::string& dir, const std::string& dtype, int threads,
+                          size_t batch_tokens) {
   EngineOptions options;
   options.model = dir;
   options.dtype = dtype;
@@ -43,7 +44,9 @@ std::vector<double> whole_window(Engine& engine, const std::string& bases) {
   return out;
 }
 
-bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same_bits(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 }  // namespace
 
@@ -77,16 +80,19 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
       std::vector<CenteredPlan> plans;
       for (const Site& site : sites)
         for (const Strand strand : {Strand::forward, Strand::reverse})
-          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand, engine.config().layout, jobs);
+          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand, engine.config().layout,
+                             jobs);
       run(engine, jobs);
       size_t at = 0;
       for (const Site& site : sites) {
         for (const Strand strand : {Strand::forward, Strand::reverse}) {
-          const CenteredWindows windows = centered_windows(site.pos, site.ref, site.alts, slice, window, strand);
+          const CenteredWindows windows =
+              centered_windows(site.pos, site.ref, site.alts, slice, window, strand);
           for (size_t i = 0; i < site.alts.size(); ++i) {
             const std::string& alternative = windows.alternatives[i];
-            const double want = log_likelihood_ratio(whole_window(whole, alternative),
-                                                     whole_window(whole, windows.reference.substr(0, alternative.size())));
+            const double want =
+                log_likelihood_ratio(whole_window(whole, alternative),
+                                     whole_window(whole, windows.reference.substr(0, alternative.size())));
             CAPTURE(site.pos);
             CAPTURE(site.alts[i]);
             CHECK(same_bits(plans[at].llr(i, jobs), want));

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
+# Changes nothing else. --no-onednn leaves the optional oneDNN out; --list prints the packages and installs nothing.
+set -euo pipefail
+
+packages=(
+  g++ make autoconf
+  libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev
+  bcftools samtools tabix mandoc python3 python3-numpy # tests and `make demo`
+)
+onednn=libdnnl-dev
+list=
+for argument in "$@"; do
+  case $argument in
+    --no-onednn) onednn= ;;
+    --list) list=1 ;;
+    *)
+      echo "Usage: ./install-deps.sh [--no-onednn] [--list]" >&2
+      [[ $argument == --help || $argument == -h ]] && exit 0
+      exit 1
+      ;;
+  esac
+done
+packages+=(${onednn:+"$onednn"})
+if [[ $list ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+fi
+
+if ! command -v apt-get > /dev/null; then
+  cat >&2 << 'END'
+install-deps.sh: no apt-get here. With conda the same comes from
+
+  conda install -c conda-forge -c bioconda cxx-compiler make autoconf htslib zlib onednn cli11 doctest \
+      nlohmann_json libutf8proc openssl bcftools samtools numpy
+
+and in that environment: autoreconf -i && ./configure --prefix="$CONDA_PREFIX" \
+      CPPFLAGS="-I$CONDA_PREFIX/include" LDFLAGS="-L$CONDA_PREFIX/lib -Wl,-rpath,$CONDA_PREFIX/lib"
+END
+  exit 1
+fi
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  command -v sudo > /dev/null || { echo "install-deps.sh: run it as root, or install sudo" >&2; exit 1; }
+  as_root=(sudo)
+fi
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${packages[@]}"

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# `make check`: every part of the tests in turn, a line for each, the sums on the last line.
+# From the environment: BUILD (folder of the built programs), CARBON_SHARED (folder of larger fixtures; tests that need
+# it skip without it), PYTHON (one that has numpy). A part's whole output is kept in $BUILD/check and shown if it fails.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+build=$(realpath -m "${BUILD:-build}")
+python=${PYTHON:-/usr/bin/python3}
+logs=$build/check
+export CARBON=$build/carbon
+export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
+export CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
+for program in carbon unit make_checkpoint; do
+  [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
+done
+rm -rf "$logs" && mkdir -p "$logs" || exit 1
+
+total_passed=0 total_failed=0 total_skipped=0
+
+# report NAME LOG STATUS PASSED FAILED SKIPPED: one line; a part that stopped without its counts is one failure.
+report() {
+  local name=$1 log=$2 status=$3 passed=$4 failed=$5 skipped=$6
+  if [[ ! $passed$failed$skipped =~ ^[0-9]+$ ]]; then
+    passed=0 failed=1 skipped=0
+    echo "no counts at its end, exit status $status" >> "$log"
+  elif ((status != 0 && failed == 0)); then
+    failed=1
+    echo "exit status $status" >> "$log"
+  fi
+  ((total_passed += passed, total_failed += failed, total_skipped += skipped))
+  grep -a 'SKIPPED' "$log" | sed 's/^/    /'
+  ((failed == 0)) || tail -n 200 "$log" | sed 's/^/    /'
+  printf '%-36s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$passed" "$failed" "$skipped" \
+    $((SECONDS - started))
+}
+
+# Test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
+unit_tests() {
+  local log=$logs/unit.log status counts skipped
+  "$build/unit" --no-colors=true > "$log" 2>&1
+  status=$?
+  skipped=$(awk '/^TEST CASE:/ { name = $0 } /MESSAGE: SKIPPED/ && !seen[name]++ { n++ } END { print n + 0 }' "$log")
+  counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
+  local passed=${counts% *} failed=${counts#* }
+  report "unit tests" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped"
+}
+
+# A Python program whose last line is "N passed, N failed[, N skipped]".
+script() {
+  local log=$logs/$(basename "$1" .py).log status last
+  "$python" "$1" > "$log" 2>&1
+  status=$?
+  last=$(tail -n 1 "$log")
+  if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+    report "$1" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-0}"
+  else
+    report "$1" "$log" "$status" "" "" ""
+  fi
+}
+
+# The C++ and the Python writer of test checkpoints agree to the byte.
+checkpoints() {
+  local log=$logs/checkpoints.log passed=0 failed=0 shape work
+  : > "$log"
+  work=$(mktemp -d)
+  for shape in "--preset demo" "--layers 2 --dtype f32 --tied 0 --dna-start 0 --shards 3" \
+    "--layers 1 --heads 6 --kv-heads 3 --hidden 96 --dtype f16 --yarn 4 --seed 7 --dna-start 5 --vocab 4200"; do
+    # Words of a shape are separate arguments.
+    if "$build/make_checkpoint" $shape "$work/cpp" && "$python" test/tools/hash_checkpoint.py $shape "$work/py" &&
+      diff -r "$work/cpp" "$work/py"; then
+      ((++passed))
+    else
+      ((++failed))
+      echo "make_checkpoint and hash_checkpoint.py differ: $shape"
+    fi >> "$log" 2>&1
+    rm -rf "$work/cpp" "$work/py"
+  done
+  rm -rf "$work"
+  report "checkpoint writers" "$log" 0 "$passed" "$failed" 0
+}
+
+manual_syntax() {
+  local log=$logs/mandoc.log passed=0 failed=0 page
+  : > "$log"
+  if ! command -v mandoc > /dev/null; then
+    echo "SKIPPED: mandoc is not installed" > "$log"
+    report "manual pages, syntax" "$log" 0 0 0 1
+    return
+  fi
+  for page in man/*.1; do
+    if mandoc -Tlint -W warning "$page" >> "$log" 2>&1; then ((++passed)); else ((++failed)); fi
+  done
+  report "manual pages, syntax" "$log" 0 "$passed" "$failed" 0
+}
+
+# Every command has a page, and the page every long option of the command's --help.
+manual_options() {
+  local log=$logs/man-options.log passed=0 failed=0 command option missing text
+  : > "$log"
+  for command in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p'); do
+    missing=
+    text=$(sed 's/\\-/-/g' "man/carbon-$command.1" 2>> "$log") || missing=" (the page)"
+    for option in $("$CARBON" "$command" --help | grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z0-9-]+'); do
+      grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
+    done
+    if [[ -z $missing ]]; then
+      ((++passed))
+    else
+      ((++failed))
+      echo "man/carbon-$command.1 lacks$missing" >> "$log"
+    fi
+  done
+  ((passed + failed > 0)) || { failed=1; echo "carbon --help lists no command" >> "$log"; }
+  report "manual pages, options" "$log" 0 "$passed" "$failed" 0
+}
+
+started=$SECONDS
+unit_tests
+if "$python" -c 'import numpy' 2> /dev/null; then
+  started=$SECONDS
+  checkpoints
+  shopt -s nullglob
+  for file in test/golden/check_*.py test/cli/*_test.py; do
+    started=$SECONDS
+    script "$file"
+  done
+else
+  echo "SKIPPED: $python has no numpy (Debian package python3-numpy); no command-line or golden tests" | tee "$logs/python.log"
+  ((++total_skipped))
+fi
+started=$SECONDS
+manual_syntax
+started=$SECONDS
+manual_options
+
+skips=
+((total_skipped == 0)) || skips=", $total_skipped skipped"
+echo "$total_passed passed, $total_failed failed$skips"
+((total_failed == 0))
