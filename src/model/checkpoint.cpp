@@ -231,7 +231,7 @@ std::string Checkpoint::digest_lines(int threads) const {
       const TensorInfo* info = find(list[i].name);
       const uint8_t* data = files_[file_of_.find(list[i].name)->second]->data();
       try {
-        hashes[i] = sha256_hex(data + info->begin, info->end - info->begin);
+        hashes[i] = sha256_hex_of_mapping(data + info->begin, info->end - info->begin);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();

@@ -2,6 +2,7 @@
 #include "src/model/digest.hpp"
 
 #include <openssl/evp.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,24 +55,57 @@ void store(const fs::path& file, const std::string& digest, const std::string& k
   if (out.fail() || ignored) fs::remove(temporary, ignored);
 }
 
+/// A running hash.
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    check(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+  }
+  void update(const void* data, size_t bytes) { check(EVP_DigestUpdate(context_.get(), data, bytes) == 1); }
+  std::string hex() {
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+    check(EVP_DigestFinal_ex(context_.get(), hash, &length) == 1);
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned i = 0; i < length; ++i) {
+      text += digits[hash[i] >> 4];
+      text += digits[hash[i] & 15];
+    }
+    return text;
+  }
+
+ private:
+  static void check(bool good) {
+    if (!good) throw Error("sha256", "OpenSSL cannot compute SHA-256 on this system");
+  }
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+/// Of a mapping, hashed and given back at a time: keeps a large model from being resident a second time.
+constexpr size_t block_bytes = size_t{16} << 20;
+
 }  // namespace
 
-std::string sha256_hex(const void* data, size_t bytes) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-  unsigned char hash[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1 ||
-      EVP_DigestUpdate(context.get(), data, bytes) != 1 ||
-      EVP_DigestFinal_ex(context.get(), hash, &length) != 1) {
-    throw Error("sha256", "OpenSSL cannot compute SHA-256 on this system");
+std::string sha256_hex(std::string_view text) {
+  Sha256 hash;
+  hash.update(text.data(), text.size());
+  return hash.hex();
+}
+
+std::string sha256_hex_of_mapping(const void* data, size_t bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  Sha256 hash;
+  for (size_t done = 0; done < bytes;) {
+    const char* block = static_cast<const char*>(data) + done;
+    const size_t n = std::min(block_bytes, bytes - done);
+    hash.update(block, n);
+    const auto first = (reinterpret_cast<uintptr_t>(block) + page - 1) / page * page;
+    const auto last = reinterpret_cast<uintptr_t>(block + n) / page * page;
+    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    done += n;
   }
-  constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned i = 0; i < length; ++i) {
-    hex += digits[hash[i] >> 4];
-    hex += digits[hash[i] & 15];
-  }
-  return hex;
+  return hash.hex();
 }
 
 std::string remembered_digest(const std::string& subject, const std::string& key, bool remember,

@@ -3,11 +3,12 @@
 import os
 import re
 import signal
+import stat
 import subprocess
 import time
 
-from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, to_fasta, tree,
-                     write)
+from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model, ok, read,
+                     to_fasta, tree, write)
 
 COMMANDS = ("score", "vep", "tokenize")
 
@@ -95,7 +96,7 @@ def a_closed_pipe_ends_the_writer_by_signal():
 def terminated(number, *args, given):
     """Ends a run that waits for its input; returns (status as a shell sees it, files left beside the output)."""
     directory = fresh()
-    out = os.path.join(directory, "out")
+    out = os.path.join(directory, "out.gz")
     before = tree(directory)
     process = subprocess.Popen([CARBON, *args, "-o", out, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=ENV)
@@ -118,6 +119,30 @@ for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         status, left = terminated(number, "score", "-m", model(), given=b">a\nACGTACGTAC\n>b\nACG")
         expect_equal(status, 128 + number, "exit status")
         expect_equal(left, [], "files left behind")
+
+
+@case
+def a_stopped_annotation_leaves_no_output_under_its_name():
+    fasta = data("mini.fa")
+    ok("vep", "-m", model(), "-f", fasta, "-w", "48", os.path.join(DATA, "mini.vcf"))  # builds the index
+    given = read(os.path.join(DATA, "mini.vcf"))
+    status, left = terminated(signal.SIGTERM, "vep", "-m", model(), "-f", fasta, "-w", "48", given=given)
+    expect_equal(status, 128 + signal.SIGTERM, "exit status")
+    # What --resume would go on from may stay.
+    expect(all(path.endswith("/out.gz.partial") for path in left), "files left behind: %r" % left)
+
+
+@case
+def a_fifo_is_written_not_replaced():
+    path = os.path.join(fresh(), "fifo")
+    os.mkfifo(path)
+    reader = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
+    fasta = data("mini.fa")
+    ok("score", "-m", model(), "-o", path, fasta)
+    out, _ = reader.communicate(timeout=30)
+    expect(stat.S_ISFIFO(os.stat(path).st_mode), "the FIFO was replaced")
+    expect_equal(out, ok("score", "-m", model(), fasta).out, "what came through")
+    expect_equal(ok("score", "-m", model(), "-o", "/dev/stdout", fasta).out, out, "/dev/stdout")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ log-probabilities; it shares nothing with the program's own planning of windows,
 import math
 import os
 import random
+import subprocess
 
-from harness import (DATA, bgzip, carbon, case, data, decompress, expect, expect_close, expect_equal, expect_failure, fresh,
+from harness import (CARBON, DATA, ENV, bgzip, carbon, case, data, decompress, expect, expect_close, expect_equal, expect_failure, fresh,
                      genome, info_of, is_bgzf, main, model, ok, read, records, reverse_complement, to_fasta, tool,
                      without_tags, write)
 
@@ -451,6 +452,8 @@ def default_window_and_strand():
     default = records(vep(path, fasta=fasta).text)
     expect_equal(records(vep("-w", "8192", "--strand", "both", path, fasta=fasta).text), default, "the default written out")
     check_centered(default, 8192, "+-", bases)
+    for option in (["-@", "1"], ["-@", "2", "--batch-tokens", "64"], ["--batch-tokens", "100000"]):
+        expect_equal(records(vep(*option, path, fasta=fasta).text), default, " ".join(option))
 
 
 @case
@@ -494,6 +497,18 @@ def index_is_built_beside_the_fasta():
     other = data("mini.fa")
     tool("samtools", "faidx", other)
     expect_equal(read(path + ".fai"), read(other + ".fai"), "index, beside that of samtools")
+
+
+@case
+def index_built_by_many_at_once():
+    path = data("mini.fa")
+    args = [CARBON, "vep", "-m", model(), "-f", path, "-w", "48", "--no-version", "-@", "1", MINI]
+    running = [subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV) for _ in range(6)]
+    done = [process.communicate(timeout=60) + (process.returncode,) for process in running]
+    wanted = vep("-w", WINDOW, "--no-version", MINI)
+    for out, err, rc in done:
+        expect(rc == 0 and records(out.decode()) == records(wanted.text), "rc %d: %s" % (rc, err.decode()))
+    expect_equal(sorted(os.listdir(os.path.dirname(path))), ["mini.fa", "mini.fa.fai"], "files beside the FASTA")
 
 
 # ---- next-token ----------------------------------------------------------------------------------------------------
