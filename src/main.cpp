@@ -9,6 +9,7 @@
 #include "src/cmd/commands.hpp"
 #include "src/cmd/version.hpp"
 #include "src/genome/output.hpp"
+#include "src/genome/vcf.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
 
@@ -83,6 +84,7 @@ int flush_stdout(int status) {
 
 int main(int argc, char** argv) {
   carbon::remove_partial_outputs_on_signals();
+  carbon::set_htslib_verbosity(carbon::log::verbosity());
   try {
     return flush_stdout(dispatch(argc, argv));
   } catch (const carbon::Error& error) {

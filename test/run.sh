@@ -10,7 +10,8 @@ python=${PYTHON:-/usr/bin/python3}
 logs=$build/check
 export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
-export CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
+CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
+export CARBON_SHARED
 for program in carbon unit make_checkpoint; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
 done
@@ -28,9 +29,10 @@ report() {
     failed=1
     echo "exit status $status" >> "$log"
   fi
+  ((failed == 0)) || echo "the whole output is in $logs" >> "$log"
   ((total_passed += passed, total_failed += failed, total_skipped += skipped))
   grep -a 'SKIPPED' "$log" | sed 's/^/    /'
-  ((failed == 0)) || tail -n 200 "$log" | sed 's/^/    /'
+  ((failed == 0)) || tail -n 80 "$log" | sed 's/^/    /'
   printf '%-36s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$passed" "$failed" "$skipped" \
     $((SECONDS - started))
 }
@@ -38,7 +40,8 @@ report() {
 # Test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
 unit_tests() {
   local log=$logs/unit.log status counts skipped
-  "$build/unit" --no-colors=true > "$log" 2>&1
+  # What the tested code says on stderr is often what a test provokes; it is kept apart.
+  "$build/unit" --no-colors=true > "$log" 2> "$logs/unit.stderr"
   status=$?
   skipped=$(awk '/^TEST CASE:/ { name = $0 } /MESSAGE: SKIPPED/ && !seen[name]++ { n++ } END { print n + 0 }' "$log")
   counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
@@ -48,7 +51,8 @@ unit_tests() {
 
 # A Python program whose last line is "N passed, N failed[, N skipped]".
 script() {
-  local log=$logs/$(basename "$1" .py).log status last
+  local name=${1##*/} log status last
+  log=$logs/${name%.py}.log
   "$python" "$1" > "$log" 2>&1
   status=$?
   last=$(tail -n 1 "$log")
@@ -66,7 +70,7 @@ checkpoints() {
   work=$(mktemp -d)
   for shape in "--preset demo" "--layers 2 --dtype f32 --tied 0 --dna-start 0 --shards 3" \
     "--layers 1 --heads 6 --kv-heads 3 --hidden 96 --dtype f16 --yarn 4 --seed 7 --dna-start 5 --vocab 4200"; do
-    # Words of a shape are separate arguments.
+    # shellcheck disable=SC2086 # the words of a shape are separate arguments
     if "$build/make_checkpoint" $shape "$work/cpp" && "$python" test/tools/hash_checkpoint.py $shape "$work/py" &&
       diff -r "$work/cpp" "$work/py"; then
       ((++passed))

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/genome/vcf.hpp"
 #include "src/util/log.hpp"
 
 namespace carbon {
@@ -43,11 +44,16 @@ int parse_options(CLI::App& app, int argc, char** argv, const std::string& comma
   }
 }
 
+void set_message_level(int level) {
+  log::set_verbosity(level);
+  set_htslib_verbosity(level);
+}
+
 void add_verbosity_options(CLI::App& app) {
   app.add_flag_callback(
-      "-q,--quiet", [] { log::set_verbosity(log::error_level); }, "errors only on stderr");
+      "-q,--quiet", [] { set_message_level(log::error_level); }, "errors only on stderr");
   app.add_option_function<int>(
-         "-v,--verbosity", [](const int& level) { log::set_verbosity(level); },
+         "-v,--verbosity", [](const int& level) { set_message_level(level); },
          "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
       ->type_name("INT")
       ->check(CLI::Range(0, 6));

@@ -26,6 +26,9 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
 void set_usage(CLI::App& app, const std::string& usage);
 
+/// Of carbon's own messages and of htslib's.
+void set_message_level(int level);
+
 /// -q and -v alone, for commands without a model.
 void add_verbosity_options(CLI::App& app);
 

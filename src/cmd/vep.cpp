@@ -21,6 +21,8 @@ std::vector<Recipe> parse_recipes(const std::string& text) {
       throw Error("main_vep", "--recipe " + text + " names a recipe twice");
     recipes.push_back(recipe);
   }
+  if (recipes.empty())
+    throw Error("main_vep", "--recipe is empty: expected centered, next-token or centered,next-token");
   // The order of tags in a record does not depend on how the option was written.
   if (recipes.size() == 2) recipes = {Recipe::centered, Recipe::next_token};
   return recipes;

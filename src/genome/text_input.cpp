@@ -45,7 +45,7 @@ TextInput::~TextInput() {
 }
 
 std::string TextInput::where() const {
-  return path_ + ":" + std::to_string(line_number_);
+  return (path_ == "-" ? "standard input" : path_) + ":" + std::to_string(line_number_);
 }
 
 void TextInput::fill() {

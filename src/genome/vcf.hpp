@@ -17,6 +17,8 @@ class VcfWriter;
 
 /// The version of the htslib in use, e.g. "1.16".
 std::string htslib_version();
+/// How much htslib says itself. Its errors are reported in carbon's own words, once, so it is silent below level 4.
+void set_htslib_verbosity(int level);
 
 /// One record; owns a bcf1_t. Movable.
 class VcfRecord {

@@ -9,7 +9,7 @@ namespace carbon {
 namespace {
 
 constexpr uint64_t kAssemblySample = 1000;       // checkable records after which the mismatch share is judged
-constexpr uint64_t kAssemblyMinMismatches = 20;  // at the end of a shorter input
+constexpr uint64_t kAssemblyMinMismatches = 20;  // at the end of the input
 constexpr uint64_t kShownWarnings = 10;
 
 bool wants(const VepOptions& options, Recipe recipe) {
@@ -141,7 +141,7 @@ void VepReader::note_mismatch(const VcfRecord& record, const std::string& fasta_
 }
 
 void VepReader::check_share(bool at_end) const {
-  if (at_end && (checkable_ >= kAssemblySample || mismatches_ < kAssemblyMinMismatches)) return;
+  if (at_end && mismatches_ < kAssemblyMinMismatches) return;
   const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
   if (share <= options_.max_ref_mismatch) return;
   throw Error("vep", "wrong assembly? REF differs from " + fasta_.path() + " in " +

@@ -7,8 +7,8 @@ import stat
 import subprocess
 import time
 
-from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model, ok, read,
-                     to_fasta, tree, write)
+from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model,
+                     ok, read, to_fasta, tree, write)
 
 COMMANDS = ("score", "vep", "tokenize")
 

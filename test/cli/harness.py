@@ -28,7 +28,8 @@ os.mkdir(_scratch)
 # What a user's environment may hold must not change a test.
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(("CARBON", "HF_", "OMP_"))}
 # Hundreds of short runs beside other work: threads that spin while they wait would multiply the time.
-ENV.update(LC_ALL="C", OMP_WAIT_POLICY="passive", TMPDIR=_scratch, XDG_CACHE_HOME=os.path.join(ROOT, "cache"), XDG_DATA_HOME=os.path.join(ROOT, "data"))
+ENV.update(LC_ALL="C", OMP_WAIT_POLICY="passive", TMPDIR=_scratch, XDG_CACHE_HOME=os.path.join(ROOT, "cache"),
+           XDG_DATA_HOME=os.path.join(ROOT, "data"))
 
 
 class Skip(Exception):
@@ -151,7 +152,7 @@ def expect_close(got, wanted, tolerance, what):
 
 
 def own_errors(result):
-    """The [E::...] lines that are not htslib's (that there are none of those is a case of its own in faults_test.py)."""
+    """The [E::...] lines that are not htslib's (that there are none of those is a case of its own in faults_input_test.py)."""
     return [line for line in result.messages("E") if not re.match(r"\[E::(bgzf|fai|hts|bcf|vcf|hfile|hread|inflate)_", line)]
 
 
@@ -226,6 +227,28 @@ def model(**changes):
 def model_copy():
     """A checkpoint of its own directory, to be damaged."""
     return shutil.copytree(model(), os.path.join(fresh(), "model"))
+
+
+# ---- failing runs --------------------------------------------------------------------------------------------------
+
+
+def workplace():
+    """A directory with an indexed reference, so that a run has no reason to add a file."""
+    directory = fresh()
+    data("mini.fa", directory)
+    tool("samtools", "faidx", os.path.join(directory, "mini.fa"))
+    return directory
+
+
+def refused(args, *words, directory, output="out"):
+    """The run fails as it should and leaves the directory as it was."""
+    out = os.path.join(directory, output)
+    before = tree(directory)
+    result = carbon(*args, "-o", out, timeout=60)
+    expect_failure(result, *words)
+    expect_equal(tree(directory), before, "files after the failure")
+    expect(len(own_errors(result)[0]) < 600, "the message is too long to be clear", result)
+    return result
 
 
 # ---- formats -------------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ import os
 import random
 import subprocess
 
-from harness import (ROOT, SHARED, Skip, carbon, case, command, expect, expect_equal, expect_failure, fresh, is_bgzf, main, model,
-                     ok, own_errors, parse_fasta, decompress, read, records, info_of, to_fasta, tool, without_tags, write)
+from harness import (ROOT, SHARED, carbon, case, command, decompress, expect, expect_equal, expect_failure, fresh,
+                     info_of, is_bgzf, main, model, ok, own_errors, parse_fasta, read, records, Skip, to_fasta, tool,
+                     without_tags, write)
 
 TIMEOUT = 20  # seconds for one file
 
@@ -50,7 +51,7 @@ def brca1():
     path = head(shared("vcf/brca1/brca1_1kgPhase3_variants.vcf"), 30)
     result = vep("ref_brca1.fa.gz", path, "--window", "96")
     lines = checked(path, result)
-    expect_equal((len(lines), counts(result)["scored"], counts(result)["ref_mismatch"]), (30, 30, 0), "records, scored, mismatches")
+    expect_equal((len(lines), counts(result)["scored"], counts(result)["ref_mismatch"]), (30, 30, 0), "counts")
     expect(len({info_of(line)["CARBON_LLR"] for line in lines}) > 25, "the scores hardly differ")
 
 
@@ -114,7 +115,8 @@ def bcftools_pairs():
     # (VCF, FASTA, records, records whose REF letters differ from the FASTA's)
     for name, fasta, total, wrong in (("norm.split.vcf", "norm.fa", 19, 0), ("fixref.2b.vcf", "norm.fa", 6, 0),
                                       ("fixref.2a.vcf", "norm.fa", 6, 3), ("fixref.3.vcf", "fixref.3.fa", 8, 0),
-                                      ("norm.check-ref.vcf", "norm.check-ref.fa", 1, 1), ("norm.symbolic.vcf", "norm.symbolic.fa", 4, 0),
+                                      ("norm.check-ref.vcf", "norm.check-ref.fa", 1, 1),
+                                      ("norm.symbolic.vcf", "norm.symbolic.fa", 4, 0),
                                       ("norm.right-align.vcf", "norm.right-align.fa", 2, 0), ("norm.6.vcf", "norm.2.fa", 4, 0)):
         path = shared("vcf/bcftools/" + name)
         copy = write(fresh(), fasta, read(shared("vcf/bcftools/" + fasta)))
@@ -193,7 +195,7 @@ def every_vcf_ends_well():
     tool("bcftools", "--version")
     paths = every_vcf()
     fasta = made_up_reference(paths)
-    ok("vep", "-m", model(), "-f", fasta, "-w", "24", "--max-ref-mismatch", "1", shared("vcf/vcfanno/astar.vcf"))  # builds the index
+    tool("samtools", "faidx", fasta)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(lambda path: run_one(path, fasta), paths))
     wrong = ["%s: %s" % (os.path.relpath(path, SHARED), text) for path, (text, _) in zip(paths, outcomes) if text]

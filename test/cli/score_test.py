@@ -3,8 +3,8 @@
 import math
 import os
 
-from harness import (bgzip, carbon, case, data, decompress, expect, expect_close, expect_equal, expect_failure, fresh, genome,
-                     is_bgzf, main, model, ok, parse_fasta, read, reverse_complement, to_fasta, tool, write)
+from harness import (bgzip, carbon, case, data, decompress, expect, expect_close, expect_equal, expect_failure, fresh,
+                     genome, is_bgzf, main, model, ok, parse_fasta, read, reverse_complement, to_fasta, tool, write)
 
 SUMMARY = "#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity"
 TSV = "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT"
@@ -45,7 +45,8 @@ def summary_agrees_with_the_base_lines():
         expect_equal([r[0] for r in summary], list(genome()), "names")
         for name, start, end, shown, count, total, mean, perplexity in summary:
             values = [float(r[3]) for r in tsv if r[0] == name]
-            expect_equal((start, int(end), shown, int(count)), ("0", len(genome()[name]), strand, len(values)), "columns of " + name)
+            wanted = ("0", len(genome()[name]), strand, len(values))
+            expect_equal((start, int(end), shown, int(count)), wanted, "columns of " + name)
             expect_close(float(total), math.fsum(values), HALF_UNIT * len(values), "sum of " + name)
             expect_close(float(mean), float(total) / int(count), 1e-9, "mean of " + name)
             expect_close(float(perplexity), math.exp(-float(mean)), 1e-8, "perplexity of " + name)
@@ -68,7 +69,8 @@ def tsv_is_consistent_in_itself():
 
 @case
 def unscored_letters():
-    positions = {name: [int(r[0]) for r in group] for name, group in grouped(rows(score("-O", "tsv", data("mini.fa")), TSV)).items()}
+    groups = grouped(rows(score("-O", "tsv", data("mini.fa")), TSV))
+    positions = {name: [int(r[0]) for r in group] for name, group in groups.items()}
     for name, bases in genome().items():
         expect_equal(positions[name], [i + 1 for i, b in enumerate(bases) if b in "ACGTacgt"], "scored positions of " + name)
 
