@@ -63,8 +63,8 @@ int cmd_vep(int argc, char** argv) {
       ->required();
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   app.add_option("-O,--output-type", options.output_type,
-                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
-      ->type_name("u|b|v|z[0-9]");
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: TSV, a line an ALT")
+      ->type_name("u|b|v|z[0-9]|t");
   app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
   app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
   app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")

@@ -1,4 +1,4 @@
-// `carbon vep`: VCF in, VCF with variant-effect scores out (contract section 5).
+// `carbon vep`: VCF in, VCF or a table with variant-effect scores out (contract section 5).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct VepOptions {
   std::string input = "-";
   std::string fasta;
   std::string output = "-";
-  std::string output_type;  // "", u, b, v, z[0-9]
+  std::string output_type;  // "", u, b[0-9], v, z[0-9], t
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
   int64_t window = kDefaultCenteredWindow;
