@@ -184,14 +184,22 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
 void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, engine.config().max_positions);
   VepReader reader(options, engine.config().layout);
+  RecordRange share;
+  if (options.shard) {
+    check_readable_twice(options.input);
+    VcfReader counted(options.input);
+    share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
+  }
   VcfReader vcf(options.input);
+  RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
+  if (options.shard) next = records_in(std::move(next), share);
 
   const auto output =
       make_site_output(vcf, writer_options(engine, options, vcf, reader), TagNames(options.tag_prefix));
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;
   run_pipeline<VepSite>(
-      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(vcf, emit); },
+      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, emit); },
       [&](VepSite& site) {
         output->write(site.record, site_scores(site));
         progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/pipeline/engine.hpp"
+#include "src/pipeline/shard.hpp"
 #include "src/recipe/centered.hpp"
 #include "src/recipe/next_token.hpp"
 #include "src/util/progress.hpp"
@@ -34,6 +36,7 @@ struct VepOptions {
   double max_ref_mismatch = 0.05;
   std::string tag_prefix = "CARBON";
   std::string unify_chr_names, chr_map;  // "" : exact names
+  std::optional<Shard> shard;
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;

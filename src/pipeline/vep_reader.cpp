@@ -44,8 +44,8 @@ AlleleFlag VepSite::flag(size_t alt) const {
 VepReader::VepReader(const VepOptions& options, const TokenLayout& layout)
     : options_(options), layout_(layout), fasta_(options.fasta), names_(contig_names(options)) {}
 
-void VepReader::run(VcfReader& vcf, const std::function<void(VepSite)>& emit) {
-  for (VepSite site; vcf.next(site.record); site = VepSite()) {
+void VepReader::run(const RecordSource& next, const std::function<void(VepSite)>& emit) {
+  for (VepSite site; next(site.record); site = VepSite()) {
     ++counts_.total;
     if (!plan(site)) continue;
     emit(std::move(site));

@@ -44,10 +44,10 @@ class VepReader {
  public:
   VepReader(const VepOptions& options, const TokenLayout& layout);
 
-  /// Reads all records of `vcf`, calling `emit` for each that is kept. Throws Error for a reference mismatch
+  /// Reads all records of `next`, calling `emit` for each that is kept. Throws Error for a reference mismatch
   /// under
   /// `-c e`, for a share of mismatches that says "wrong assembly", and when no contig name is in the FASTA.
-  void run(VcfReader& vcf, const std::function<void(VepSite)>& emit);
+  void run(const RecordSource& next, const std::function<void(VepSite)>& emit);
 
   const VepCounts& counts() const { return counts_; }
   const IndexedFasta& fasta() const { return fasta_; }
