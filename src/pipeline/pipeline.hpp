@@ -4,6 +4,7 @@
 // exception of any stage stops the others and is rethrown to the caller.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -17,6 +18,8 @@ namespace carbon {
 
 /// Items waiting on either side of the engine: enough to hide reading and writing, and a bound on memory.
 inline constexpr size_t kQueuedItems = 64;
+/// How many items without jobs the producer collects before it wakes the engine's thread.
+inline constexpr size_t kItemsPerPush = 16;
 
 /// Item: movable, with a member `std::vector<ScoreJob> jobs` (may be empty).
 /// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
@@ -27,7 +30,13 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
   BoundedQueue<Item> planned(kQueuedItems), scored(kQueuedItems);
   std::thread producer([&] {
     try {
-      produce([&](Item item) { planned.push(std::move(item)); });
+      std::vector<Item> ready;
+      produce([&](Item item) {
+        const bool work = !item.jobs.empty();
+        ready.push_back(std::move(item));
+        if (work || ready.size() == kItemsPerPush) planned.push(ready);
+      });
+      planned.push(ready);
       planned.close();
     } catch (...) {
       planned.fail(std::current_exception());
@@ -35,7 +44,8 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
   });
   std::thread consumer([&] {
     try {
-      while (auto item = scored.pop()) consume(*item);
+      for (std::deque<Item> items; scored.pop(items);)
+        for (; !items.empty(); items.pop_front()) consume(items.front());
     } catch (...) {
       scored.fail(std::current_exception());
     }
@@ -43,26 +53,20 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
 
   std::exception_ptr failure;
   try {
-    while (auto first = planned.pop()) {
-      std::vector<Item> batch;
-      batch.push_back(std::move(*first));
-      const auto cost = [](const Item& item) {
-        size_t tokens = 0;
-        for (const ScoreJob& job : item.jobs) tokens += job.cost();
-        return tokens;
-      };
-      for (size_t tokens = cost(batch.front());
-           tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
-        auto more = planned.try_pop();
-        if (!more) break;
-        tokens += cost(*more);
-        batch.push_back(std::move(*more));
+    std::deque<Item> waiting;
+    std::vector<Item> batch;
+    while (!waiting.empty() || planned.pop(waiting)) {
+      for (size_t tokens = 0; tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
+        if (waiting.empty() && !planned.try_pop(waiting)) break;
+        for (const ScoreJob& job : waiting.front().jobs) tokens += job.cost();
+        batch.push_back(std::move(waiting.front()));
+        waiting.pop_front();
       }
       std::vector<ScoreJob*> jobs;
       for (Item& item : batch)
         for (ScoreJob& job : item.jobs) jobs.push_back(&job);
       score_jobs(engine, jobs);
-      for (Item& item : batch) scored.push(std::move(item));
+      scored.push(batch);
     }
     scored.close();
   } catch (...) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "src/pipeline/pipeline.hpp"
+#include "src/pipeline/vep_output.hpp"
 #include "src/pipeline/vep_reader.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
@@ -14,12 +15,6 @@ namespace carbon {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
-struct TagNames {
-  explicit TagNames(const std::string& prefix)
-      : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
-  std::string llr, nt, flag;
-};
 
 bool wants(const VepOptions& options, Recipe recipe) {
   for (const Recipe wanted : options.recipes)
@@ -108,67 +103,50 @@ VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options,
   if (options.chr_map.empty() && options.unify_chr_names.empty())
     for (const std::string& name : reader.fasta().names())
       out.contigs.emplace_back(name, reader.fasta().length(name));
-  if (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag))
+  const bool replaces = output_type(out) != 't';
+  if (replaces && (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag)))
     log::warning("vep",
                  "the input holds " + options.tag_prefix + " scores of an earlier run: they are replaced");
   return out;
 }
 
-class SiteWriter {
- public:
-  SiteWriter(const VepOptions& options, VcfWriter& writer) : tags_(options.tag_prefix), writer_(writer) {}
+float checked(double value, const VepSite& site) {
+  const auto stored = static_cast<float>(value);
+  if (!std::isfinite(stored))
+    throw Error("vep", "non-finite score at " + site.record.contig() + ":" +
+                           std::to_string(site.record.pos() + 1) +
+                           "; the checkpoint's weights or activations are not finite");
+  return stored;
+}
 
-  void write(VepSite& site) {
-    const size_t alts = site.record.alts().size();
-    if (alts > 0) {
-      if (!site.centered.empty()) writer_.set_floats(site.record, tags_.llr, centered(site));
-      if (!site.next_token.empty()) writer_.set_floats(site.record, tags_.nt, next_token(site));
-      std::vector<std::string> flags;
-      bool any = false;
-      for (size_t i = 0; i < alts; ++i) {
-        flags.emplace_back(flag_name(site.flag(i)));
-        any |= !flags.back().empty();
-      }
-      if (any) writer_.set_strings(site.record, tags_.flag, flags);
-    }
-    writer_.write(site.record);
+std::vector<float> centered_scores(const VepSite& site) {
+  std::vector<float> values(site.centered.size(), kMissing);
+  for (size_t i = 0; i < site.centered_alts.size(); ++i) {
+    double sum = 0;
+    for (const CenteredPlan& plan : site.centered_plans) sum += plan.llr(i, site.jobs);
+    values[site.centered_alts[i]] = checked(sum / static_cast<double>(site.centered_plans.size()), site);
   }
+  return values;
+}
 
- private:
-  float checked(double value, const VepSite& site) const {
-    const auto stored = static_cast<float>(value);
-    if (!std::isfinite(stored))
-      throw Error("vep", "non-finite score at " + site.record.contig() + ":" +
-                             std::to_string(site.record.pos() + 1) +
-                             "; the checkpoint's weights or activations are not finite");
-    return stored;
+std::vector<float> next_token_scores(const VepSite& site) {
+  std::vector<float> values(site.next_token.size(), kMissing);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (site.next_token[i] != AlleleFlag::scored) continue;
+    double sum = 0;
+    for (const NextTokenPlan& plan : site.next_token_plans)
+      sum += plan.llr(site.record.ref()[0], site.record.alts()[i][0], site.jobs);
+    values[i] = checked(sum / static_cast<double>(site.next_token_plans.size()), site);
   }
+  return values;
+}
 
-  std::vector<float> centered(const VepSite& site) const {
-    std::vector<float> values(site.centered.size(), kMissing);
-    for (size_t i = 0; i < site.centered_alts.size(); ++i) {
-      double sum = 0;
-      for (const CenteredPlan& plan : site.centered_plans) sum += plan.llr(i, site.jobs);
-      values[site.centered_alts[i]] = checked(sum / static_cast<double>(site.centered_plans.size()), site);
-    }
-    return values;
-  }
-
-  std::vector<float> next_token(const VepSite& site) const {
-    std::vector<float> values(site.next_token.size(), kMissing);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (site.next_token[i] != AlleleFlag::scored) continue;
-      double sum = 0;
-      for (const NextTokenPlan& plan : site.next_token_plans)
-        sum += plan.llr(site.record.ref()[0], site.record.alts()[i][0], site.jobs);
-      values[i] = checked(sum / static_cast<double>(site.next_token_plans.size()), site);
-    }
-    return values;
-  }
-
-  TagNames tags_;
-  VcfWriter& writer_;
-};
+/// The engine's results for a site as the values of its tags.
+SiteScores site_scores(const VepSite& site) {
+  SiteScores scores{centered_scores(site), next_token_scores(site), {}};
+  for (size_t i = 0; i < site.record.alts().size(); ++i) scores.flags.emplace_back(flag_name(site.flag(i)));
+  return scores;
+}
 
 void print_summary(const VepCounts& counts) {
   std::string names = "Lines total/scored",
@@ -206,20 +184,28 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
 void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, engine.config().max_positions);
   VepReader reader(options, engine.config().layout);
+  RecordRange share;
+  if (options.shard) {
+    check_readable_twice(options.input);
+    VcfReader counted(options.input);
+    share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
+  }
   VcfReader vcf(options.input);
+  RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
+  if (options.shard) next = records_in(std::move(next), share);
 
-  VcfWriter writer(vcf, writer_options(engine, options, vcf, reader));
-  SiteWriter sites(options, writer);
+  const auto output =
+      make_site_output(vcf, writer_options(engine, options, vcf, reader), TagNames(options.tag_prefix));
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;
   run_pipeline<VepSite>(
-      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(vcf, emit); },
+      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, emit); },
       [&](VepSite& site) {
-        sites.write(site);
+        output->write(site.record, site_scores(site));
         progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
       });
   progress.finish();
-  writer.close();
+  output->close();
   print_summary(reader.counts());
 }
 
