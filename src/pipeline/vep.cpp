@@ -94,12 +94,18 @@ std::vector<std::string> header_lines(const Engine& engine, const VepOptions& op
   return lines;
 }
 
-// How the output header differs from the input's.
-VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options, const VcfReader& vcf,
-                                const VepReader& reader) {
+VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
   out.path = options.output;
   if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  if (!options.write_index.empty()) parse_write_index(options.write_index, out);
+  return out;
+}
+
+// How the output header differs from the input's.
+VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options, const VcfReader& vcf,
+                                const VepReader& reader) {
+  VcfWriterOptions out = output_options(options);
   const TagNames tags(options.tag_prefix);
   out.tags = tag_definitions(options, tags);
   out.drop_infos = {tags.llr, tags.nt, tags.flag};
@@ -182,6 +188,10 @@ void print_summary(const VepCounts& counts) {
 
 }  // namespace
 
+void check_vep_output(const VepOptions& options) {
+  output_options(options);
+}
+
 void check_vep_options(const VepOptions& options, size_t max_positions) {
   const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
   const std::string context =
@@ -206,7 +216,7 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
 void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, engine.config().max_positions);
   VepReader reader(options, engine.config().layout);
-  VcfReader vcf(options.input);
+  VcfReader vcf(options.input, options.selection);
 
   VcfWriter writer(vcf, writer_options(engine, options, vcf, reader));
   SiteWriter sites(options, writer);
