@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/genome/output.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
 
@@ -124,22 +123,26 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-void build_vcf_index(const std::string& path, VcfIndexKind kind) {
-  const bool tbi = kind == VcfIndexKind::tbi;
-  const std::string index_path = path + (tbi ? ".tbi" : ".csi");
-  OutputPath target(index_path);
-  if (target.direct()) {
-    throw Error("write_index", index_path + " is not a regular file, so no index can be written there");
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind)
+    : path_(path), kind_(kind), target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi")) {
+  if (target_.direct()) {
+    throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
   }
-  if (bcf_index_build3(path.c_str(), target.writable().c_str(), tbi ? 0 : csi_min_shift, 0) != 0) {
-    throw Error("write_index", "cannot build " + index_path + "; " + path +
-                                   " is complete: check the space on the disk, then run bcftools index");
+}
+
+void VcfIndexOutput::build() {
+  const bool tbi = kind_ == VcfIndexKind::tbi;
+  if (bcf_index_build3(path_.c_str(), target_.writable().c_str(), tbi ? 0 : csi_min_shift, 0) != 0) {
+    throw Error("write_index",
+                "cannot build " + target_.shown() + ", though " + path_ +
+                    " is complete: no space is left, or a record lies far behind its contig's length in the "
+                    "header; then run bcftools index");
   }
-  target.commit();
+  target_.commit();
   struct stat info = {};
-  if (tbi && stat((path + ".csi").c_str(), &info) == 0) {
-    log::warning("write_index", path + ".csi of an earlier file is still there, and programs prefer it to " +
-                                    index_path + "; remove it");
+  if (tbi && stat((path_ + ".csi").c_str(), &info) == 0) {
+    log::warning("write_index", path_ + ".csi of an earlier file is still there, and programs prefer it to " +
+                                    target_.shown() + "; remove it");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "src/genome/output.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/genome/vcf_regions.hpp"
 
@@ -48,7 +49,19 @@ class VcfJump {
   int64_t previous_end_ = -1;  // of the region before on the same contig
 };
 
-/// Builds the index of a finished file under a temporary name and renames it to `path`.csi or .tbi.
-void build_vcf_index(const std::string& path, VcfIndexKind kind);
+/// The index file of an output: claimed before the work, so that what cannot be written is known then, and
+/// built from the finished output.
+class VcfIndexOutput {
+ public:
+  /// Throws Error when no regular file can be written at `path`.csi or .tbi.
+  VcfIndexOutput(const std::string& path, VcfIndexKind kind);
+  /// Builds the index under a temporary name and renames it.
+  void build();
+
+ private:
+  std::string path_;
+  VcfIndexKind kind_;
+  OutputPath target_;
+};
 
 }  // namespace carbon

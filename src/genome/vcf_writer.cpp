@@ -207,6 +207,7 @@ struct VcfWriter::Impl {
   VcfWriterOptions options;
   char type;
   OutputPath target;
+  std::optional<VcfIndexOutput> index;
   int fd = -1;
   htsFile* file = nullptr;
   std::vector<int> own_ids;  // INFO ids whose values of an earlier run go
@@ -222,8 +223,10 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
     : shared(std::move(header)), options(given), type(final_type(given)), target(given.path) {
   check_type(type, options.level);
   check_index(options);
-  if (options.index != VcfIndexKind::none && target.direct()) {
-    throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
+  if (options.index != VcfIndexKind::none) {
+    if (target.direct())
+      throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
+    index.emplace(options.path, options.index);
   }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
@@ -327,7 +330,7 @@ void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
 
 void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   if (!file) throw Error(function_name, "write after close");
-  if (options.index != VcfIndexKind::none) check_order(record);
+  if (index) check_order(record);
   const std::lock_guard lock(shared->mutex);
   if (bcf_unpack(record.record, BCF_UN_INFO) != 0) {
     throw Error(function_name, record.where() + ": the INFO column is damaged");
@@ -371,7 +374,7 @@ void VcfWriter::Impl::close() {
   errno = 0;
   if (hts_close(closing) != 0) fail("cannot finish writing", errno);
   target.commit();
-  if (options.index != VcfIndexKind::none) build_vcf_index(options.path, options.index);
+  if (index) index->build();
 }
 
 VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)

@@ -259,6 +259,19 @@ def index_is_written_and_used():
 
 
 @case
+def index_replaces_an_older_one():
+    d = fresh()
+    out = os.path.join(d, "o.vcf.gz")
+    for path in (out, out + ".csi", out + ".tbi"):
+        write(d, path, "of an earlier run")
+    expect(vep("-W", "-o", out, files()["tbi"]).rc == 0, "-W over an older index")
+    expect(records(tool("bcftools", "view", "-r", "c2", out).text), "no records by the new index")
+    result = vep("-W=tbi", "-o", out, files()["tbi"])
+    expect(any("o.vcf.gz.csi" in line for line in result.messages("W")), "no warning of the .csi that wins", result)
+    expect_equal(sorted(os.listdir(d)), ["o.vcf.gz", "o.vcf.gz.csi", "o.vcf.gz.tbi"], "files")
+
+
+@case
 def index_of_a_selection_and_of_no_records():
     for regions, count in (("c1:105-300", None), ("unused", 0)):
         out = os.path.join(fresh(), "o.vcf.gz")
@@ -280,6 +293,10 @@ def index_that_cannot_be_is_refused_first():
         result = vep(*args, files()["tbi"], cwd=d)
         expect_failure(result, *words)
         expect_equal((result.out, os.listdir(d)), (b"", []), "what %r leaves" % args)
+    d = fresh()
+    os.mkdir(os.path.join(d, "o.bcf.csi"))
+    expect_failure(vep("-W", "-o", "o.bcf", files()["tbi"], cwd=d), "o.bcf.csi")
+    expect_equal(os.listdir(d), ["o.bcf.csi"], "files beside a directory of the index's name")
     # Before the model, even.
     expect_failure(carbon("vep", "-m", "absent", "-f", "absent.fa", "-W", files()["vcf"]), "standard output")
 
