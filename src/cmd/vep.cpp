@@ -47,6 +47,61 @@ std::string command_line(int argc, char** argv) {
   return line;
 }
 
+// CLI11 would take the word after a lone -W for its argument and "-W=tbi" for "=tbi". The argument of this
+// option is attached or absent.
+std::vector<std::string> with_attached_index_kind(int argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (size_t i = 1; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string argument = arguments[i];
+    if (argument == "--write-index") arguments[i] += "=csi";
+    if (!argument.starts_with("-W")) continue;
+    const size_t skipped = argument.starts_with("-W=") ? 3 : 2;
+    arguments[i] = "--write-index=" + (argument == "-W" ? "csi" : argument.substr(skipped));
+  }
+  for (const std::string& argument : arguments)
+    if (argument == "--write-index=") throw Error("main_vep", "--write-index= is empty: expected csi or tbi");
+  return arguments;
+}
+
+// Adds -r, -R, -t, -T and how a record overlaps them.
+void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
+  const std::string group = "Records to read";
+  // An unset shell variable must not select everything.
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
+    app.add_option_function<std::string>(
+           name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
+        ->type_name("pos|record|variant|0|1|2")
+        ->group(group);
+  };
+  CLI::Option* regions = app.add_option("-r,--regions", selection.regions,
+                                        "only these: chr, chr:pos, chr:beg-end, chr:beg-; needs an index")
+                             ->type_name("LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-R,--regions-file", selection.regions_file,
+                 "as -r, from a file of CHROM POS or CHROM BEG END, or BED named .bed[.gz]")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(regions);
+  overlap("--regions-overlap", selection.regions_overlap,
+          "what must lie in a region: POS, the record, its variant (default: record)");
+  CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
+                                        "as -r but without an index; ^ before it: all but these")
+                             ->type_name("[^]LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-T,--targets-file", selection.targets_file,
+                 "as -R but without an index; ^ before it: all but these")
+      ->type_name("[^]FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(targets);
+  overlap("--targets-overlap", selection.targets_overlap,
+          "what must lie in a target: POS, the record, its variant (default: pos)");
+}
+
 }  // namespace
 
 int cmd_vep(int argc, char** argv) {
@@ -65,6 +120,8 @@ int cmd_vep(int argc, char** argv) {
   app.add_option("-O,--output-type", options.output_type,
                  "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: TSV, a line an ALT")
       ->type_name("u|b|v|z[0-9]|t");
+  app.add_option("-W,--write-index", options.write_index, "index the output file; csi without an argument")
+      ->type_name("[=csi|tbi]");
   app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
   app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
   app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")
@@ -95,11 +152,16 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("VCF,FASTA");
   app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
       ->type_name("FILE");
+  add_selection_options(app, options.selection);
   app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
       ->type_name("I/N");
   add_common_options(app, common);
 
-  if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
+  std::vector<std::string> arguments = with_attached_index_kind(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  if (const int status = parse_options(app, argc, pointers.data(), "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   if (!valid_tag_prefix(options.tag_prefix))
@@ -111,6 +173,7 @@ int cmd_vep(int argc, char** argv) {
     options.input = default_input(app);
     if (options.input.empty()) return 1;
   }
+  check_vep_output(options);
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/genome/vcf_regions.hpp"
+
 namespace carbon {
 
 class VcfReader;
@@ -42,10 +44,18 @@ class VcfRecord {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Which records to read, as bcftools' options of these names say. An empty text is an option not given.
+struct VcfReaderOptions {
+  std::string regions, regions_file;  // at most one; needs an indexed file, and reads nothing else of it
+  std::string targets, targets_file;  // at most one; ^ before it selects all other records
+  VcfOverlap regions_overlap = VcfOverlap::record;
+  VcfOverlap targets_overlap = VcfOverlap::pos;
+};
+
 class VcfReader {
  public:
   /// Opens a file or "-" and reads the header. Throws Error for what is not VCF/BCF ("no header").
-  explicit VcfReader(const std::string& path);
+  explicit VcfReader(const std::string& path, const VcfReaderOptions& options = {});
   ~VcfReader();
   VcfReader(const VcfReader&) = delete;
   VcfReader& operator=(const VcfReader&) = delete;
@@ -53,7 +63,7 @@ class VcfReader {
   /// The next record; false at the end of a file that was read whole: a malformed record, a cut file, a CRC
   /// error, a missing BGZF EOF marker or a last line without newline throw Error naming the file and, where
   /// known, contig:pos. Not seen: uncompressed BCF cut between two records, and a compressed or piped file of
-  /// a header alone whose last line lacks its newline.
+  /// a header alone whose last line lacks its newline. With regions: the parts that no region needs.
   bool next(VcfRecord& record);
   /// Contig names of the header, in order.
   std::vector<std::string> contigs() const;
@@ -70,6 +80,8 @@ struct InfoTag {
   std::string id, number, type, description;
 };
 
+enum class VcfIndexKind { none, csi, tbi };
+
 struct VcfWriterOptions {
   std::string path = "-";
   char type = 0;              // u, b, v, z, t; 0: from the suffix of path, else v
@@ -82,6 +94,7 @@ struct VcfWriterOptions {
   /// Contigs (name, length) added when the header lacks them, so that BCF output never fails. For VCF output
   /// only to a header without any contig line.
   std::vector<std::pair<std::string, int64_t>> contigs;
+  VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
 };
 
 /// Reads the argument of -O, `u|b|v|z|t` with a level 0-9 after b or z, into `type` and `level`. Throws
@@ -91,6 +104,10 @@ void parse_output_type(const std::string& text, VcfWriterOptions& options);
 char output_type(const VcfWriterOptions& options);
 /// Appends a Float as VcfWriter prints it.
 void append_vcf_float(float value, std::string& text);
+
+/// Reads the argument of --write-index, `csi` or `tbi`, into `index`, and checks that the output of these
+/// options can have such an index. Throws Error.
+void parse_write_index(const std::string& text, VcfWriterOptions& options);
 
 /// next() of the reader and the writer's functions may run in two threads at once, on different records.
 class VcfWriter {
@@ -108,7 +125,7 @@ class VcfWriter {
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
   /// Writes the record; values of an earlier run under the tags are removed unless set again.
   void write(VcfRecord& record);
-  /// Flushes, closes, checks, renames. Without it no output file remains.
+  /// Flushes, closes, checks, renames, writes the index. Without it no output file remains.
   void close();
 
  private:

@@ -6,11 +6,13 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/genome/vcf_index.hpp"
 
 namespace carbon {
 
@@ -41,20 +43,28 @@ struct VcfRecord::Impl {
 };
 
 struct VcfReader::Impl {
-  explicit Impl(const std::string& path);
+  Impl(const std::string& path, const VcfReaderOptions& options);
   ~Impl();
   bool next(VcfRecord::Impl& out);
+  bool read(VcfRecord::Impl& out);
+  bool selected(const VcfRecord::Impl& record) const;
   bool read_text(bcf1_t* record);
   bool read_bcf(bcf1_t* record);
+  bool read_jump(bcf1_t* record);
+  void parse_line(const std::string& where, bcf1_t* record);
   void check_record(const bcf1_t* record, int status, const std::string& where) const;
   void finish();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;
+  VcfOverlap regions_overlap, targets_overlap;
   std::shared_ptr<SharedHeader> shared = std::make_shared<SharedHeader>();
   htsFile* file = nullptr;
   bool is_bcf = false, done = false;
-  std::unique_ptr<TextInput> text;  // lines of a text input
+  std::unique_ptr<TextInput> text;  // lines of a text input that is read whole
+  std::unique_ptr<VcfJump> jump;    // null: read whole
+  std::optional<VcfRegions> targets;
+  bool targets_excluded = false;
   std::string line;
   kstring_t scratch = {0, 0, nullptr};  // the copy of a line that htslib takes apart
   int64_t records = 0;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "src/genome/vcf_internal.hpp"
 #include "src/util/error.hpp"
@@ -72,6 +73,31 @@ std::string error_names(int code) {
   return names.empty() ? "malformed" : names;
 }
 
+/// The regions of `--NAME LIST` or `--NAME-file FILE`; nothing without either.
+std::optional<VcfRegions> read_regions(const std::string& list, const std::string& file,
+                                       const std::string& name) {
+  if (!list.empty() && !file.empty()) {
+    throw Error("read_vcf", "--" + name + " and --" + name + "-file cannot be combined");
+  }
+  if (!list.empty()) return VcfRegions::from_list(list);
+  if (!file.empty()) return VcfRegions::from_file(file);
+  return std::nullopt;
+}
+
+std::optional<VcfRegions> read_targets(const VcfReaderOptions& options, bool& excluded) {
+  const auto without_caret = [&](const std::string& text) {
+    excluded |= text.starts_with('^');
+    return text.starts_with('^') ? text.substr(1) : text;
+  };
+  std::string list = without_caret(options.targets), file = without_caret(options.targets_file);
+  if (excluded && list.empty() && file.empty()) {
+    throw Error("read_vcf", "nothing follows the ^ of the targets; give what is to be left out");
+  }
+  std::optional<VcfRegions> targets = read_regions(list, file, "targets");
+  if (targets) targets->merge();
+  return targets;
+}
+
 }  // namespace
 
 VcfRecord::Impl::Impl() : record(bcf_init()) {
@@ -98,7 +124,16 @@ const std::vector<std::string>& VcfRecord::alts() const {
   return impl_->alts;
 }
 
-VcfReader::Impl::Impl(const std::string& name) : path(name), shown(name == "-" ? "standard input" : name) {
+VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options)
+    : path(name),
+      shown(name == "-" ? "standard input" : name),
+      regions_overlap(options.regions_overlap),
+      targets_overlap(options.targets_overlap) {
+  if (path == "-" && (options.targets_file == "-" || options.targets_file == "^-")) {
+    fail("cannot be both the records and the targets; name a file for one of them");
+  }
+  std::optional<VcfRegions> regions = read_regions(options.regions, options.regions_file, "regions");
+  targets = read_targets(options, targets_excluded);
   file = open_quietly(path);
   if (!file) fail(std::string("cannot open: ") + (errno ? std::strerror(errno) : "unknown error"));
   try {
@@ -112,17 +147,21 @@ VcfReader::Impl::Impl(const std::string& name) : path(name), shown(name == "-" ?
     if (!shared->header) {
       fail("the header cannot be read: it is malformed or cut, or there is no #CHROM line");
     }
-    if (!is_bcf) {
+    if (regions) {
+      jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions));
+    } else if (!is_bcf) {
       text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                                          file->is_bgzf ? nullptr : file->fp.hfile, file->lineno);
     }
   } catch (...) {
+    jump.reset();
     hts_close(file);
     throw;
   }
 }
 
 VcfReader::Impl::~Impl() {
+  jump.reset();
   if (file) hts_close(file);
   ks_free(&scratch);
 }
@@ -139,6 +178,11 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
     fail(where +
          ": the last line has no newline, so the file is probably cut; copy it again or end the line");
   }
+  parse_line(where, record);
+  return true;
+}
+
+void VcfReader::Impl::parse_line(const std::string& where, bcf1_t* record) {
   if (std::count(line.begin(), line.end(), '\t') < 7) {
     fail(where + ": fewer than 8 columns; the line is cut or its fields are not separated by tabs");
   }
@@ -148,6 +192,24 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
   const std::lock_guard lock(shared->mutex);
   const int status = vcf_parse(&scratch, shared->header, record);
   check_record(record, status, where);
+}
+
+bool VcfReader::Impl::read_jump(bcf1_t* record) {
+  const int status = jump->next(scratch, record);
+  if (status == -1) return false;
+  ++records;
+  std::string where = "record " + std::to_string(records) + " in the regions";
+  if (status < -1) {
+    fail("the data are damaged at " + where +
+         ", or the index is not this file's; copy the file again and run bcftools index -f");
+  }
+  if (is_bcf) {
+    check_record(record, 0, where);
+    return true;
+  }
+  line.assign(scratch.s, scratch.l);
+  if (line.ends_with('\r')) line.pop_back();
+  parse_line(where + " (" + text_position(line) + ")", record);
   return true;
 }
 
@@ -179,6 +241,7 @@ void VcfReader::Impl::check_record(const bcf1_t* record, int status, const std::
 
 void VcfReader::Impl::finish() {
   done = true;
+  jump.reset();
   if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path)) {
     fail("the last header line has no newline, so the file is probably cut; copy it again or end the line");
   }
@@ -192,11 +255,24 @@ void VcfReader::Impl::finish() {
   }
 }
 
+bool VcfReader::Impl::selected(const VcfRecord::Impl& record) const {
+  const auto extent = [&](VcfOverlap overlap) {
+    return vcf_extent(overlap, record.record->pos, record.record->rlen, record.ref, record.alts);
+  };
+  if (jump && !jump->accepts(extent(regions_overlap))) return false;
+  return !targets || targets->overlap(record.contig, extent(targets_overlap)) != targets_excluded;
+}
+
 bool VcfReader::Impl::next(VcfRecord::Impl& out) {
-  if (done) return false;
+  while (!done && read(out))
+    if (selected(out)) return true;
+  return false;
+}
+
+bool VcfReader::Impl::read(VcfRecord::Impl& out) {
   out.set_ids.clear();
   out.record->errcode = 0;
-  if (!(is_bcf ? read_bcf(out.record) : read_text(out.record))) {
+  if (!(jump ? read_jump(out.record) : is_bcf ? read_bcf(out.record) : read_text(out.record))) {
     finish();
     return false;
   }
@@ -214,7 +290,8 @@ bool VcfReader::Impl::next(VcfRecord::Impl& out) {
   return true;
 }
 
-VcfReader::VcfReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+VcfReader::VcfReader(const std::string& path, const VcfReaderOptions& options)
+    : impl_(std::make_unique<Impl>(path, options)) {}
 VcfReader::~VcfReader() = default;
 bool VcfReader::next(VcfRecord& record) {
   return impl_->next(*record.impl_);

@@ -41,6 +41,29 @@ void check_type(char type, int level) {
   }
 }
 
+/// Refuses an index for an output that cannot have it.
+void check_index(const VcfWriterOptions& options) {
+  if (options.index == VcfIndexKind::none) return;
+  const char type = output_type(options);
+  if (options.path == "-") {
+    throw Error(function_name, "--write-index: standard output cannot be indexed; name a file with -o");
+  }
+  if (type == 't') {
+    throw Error(function_name,
+                "--write-index: " + options.path + " is a table; index it with tabix -s1 -b2 -e2");
+  }
+  if (type != 'z' && type != 'b') {
+    throw Error(function_name, "--write-index: " + options.path +
+                                   " is not compressed, so it cannot be indexed; use -O z or -O b, or a name "
+                                   "that ends in .vcf.gz or .bcf");
+  }
+  if (type == 'b' && options.index == VcfIndexKind::tbi) {
+    throw Error(function_name,
+                "--write-index=tbi: " + options.path +
+                    " is BCF, which has no .tbi index; use --write-index=csi, or write .vcf.gz");
+  }
+}
+
 std::string open_mode(char type, int level) {
   std::string mode = type == 'u' ? "wbu" : type == 'b' ? "wb" : type == 'z' ? "wz" : "w";
   if (level >= 0) mode += static_cast<char>('0' + level);
@@ -175,12 +198,21 @@ void append_vcf_float(float value, std::string& text) {
   if (status < 0) throw std::bad_alloc();
 }
 
+void parse_write_index(const std::string& text, VcfWriterOptions& options) {
+  if (text != "csi" && text != "tbi") {
+    throw Error("parse_write_index", "--write-index=" + text + ": expected csi or tbi");
+  }
+  options.index = text == "tbi" ? VcfIndexKind::tbi : VcfIndexKind::csi;
+  check_index(options);
+}
+
 struct VcfWriter::Impl {
   Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given);
   ~Impl();
   void open_file();
   int tag_id(const std::string& tag) const;
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
+  void check_order(const VcfRecord::Impl& record);
   void write(VcfRecord::Impl& record);
   void close();
   void abandon();
@@ -191,16 +223,27 @@ struct VcfWriter::Impl {
   VcfWriterOptions options;
   char type;
   OutputPath target;
+  std::optional<VcfIndexOutput> index;
   int fd = -1;
   htsFile* file = nullptr;
   std::vector<int> own_ids;  // INFO ids whose values of an earlier run go
   int written_contigs = 0;   // how many the header that was written defines
   int64_t records = 0;
+  // For check_order: the last record, and the contigs so far.
+  int last_contig = -1;
+  int64_t last_pos = -1;
+  std::vector<bool> seen_contigs;
 };
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
     : shared(std::move(header)), options(given), type(output_type(given)), target(given.path) {
   check_type(type, options.level);
+  check_index(options);
+  if (options.index != VcfIndexKind::none) {
+    if (target.direct())
+      throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
+    index.emplace(options.path, options.index);
+  }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
   const HeaderPtr output = make_output_header(shared->header, options);
@@ -280,8 +323,30 @@ void VcfWriter::Impl::set(VcfRecord::Impl& record, const std::string& tag, const
   record.set_ids.push_back(id);
 }
 
+/// Finds what an index cannot hold when it comes, not after the work of a whole run.
+void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
+  const auto contig = static_cast<size_t>(record.record->rid);
+  const int64_t pos = record.record->pos;
+  if (contig >= seen_contigs.size()) seen_contigs.resize(contig + 1);
+  const bool same = record.record->rid == last_contig;
+  if (same ? pos < last_pos : seen_contigs[contig]) {
+    throw Error(function_name, record.where() +
+                                   ": the records are not sorted, so the output cannot be indexed; sort the "
+                                   "input with bcftools sort, or leave out --write-index");
+  }
+  constexpr int64_t tbi_end = int64_t{1} << 29;
+  if (options.index == VcfIndexKind::tbi && pos + record.record->rlen > tbi_end) {
+    throw Error(function_name,
+                record.where() + ": beyond what a .tbi index can hold (512 Mbp); use --write-index=csi");
+  }
+  seen_contigs[contig] = true;
+  last_contig = record.record->rid;
+  last_pos = pos;
+}
+
 void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   if (!file) throw Error(function_name, "write after close");
+  if (index) check_order(record);
   const std::lock_guard lock(shared->mutex);
   if (bcf_unpack(record.record, BCF_UN_INFO) != 0) {
     throw Error(function_name, record.where() + ": the INFO column is damaged");
@@ -325,6 +390,7 @@ void VcfWriter::Impl::close() {
   errno = 0;
   if (hts_close(closing) != 0) fail("cannot finish writing", errno);
   target.commit();
+  if (index) index->build();
 }
 
 VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)

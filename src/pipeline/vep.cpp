@@ -89,12 +89,18 @@ std::vector<std::string> header_lines(const Engine& engine, const VepOptions& op
   return lines;
 }
 
-// How the output header differs from the input's.
-VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options, const VcfReader& vcf,
-                                const VepReader& reader) {
+VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
   out.path = options.output;
   if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  if (!options.write_index.empty()) parse_write_index(options.write_index, out);
+  return out;
+}
+
+// How the output header differs from the input's.
+VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options, const VcfReader& vcf,
+                                const VepReader& reader) {
+  VcfWriterOptions out = output_options(options);
   const TagNames tags(options.tag_prefix);
   out.tags = tag_definitions(options, tags);
   out.drop_infos = {tags.llr, tags.nt, tags.flag};
@@ -160,6 +166,10 @@ void print_summary(const VepCounts& counts) {
 
 }  // namespace
 
+void check_vep_output(const VepOptions& options) {
+  output_options(options);
+}
+
 void check_vep_options(const VepOptions& options, size_t max_positions) {
   const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
   const std::string context =
@@ -187,10 +197,10 @@ void run_vep(Engine& engine, const VepOptions& options) {
   RecordRange share;
   if (options.shard) {
     check_readable_twice(options.input);
-    VcfReader counted(options.input);
+    VcfReader counted(options.input, options.selection);
     share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
   }
-  VcfReader vcf(options.input);
+  VcfReader vcf(options.input, options.selection);
   RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
   if (options.shard) next = records_in(std::move(next), share);
 

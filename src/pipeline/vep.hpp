@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/genome/vcf.hpp"
 #include "src/pipeline/engine.hpp"
 #include "src/pipeline/shard.hpp"
 #include "src/recipe/centered.hpp"
@@ -28,6 +29,8 @@ struct VepOptions {
   std::string fasta;
   std::string output = "-";
   std::string output_type;  // "", u, b[0-9], v, z[0-9], t
+  std::string write_index;  // "", csi, tbi
+  VcfReaderOptions selection;
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
   int64_t window = kDefaultCenteredWindow;
@@ -44,6 +47,9 @@ struct VepOptions {
 
 /// Throws Error; nothing of a named output file remains then.
 void run_vep(Engine& engine, const VepOptions& options);
+
+/// Refuses an output type or index that cannot be written; needs no model.
+void check_vep_output(const VepOptions& options);
 
 /// Refuses a window or context that the model cannot hold, and values the recipes do not define.
 void check_vep_options(const VepOptions& options, size_t max_positions);

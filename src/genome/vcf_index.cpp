@@ -1,0 +1,149 @@
+// Index jumps and index files, through htslib's iterators and builders.
+
+#include "src/genome/vcf_index.hpp"
+
+#include <htslib/bgzf.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "src/util/error.hpp"
+#include "src/util/log.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr const char* function_name = "read_vcf";
+constexpr int csi_min_shift = 14;  // what bcftools index uses
+
+/// htslib takes a .csi before a .tbi.
+void warn_if_older(const std::string& path) {
+  struct stat data = {}, index = {};
+  if (stat(path.c_str(), &data) != 0) return;
+  for (const char* suffix : {".csi", ".tbi"}) {
+    if (stat((path + suffix).c_str(), &index) != 0) continue;
+    if (index.st_mtime < data.st_mtime) {
+      log::warning(function_name, path + suffix +
+                                      " is older than the file it indexes; if records are missing, "
+                                      "build it again with bcftools index -f");
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions)
+    : file_(file), header_(header), is_bcf_(file->format.format == bcf), regions_(std::move(regions)) {
+  const std::string instead = "; use --targets or --targets-file, which need no index";
+  if (path == "-") {
+    throw Error(function_name, "standard input has no index, so --regions cannot be used with it" + instead);
+  }
+  if (!file->is_bgzf || bgzf_compression(file->fp.bgzf) != 2) {
+    throw Error(function_name, path +
+                                   ": --regions needs a BGZF-compressed file with an index; make them with "
+                                   "bcftools view -Oz and bcftools index, or" +
+                                   instead.substr(1));
+  }
+  // A stream finds this out at its end, which is not read here.
+  if (bgzf_check_EOF(file->fp.bgzf) == 0) {
+    throw Error(
+        function_name,
+        path + ": the BGZF end-of-file marker is missing, so the file is probably cut; copy it again");
+  }
+  load_index(path);
+  if (!text_index_ && !bcf_index_) {
+    throw Error(function_name, path +
+                                   ": no usable index (.csi or .tbi), which --regions needs; make one with "
+                                   "bcftools index -f, or" +
+                                   instead.substr(1));
+  }
+  warn_if_older(path);
+  for (const VcfRegions::Contig& contig : regions_.contigs()) {
+    if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0) {
+      log::warning(function_name, "contig " + contig.name + " of the regions is not in " + path);
+    }
+  }
+}
+
+void VcfJump::load_index(const std::string& path) {
+  if (is_bcf_) {
+    bcf_index_.reset(bcf_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
+  } else {
+    text_index_.reset(tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
+  }
+}
+
+int VcfJump::contig_number(const std::string& name) const {
+  return is_bcf_ ? bcf_hdr_name2id(header_, name.c_str()) : tbx_name2id(text_index_.get(), name.c_str());
+}
+
+bool VcfJump::open_next_region() {
+  const std::vector<VcfRegions::Contig>& contigs = regions_.contigs();
+  while (contig_ < contigs.size() && interval_ == contigs[contig_].intervals.size()) {
+    ++contig_;
+    interval_ = 0;
+  }
+  if (contig_ == contigs.size()) return false;
+  previous_end_ = interval_ == 0 ? -1 : current_.end;
+  current_ = contigs[contig_].intervals[interval_++];
+  const int number = contig_number(contigs[contig_].name);
+  if (number < 0) return true;
+  const int64_t begin = std::max<int64_t>(current_.begin, 0);
+  if (current_.end < begin) return true;
+  hts_itr_t* opened = is_bcf_ ? bcf_itr_queryi(bcf_index_.get(), number, begin, current_.end + 1)
+                              : tbx_itr_queryi(text_index_.get(), number, begin, current_.end + 1);
+  iterator_.reset(opened);
+  if (!opened) {
+    throw Error(function_name, contigs[contig_].name + ":" + std::to_string(begin + 1) + "-" +
+                                   std::to_string(current_.end + 1) +
+                                   ": the index cannot be searched; build it again with bcftools index -f");
+  }
+  return true;
+}
+
+int VcfJump::next(kstring_t& line, bcf1_t* record) {
+  for (;;) {
+    if (!iterator_) {
+      if (!open_next_region()) return -1;
+      continue;
+    }
+    const int status = is_bcf_ ? bcf_itr_next(file_, iterator_.get(), record)
+                               : tbx_itr_next(file_, text_index_.get(), iterator_.get(), &line);
+    // htslib 1.16 takes some damaged blocks for the end of the file.
+    if (file_->fp.bgzf->errcode || status < -1) return -2;
+    if (status >= 0) return 0;
+    iterator_.reset();
+  }
+}
+
+bool VcfJump::accepts(const VcfInterval& extent) const {
+  return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
+}
+
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind)
+    : path_(path), kind_(kind), target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi")) {
+  if (target_.direct()) {
+    throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
+  }
+}
+
+void VcfIndexOutput::build() {
+  const bool tbi = kind_ == VcfIndexKind::tbi;
+  if (bcf_index_build3(path_.c_str(), target_.writable().c_str(), tbi ? 0 : csi_min_shift, 0) != 0) {
+    throw Error("write_index",
+                "cannot build " + target_.shown() + ", though " + path_ +
+                    " is complete: no space is left, or a record lies far behind its contig's length in the "
+                    "header; then run bcftools index");
+  }
+  target_.commit();
+  struct stat info = {};
+  if (tbi && stat((path_ + ".csi").c_str(), &info) == 0) {
+    log::warning("write_index", path_ + ".csi of an earlier file is still there, and programs prefer it to " +
+                                    target_.shown() + "; remove it");
+  }
+}
+
+}  // namespace carbon
