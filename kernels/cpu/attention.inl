@@ -86,6 +86,9 @@ void outer_product(size_t rows, const float* a, size_t lda, const float* b, size
   for (; column + 4 * kLanes <= n; column += 4 * kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
       outer_rows<4>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
+  for (; column + 2 * kLanes <= n; column += 2 * kLanes)
+    for (size_t r = 0; r < rows; r += kTileRows)
+      outer_rows<2>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
   for (; column < n; column += kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
       outer_rows<1>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
