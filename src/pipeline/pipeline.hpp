@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,7 +19,41 @@ namespace carbon {
 /// Items waiting on either side of the engine: enough to hide reading and writing, and a bound on memory.
 inline constexpr size_t kQueuedItems = 64;
 
-/// Item: movable, with a member `std::vector<ScoreJob> jobs` (may be empty).
+/// Cuts a queue of items into batches for the engine. Item: movable, with a member `std::vector<ScoreJob>
+/// jobs` (may be empty).
+template <class Item>
+class Batcher {
+ public:
+  Batcher(BoundedQueue<Item>& queue, size_t tokens) : queue_(queue), limit_(tokens) {}
+
+  /// Waits for an item and takes what else there is, until the batch costs `tokens`; empty at the end. A job
+  /// that repeats one of the batch costs nothing, so duplicate records join even a full batch.
+  std::vector<Item> next() {
+    std::vector<Item> batch;
+    DistinctJobs distinct;  // moving an item leaves its jobs where they are
+    size_t tokens = 0;
+    for (auto item = held_ ? std::exchange(held_, std::nullopt) : queue_.pop(); item;
+         item = batch.size() < kQueuedItems ? queue_.try_pop() : std::nullopt) {
+      size_t cost = 0;
+      for (const ScoreJob& job : item->jobs)
+        if (!distinct.find(job)) cost += job.cost();
+      if (cost > 0 && !batch.empty() && tokens >= limit_) {
+        held_ = std::move(item);
+        break;
+      }
+      tokens += cost;
+      batch.push_back(std::move(*item));
+      for (const ScoreJob& job : batch.back().jobs) distinct.add(job);
+    }
+    return batch;
+  }
+
+ private:
+  BoundedQueue<Item>& queue_;
+  size_t limit_;
+  std::optional<Item> held_;  // one too many for the batch before
+};
+
 /// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
 /// thread and sees the items in order with their jobs' results; the engine runs on the calling thread.
 template <class Item>
@@ -43,21 +78,8 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
 
   std::exception_ptr failure;
   try {
-    while (auto first = planned.pop()) {
-      std::vector<Item> batch;
-      batch.push_back(std::move(*first));
-      const auto cost = [](const Item& item) {
-        size_t tokens = 0;
-        for (const ScoreJob& job : item.jobs) tokens += job.cost();
-        return tokens;
-      };
-      for (size_t tokens = cost(batch.front());
-           tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
-        auto more = planned.try_pop();
-        if (!more) break;
-        tokens += cost(*more);
-        batch.push_back(std::move(*more));
-      }
+    Batcher<Item> batcher(planned, engine.batch_tokens());
+    for (auto batch = batcher.next(); !batch.empty(); batch = batcher.next()) {
       std::vector<ScoreJob*> jobs;
       for (Item& item : batch)
         for (ScoreJob& job : item.jobs) jobs.push_back(&job);
