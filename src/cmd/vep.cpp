@@ -95,6 +95,8 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("VCF,FASTA");
   app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
       ->type_name("FILE");
+  app.add_option("--cache", options.cache, "take scores from this file, and add those that it lacks")
+      ->type_name("FILE");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
@@ -108,6 +110,7 @@ int cmd_vep(int argc, char** argv) {
     options.input = default_input(app);
     if (options.input.empty()) return 1;
   }
+  if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <optional>
 
 #include "src/pipeline/pipeline.hpp"
 #include "src/pipeline/vep_reader.hpp"
@@ -116,13 +117,18 @@ VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options,
 
 class SiteWriter {
  public:
-  SiteWriter(const VepOptions& options, VcfWriter& writer) : tags_(options.tag_prefix), writer_(writer) {}
+  SiteWriter(const VepOptions& options, VcfWriter& writer, ScoreCache* cache)
+      : tags_(options.tag_prefix), writer_(writer), cache_(cache) {}
 
   void write(VepSite& site) {
     const size_t alts = site.record.alts().size();
     if (alts > 0) {
-      if (!site.centered.empty()) writer_.set_floats(site.record, tags_.llr, centered(site));
-      if (!site.next_token.empty()) writer_.set_floats(site.record, tags_.nt, next_token(site));
+      if (!site.centered.empty())
+        writer_.set_floats(site.record, tags_.llr,
+                           values(site, alts, site.centered_alts, site.centered_plans));
+      if (!site.next_token.empty())
+        writer_.set_floats(site.record, tags_.nt,
+                           values(site, alts, site.next_token_alts, site.next_token_plans));
       std::vector<std::string> flags;
       bool any = false;
       for (size_t i = 0; i < alts; ++i) {
@@ -144,31 +150,38 @@ class SiteWriter {
     return stored;
   }
 
-  std::vector<float> centered(const VepSite& site) const {
-    std::vector<float> values(site.centered.size(), kMissing);
-    for (size_t i = 0; i < site.centered_alts.size(); ++i) {
+  // One value per ALT: of those in `scored`, which the plans speak of, the mean over strands.
+  template <class Plan>
+  std::vector<float> values(const VepSite& site, size_t alts, const std::vector<size_t>& scored,
+                            const std::vector<Plan>& plans) {
+    std::vector<float> out(alts, kMissing);
+    for (size_t i = 0; i < scored.size(); ++i) {
       double sum = 0;
-      for (const CenteredPlan& plan : site.centered_plans) sum += plan.llr(i, site.jobs);
-      values[site.centered_alts[i]] = checked(sum / static_cast<double>(site.centered_plans.size()), site);
+      for (const Plan& plan : plans) {
+        const double llr = plan.llr(i, site.jobs);
+        sum += llr;
+        if (const ScoreKey* key = plan.missing(i)) {
+          checked(llr, site);
+          cache_->insert(*key, llr);
+        }
+      }
+      out[scored[i]] = checked(sum / static_cast<double>(plans.size()), site);
     }
-    return values;
-  }
-
-  std::vector<float> next_token(const VepSite& site) const {
-    std::vector<float> values(site.next_token.size(), kMissing);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (site.next_token[i] != AlleleFlag::scored) continue;
-      double sum = 0;
-      for (const NextTokenPlan& plan : site.next_token_plans)
-        sum += plan.llr(site.record.ref()[0], site.record.alts()[i][0], site.jobs);
-      values[i] = checked(sum / static_cast<double>(site.next_token_plans.size()), site);
-    }
-    return values;
+    return out;
   }
 
   TagNames tags_;
   VcfWriter& writer_;
+  ScoreCache* cache_;
 };
+
+// The digest covers the configuration, rope scaling included.
+std::optional<ScoreCache> open_cache(const Engine& engine, const VepOptions& options) {
+  if (options.cache.empty()) return std::nullopt;
+  return std::optional<ScoreCache>(
+      std::in_place, options.cache,
+      engine.checkpoint().sha256(engine.threads()) + "\n" + engine.dtype() + "\n" + engine.device_kind());
+}
 
 void print_summary(const VepCounts& counts) {
   std::string names = "Lines total/scored",
@@ -205,11 +218,13 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
 
 void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, engine.config().max_positions);
-  VepReader reader(options, engine.config().layout);
+  std::optional<ScoreCache> cache = open_cache(engine, options);
+  ScoreCache* const shared_cache = cache ? &*cache : nullptr;
+  VepReader reader(options, engine.config().layout, shared_cache);
   VcfReader vcf(options.input);
 
   VcfWriter writer(vcf, writer_options(engine, options, vcf, reader));
-  SiteWriter sites(options, writer);
+  SiteWriter sites(options, writer, shared_cache);
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;
   run_pipeline<VepSite>(
@@ -219,6 +234,11 @@ void run_vep(Engine& engine, const VepOptions& options) {
         progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
       });
   progress.finish();
+  if (cache) {
+    cache->flush();
+    log::info("vep", "cache: " + std::to_string(cache->found()) + " of " +
+                         std::to_string(cache->looked_up()) + " allele scores found");
+  }
   writer.close();
   print_summary(reader.counts());
 }
