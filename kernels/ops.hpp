@@ -1,17 +1,19 @@
 // The short list of operations a Llama decoder needs, as one interface for every device.
 //
-// decoder/ is written once against this; cpu/ and cuda/ implement it. A backend knows nothing of files, contigs or
-// variants; the only DNA here is the marginal head's grouping of 4,096 outputs by base.
+// decoder/ is written once against this; cpu/ and cuda/ implement it. A backend knows nothing of files,
+// contigs or variants; the only DNA here is the marginal head's grouping of 4,096 outputs by base.
 //
-// Rows are tokens. Shapes are [rows, columns], row-major and dense unless a leading dimension is named. Memory named
-// "device" comes from allocate(); everything else is host memory. Two element types matter: the residual stream,
-// matrix products and everything "f32" are binary32; "act" buffers hold the activations that feed a matrix product,
-// in the backend's activation type (bf16 in bf16 mode, f32 in f32 mode).
+// Rows are tokens. Shapes are [rows, columns], row-major and dense unless a leading dimension is named.
+// Memory named "device" comes from allocate(); everything else is host memory. Two element types matter: the
+// residual stream, matrix products and everything "f32" are binary32; "act" buffers hold the activations that
+// feed a matrix product, in the backend's activation type (bf16 in bf16 mode, f32 in f32 mode).
 //
-// Invariance: the value written for a row depends on that row's inputs alone, never on how many rows a call has, on
-// the number of threads or on neighbours. Each operation's reduction order is fixed by the weight's shape.
+// Invariance: the value written for a row depends on that row's inputs alone, never on how many rows a call
+// has, on the number of threads or on neighbours. Each operation's reduction order is fixed by the weight's
+// shape.
 //
-// Errors: carbon::Error for what cannot be done (out of memory, an unsupported shape), thrown before any write.
+// Errors: carbon::Error for what cannot be done (out of memory, an unsupported shape), thrown before any
+// write.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +26,17 @@
 
 namespace carbon::ops {
 
-/// Tokens in a KV page, and the absolute tile in which attention walks keys: both are this constant so that a page
-/// is a tile and its place in the reduction never depends on who asks.
+/// Tokens in a KV page, and the absolute tile in which attention walks keys: both are this constant so that a
+/// page is a tile and its place in the reduction never depends on who asks.
 inline constexpr size_t kPageTokens = 64;
 
-/// DNA facts of the marginal head: 6 bases, 4 letters in the order A, T, C, G, 4,096 6-mers (technical report eq. 7).
+/// DNA facts of the marginal head: 6 bases, 4 letters in the order A, T, C, G, 4,096 6-mers (technical report
+/// eq. 7).
 inline constexpr size_t kBases = 6, kLetters = 4, kKmers = 4096;
 inline constexpr size_t kMarginals = kBases * kLetters;
 
-/// A matrix [rows = outputs, cols = inputs] made ready for linear(). The view it was made from must outlive it.
+/// A matrix [rows = outputs, cols = inputs] made ready for linear(). The view it was made from must outlive
+/// it.
 class Weight {
  public:
   virtual ~Weight() = default;
@@ -50,8 +54,8 @@ struct KvShape {
   size_t layers = 0, kv_heads = 0, head_dim = 0;
 };
 
-/// Storage of KV pages; the layout inside a page is the backend's own. A page holds kPageTokens tokens of every layer
-/// and KV head. Pages are named by index; who uses which is kept by decoder/kv_cache.
+/// Storage of KV pages; the layout inside a page is the backend's own. A page holds kPageTokens tokens of
+/// every layer and KV head. Pages are named by index; who uses which is kept by decoder/kv_cache.
 class KvStore {
  public:
   virtual ~KvStore() = default;
@@ -70,8 +74,8 @@ struct RowRun {
   size_t position = 0;
 };
 
-/// Rotary table parameters (carbon_model 2.2 and 2.4): angle of pair j at position p is p * inv_freq[j]; cos and sin
-/// are multiplied by `scale` (1 without YaRN).
+/// Rotary table parameters (carbon_model 2.2 and 2.4): angle of pair j at position p is p * inv_freq[j]; cos
+/// and sin are multiplied by `scale` (1 without YaRN).
 struct RopeParams {
   std::span<const double> inv_freq;  // head_dim / 2
   double scale = 1.0;
@@ -81,7 +85,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Backend, ISA or SM class, oneDNN or not, numerics version: what a score's bits depend on besides the model.
+  /// Backend, ISA or SM class, oneDNN or not, numerics version: what a score's bits depend on besides the
+  /// model.
   virtual std::string device_kind() const = 0;
   /// f32 or bf16: the type of "act" buffers, of the KV cache and of matrix product inputs.
   virtual DType dtype() const = 0;
@@ -97,20 +102,23 @@ class Backend {
   /// x[i, :] = table[rows[i], :], widened to f32. `table` stays in host memory.
   virtual void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) = 0;
 
-  /// x += delta (skipped when delta is null); act = x * rsqrt(mean(x^2) + eps) * weight. x, delta: f32 [n, width].
+  /// x += delta (skipped when delta is null); act = x * rsqrt(mean(x^2) + eps) * weight. x, delta: f32 [n,
+  /// width].
   virtual void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
                         void* act) = 0;
 
-  /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, w.cols()], out f32 with leading dimension ld_out >= w.rows().
+  /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, w.cols()], out f32 with leading dimension ld_out >=
+  /// w.rows().
   virtual void linear(const void* act, size_t n, const Weight& w, float* out, size_t ld_out) = 0;
 
-  /// q, k: f32 rows with leading dimension ld holding heads of head_dim; rotates k (rotate-half layout) and appends
-  /// k, v to the pages of `runs` at `layer`. v shares ld. Row i of the buffers is row i of the runs.
-  virtual void append_kv(const float* k, const float* v, size_t ld, std::span<const RowRun> runs, size_t layer,
-                         KvStore& kv) = 0;
+  /// q, k: f32 rows with leading dimension ld holding heads of head_dim; rotates k (rotate-half layout) and
+  /// appends k, v to the pages of `runs` at `layer`. v shares ld. Row i of the buffers is row i of the runs.
+  virtual void append_kv(const float* k, const float* v, size_t ld, std::span<const RowRun> runs,
+                         size_t layer, KvStore& kv) = 0;
 
-  /// Causal grouped-query attention of `heads` query heads. q: f32 rows, leading dimension ld, not yet rotated;
-  /// the keys of a run's positions [0, position + n_rows) are in its pages. act [n, heads * head_dim].
+  /// Causal grouped-query attention of `heads` query heads. q: f32 rows, leading dimension ld, not yet
+  /// rotated; the keys of a run's positions [0, position + n_rows) are in its pages. act [n, heads *
+  /// head_dim].
   virtual void attention(const float* q, size_t ld, size_t heads, std::span<const RowRun> runs, size_t layer,
                          const KvStore& kv, void* act) = 0;
 
@@ -125,16 +133,18 @@ class Backend {
   virtual void download(const float* device, size_t count, float* host) = 0;
 
   /// FNS marginals (technical report eq. S15): with z = act . w^T over the 4,096 6-mers, out[i, j, b] is
-  /// ln sum of softmax(z) over the 6-mers whose base j is letter b. `w` is the [4096, width] slice of the head in
-  /// 6-mer order. out: host [n, 6, 4], natural logs. A row with a non-finite logit gets NaN in all 24 places.
+  /// ln sum of softmax(z) over the 6-mers whose base j is letter b. `w` is the [4096, width] slice of the
+  /// head in 6-mer order. out: host [n, 6, 4], natural logs. A row with a non-finite logit gets NaN in all 24
+  /// places.
   virtual void marginals(const void* act, size_t n, const Weight& w, double* out) = 0;
 
   /// z = act . w^T, to the host: out f32 [n, w.rows()].
   virtual void logits(const void* act, size_t n, const Weight& w, float* out) = 0;
 
-  /// Online log-sum-exp over one slice of the vocabulary: (maximum[i], sum[i]) becomes the pair after seeing the
-  /// logits act[i] . w^T, so that ln sum exp = maximum + ln sum; start from (-inf, 0). Where targets[i] lies in
-  /// [0, w.rows()) its logit goes to target_logit[i]. All arrays are host, length n. A non-finite logit makes sum NaN.
+  /// Online log-sum-exp over one slice of the vocabulary: (maximum[i], sum[i]) becomes the pair after seeing
+  /// the logits act[i] . w^T, so that ln sum exp = maximum + ln sum; start from (-inf, 0). Where targets[i]
+  /// lies in [0, w.rows()) its logit goes to target_logit[i]. All arrays are host, length n. A non-finite
+  /// logit makes sum NaN.
   virtual void logsumexp(const void* act, size_t n, const Weight& w, std::span<const int64_t> targets,
                          double* maximum, double* sum, double* target_logit) = 0;
 };
@@ -148,7 +158,8 @@ struct CpuOptions {
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
 
-/// The ISA class that a CpuOptions with this `isa` would run on; throws when it is unknown or the CPU lacks it.
+/// The ISA class that a CpuOptions with this `isa` would run on; throws when it is unknown or the CPU lacks
+/// it.
 std::string cpu_isa(const std::string& isa);
 /// "" without oneDNN, else its version.
 std::string onednn_version();

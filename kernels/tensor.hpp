@@ -11,8 +11,12 @@ namespace carbon {
 
 enum class DType : uint8_t { f32, bf16, f16 };
 
-constexpr size_t dtype_size(DType t) { return t == DType::f32 ? 4 : 2; }
-constexpr const char* dtype_name(DType t) { return t == DType::f32 ? "f32" : t == DType::bf16 ? "bf16" : "f16"; }
+constexpr size_t dtype_size(DType t) {
+  return t == DType::f32 ? 4 : 2;
+}
+constexpr const char* dtype_name(DType t) {
+  return t == DType::f32 ? "f32" : t == DType::bf16 ? "bf16" : "f16";
+}
 
 /// A row-major matrix [rows, cols] that somebody else owns (usually a mapped file). A vector has rows = 1.
 /// Data may be unaligned to more than its element size.
@@ -36,7 +40,9 @@ struct bf16 {
   uint16_t bits;
 };
 
-inline float to_float(bf16 v) { return std::bit_cast<float>(static_cast<uint32_t>(v.bits) << 16); }
+inline float to_float(bf16 v) {
+  return std::bit_cast<float>(static_cast<uint32_t>(v.bits) << 16);
+}
 
 /// Round to nearest even; NaN stays NaN.
 inline bf16 to_bf16(float v) {

@@ -54,7 +54,7 @@ int cmd_vep(int argc, char** argv) {
   set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -");
   VepOptions options;
   CommonOptions common;
-  std::string recipes = "centered";
+  std::string recipes = "centered", shard;
   bool no_version = false;
   options.input.clear();
   app.add_option("input", options.input, "VCF or BCF; - is standard input");
@@ -63,8 +63,8 @@ int cmd_vep(int argc, char** argv) {
       ->required();
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   app.add_option("-O,--output-type", options.output_type,
-                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
-      ->type_name("u|b|v|z[0-9]");
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: TSV, a line an ALT")
+      ->type_name("u|b|v|z[0-9]|t");
   app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
   app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
   app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")
@@ -97,10 +97,13 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--cache", options.cache, "take scores from this file, and add those that it lacks")
       ->type_name("FILE");
+  app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
+      ->type_name("I/N");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
+  if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   if (!valid_tag_prefix(options.tag_prefix))
     throw Error("main_vep", "--tag-prefix " + options.tag_prefix +
                                 ": expected letters, digits, _ and ., not starting with a digit");

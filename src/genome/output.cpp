@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ int descriptor_of(const std::string& path) {
 
 bool has_suffix(const std::string& path, std::string_view suffix) {
   return path.size() >= suffix.size() &&
-         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+         strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ class VcfWriter;
 
 /// The version of the htslib in use, e.g. "1.16".
 std::string htslib_version();
-/// How much htslib says itself. Its errors are reported in carbon's own words, once, so it is silent below level 4.
+/// How much htslib says itself. Its errors are reported in carbon's own words, once, so it is silent below
+/// level 4.
 void set_htslib_verbosity(int level);
 
 /// One record; owns a bcf1_t. Movable.
@@ -29,6 +30,7 @@ class VcfRecord {
   VcfRecord& operator=(VcfRecord&&) noexcept;
 
   int64_t pos() const;                // 0-based; -1 for POS 0
+  std::string id() const;             // as in the file, `.` when missing
   const std::string& contig() const;  // valid after VcfReader::next
   const std::string& ref() const;
   const std::vector<std::string>& alts() const;  // empty for a monomorphic record
@@ -70,7 +72,7 @@ struct InfoTag {
 
 struct VcfWriterOptions {
   std::string path = "-";
-  char type = 0;              // u, b, v, z; 0: from the suffix of path, else v
+  char type = 0;              // u, b, v, z, t; 0: from the suffix of path, else v
   int level = -1;             // 0..9 with z or b
   std::vector<InfoTag> tags;  // definitions of an earlier run under these names are replaced
   std::vector<std::string>
@@ -82,8 +84,13 @@ struct VcfWriterOptions {
   std::vector<std::pair<std::string, int64_t>> contigs;
 };
 
-/// Reads the argument of -O, `u|b|v|z` with a level 0-9 after b or z, into `type` and `level`. Throws Error.
+/// Reads the argument of -O, `u|b|v|z|t` with a level 0-9 after b or z, into `type` and `level`. Throws
+/// Error.
 void parse_output_type(const std::string& text, VcfWriterOptions& options);
+/// The type that `path` and `type` ask for: u, b, v, z, or t for a table, which VcfWriter does not write.
+char output_type(const VcfWriterOptions& options);
+/// Appends a Float as VcfWriter prints it.
+void append_vcf_float(float value, std::string& text);
 
 /// next() of the reader and the writer's functions may run in two threads at once, on different records.
 class VcfWriter {

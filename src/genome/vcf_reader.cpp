@@ -85,6 +85,9 @@ VcfRecord& VcfRecord::operator=(VcfRecord&&) noexcept = default;
 int64_t VcfRecord::pos() const {
   return impl_->record->pos;
 }
+std::string VcfRecord::id() const {
+  return impl_->record->d.id ? impl_->record->d.id : ".";
+}
 const std::string& VcfRecord::contig() const {
   return impl_->contig;
 }

@@ -2,6 +2,7 @@
 
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
+#include <htslib/kstring.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "src/genome/output.hpp"
 #include "src/genome/vcf_internal.hpp"
@@ -26,15 +28,6 @@ constexpr int64_t records_per_flush = 1024;
 bool ends_with_nocase(const std::string& text, const char* suffix) {
   const size_t length = std::strlen(suffix);
   return text.size() >= length && strcasecmp(text.c_str() + text.size() - length, suffix) == 0;
-}
-
-/// The suffix decides, whatever -O says; only -Ou keeps a .bcf uncompressed.
-char final_type(const VcfWriterOptions& options) {
-  const std::string& path = options.path;
-  if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
-  if (ends_with_nocase(path, ".vcf.gz") || ends_with_nocase(path, ".vcf.bgz")) return 'z';
-  if (ends_with_nocase(path, ".vcf")) return 'v';
-  return options.type ? options.type : 'v';
 }
 
 void check_type(char type, int level) {
@@ -153,14 +146,33 @@ void remove_info(bcf1_t* record, int id) {
 }  // namespace
 
 void parse_output_type(const std::string& text, VcfWriterOptions& options) {
-  if (text.empty() || text.size() > 2 || std::strchr("ubvz", text[0]) == nullptr ||
-      (text.size() == 2 && (text[1] < '0' || text[1] > '9'))) {
-    throw Error("parse_output_type", "'" + text + "' is not an output type; one of u, b[0-9], v, z[0-9]");
+  if (text.empty() || text.size() > 2 || std::strchr("ubvzt", text[0]) == nullptr ||
+      (text.size() == 2 && (text[0] == 't' || text[1] < '0' || text[1] > '9'))) {
+    throw Error("parse_output_type", "'" + text + "' is not an output type; one of u, b[0-9], v, z[0-9], t");
   }
   const int level = text.size() == 2 ? text[1] - '0' : -1;
-  check_type(text[0], level);
+  if (text[0] != 't') check_type(text[0], level);
   options.type = text[0];
   options.level = level;
+}
+
+/// The suffix decides, whatever -O says; only -Ou keeps a .bcf uncompressed.
+char output_type(const VcfWriterOptions& options) {
+  const std::string& path = options.path;
+  if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
+  if (ends_with_nocase(path, ".vcf.gz") || ends_with_nocase(path, ".vcf.bgz")) return 'z';
+  if (ends_with_nocase(path, ".vcf")) return 'v';
+  for (const char* suffix : {".tsv", ".tsv.gz", ".tsv.bgz"})
+    if (ends_with_nocase(path, suffix)) return 't';
+  return options.type ? options.type : 'v';
+}
+
+void append_vcf_float(float value, std::string& text) {
+  kstring_t digits = {0, 0, nullptr};
+  const int status = kputd(value, &digits);
+  if (status >= 0) text.append(digits.s, digits.l);
+  ks_free(&digits);
+  if (status < 0) throw std::bad_alloc();
 }
 
 struct VcfWriter::Impl {
@@ -187,7 +199,7 @@ struct VcfWriter::Impl {
 };
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
-    : shared(std::move(header)), options(given), type(final_type(given)), target(given.path) {
+    : shared(std::move(header)), options(given), type(output_type(given)), target(given.path) {
   check_type(type, options.level);
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');

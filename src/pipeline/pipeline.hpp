@@ -4,9 +4,9 @@
 // exception of any stage stops the others and is rethrown to the caller.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +18,8 @@ namespace carbon {
 
 /// Items waiting on either side of the engine: enough to hide reading and writing, and a bound on memory.
 inline constexpr size_t kQueuedItems = 64;
+/// How many items without jobs the producer collects before it wakes the engine's thread.
+inline constexpr size_t kItemsPerPush = 16;
 
 /// Cuts a queue of items into batches for the engine. Item: movable, with a member `std::vector<ScoreJob>
 /// jobs` (may be empty).
@@ -26,32 +28,31 @@ class Batcher {
  public:
   Batcher(BoundedQueue<Item>& queue, size_t tokens) : queue_(queue), limit_(tokens) {}
 
-  /// Waits for an item and takes what else there is, until the batch costs `tokens`; empty at the end. A job
-  /// that repeats one of the batch costs nothing, so duplicate records join even a full batch.
-  std::vector<Item> next() {
-    std::vector<Item> batch;
+  /// Waits for an item and takes what else there is into `batch`, which is empty, until it costs `tokens`;
+  /// false at the end. A job that repeats one of the batch costs nothing, so duplicate records join even a
+  /// full batch.
+  bool next(std::vector<Item>& batch) {
+    if (waiting_.empty() && !queue_.pop(waiting_)) return false;
     DistinctJobs distinct;  // moving an item leaves its jobs where they are
-    size_t tokens = 0;
-    for (auto item = held_ ? std::exchange(held_, std::nullopt) : queue_.pop(); item;
-         item = batch.size() < kQueuedItems ? queue_.try_pop() : std::nullopt) {
+    for (size_t tokens = 0; batch.size() < kQueuedItems;) {
+      if (waiting_.empty() && !queue_.try_pop(waiting_)) break;
+      Item& item = waiting_.front();
       size_t cost = 0;
-      for (const ScoreJob& job : item->jobs)
+      for (const ScoreJob& job : item.jobs)
         if (!distinct.find(job)) cost += job.cost();
-      if (cost > 0 && !batch.empty() && tokens >= limit_) {
-        held_ = std::move(item);
-        break;
-      }
+      if (cost > 0 && tokens >= limit_) break;
       tokens += cost;
-      batch.push_back(std::move(*item));
-      for (const ScoreJob& job : batch.back().jobs) distinct.add(job);
+      for (const ScoreJob& job : item.jobs) distinct.add(job);
+      batch.push_back(std::move(item));
+      waiting_.pop_front();
     }
-    return batch;
+    return true;
   }
 
  private:
   BoundedQueue<Item>& queue_;
   size_t limit_;
-  std::optional<Item> held_;  // one too many for the batch before
+  std::deque<Item> waiting_;
 };
 
 /// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
@@ -62,7 +63,13 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
   BoundedQueue<Item> planned(kQueuedItems), scored(kQueuedItems);
   std::thread producer([&] {
     try {
-      produce([&](Item item) { planned.push(std::move(item)); });
+      std::vector<Item> ready;
+      produce([&](Item item) {
+        const bool work = !item.jobs.empty();
+        ready.push_back(std::move(item));
+        if (work || ready.size() == kItemsPerPush) planned.push(ready);
+      });
+      planned.push(ready);
       planned.close();
     } catch (...) {
       planned.fail(std::current_exception());
@@ -70,7 +77,8 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
   });
   std::thread consumer([&] {
     try {
-      while (auto item = scored.pop()) consume(*item);
+      for (std::deque<Item> items; scored.pop(items);)
+        for (; !items.empty(); items.pop_front()) consume(items.front());
     } catch (...) {
       scored.fail(std::current_exception());
     }
@@ -79,12 +87,12 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
   std::exception_ptr failure;
   try {
     Batcher<Item> batcher(planned, engine.batch_tokens());
-    for (auto batch = batcher.next(); !batch.empty(); batch = batcher.next()) {
+    for (std::vector<Item> batch; batcher.next(batch);) {
       std::vector<ScoreJob*> jobs;
       for (Item& item : batch)
         for (ScoreJob& job : item.jobs) jobs.push_back(&job);
       score_jobs(engine, jobs);
-      for (Item& item : batch) scored.push(std::move(item));
+      scored.push(batch);
     }
     scored.close();
   } catch (...) {

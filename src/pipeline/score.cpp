@@ -42,7 +42,7 @@ class Planner {
   Planner(const TokenLayout& layout, const ScoreOptions& options) : layout_(layout), options_(options) {}
 
   // Emits windows so that both strands advance together over the forward coordinates.
-  void plan(std::shared_ptr<const Source> source, const Emit& emit) const {
+  void plan(const std::shared_ptr<const Source>& source, const Emit& emit) const {
     const std::vector<SlidingWindow> windows =
         sliding_windows(source->length(), options_.window, options_.stride);
     const size_t n = windows.size();
@@ -190,13 +190,14 @@ void check_window(const ScoreOptions& options, size_t max_positions) {
 }
 
 // Calls `take` for every sequence or region of the inputs.
-void read_sources(const ScoreOptions& options, const std::function<void(ScoredSequence, std::string)>& take) {
+void read_sources(const ScoreOptions& options,
+                  const std::function<void(ScoredSequence, const std::string&)>& take) {
   if (options.regions.empty() && options.region_files.empty()) {
     for (const std::string& path : options.inputs) {
       FastaReader reader(path);
       for (FastaRecord record; reader.next(record);) {
         const auto length = static_cast<int64_t>(record.sequence.size());
-        take({record.name, 0, length}, std::move(record.sequence));
+        take({record.name, 0, length}, record.sequence);
       }
     }
     return;
@@ -228,12 +229,12 @@ void run_score(Engine& engine, ScoreOptions options) {
   run_pipeline<Item>(
       engine,
       [&](const Emit& emit) {
-        read_sources(options, [&](ScoredSequence place, std::string bases) {
+        read_sources(options, [&](ScoredSequence place, const std::string& bases) {
           auto source = std::make_shared<Source>();
           source->place = std::move(place);
           source->forward = to_upper(bases);
           if (options.strand != ScoreStrand::forward) source->reverse = reverse_complement(source->forward);
-          planner.plan(std::move(source), emit);
+          planner.plan(source, emit);
         });
       },
       [&](const Item& item) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "src/pipeline/pipeline.hpp"
+#include "src/pipeline/vep_output.hpp"
 #include "src/pipeline/vep_reader.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
@@ -15,12 +16,6 @@ namespace carbon {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
-struct TagNames {
-  explicit TagNames(const std::string& prefix)
-      : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
-  std::string llr, nt, flag;
-};
 
 bool wants(const VepOptions& options, Recipe recipe) {
   for (const Recipe wanted : options.recipes)
@@ -109,71 +104,52 @@ VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options,
   if (options.chr_map.empty() && options.unify_chr_names.empty())
     for (const std::string& name : reader.fasta().names())
       out.contigs.emplace_back(name, reader.fasta().length(name));
-  if (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag))
+  const bool replaces = output_type(out) != 't';
+  if (replaces && (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag)))
     log::warning("vep",
                  "the input holds " + options.tag_prefix + " scores of an earlier run: they are replaced");
   return out;
 }
 
-class SiteWriter {
- public:
-  SiteWriter(const VepOptions& options, VcfWriter& writer, ScoreCache* cache)
-      : tags_(options.tag_prefix), writer_(writer), cache_(cache) {}
+float checked(double value, const VepSite& site) {
+  const auto stored = static_cast<float>(value);
+  if (!std::isfinite(stored))
+    throw Error("vep", "non-finite score at " + site.record.contig() + ":" +
+                           std::to_string(site.record.pos() + 1) +
+                           "; the checkpoint's weights or activations are not finite");
+  return stored;
+}
 
-  void write(VepSite& site) {
-    const size_t alts = site.record.alts().size();
-    if (alts > 0) {
-      if (!site.centered.empty())
-        writer_.set_floats(site.record, tags_.llr,
-                           values(site, alts, site.centered_alts, site.centered_plans));
-      if (!site.next_token.empty())
-        writer_.set_floats(site.record, tags_.nt,
-                           values(site, alts, site.next_token_alts, site.next_token_plans));
-      std::vector<std::string> flags;
-      bool any = false;
-      for (size_t i = 0; i < alts; ++i) {
-        flags.emplace_back(flag_name(site.flag(i)));
-        any |= !flags.back().empty();
+// One value per ALT, of which there are `alts`: of those in `scored`, which the plans speak of, the mean over
+// strands. What was not in the cache goes there.
+template <class Plan>
+std::vector<float> mean_scores(const VepSite& site, size_t alts, const std::vector<size_t>& scored,
+                               const std::vector<Plan>& plans, ScoreCache* cache) {
+  std::vector<float> values(alts, kMissing);
+  for (size_t i = 0; i < scored.size(); ++i) {
+    double sum = 0;
+    for (const Plan& plan : plans) {
+      const double llr = plan.llr(i, site.jobs);
+      sum += llr;
+      if (const ScoreKey* key = plan.missing(i)) {
+        checked(llr, site);
+        cache->insert(*key, llr);
       }
-      if (any) writer_.set_strings(site.record, tags_.flag, flags);
     }
-    writer_.write(site.record);
+    values[scored[i]] = checked(sum / static_cast<double>(plans.size()), site);
   }
+  return values;
+}
 
- private:
-  float checked(double value, const VepSite& site) const {
-    const auto stored = static_cast<float>(value);
-    if (!std::isfinite(stored))
-      throw Error("vep", "non-finite score at " + site.record.contig() + ":" +
-                             std::to_string(site.record.pos() + 1) +
-                             "; the checkpoint's weights or activations are not finite");
-    return stored;
-  }
-
-  // One value per ALT: of those in `scored`, which the plans speak of, the mean over strands.
-  template <class Plan>
-  std::vector<float> values(const VepSite& site, size_t alts, const std::vector<size_t>& scored,
-                            const std::vector<Plan>& plans) {
-    std::vector<float> out(alts, kMissing);
-    for (size_t i = 0; i < scored.size(); ++i) {
-      double sum = 0;
-      for (const Plan& plan : plans) {
-        const double llr = plan.llr(i, site.jobs);
-        sum += llr;
-        if (const ScoreKey* key = plan.missing(i)) {
-          checked(llr, site);
-          cache_->insert(*key, llr);
-        }
-      }
-      out[scored[i]] = checked(sum / static_cast<double>(plans.size()), site);
-    }
-    return out;
-  }
-
-  TagNames tags_;
-  VcfWriter& writer_;
-  ScoreCache* cache_;
-};
+/// The engine's results for a site as the values of its tags.
+SiteScores site_scores(const VepSite& site, ScoreCache* cache) {
+  SiteScores scores{
+      mean_scores(site, site.centered.size(), site.centered_alts, site.centered_plans, cache),
+      mean_scores(site, site.next_token.size(), site.next_token_alts, site.next_token_plans, cache),
+      {}};
+  for (size_t i = 0; i < site.record.alts().size(); ++i) scores.flags.emplace_back(flag_name(site.flag(i)));
+  return scores;
+}
 
 // The digest covers the configuration, rope scaling included.
 std::optional<ScoreCache> open_cache(const Engine& engine, const VepOptions& options) {
@@ -221,16 +197,24 @@ void run_vep(Engine& engine, const VepOptions& options) {
   std::optional<ScoreCache> cache = open_cache(engine, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   VepReader reader(options, engine.config().layout, shared_cache);
+  RecordRange share;
+  if (options.shard) {
+    check_readable_twice(options.input);
+    VcfReader counted(options.input);
+    share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
+  }
   VcfReader vcf(options.input);
+  RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
+  if (options.shard) next = records_in(std::move(next), share);
 
-  VcfWriter writer(vcf, writer_options(engine, options, vcf, reader));
-  SiteWriter sites(options, writer, shared_cache);
+  const auto output =
+      make_site_output(vcf, writer_options(engine, options, vcf, reader), TagNames(options.tag_prefix));
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;
   run_pipeline<VepSite>(
-      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(vcf, emit); },
+      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, emit); },
       [&](VepSite& site) {
-        sites.write(site);
+        output->write(site.record, site_scores(site, shared_cache));
         progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
       });
   progress.finish();
@@ -239,7 +223,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
     log::info("vep", "cache: " + std::to_string(cache->found()) + " of " +
                          std::to_string(cache->looked_up()) + " allele scores found");
   }
-  writer.close();
+  output->close();
   print_summary(reader.counts());
 }
 

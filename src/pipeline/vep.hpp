@@ -1,11 +1,13 @@
-// `carbon vep`: VCF in, VCF with variant-effect scores out (contract section 5).
+// `carbon vep`: VCF in, VCF or a table with variant-effect scores out (contract section 5).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/pipeline/engine.hpp"
+#include "src/pipeline/shard.hpp"
 #include "src/recipe/centered.hpp"
 #include "src/recipe/next_token.hpp"
 #include "src/util/progress.hpp"
@@ -25,7 +27,7 @@ struct VepOptions {
   std::string input = "-";
   std::string fasta;
   std::string output = "-";
-  std::string output_type;  // "", u, b, v, z[0-9]
+  std::string output_type;  // "", u, b[0-9], v, z[0-9], t
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
   int64_t window = kDefaultCenteredWindow;
@@ -35,6 +37,7 @@ struct VepOptions {
   std::string tag_prefix = "CARBON";
   std::string unify_chr_names, chr_map;  // "" : exact names
   std::string cache;                     // "" : none
+  std::optional<Shard> shard;
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;

@@ -48,8 +48,8 @@ VepReader::VepReader(const VepOptions& options, const TokenLayout& layout, Score
       fasta_(options.fasta),
       names_(contig_names(options)) {}
 
-void VepReader::run(VcfReader& vcf, const std::function<void(VepSite)>& emit) {
-  for (VepSite site; vcf.next(site.record); site = VepSite()) {
+void VepReader::run(const RecordSource& next, const std::function<void(VepSite)>& emit) {
+  for (VepSite site; next(site.record); site = VepSite()) {
     ++counts_.total;
     if (!plan(site)) continue;
     emit(std::move(site));
@@ -64,16 +64,7 @@ bool VepReader::plan(VepSite& site) {
   Variant variant{record.pos(), to_upper(record.ref()), {}};
   for (const std::string& alt : record.alts()) variant.alts.push_back(to_upper(alt));
 
-  const std::string contig = names_.to_fasta(record.contig(), fasta_);
-  const int64_t length = contig.empty() ? -1 : fasta_.length(contig);
-  if (length >= 0) {
-    any_contig_found_ = true;
-  } else if (std::find(unknown_contigs_.begin(), unknown_contigs_.end(), record.contig()) ==
-             unknown_contigs_.end()) {
-    unknown_contigs_.push_back(record.contig());
-    log::warning(
-        "vep", "contig " + record.contig() + " is not in " + fasta_.path() + ": its records are not scored");
-  }
+  const auto& [contig, length] = find_contig(record.contig());
   const ReferenceSlice slice = length >= 0 ? fetch(contig, length, variant) : ReferenceSlice{};
   const RecordCheck check = check_record(variant, length, slice);
   if (check == RecordCheck::matches || check == RecordCheck::mismatch) ++checkable_;
@@ -117,6 +108,21 @@ bool VepReader::plan(VepSite& site) {
                                          strand, layout_, site.jobs, cache_);
   if (!centered_alts.empty() || !next_token_alts.empty()) ++counts_.scored;
   return true;
+}
+
+// Looks a name up once, and warns once of one that the FASTA lacks.
+const VepReader::Contig& VepReader::find_contig(const std::string& vcf_name) {
+  if (const auto known = contigs_.find(vcf_name); known != contigs_.end()) return known->second;
+  const std::string name = names_.to_fasta(vcf_name, fasta_);
+  const int64_t length = name.empty() ? -1 : fasta_.length(name);
+  if (length >= 0) {
+    any_contig_found_ = true;
+  } else {
+    unknown_contigs_.push_back(vcf_name);
+    log::warning("vep",
+                 "contig " + vcf_name + " is not in " + fasta_.path() + ": its records are not scored");
+  }
+  return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
 }
 
 // Everything a record's check and windows can touch, upper-case.

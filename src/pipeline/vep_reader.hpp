@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "src/genome/contig_names.hpp"
@@ -46,17 +47,23 @@ class VepReader {
   /// `cache` may be null.
   VepReader(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
 
-  /// Reads all records of `vcf`, calling `emit` for each that is kept. Throws Error for a reference mismatch
+  /// Reads all records of `next`, calling `emit` for each that is kept. Throws Error for a reference mismatch
   /// under
   /// `-c e`, for a share of mismatches that says "wrong assembly", and when no contig name is in the FASTA.
-  void run(VcfReader& vcf, const std::function<void(VepSite)>& emit);
+  void run(const RecordSource& next, const std::function<void(VepSite)>& emit);
 
   const VepCounts& counts() const { return counts_; }
   const IndexedFasta& fasta() const { return fasta_; }
   const ContigNames& names() const { return names_; }
 
  private:
+  struct Contig {
+    std::string name;  // the FASTA's
+    int64_t length;    // -1: not in the FASTA
+  };
+
   bool plan(VepSite& site);
+  const Contig& find_contig(const std::string& vcf_name);
   ReferenceSlice fetch(const std::string& contig, int64_t length, const Variant& variant) const;
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
@@ -70,7 +77,8 @@ class VepReader {
   VepCounts counts_;
   uint64_t checkable_ = 0, mismatches_ = 0;
   bool any_contig_found_ = false;
-  std::vector<std::string> unknown_contigs_;  // in order of appearance
+  std::unordered_map<std::string, Contig> contigs_;  // by the VCF's name, as records name them
+  std::vector<std::string> unknown_contigs_;         // in order of appearance
 };
 
 }  // namespace carbon

@@ -10,10 +10,16 @@ import gzip
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
+
+# A background job or nohup hands down ignored signals; the programs under test start without that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 CARBON = os.path.abspath(os.environ.get("CARBON", "build/carbon"))
 MAKE_CHECKPOINT = os.path.abspath(os.environ.get("CARBON_MAKE_CHECKPOINT", "build/make_checkpoint"))

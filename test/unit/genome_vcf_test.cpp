@@ -172,7 +172,7 @@ TEST_CASE("output types, suffixes and levels") {
   parse_output_type("u", options);
   CHECK(options.type == 'u');
   CHECK(options.level == -1);
-  for (const char* bad : {"", "x", "u1", "v0", "zz", "z10", "t"}) {
+  for (const char* bad : {"", "x", "u1", "v0", "zz", "z10", "t1"}) {
     CAPTURE(bad);
     CHECK(error_of([&] { parse_output_type(bad, options); }) != "");
   }
@@ -206,6 +206,40 @@ TEST_CASE("output types, suffixes and levels") {
   parse_output_type("z9", level);
   CHECK(contains(error_of([&] { copy(in, level); }), "level"));
   CHECK_FALSE(std::filesystem::exists(dir.file("k.vcf")));
+}
+
+TEST_CASE("a table is a type of its own, which VcfWriter refuses") {
+  const auto type = [](const char* path, const char* given) {
+    VcfWriterOptions options;
+    options.path = path;
+    if (*given) parse_output_type(given, options);
+    return output_type(options);
+  };
+  CHECK(type("-", "t") == 't');
+  CHECK(type("a.tsv", "") == 't');
+  CHECK(type("a.TSV.gz", "v") == 't');
+  CHECK(type("a.tsv.bgz", "b") == 't');
+  CHECK(type("a.vcf.gz", "t") == 'z');
+  CHECK(type("a.bcf", "t") == 'b');
+  CHECK(type("a.txt.gz", "t") == 't');
+  CHECK(type("tsv", "") == 'v');
+  const TemporaryDirectory dir;
+  const std::string in = dir.put("in.vcf", header + many_records(1));
+  CHECK(contains(error_of([&] { copy(in, score_options(dir.file("a.tsv"))); }), "output type"));
+  CHECK_FALSE(std::filesystem::exists(dir.file("a.tsv")));
+}
+
+TEST_CASE("floats of a table are those of a VCF") {
+  const auto text = [](float value) {
+    std::string line = "=";
+    append_vcf_float(value, line);
+    return line;
+  };
+  CHECK(text(0) == "=0");
+  CHECK(text(-1.5F) == "=-1.5");
+  CHECK(text(-0.4394969F) == "=-0.439497");
+  CHECK(text(1234567.F) == "=1.23457e+06");
+  CHECK(text(3e-9F) == "=3e-09");
 }
 
 TEST_CASE("contigs and tags that the header lacks") {

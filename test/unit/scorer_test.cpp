@@ -101,13 +101,15 @@ TEST_CASE("a full batch takes duplicates along, and nothing is lost between batc
   const TokenLayout layout;
   const std::vector<uint32_t> a = random_tokens(layout, 40, 1), b = random_tokens(layout, 40, 2);
   BoundedQueue<Item> queue(kQueuedItems);
+  std::vector<Item> items;
   int pushed = 0;
-  for (const auto& tokens : {a, a, b, a, b, b, a}) queue.push(item(pushed++, tokens));
-  queue.push(Item{pushed++, {}});
+  for (const auto& tokens : {a, a, b, a, b, b, a}) items.push_back(item(pushed++, tokens));
+  items.push_back(Item{pushed++, {}});
+  queue.push(items);
   queue.close();
   Batcher<Item> batcher(queue, 50);
   std::vector<std::vector<int>> batches;
-  for (auto batch = batcher.next(); !batch.empty(); batch = batcher.next()) {
+  for (std::vector<Item> batch; batcher.next(batch); batch.clear()) {
     batches.emplace_back();
     for (const Item& each : batch) batches.back().push_back(each.number);
   }
@@ -115,11 +117,12 @@ TEST_CASE("a full batch takes duplicates along, and nothing is lost between batc
 
   BoundedQueue<Item> tight(kQueuedItems);
   pushed = 0;
-  for (const auto& tokens : {a, a, b, b, a, a}) tight.push(item(pushed++, tokens));
+  for (const auto& tokens : {a, a, b, b, a, a}) items.push_back(item(pushed++, tokens));
+  tight.push(items);
   tight.close();
   Batcher<Item> one(tight, 1);
   batches.clear();
-  for (auto batch = one.next(); !batch.empty(); batch = one.next()) {
+  for (std::vector<Item> batch; one.next(batch); batch.clear()) {
     batches.emplace_back();
     for (const Item& each : batch) batches.back().push_back(each.number);
   }
