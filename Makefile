@@ -53,7 +53,7 @@ endif
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
 all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
-all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lz $(LIBS)
+all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lsqlite3 -lz $(LIBS)
 
 x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))
 lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) \

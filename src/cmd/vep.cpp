@@ -153,6 +153,8 @@ int cmd_vep(int argc, char** argv) {
   app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
       ->type_name("FILE");
   add_selection_options(app, options.selection);
+  app.add_option("--cache", options.cache, "take scores from this file, and add those that it lacks")
+      ->type_name("FILE");
   app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
       ->type_name("I/N");
   add_common_options(app, common);
@@ -174,6 +176,7 @@ int cmd_vep(int argc, char** argv) {
     if (options.input.empty()) return 1;
   }
   check_vep_output(options);
+  if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;

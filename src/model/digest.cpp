@@ -62,15 +62,17 @@ class Sha256 {
     check(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
   }
   void update(const void* data, size_t bytes) { check(EVP_DigestUpdate(context_.get(), data, bytes) == 1); }
+  Sha256Bytes bytes() {
+    Sha256Bytes hash;
+    check(EVP_DigestFinal_ex(context_.get(), hash.data(), nullptr) == 1);
+    return hash;
+  }
   std::string hex() {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned length = 0;
-    check(EVP_DigestFinal_ex(context_.get(), hash, &length) == 1);
     constexpr char digits[] = "0123456789abcdef";
     std::string text;
-    for (unsigned i = 0; i < length; ++i) {
-      text += digits[hash[i] >> 4];
-      text += digits[hash[i] & 15];
+    for (const unsigned char byte : bytes()) {
+      text += digits[byte >> 4];
+      text += digits[byte & 15];
     }
     return text;
   }
@@ -86,6 +88,12 @@ class Sha256 {
 constexpr size_t block_bytes = size_t{16} << 20;
 
 }  // namespace
+
+Sha256Bytes sha256_bytes(std::string_view text) {
+  Sha256 hash;
+  hash.update(text.data(), text.size());
+  return hash.bytes();
+}
 
 std::string sha256_hex(std::string_view text) {
   Sha256 hash;

@@ -5,6 +5,7 @@
 // write it is silent.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -12,6 +13,9 @@
 
 namespace carbon {
 
+/// SHA-256 as bytes.
+using Sha256Bytes = std::array<unsigned char, 32>;
+Sha256Bytes sha256_bytes(std::string_view text);
 /// SHA-256 as 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view text);
 /// The same of a part of a read-only file mapping, whose pages are given back as they are hashed: whoever

@@ -21,7 +21,40 @@ inline constexpr size_t kQueuedItems = 64;
 /// How many items without jobs the producer collects before it wakes the engine's thread.
 inline constexpr size_t kItemsPerPush = 16;
 
-/// Item: movable, with a member `std::vector<ScoreJob> jobs` (may be empty).
+/// Cuts a queue of items into batches for the engine. Item: movable, with a member `std::vector<ScoreJob>
+/// jobs` (may be empty).
+template <class Item>
+class Batcher {
+ public:
+  Batcher(BoundedQueue<Item>& queue, size_t tokens) : queue_(queue), limit_(tokens) {}
+
+  /// Waits for an item and takes what else there is into `batch`, which is empty, until it costs `tokens`;
+  /// false at the end. A job that repeats one of the batch costs nothing, so duplicate records join even a
+  /// full batch.
+  bool next(std::vector<Item>& batch) {
+    if (waiting_.empty() && !queue_.pop(waiting_)) return false;
+    DistinctJobs distinct;  // moving an item leaves its jobs where they are
+    for (size_t tokens = 0; batch.size() < kQueuedItems;) {
+      if (waiting_.empty() && !queue_.try_pop(waiting_)) break;
+      Item& item = waiting_.front();
+      size_t cost = 0;
+      for (const ScoreJob& job : item.jobs)
+        if (!distinct.find(job)) cost += job.cost();
+      if (cost > 0 && tokens >= limit_) break;
+      tokens += cost;
+      for (const ScoreJob& job : item.jobs) distinct.add(job);
+      batch.push_back(std::move(item));
+      waiting_.pop_front();
+    }
+    return true;
+  }
+
+ private:
+  BoundedQueue<Item>& queue_;
+  size_t limit_;
+  std::deque<Item> waiting_;
+};
+
 /// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
 /// thread and sees the items in order with their jobs' results; the engine runs on the calling thread.
 template <class Item>
@@ -53,15 +86,8 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
 
   std::exception_ptr failure;
   try {
-    std::deque<Item> waiting;
-    std::vector<Item> batch;
-    while (!waiting.empty() || planned.pop(waiting)) {
-      for (size_t tokens = 0; tokens < engine.batch_tokens() && batch.size() < kQueuedItems;) {
-        if (waiting.empty() && !planned.try_pop(waiting)) break;
-        for (const ScoreJob& job : waiting.front().jobs) tokens += job.cost();
-        batch.push_back(std::move(waiting.front()));
-        waiting.pop_front();
-      }
+    Batcher<Item> batcher(planned, engine.batch_tokens());
+    for (std::vector<Item> batch; batcher.next(batch);) {
       std::vector<ScoreJob*> jobs;
       for (Item& item : batch)
         for (ScoreJob& job : item.jobs) jobs.push_back(&job);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "src/pipeline/engine.hpp"
@@ -35,9 +36,22 @@ struct ScoreJob {
   size_t cost() const;
 };
 
+/// Jobs by what they ask for: everything but their results.
+class DistinctJobs {
+ public:
+  /// A job added before that asks for the same as `job`, or null.
+  const ScoreJob* find(const ScoreJob& job) const;
+  /// Remembers the address of `job`.
+  void add(const ScoreJob& job);
+
+ private:
+  std::unordered_multimap<size_t, const ScoreJob*> jobs_;  // by a hash
+};
+
 /// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their
 /// results. Keys and values are dropped afterwards. Jobs of one call are all base level or all token level,
-/// suffixes only at base level.
-void score_jobs(Engine& engine, std::span<ScoreJob* const> jobs);
+/// suffixes only at base level. Of jobs that ask for the same, one is run and the others get its results.
+/// Returns the new tokens run.
+size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs);
 
 }  // namespace carbon

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <optional>
 
 #include "src/pipeline/pipeline.hpp"
 #include "src/pipeline/vep_output.hpp"
@@ -125,33 +126,43 @@ float checked(double value, const VepSite& site) {
   return stored;
 }
 
-std::vector<float> centered_scores(const VepSite& site) {
-  std::vector<float> values(site.centered.size(), kMissing);
-  for (size_t i = 0; i < site.centered_alts.size(); ++i) {
+// One value per ALT, of which there are `alts`: of those in `scored`, which the plans speak of, the mean over
+// strands. What was not in the cache goes there.
+template <class Plan>
+std::vector<float> mean_scores(const VepSite& site, size_t alts, const std::vector<size_t>& scored,
+                               const std::vector<Plan>& plans, ScoreCache* cache) {
+  std::vector<float> values(alts, kMissing);
+  for (size_t i = 0; i < scored.size(); ++i) {
     double sum = 0;
-    for (const CenteredPlan& plan : site.centered_plans) sum += plan.llr(i, site.jobs);
-    values[site.centered_alts[i]] = checked(sum / static_cast<double>(site.centered_plans.size()), site);
-  }
-  return values;
-}
-
-std::vector<float> next_token_scores(const VepSite& site) {
-  std::vector<float> values(site.next_token.size(), kMissing);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (site.next_token[i] != AlleleFlag::scored) continue;
-    double sum = 0;
-    for (const NextTokenPlan& plan : site.next_token_plans)
-      sum += plan.llr(site.record.ref()[0], site.record.alts()[i][0], site.jobs);
-    values[i] = checked(sum / static_cast<double>(site.next_token_plans.size()), site);
+    for (const Plan& plan : plans) {
+      const double llr = plan.llr(i, site.jobs);
+      sum += llr;
+      if (const ScoreKey* key = plan.missing(i)) {
+        checked(llr, site);
+        cache->insert(*key, llr);
+      }
+    }
+    values[scored[i]] = checked(sum / static_cast<double>(plans.size()), site);
   }
   return values;
 }
 
 /// The engine's results for a site as the values of its tags.
-SiteScores site_scores(const VepSite& site) {
-  SiteScores scores{centered_scores(site), next_token_scores(site), {}};
+SiteScores site_scores(const VepSite& site, ScoreCache* cache) {
+  SiteScores scores{
+      mean_scores(site, site.centered.size(), site.centered_alts, site.centered_plans, cache),
+      mean_scores(site, site.next_token.size(), site.next_token_alts, site.next_token_plans, cache),
+      {}};
   for (size_t i = 0; i < site.record.alts().size(); ++i) scores.flags.emplace_back(flag_name(site.flag(i)));
   return scores;
+}
+
+// The digest covers the configuration, rope scaling included.
+std::optional<ScoreCache> open_cache(const Engine& engine, const VepOptions& options) {
+  if (options.cache.empty()) return std::nullopt;
+  return std::optional<ScoreCache>(
+      std::in_place, options.cache,
+      engine.checkpoint().sha256(engine.threads()) + "\n" + engine.dtype() + "\n" + engine.device_kind());
 }
 
 void print_summary(const VepCounts& counts) {
@@ -193,7 +204,9 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
 
 void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, engine.config().max_positions);
-  VepReader reader(options, engine.config().layout);
+  std::optional<ScoreCache> cache = open_cache(engine, options);
+  ScoreCache* const shared_cache = cache ? &*cache : nullptr;
+  VepReader reader(options, engine.config().layout, shared_cache);
   RecordRange share;
   if (options.shard) {
     check_readable_twice(options.input);
@@ -211,10 +224,15 @@ void run_vep(Engine& engine, const VepOptions& options) {
   run_pipeline<VepSite>(
       engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, emit); },
       [&](VepSite& site) {
-        output->write(site.record, site_scores(site));
+        output->write(site.record, site_scores(site, shared_cache));
         progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
       });
   progress.finish();
+  if (cache) {
+    cache->flush();
+    log::info("vep", "cache: " + std::to_string(cache->found()) + " of " +
+                         std::to_string(cache->looked_up()) + " allele scores found");
+  }
   output->close();
   print_summary(reader.counts());
 }

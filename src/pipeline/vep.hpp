@@ -39,6 +39,7 @@ struct VepOptions {
   double max_ref_mismatch = 0.05;
   std::string tag_prefix = "CARBON";
   std::string unify_chr_names, chr_map;  // "" : exact names
+  std::string cache;                     // "" : none
   std::optional<Shard> shard;
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand

@@ -14,11 +14,15 @@ std::vector<uint32_t> window_tokens(const std::vector<uint32_t>& kmers, const To
   return tokens;
 }
 
+const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
+  return cached && !cached->llr ? &cached->key : nullptr;
+}
+
 }  // namespace
 
 CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                            const ReferenceSlice& slice, int64_t window, Strand strand,
-                           const TokenLayout& layout, std::vector<ScoreJob>& jobs)
+                           const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
     : windows_(centered_windows(pos, ref, alts, slice, window, strand)), job_(jobs.size()) {
   ScoreJob job;
   bool any = false;
@@ -27,6 +31,11 @@ CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vecto
     const auto [a, r] = std::mismatch(alternative.begin(), alternative.end(), windows_.reference.begin());
     if (a == alternative.end()) continue;
     allele.differs = true;
+    if (cache)
+      allele.cached =
+          cache->look_up("centered", strand,
+                         {std::string_view(windows_.reference).substr(0, alternative.size()), alternative});
+    if (allele.cached && allele.cached->llr) continue;
     allele.diverge = static_cast<size_t>(a - alternative.begin()) / kKmerLength;
     first_row_ = any ? std::min(first_row_, allele.diverge) : allele.diverge;
     any = true;
@@ -48,6 +57,7 @@ CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vecto
 double CenteredPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
   const Allele& allele = alleles_[i];
   if (!allele.differs) return 0;
+  if (allele.cached && allele.cached->llr) return *allele.cached->llr;
   const ScoreJob& job = jobs[job_];
   const std::string& alternative = windows_.alternatives[i];
   const size_t end = alternative.size(), shared_end = std::min(end, (allele.diverge + 1) * kKmerLength);
@@ -60,23 +70,44 @@ double CenteredPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
   return log_likelihood_ratio(alt_logps, ref_logps);
 }
 
-NextTokenPlan::NextTokenPlan(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand,
-                             const TokenLayout& layout, std::vector<ScoreJob>& jobs)
-    : strand_(strand), job_(jobs.size()) {
+const ScoreKey* CenteredPlan::missing(size_t i) const {
+  return key_if_missing(alleles_[i].cached);
+}
+
+NextTokenPlan::NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
+                             const ReferenceSlice& slice, int64_t context, Strand strand,
+                             const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
+    : strand_(strand), ref_digit_(digit(ref)), job_(jobs.size()) {
+  const std::string bases = next_token_context(pos, slice, context, strand);
+  bool all_known = true;
+  for (const std::string& alt : alts) {
+    Allele& allele = alleles_.emplace_back();
+    allele.digit = digit(alt);
+    if (cache) allele.cached = cache->look_up("next-token", strand, {bases, ref, alt});
+    all_known &= allele.cached && allele.cached->llr;
+  }
+  if (all_known) return;
   ScoreJob job;
   job.tokens.push_back(layout.dna_begin());
-  const std::vector<uint32_t> kmers = encode_kmers(next_token_context(pos, slice, context, strand), layout);
+  const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
   job.tokens.insert(job.tokens.end(), kmers.begin(), kmers.end());
   job.want_begin = job.tokens.size() - 1;
   jobs.push_back(std::move(job));
 }
 
-double NextTokenPlan::llr(char ref, char alt, const std::vector<ScoreJob>& jobs) const {
+int NextTokenPlan::digit(const std::string& base) const {
+  return strand_ == Strand::forward ? base_digit(base[0]) : complement_digit(base_digit(base[0]));
+}
+
+double NextTokenPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
+  const Allele& allele = alleles_[i];
+  if (allele.cached && allele.cached->llr) return *allele.cached->llr;
   const double* row = jobs[job_].rows.data();
-  const auto digit = [this](char base) {
-    return strand_ == Strand::forward ? base_digit(base) : complement_digit(base_digit(base));
-  };
-  return row[digit(alt)] - row[digit(ref)];
+  return row[allele.digit] - row[ref_digit_];
+}
+
+const ScoreKey* NextTokenPlan::missing(size_t i) const {
+  return key_if_missing(alleles_[i].cached);
 }
 
 }  // namespace carbon

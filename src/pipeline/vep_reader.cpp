@@ -41,8 +41,12 @@ AlleleFlag VepSite::flag(size_t alt) const {
   return next_token.empty() ? AlleleFlag::scored : next_token[alt];
 }
 
-VepReader::VepReader(const VepOptions& options, const TokenLayout& layout)
-    : options_(options), layout_(layout), fasta_(options.fasta), names_(contig_names(options)) {}
+VepReader::VepReader(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache)
+    : options_(options),
+      layout_(layout),
+      cache_(cache),
+      fasta_(options.fasta),
+      names_(contig_names(options)) {}
 
 void VepReader::run(const RecordSource& next, const std::function<void(VepSite)>& emit) {
   for (VepSite site; next(site.record); site = VepSite()) {
@@ -71,8 +75,7 @@ bool VepReader::plan(VepSite& site) {
     check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
-  std::vector<std::string> centered_alts;
-  bool any_next_token = false;
+  std::vector<std::string> centered_alts, next_token_alts;
   for (size_t i = 0; i < variant.alts.size(); ++i) {
     const std::string& alt = variant.alts[i];
     const AlleleFlag common = classify_allele(alt, check);
@@ -88,18 +91,22 @@ bool VepReader::plan(VepSite& site) {
     if (wants(options_, Recipe::next_token)) {
       const bool multibase = common == AlleleFlag::scored && (variant.ref.size() != 1 || alt.size() != 1);
       site.next_token.push_back(multibase ? AlleleFlag::multibase : common);
-      any_next_token |= site.next_token.back() == AlleleFlag::scored;
+      if (site.next_token.back() == AlleleFlag::scored) {
+        site.next_token_alts.push_back(i);
+        next_token_alts.push_back(alt);
+      }
     }
     ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   }
   if (!centered_alts.empty())
     for (const Strand strand : strands_of(Recipe::centered, options_.strand))
       site.centered_plans.emplace_back(variant.pos, variant.ref, centered_alts, slice, options_.window,
-                                       strand, layout_, site.jobs);
-  if (any_next_token)
+                                       strand, layout_, site.jobs, cache_);
+  if (!next_token_alts.empty())
     for (const Strand strand : strands_of(Recipe::next_token, options_.strand))
-      site.next_token_plans.emplace_back(variant.pos, slice, options_.context, strand, layout_, site.jobs);
-  if (!centered_alts.empty() || any_next_token) ++counts_.scored;
+      site.next_token_plans.emplace_back(variant.pos, variant.ref, next_token_alts, slice, options_.context,
+                                         strand, layout_, site.jobs, cache_);
+  if (!centered_alts.empty() || !next_token_alts.empty()) ++counts_.scored;
   return true;
 }
 

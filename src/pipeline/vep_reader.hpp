@@ -26,11 +26,12 @@ struct VepCounts {
   std::array<uint64_t, kAlleleFlags> alleles{};
 };
 
-/// One record on its way through the pipeline. A plan's i-th allele is record allele `centered_alts[i]`.
+/// One record on its way through the pipeline. A plan's i-th allele is record allele `centered_alts[i]` or
+/// `next_token_alts[i]`.
 struct VepSite {
   VcfRecord record;
   std::vector<AlleleFlag> centered, next_token;  // per ALT; empty when the recipe is not asked for
-  std::vector<size_t> centered_alts;
+  std::vector<size_t> centered_alts, next_token_alts;
   std::vector<CenteredPlan> centered_plans;     // one a strand
   std::vector<NextTokenPlan> next_token_plans;  // one a strand
   std::vector<ScoreJob> jobs;
@@ -43,7 +44,8 @@ std::vector<Strand> strands_of(Recipe recipe, VepStrand option);
 
 class VepReader {
  public:
-  VepReader(const VepOptions& options, const TokenLayout& layout);
+  /// `cache` may be null.
+  VepReader(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
 
   /// Reads all records of `next`, calling `emit` for each that is kept. Throws Error for a reference mismatch
   /// under
@@ -69,6 +71,7 @@ class VepReader {
 
   const VepOptions& options_;
   TokenLayout layout_;
+  ScoreCache* cache_;
   IndexedFasta fasta_;
   ContigNames names_;
   VepCounts counts_;

@@ -281,6 +281,20 @@ def order_and_neighbours_change_nothing():
 
 
 @case
+def repeated_records_have_the_same_scores():
+    args = ("--no-version", "--recipe", "centered,next-token", "--context", "60", "-w", WINDOW)
+    head, body = [], []
+    for line in read(MINI).decode().splitlines(True):
+        (head if line[0] == "#" else body).append(line)
+    wanted = [line for line in records(vep(*args, MINI).text) for _ in range(3)]
+    repeated = write(fresh(), "repeated.vcf", "".join(head + [line for line in body for _ in range(3)]))
+    apart = write(fresh(), "apart.vcf", "".join(head + body * 3))
+    for tokens in ("1", "30", "4096"):
+        expect_equal(records(vep(*args, "--batch-tokens", tokens, repeated).text), wanted, "three times in a row")
+        expect_equal(records(vep(*args, "--batch-tokens", tokens, apart).text), wanted[::3] * 3, "three times over")
+
+
+@case
 def alleles_together_or_apart():
     together = values(mini()["three_alts"], "CARBON_LLR")
     apart = [values(line, "CARBON_LLR")[0] for line in records(vep("-w", WINDOW, vcf([("c1", 120, "C", a) for a in "GTA"])).text)]

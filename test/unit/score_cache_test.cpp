@@ -1,0 +1,219 @@
+// The score cache: values to the bit, keys that tell everything apart, and files that it refuses untouched.
+#include "src/pipeline/score_cache.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <random>
+
+#include "src/pipeline/vep_plan.hpp"
+#include "test/unit/generated_checkpoint.hpp"
+
+using namespace carbon;
+using carbon::test::GeneratedCheckpoint;
+using carbon::test::tiny;
+using model_test::contains;
+using model_test::message_of;
+using model_test::TempDir;
+using model_test::write_text;
+
+namespace {
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool same_bits(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// A cache file with the value 0.1 under the sequences "AC" and "AG".
+std::filesystem::path small_cache(const TempDir& dir) {
+  const std::filesystem::path path = dir.path() / "cache";
+  ScoreCache cache(path.string(), "model");
+  cache.insert(cache.look_up("centered", Strand::forward, {"AC", "AG"}).key, 0.1);
+  cache.flush();
+  return path;
+}
+
+std::string refusal(const std::filesystem::path& path) {
+  return message_of([&] { ScoreCache(path.string(), "model"); });
+}
+
+}  // namespace
+
+TEST_CASE("values come back to the bit, in the same run and in a later one") {
+  const TempDir dir;
+  const std::string path = (dir.path() / "cache").string();
+  const double values[] = {-0.0, 0.1, -1e300, std::numeric_limits<double>::denorm_min(), 3};
+  const auto sequence = [](size_t i) { return "ACGT" + std::string(i, 'A'); };
+  {
+    ScoreCache cache(path, "model");
+    for (size_t i = 0; i < std::size(values); ++i) {
+      const CachedScore at = cache.look_up("centered", Strand::forward, {sequence(i), "A"});
+      CHECK_FALSE(at.llr);
+      cache.insert(at.key, values[i]);
+      cache.insert(at.key, values[i]);
+    }
+    cache.flush();
+    CHECK(cache.look_up("centered", Strand::forward, {sequence(1), "A"}).llr == 0.1);
+    CHECK(cache.looked_up() == std::size(values) + 1);
+    CHECK(cache.found() == 1);
+  }
+  CHECK_FALSE(std::filesystem::exists(path + "-wal"));
+  ScoreCache cache(path, "model");
+  for (size_t i = 0; i < std::size(values); ++i) {
+    const CachedScore at = cache.look_up("centered", Strand::forward, {sequence(i), "A"});
+    REQUIRE(at.llr);
+    CHECK(same_bits(*at.llr, values[i]));
+  }
+  CHECK(cache.found() == std::size(values));
+}
+
+TEST_CASE("many entries are written without being asked") {
+  const TempDir dir;
+  const std::string path = (dir.path() / "cache").string();
+  {
+    ScoreCache cache(path, "model");
+    for (int i = 0; i < 2500; ++i)
+      cache.insert(cache.look_up("centered", Strand::forward, {std::to_string(i), "A"}).key, i);
+  }
+  ScoreCache cache(path, "model");
+  for (int i = 0; i < 2500; ++i) cache.look_up("centered", Strand::forward, {std::to_string(i), "A"});
+  CHECK(cache.found() == 2048);
+}
+
+TEST_CASE("a key depends on everything that a score depends on") {
+  const TempDir dir;
+  const std::string path = (dir.path() / "cache").string();
+  std::vector<ScoreKey> keys;
+  {
+    ScoreCache cache(path, "model");
+    for (const auto& [recipe, strand] : {std::pair("centered", Strand::forward),
+                                         {"centered", Strand::reverse},
+                                         {"next-token", Strand::forward}})
+      keys.push_back(cache.look_up(recipe, strand, {"AC", "G"}).key);
+    keys.push_back(cache.look_up("centered", Strand::forward, {"A", "CG"}).key);
+    keys.push_back(cache.look_up("centered", Strand::forward, {"AC", "G", ""}).key);
+    keys.push_back(cache.look_up("centered", Strand::forward, {"G", "AC"}).key);
+    CHECK(keys.front() == cache.look_up("centered", Strand::forward, {"AC", "G"}).key);
+  }
+  keys.push_back(ScoreCache(path, "other model").look_up("centered", Strand::forward, {"AC", "G"}).key);
+  for (size_t i = 0; i < keys.size(); ++i)
+    for (size_t j = 0; j < i; ++j) CHECK(keys[i] != keys[j]);
+}
+
+TEST_CASE("what is no sound cache is refused and left alone") {
+  const TempDir dir;
+  const std::filesystem::path good = small_cache(dir), path = dir.path() / "bad";
+  const std::string bytes = bytes_of(good);
+  REQUIRE(bytes.size() >= 8192);
+  const auto expect = [&](const std::string& content, const char* what) {
+    write_text(path, content);
+    const std::string message = refusal(path);
+    CAPTURE(message);
+    CHECK(contains(message, what));
+    CHECK(contains(message, path.string()));
+    CHECK(contains(message, "--cache"));
+    CHECK(bytes_of(path) == content);
+    CHECK_FALSE(std::filesystem::exists(path.string() + "-wal"));
+  };
+  expect("", "not a score cache");
+  expect("##fileformat=VCFv4.2\n" + std::string(200, 'x'), "not a score cache");
+  expect(bytes.substr(0, 60), "not a score cache");
+  std::string changed = bytes;
+  changed[68] ^= 1;  // another program's SQLite file
+  expect(changed, "not a score cache");
+  changed = bytes;
+  changed[63] = 9;
+  expect(changed, "layout 9");
+  expect(bytes.substr(0, 4096), "damaged");
+  changed = bytes;
+  changed.replace(4096, 200, std::string(200, '\xff'));
+  expect(changed, "damaged");
+  changed = bytes;
+  changed.replace(100, 300, std::string(300, '\0'));
+  expect(changed, "damaged");
+  CHECK(contains(refusal(dir.path()), "not a regular file"));
+  CHECK(contains(refusal(dir.path() / "no" / "such"), "cannot make the score cache"));
+  std::filesystem::create_symlink(dir.path() / "nowhere", dir.path() / "dangling");
+  CHECK(contains(refusal(dir.path() / "dangling"), "cannot open the score cache"));
+  write_text(dir.path() / "gone-wal", "log");
+  CHECK(contains(refusal(dir.path() / "gone"), "gone-wal is left over"));
+  CHECK_FALSE(std::filesystem::exists(dir.path() / "gone"));
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path()))
+    CHECK_FALSE(contains(entry.path().string(), ".partial"));
+}
+
+TEST_CASE("a changed value is an error, not a score") {
+  const TempDir dir;
+  const std::filesystem::path path = small_cache(dir);
+  std::string bytes = bytes_of(path);
+  const size_t at = bytes.find("\x3f\xb9\x99\x99\x99\x99\x99\x9a");  // 0.1
+  REQUIRE(at != std::string::npos);
+  bytes[at + 7] = '\x9b';
+  write_text(path, bytes);
+  ScoreCache cache(path.string(), "model");
+  const std::string message = message_of([&] { cache.look_up("centered", Strand::forward, {"AC", "AG"}); });
+  CAPTURE(message);
+  CHECK(contains(message, "checksum"));
+}
+
+TEST_CASE("alleles in the cache run nothing, and their ratios are the computed ones") {
+  const GeneratedCheckpoint files(tiny());
+  EngineOptions options;
+  options.model = files.dir();
+  options.threads = 2;
+  Engine engine(options);
+  const TokenLayout& layout = engine.config().layout;
+  std::mt19937 random(31);
+  std::string contig;
+  for (int i = 0; i < 900; ++i) contig += "ACGT"[random() % 4];
+  contig[400] = 'A';
+  const ReferenceSlice slice{0, 900, contig};
+  const TempDir dir;
+  const std::string path = (dir.path() / "cache").string();
+  const std::vector<std::string> two{"C", "AGG"}, three{"G", "C", "AGG", "A"}, snvs{"C", "G"};
+
+  const auto score = [&](std::vector<ScoreJob>& jobs) {
+    std::vector<ScoreJob*> pointers;
+    for (ScoreJob& job : jobs) pointers.push_back(&job);
+    return score_jobs(engine, pointers);
+  };
+  for (const Strand strand : {Strand::forward, Strand::reverse}) {
+    std::vector<ScoreJob> plain_jobs;
+    const CenteredPlan plain(400, "A", three, slice, 300, strand, layout, plain_jobs);
+    const NextTokenPlan plain_next(400, "A", snvs, slice, 180, strand, layout, plain_jobs);
+    score(plain_jobs);
+    CHECK(plain.missing(0) == nullptr);
+    CHECK(plain_next.missing(0) == nullptr);
+
+    const auto with_cache = [&](const std::vector<std::string>& alts) {
+      ScoreCache cache(path, "model");
+      std::vector<ScoreJob> jobs;
+      const CenteredPlan plan(400, "A", alts, slice, 300, strand, layout, jobs, &cache);
+      const NextTokenPlan next(400, "A", snvs, slice, 180, strand, layout, jobs, &cache);
+      const size_t tokens = score(jobs);
+      const size_t skipped = three.size() - alts.size() == 2 ? 1 : 0;  // `two` is the middle of `three`
+      for (size_t i = 0; i < alts.size(); ++i) {
+        CHECK(same_bits(plan.llr(i, jobs), plain.llr(i + skipped, plain_jobs)));
+        if (const ScoreKey* key = plan.missing(i)) cache.insert(*key, plan.llr(i, jobs));
+      }
+      for (size_t i = 0; i < snvs.size(); ++i) {
+        CHECK(same_bits(next.llr(i, jobs), plain_next.llr(i, plain_jobs)));
+        if (const ScoreKey* key = next.missing(i)) cache.insert(*key, next.llr(i, jobs));
+      }
+      cache.flush();
+      return std::pair(tokens, jobs.empty() || jobs[0].suffixes.empty() ? 0 : jobs[0].suffixes.size());
+    };
+    CHECK(with_cache(two).second == 2);
+    CHECK(with_cache(two).first == 0);
+    CHECK(with_cache(three).second == 1);
+    CHECK(with_cache(three).first == 0);
+    CHECK(with_cache(two).first == 0);
+  }
+}

@@ -1,0 +1,130 @@
+// Jobs that ask for the same are run once, and batches make room for them.
+#include "src/pipeline/scorer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+
+#include "src/pipeline/pipeline.hpp"
+#include "test/unit/generated_checkpoint.hpp"
+
+using namespace carbon;
+using carbon::test::GeneratedCheckpoint;
+using carbon::test::tiny;
+
+namespace {
+
+std::vector<uint32_t> random_tokens(const TokenLayout& layout, size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<uint32_t> tokens{layout.dna_begin()};
+  while (tokens.size() < n) tokens.push_back(layout.kmer0() + random() % kKmerCount);
+  return tokens;
+}
+
+size_t run(Engine& engine, std::vector<ScoreJob>& jobs) {
+  std::vector<ScoreJob*> pointers;
+  for (ScoreJob& job : jobs) pointers.push_back(&job);
+  return score_jobs(engine, pointers);
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+struct Item {
+  int number = 0;
+  std::vector<ScoreJob> jobs;
+};
+
+Item item(int number, std::vector<uint32_t> tokens) {
+  Item out;
+  out.number = number;
+  out.jobs.resize(1);
+  out.jobs[0].tokens = std::move(tokens);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("jobs that ask for the same are run once") {
+  const GeneratedCheckpoint files(tiny());
+  EngineOptions options;
+  options.model = files.dir();
+  options.threads = 2;
+  options.batch_tokens = 50;
+  Engine engine(options);
+  const TokenLayout& layout = engine.config().layout;
+
+  ScoreJob job;
+  job.tokens = random_tokens(layout, 40, 1);
+  job.want_begin = 10;
+  job.suffixes = {{12, random_tokens(layout, 20, 2)}};
+  std::vector<ScoreJob> alone{job};
+  CHECK(run(engine, alone) == 60);
+
+  ScoreJob other_tokens = job, other_rows = job, other_suffix = job, other_fork = job, no_suffix = job;
+  other_tokens.tokens.back() ^= 1;
+  other_rows.want_begin = 11;
+  other_suffix.suffixes[0].tokens.back() ^= 1;
+  other_fork.suffixes[0].shared = 13;
+  no_suffix.suffixes.clear();
+  std::vector<ScoreJob> jobs{job,          other_tokens, job,       other_rows, other_suffix,
+                             other_suffix, other_fork,   no_suffix, job,        no_suffix};
+  CHECK(run(engine, jobs) == 5 * 60 + 40);
+  for (const size_t i : {0u, 2u, 8u}) {
+    CHECK(same_bits(jobs[i].rows, alone[0].rows));
+    REQUIRE(jobs[i].suffix_rows.size() == 1);
+    CHECK(same_bits(jobs[i].suffix_rows[0], alone[0].suffix_rows[0]));
+  }
+  CHECK(jobs[3].rows.size() + ops::kMarginals == alone[0].rows.size());
+  CHECK_FALSE(same_bits(jobs[1].rows, jobs[0].rows));
+  CHECK_FALSE(same_bits(jobs[4].suffix_rows[0], jobs[0].suffix_rows[0]));
+  CHECK(same_bits(jobs[4].suffix_rows[0], jobs[5].suffix_rows[0]));
+  CHECK_FALSE(same_bits(jobs[6].suffix_rows[0], jobs[0].suffix_rows[0]));
+  CHECK(jobs[9].suffix_rows.empty());
+  CHECK(same_bits(jobs[9].rows, jobs[0].rows));
+
+  ScoreJob token_level;
+  token_level.tokens = random_tokens(layout, 30, 3);
+  token_level.targets.assign(30, layout.kmer0());
+  ScoreJob other_target = token_level;
+  other_target.targets[7] += 1;
+  std::vector<ScoreJob> levels{token_level, other_target, token_level};
+  CHECK(run(engine, levels) == 60);
+  CHECK(same_bits(levels[0].rows, levels[2].rows));
+  CHECK(levels[0].rows[7] != levels[1].rows[7]);
+  CHECK(levels[0].rows[8] == levels[1].rows[8]);
+}
+
+TEST_CASE("a full batch takes duplicates along, and nothing is lost between batches") {
+  const TokenLayout layout;
+  const std::vector<uint32_t> a = random_tokens(layout, 40, 1), b = random_tokens(layout, 40, 2);
+  BoundedQueue<Item> queue(kQueuedItems);
+  std::vector<Item> items;
+  int pushed = 0;
+  for (const auto& tokens : {a, a, b, a, b, b, a}) items.push_back(item(pushed++, tokens));
+  items.push_back(Item{pushed++, {}});
+  queue.push(items);
+  queue.close();
+  Batcher<Item> batcher(queue, 50);
+  std::vector<std::vector<int>> batches;
+  for (std::vector<Item> batch; batcher.next(batch); batch.clear()) {
+    batches.emplace_back();
+    for (const Item& each : batch) batches.back().push_back(each.number);
+  }
+  CHECK(batches == std::vector<std::vector<int>>{{0, 1, 2, 3, 4, 5, 6, 7}});
+
+  BoundedQueue<Item> tight(kQueuedItems);
+  pushed = 0;
+  for (const auto& tokens : {a, a, b, b, a, a}) items.push_back(item(pushed++, tokens));
+  tight.push(items);
+  tight.close();
+  Batcher<Item> one(tight, 1);
+  batches.clear();
+  for (std::vector<Item> batch; one.next(batch); batch.clear()) {
+    batches.emplace_back();
+    for (const Item& each : batch) batches.back().push_back(each.number);
+  }
+  CHECK(batches == std::vector<std::vector<int>>{{0, 1}, {2, 3}, {4, 5}});
+}
