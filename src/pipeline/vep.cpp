@@ -17,20 +17,14 @@ namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-bool wants(const VepOptions& options, Recipe recipe) {
-  for (const Recipe wanted : options.recipes)
-    if (wanted == recipe) return true;
-  return false;
-}
-
 std::vector<InfoTag> tag_definitions(const VepOptions& options, const TagNames& tags) {
   std::vector<InfoTag> out;
-  if (wants(options, Recipe::centered))
+  if (options.wants(Recipe::centered))
     out.push_back(
         {tags.llr, "A", "Float",
          "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
              " bp window, alternative minus reference, in nats; negative = the alternative is less likely"});
-  if (wants(options, Recipe::next_token))
+  if (options.wants(Recipe::next_token))
     out.push_back({tags.nt, "A", "Float",
                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
                        " bp context; negative = the alternative is less likely"});
@@ -63,15 +57,14 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
     const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand)
                                : centered                                  ? "both"
                                                                            : "+";
-    if (strands.find(strand) == std::string::npos || options.recipes.size() > 1)
-      strands += (strands.empty() ? "" : "/") + strand;
+    strands += (strands.empty() ? "" : "/") + strand;
   }
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + engine.checkpoint().id() +
                      "\",SHA256=" + engine.checkpoint().sha256(engine.threads()) +
                      ",Dtype=" + engine.dtype() + ",Device=\"" + engine.device_kind() +
                      "\",Recipe=" + recipes;
-  if (wants(options, Recipe::centered)) line += ",Window=" + std::to_string(options.window);
-  if (wants(options, Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
+  if (options.wants(Recipe::centered)) line += ",Window=" + std::to_string(options.window);
+  if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
   return line + ",Strand=" + strands + ">";
 }
 
@@ -185,7 +178,7 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
   const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
   const std::string context =
       " does not fit the model's context of " + std::to_string(max_positions) + " tokens";
-  if (wants(options, Recipe::centered)) {
+  if (options.wants(Recipe::centered)) {
     if (options.window < 12 || options.window % 2 != 0)
       throw Error("vep",
                   "--window " + std::to_string(options.window) + ": expected an even number of at least 12");
@@ -193,7 +186,7 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
       throw Error("vep", "--window " + std::to_string(options.window) + context +
                              "; the largest that fits is " + std::to_string(largest));
   }
-  if (wants(options, Recipe::next_token)) {
+  if (options.wants(Recipe::next_token)) {
     if (options.context < 0)
       throw Error("vep", "--context " + std::to_string(options.context) + ": expected 0 or more");
     if (options.context > largest)

@@ -1,6 +1,7 @@
 // `carbon vep`: VCF in, VCF or a table with variant-effect scores out (contract section 5).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,6 +45,10 @@ struct VepOptions {
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;
+
+  bool wants(Recipe recipe) const {
+    return std::find(recipes.begin(), recipes.end(), recipe) != recipes.end();
+  }
 };
 
 /// Throws Error; nothing of a named output file remains then.

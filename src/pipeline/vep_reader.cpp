@@ -12,10 +12,6 @@ constexpr uint64_t kAssemblySample = 1000;       // checkable records after whic
 constexpr uint64_t kAssemblyMinMismatches = 20;  // at the end of the input
 constexpr uint64_t kShownWarnings = 10;
 
-bool wants(const VepOptions& options, Recipe recipe) {
-  return std::find(options.recipes.begin(), options.recipes.end(), recipe) != options.recipes.end();
-}
-
 std::string place(const VcfRecord& record) {
   return record.contig() + ":" + std::to_string(record.pos() + 1);
 }
@@ -79,7 +75,7 @@ bool VepReader::plan(VepSite& site) {
   for (size_t i = 0; i < variant.alts.size(); ++i) {
     const std::string& alt = variant.alts[i];
     const AlleleFlag common = classify_allele(alt, check);
-    if (wants(options_, Recipe::centered)) {
+    if (options_.wants(Recipe::centered)) {
       const bool too_long =
           common == AlleleFlag::scored && centered_too_long(variant.ref, alt, options_.window);
       site.centered.push_back(too_long ? AlleleFlag::too_long : common);
@@ -88,7 +84,7 @@ bool VepReader::plan(VepSite& site) {
         centered_alts.push_back(alt);
       }
     }
-    if (wants(options_, Recipe::next_token)) {
+    if (options_.wants(Recipe::next_token)) {
       const bool multibase = common == AlleleFlag::scored && (variant.ref.size() != 1 || alt.size() != 1);
       site.next_token.push_back(multibase ? AlleleFlag::multibase : common);
       if (site.next_token.back() == AlleleFlag::scored) {
@@ -132,9 +128,9 @@ ReferenceSlice VepReader::fetch(const std::string& contig, int64_t length, const
     begin = std::min(begin, from);
     end = std::max(end, to);
   };
-  if (wants(options_, Recipe::centered))
+  if (options_.wants(Recipe::centered))
     cover(centered_begin(variant.pos, options_.window), centered_end(variant.pos, options_.window));
-  if (wants(options_, Recipe::next_token))
+  if (options_.wants(Recipe::next_token))
     for (const Strand strand : strands_of(Recipe::next_token, options_.strand))
       cover(next_token_begin(variant.pos, options_.context, strand),
             next_token_end(variant.pos, options_.context, strand));
