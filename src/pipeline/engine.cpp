@@ -36,4 +36,9 @@ Engine::Engine(const EngineOptions& options)
   log::info("engine", "model " + checkpoint_.id() + ", " + dtype() + ", " + device_kind());
 }
 
+const std::string& Engine::model_sha256() const {
+  if (model_sha256_.empty()) model_sha256_ = checkpoint_.sha256(threads_);
+  return model_sha256_;
+}
+
 }  // namespace carbon

@@ -29,7 +29,8 @@ class Engine {
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
   size_t batch_tokens() const { return batch_tokens_; }
-  int threads() const { return threads_; }
+  /// Checkpoint::sha256(), computed when first asked for.
+  const std::string& model_sha256() const;
   /// bf16 or f32.
   std::string dtype() const { return dtype_name(backend_->dtype()); }
   std::string device_kind() const { return backend_->device_kind(); }
@@ -38,6 +39,7 @@ class Engine {
   Checkpoint checkpoint_;
   size_t batch_tokens_;
   int threads_;
+  mutable std::string model_sha256_;
   std::unique_ptr<ops::Backend> backend_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Head> head_;

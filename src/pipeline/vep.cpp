@@ -60,9 +60,8 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
     strands += (strands.empty() ? "" : "/") + strand;
   }
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + engine.checkpoint().id() +
-                     "\",SHA256=" + engine.checkpoint().sha256(engine.threads()) +
-                     ",Dtype=" + engine.dtype() + ",Device=\"" + engine.device_kind() +
-                     "\",Recipe=" + recipes;
+                     "\",SHA256=" + engine.model_sha256() + ",Dtype=" + engine.dtype() + ",Device=\"" +
+                     engine.device_kind() + "\",Recipe=" + recipes;
   if (options.wants(Recipe::centered)) line += ",Window=" + std::to_string(options.window);
   if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
   return line + ",Strand=" + strands + ">";
@@ -97,7 +96,8 @@ VcfWriterOptions writer_options(const Engine& engine, const VepOptions& options,
   VcfWriterOptions out = output_options(options);
   const TagNames tags(options.tag_prefix);
   out.tags = tag_definitions(options, tags);
-  out.drop_infos = {tags.llr, tags.nt, tags.flag};
+  if (!options.wants(Recipe::centered)) out.drop_infos.push_back(tags.llr);
+  if (!options.wants(Recipe::next_token)) out.drop_infos.push_back(tags.nt);
   out.drop_header_lines = {"##carbon_vepModel=<ID=" + options.tag_prefix + ","};
   out.header_lines = header_lines(engine, options);
   if (options.chr_map.empty() && options.unify_chr_names.empty())
@@ -155,7 +155,7 @@ std::optional<ScoreCache> open_cache(const Engine& engine, const VepOptions& opt
   if (options.cache.empty()) return std::nullopt;
   return std::optional<ScoreCache>(
       std::in_place, options.cache,
-      engine.checkpoint().sha256(engine.threads()) + "\n" + engine.dtype() + "\n" + engine.device_kind());
+      engine.model_sha256() + "\n" + engine.dtype() + "\n" + engine.device_kind());
 }
 
 void print_summary(const VepCounts& counts) {

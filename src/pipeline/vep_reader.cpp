@@ -63,12 +63,12 @@ bool VepReader::plan(VepSite& site) {
   const auto& [contig, length] = find_contig(record.contig());
   const ReferenceSlice slice = length >= 0 ? fetch(contig, length, variant) : ReferenceSlice{};
   const RecordCheck check = check_record(variant, length, slice);
-  if (check == RecordCheck::matches || check == RecordCheck::mismatch) ++checkable_;
+  const bool checkable = check == RecordCheck::matches || check == RecordCheck::mismatch;
+  if (checkable) ++checkable_;
   if (check == RecordCheck::mismatch)
     note_mismatch(
         record, std::string(slice.get(variant.pos, variant.pos + static_cast<int64_t>(variant.ref.size()))));
-  if (checkable_ == kAssemblySample && (check == RecordCheck::matches || check == RecordCheck::mismatch))
-    check_share(false);
+  if (checkable && checkable_ == kAssemblySample) check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
   std::vector<std::string> centered_alts, next_token_alts;

@@ -37,9 +37,6 @@ void warning(std::string_view function, std::string_view text) {
 void info(std::string_view function, std::string_view text) {
   if (verbosity() >= info_level) line("I", function, text);
 }
-void debug(std::string_view function, std::string_view text) {
-  if (verbosity() >= debug_level) line("D", function, text);
-}
 
 void summary(std::string_view text) {
   if (verbosity() <= off) return;

@@ -23,7 +23,6 @@ int verbosity();
 void error(std::string_view function, std::string_view text);
 void warning(std::string_view function, std::string_view text);
 void info(std::string_view function, std::string_view text);
-void debug(std::string_view function, std::string_view text);
 
 /// A line of a command's own report (the `Lines ...` summary): printed unless the verbosity is off.
 void summary(std::string_view line);
