@@ -1,7 +1,7 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
 # defaults below.
 #
-#   make            ./carbon and the bundled model
+#   make            ./carbon
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir datadir mandir (also: make uninstall)
@@ -61,10 +61,9 @@ lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp token
 unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
-DEMO_MODEL   := models/carbon-tiny/model.safetensors
 
 # A program with sanitizers stays in its build folder.
-all: $(if $(SANITIZE),$(BUILD)/carbon,carbon) $(DEMO_MODEL)
+all: $(if $(SANITIZE),$(BUILD)/carbon,carbon)
 
 carbon: $(BUILD)/carbon
 	cp -f $< $@.tmp && mv -f $@.tmp $@
@@ -105,23 +104,19 @@ $(BUILD)/carbon: $(BUILD)/src/main.o $(BUILD)/libcarbon.a
 $(BUILD)/unit: $(unit_objects) $(BUILD)/libcarbon.a
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
 
-# Checkpoints for tests and the stand-in demonstration model: every weight is a hash of (tensor name, index).
+# Checkpoints for tests: every weight is a hash of (tensor name, index).
 $(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o $(BUILD)/libcarbon.a
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
 
-# Made anew when its recipe changes, not with every link of the program that writes it.
-$(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
-	$(BUILD)/make_checkpoint --preset demo models/carbon-tiny
-
 -include $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
-check test: $(BUILD)/carbon $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
+check test: $(BUILD)/carbon $(BUILD)/unit $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) test/run.sh
 
-demo: carbon $(DEMO_MODEL)
+demo: carbon
 	test/demo.sh
 
-install: carbon $(DEMO_MODEL)
+install: carbon
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
@@ -142,7 +137,7 @@ clean:
 	rm -rf $(BUILD) carbon
 distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
-	rm -f $(DEMO_MODEL) models/carbon-tiny/config.json models/carbon-tiny/dna_config.json carbon-$(VERSION).tar.gz
+	rm -f carbon-$(VERSION).tar.gz
 
 .PHONY: all check test demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

@@ -139,6 +139,17 @@ def _keep_apart(bases, words, window):
     return pieces, int(len(bases) - keep.sum())
 
 
+def load_holdout(directory, holdout_list):
+    """The held-out records of each kind."""
+    rules = _holdout_rules(holdout_list)
+    holdout = {}
+    for kind in KINDS:
+        records = list(read_fasta(os.path.join(directory, kind + ".fa.gz")))
+        held = _held_out(kind, [name for name, _ in records], rules)
+        holdout[kind] = [Record(kind, *records[i]) for i in sorted(held)]
+    return holdout
+
+
 def load(directory, holdout_list, exclude=()):
     """The corpus, split. `exclude`: FASTA files whose sequence must not be trained on either."""
     rules = _holdout_rules(holdout_list)

@@ -4,6 +4,7 @@ The embedding is trained as a sum over parts of the 6-mer (single bases, runs of
 as one plain table: k-mers that share bases share what was learnt of them from the first step on.
 """
 import json
+import math
 import os
 import struct
 
@@ -15,14 +16,16 @@ from torch import nn
 from corpus import FIRST_KMER, K, KMERS
 
 VOCAB = 4224  # <dna>, </dna>, <oov>, the 6-mers, unused: a multiple of 128
+UNUSED_LOG_COUNT = math.log(VOCAB - FIRST_KMER - KMERS)
 SHAPE = dict(hidden=256, layers=6, heads=4, kv_heads=2, head_dim=64, intermediate=704, theta=100000.0, eps=1e-6,
-             positions=8192)
+             positions=4104)
 
 
 class Embedding(nn.Module):
     def __init__(self, hidden):
         super().__init__()
         self.special = nn.Parameter(torch.randn(FIRST_KMER, hidden) * 0.02)
+        self.unused = nn.Parameter(torch.zeros(1, hidden))  # all rows after the 6-mers
         self.parts = nn.ParameterDict()
         for width in range(1, K + 1):
             for at in range(K - width + 1):
@@ -42,10 +45,12 @@ class Embedding(nn.Module):
                     total = (total.view(4 ** at, 4 ** width, 4 ** (K - at - width), hidden) + shaped).view(KMERS, hidden)
         return total
 
-    def load_plain(self, special, table):
+    def load_plain(self, embed):
         """Start from a released table: all of it in the part of whole k-mers."""
+        table = embed[FIRST_KMER:FIRST_KMER + KMERS]
         with torch.no_grad():
-            self.special.copy_(special)
+            self.special.copy_(embed[:FIRST_KMER])
+            self.unused.copy_(embed[-1:])
             for name, part in self.parts.items():
                 part.copy_(table) if name == f"0_{K}" else part.zero_()
 
@@ -121,7 +126,7 @@ def marginal_targets(p, targets):
     """q with d(FNS loss)/d(logits) = p - q, and the loss of each row: the mean over the six bases of -ln of the
     probability that the distribution p over 6-mers gives to the target's base in that place."""
     n = p.shape[0]
-    shaped = p.view(n, *([4] * K))
+    shaped = p.reshape(n, *([4] * K))
     q = torch.zeros_like(shaped)
     loss = torch.zeros(n, device=p.device)
     for j in range(K):
@@ -137,6 +142,8 @@ def marginal_targets(p, targets):
 class HeadLoss(torch.autograd.Function):
     """Loss and gradients of the tied head in one pass over chunks of rows, without keeping logits.
 
+    `table` is the 6-mers, then the special tokens, then one row for all unused ids: the softmax is over the whole
+    vocabulary, as `carbon score --level token` has it, so that what is never a target loses its share.
     Every loss here has the gradient p - q on the logits, p = softmax: q is the one-hot target for cross-entropy, a
     mixture of it with `soft` (log-probabilities of 6-mers for some rows) where that is given, or the FNS target.
     Returns the mean training loss and, detached, the mean cross-entropy."""
@@ -153,26 +160,25 @@ class HeadLoss(torch.autograd.Function):
         loss, cross = 0.0, 0.0
         for at in range(0, n, HeadLoss.CHUNK):
             h, t = hidden[at:at + HeadLoss.CHUNK], targets[at:at + HeadLoss.CHUNK]
-            log_p = torch.log_softmax((h @ table_low.T).float(), dim=-1)
+            logits = (h @ table_low.T).float()
+            logits[:, -1] += UNUSED_LOG_COUNT
+            log_p = torch.log_softmax(logits, dim=-1)
             ce = -log_p.gather(1, t[:, None])[:, 0]
             cross += float(ce.sum())
             p = log_p.exp()
             share = torch.ones(len(t), device=p.device)
-            delta = p
             if soft is not None:
                 q, has = soft(at, at + len(t))
                 share = 1 - soft_share * has
-                delta = p - q * (1 - share)[:, None]
-                loss += float(((1 - share) * -(q * log_p).sum(-1)).sum())
+                loss += float(((1 - share) * -(q * log_p[:, :KMERS]).sum(-1)).sum())
+                p[:, :KMERS] -= q * (1 - share)[:, None]
             if fns > 0:
-                q, fns_loss = marginal_targets(p, t)
+                q, fns_loss = marginal_targets(p[:, :KMERS], t)
                 loss += float((fns * fns_loss).sum())
-                delta = delta - fns * q
+                p[:, :KMERS] -= fns * q
                 share = share * (1 - fns)
             loss += float((share * ce).sum())
-            delta = delta.scatter_add(1, t[:, None], -share[:, None]) if delta is p else \
-                delta.scatter_add_(1, t[:, None], -share[:, None])
-            delta = (delta / n).to(low)
+            delta = (p.scatter_add_(1, t[:, None], -share[:, None]) / n).to(low)
             d_hidden[at:at + len(t)] = delta @ table_low
             d_table += (delta.T @ h).float()
         ctx.save_for_backward(d_hidden, d_table)
@@ -186,8 +192,7 @@ class HeadLoss(torch.autograd.Function):
 
 def plain_tensors(model):
     """Tensors by their names in a released checkpoint, float32."""
-    hidden = model.s["hidden"]
-    embed = torch.zeros(VOCAB, hidden)
+    embed = model.embedding.unused.detach().cpu().repeat(VOCAB, 1)
     embed[:FIRST_KMER] = model.embedding.special.detach().cpu()
     embed[FIRST_KMER:FIRST_KMER + KMERS] = model.embedding.kmer_table().detach().cpu()
     tensors = {"model.embed_tokens.weight": embed}
@@ -247,7 +252,7 @@ def load_exported(model, directory):
         return torch.from_numpy(bits.view(np.float32).copy()).view(header[name]["shape"])
 
     embed = tensor("model.embed_tokens.weight")
-    model.embedding.load_plain(embed[:FIRST_KMER], embed[FIRST_KMER:FIRST_KMER + KMERS])
+    model.embedding.load_plain(embed)
     own = plain_names(model)
     with torch.no_grad():
         for name, parameter in own.items():

@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
 import torch.nn.functional as F
 
 import corpus as corpora
@@ -36,7 +38,8 @@ def arguments():
     p.add_argument("--soft", type=float, default=0.6, help="largest share of the Markov targets; 0 turns them off")
     p.add_argument("--power", type=float, default=0.75, help="kinds are drawn in proportion to bases ** POWER")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--workers", type=int, default=2, choices=(1, 2), help="processes; each takes its half of every step")
+    p.add_argument("--threads", type=int, default=1, help="of each process")
     p.add_argument("--device", default="cpu")
     p.add_argument("--compile", action="store_true", help="torch.compile the layers")
     p.add_argument("--save-every", type=float, default=300, metavar="SECONDS")
@@ -50,15 +53,17 @@ def ramp(x, start, end):
 
 
 def schedule(step, args):
-    """(learning rate as a share of the peak, share of soft targets, share of FNS, row length) of a step."""
+    """(learning rate as a share of the peak, share of soft targets, share of FNS, [(rows, length)]) of a step. A step
+    has two parts of about as many tokens, so that two workers halve it."""
+    short = [(max(1, args.tokens // (2 * SHORT)), SHORT)] * 2
+    mixed = [(max(1, args.tokens // (2 * MEDIUM)), MEDIUM), (max(1, args.tokens // (2 * LONG)), LONG)]
     if step < args.steps:
         x = step / args.steps
         lr = ramp(step, -1, 64) * (1 - 0.98 * ramp(x, 0.35, 1.0))
-        length = SHORT if x < 0.8 else LONG if step % 8 == 0 else MEDIUM
-        return lr, args.soft * (1 - ramp(x, 0.35, 0.75)), 0.0, length
+        return lr, args.soft * (1 - ramp(x, 0.35, 0.75)), 0.0, short if x < 0.8 else mixed
     x = (step - args.steps) / max(1, args.fns_steps)
     lr = args.fns_lr * ramp(x, -0.01, 0.1) * (1 - ramp(x, 0.1, 1.0))
-    return lr, 0.0, args.fns_share, LONG if step % 8 == 0 else MEDIUM
+    return lr, 0.0, args.fns_share, mixed
 
 
 class SoftTargets:
@@ -68,11 +73,12 @@ class SoftTargets:
     in the conditional distribution of the training set itself leaves the aim as it is and takes much of the noise away.
     """
 
-    def __init__(self, corpus, device):
-        self.tables = []
-        for kind in corpora.KINDS:
-            tables = markov.smoothed(markov.count(corpus.segments[kind], SOFT_ORDER), SOFT_STRENGTH)
-            self.tables.append(torch.from_numpy(tables[-1]).to(device))
+    def __init__(self, tables, device):
+        self.tables = [torch.from_numpy(table).to(device) for table in tables]
+
+    @staticmethod
+    def count(corpus):
+        return [markov.smoothed(markov.count(corpus.segments[kind], SOFT_ORDER), SOFT_STRENGTH) for kind in corpora.KINDS]
 
     def of_batch(self, ids, kinds):
         """A function (first, last) -> (probabilities of 6-mers, 1 where they are known) of flat positions of a batch."""
@@ -98,8 +104,8 @@ class SoftTargets:
 
 
 class Trainer:
-    def __init__(self, args, corpus):
-        self.args = args
+    def __init__(self, args, corpus, soft_tables, worker):
+        self.args, self.worker = args, worker
         torch.manual_seed(args.seed)
         self.model = Carbon(SHAPE).to(args.device)
         if args.init_from:
@@ -111,37 +117,49 @@ class Trainer:
         self.adam = torch.optim.AdamW([p for p in self.model.parameters() if id(p) not in own], betas=(0.9, 0.98),
                                       weight_decay=0.0, fused=True)
         self.sampler = corpora.Sampler(corpus, args.power, args.seed)
-        self.soft = SoftTargets(corpus, args.device) if args.soft > 0 and not args.init_from else None
-        self.holdout = {kind: corpora.holdout_rows(corpus, kind, args.tokens // SHORT, SHORT) for kind in corpora.KINDS}
+        self.soft = SoftTargets(soft_tables, args.device) if soft_tables else None
+        rows = args.tokens // (2 * SHORT)
+        self.holdout = {kind: corpora.holdout_rows(corpus, kind, rows, SHORT) for kind in corpora.KINDS}
         self.step = 0
 
     def hidden(self, ids):
-        table = self.model.embedding.kmer_table()
+        """Hidden states of all positions, and the table of the head."""
+        embedding = self.model.embedding
+        table = torch.cat([embedding.kmer_table(), embedding.special, embedding.unused])
+        rows = torch.where(ids < corpora.FIRST_KMER, ids + corpora.KMERS, ids - corpora.FIRST_KMER)
         with torch.autocast(self.args.device, torch.bfloat16):
-            x = F.embedding(ids, torch.cat([self.model.embedding.special, table])).bfloat16()
-            return self.trunk(x).flatten(0, 1), table
+            return self.trunk(F.embedding(rows, table).bfloat16()).flatten(0, 1), table
+
+    def backward(self, batch, share, soft_share, fns):
+        """Gradients of `share` of the loss of some rows; their mean cross-entropy."""
+        ids, targets, kinds = (torch.from_numpy(a).to(self.args.device) for a in batch)
+        hidden, table = self.hidden(ids)
+        flat = targets.reshape(-1)
+        keep = (flat >= 0).nonzero()[:, 0]  # all positions but those before a new <dna>
+        soft = None
+        if soft_share > 0 and self.soft:
+            of_all = self.soft.of_batch(ids, kinds)
+
+            def soft(first, last):
+                a, b = int(keep[first]), int(keep[last - 1]) + 1
+                return tuple(part[keep[first:last] - a] for part in of_all(a, b))
+
+        loss, cross = HeadLoss.apply(hidden[keep], table, flat[keep], fns, soft_share, soft)
+        (loss * share).backward()
+        return cross
 
     def train_step(self):
         """Mean cross-entropy of the step in nats a token."""
         args = self.args
-        lr, soft_share, fns, length = schedule(self.step, args)
-        ids, targets, kinds = (torch.from_numpy(a).to(args.device) for a in
-                               self.sampler.batch(self.step, max(1, args.tokens // length), length))
-        hidden, table = self.hidden(ids)
-        soft = None
-        flat = targets.reshape(-1)
-        keep = (flat >= 0).nonzero()[:, 0]
-        if soft_share > 0 and self.soft:
-            # Positions without a target are rare: they stay in the batch with a share of zero of everything.
-            soft = self.soft.of_batch(ids, kinds)
-        if len(keep) < len(flat):
-            hidden = hidden[keep]
-            if soft:
-                whole = soft
-                soft = lambda first, last: tuple(  # noqa: E731
-                    part[keep[first:last] - keep[first]] for part in whole(int(keep[first]), int(keep[last - 1]) + 1))
-        loss, cross = HeadLoss.apply(hidden, table, flat[keep], fns, soft_share, soft)
-        loss.backward()
+        lr, soft_share, fns, shapes = schedule(self.step, args)
+        total = sum(rows * length for rows, length in shapes)
+        cross = 0.0
+        for part in range(self.worker, len(shapes), args.workers):
+            rows, length = shapes[part]
+            share = rows * length / total
+            batch = self.sampler.batch(2 * self.step + part, rows, length)
+            cross += share * self.backward(batch, share, soft_share, fns)
+        cross = self.add_up(cross)
         for group in self.adam.param_groups:
             group["lr"] = lr * args.adam_lr
         self.muon.step(lr * args.muon_lr, args.decay)
@@ -150,6 +168,18 @@ class Trainer:
             p.grad = None
         self.step += 1
         return cross
+
+    @torch.no_grad()
+    def add_up(self, cross):
+        """Gradients, and the cross-entropy, summed over the workers."""
+        if self.args.workers == 1:
+            return cross
+        gradients = [p.grad for p in self.model.parameters()]
+        flat = torch.cat([g.reshape(-1) for g in gradients] + [gradients[0].new_tensor([cross])])
+        dist.all_reduce(flat)
+        for gradient, summed in zip(gradients, flat[:-1].split([g.numel() for g in gradients])):
+            gradient.copy_(summed.view_as(gradient))
+        return float(flat[-1])
 
     @torch.no_grad()
     def watch(self):
@@ -175,38 +205,39 @@ class Trainer:
         self.step = state["step"]
 
 
-def main():
-    args = arguments()
+def run(worker, args, corpus, soft_tables, log_path):
     torch.set_num_threads(args.threads)
-    os.makedirs(args.run, exist_ok=True)
-    log_file = open(os.path.join(args.run, "train.log"), "a")
+    if args.workers > 1:
+        meeting = "file://" + os.path.abspath(os.path.join(args.run, "workers"))
+        dist.init_process_group("gloo", init_method=meeting, rank=worker, world_size=args.workers)
+    first = worker == 0
+    log_file = open(log_path if first else os.devnull, "a")
 
     def log(text):
-        print(text, flush=True)
         log_file.write(text + "\n")
         log_file.flush()
 
-    corpus = corpora.load(args.corpus, args.holdout, args.exclude)
-    trainer = Trainer(args, corpus)
+    trainer = Trainer(args, corpus, soft_tables, worker)
     checkpoint = os.path.join(args.run, "checkpoint.pt")
     if args.resume:
         trainer.load(checkpoint)
-        log(f"# resumed at step {trainer.step}")
+        log(f"# resumed at step {trainer.step}, steps {args.steps}")
     else:
         settings = {k: v for k, v in vars(args).items() if k not in ("corpus", "holdout", "exclude", "run", "resume")}
-        log(f"# torch {torch.__version__}, {sum(len(s) for k in corpora.KINDS for s in corpus.segments[k])} bases of "
-            f"training sequence\n# {settings}")
-        for kind in corpora.KINDS:
-            log(f"# {kind}: {corpus.bases(kind)} bases, drawn {trainer.sampler.share[corpora.KINDS.index(kind)]:.3f}, "
-                f"held out {sum(len(r.bases) for r in corpus.holdout[kind])}, cut {corpus.cut[kind]}")
+        log(f"# torch {torch.__version__}, {settings}")
+        for kind, share in zip(corpora.KINDS, trainer.sampler.share):
+            log(f"# {kind}: {corpus.bases(kind)} bases, drawn {share:.3f}, held out "
+                f"{sum(len(r.bases) for r in corpus.holdout[kind])}, cut {corpus.cut[kind]}")
     end = args.stop_at or args.steps + args.fns_steps
     losses, tokens_from, started, saved = [], trainer.step, time.time(), time.time()
     while trainer.step < end:
         losses.append(trainer.train_step())
         step = trainer.step
+        if not first:
+            continue
         if step % 50 == 0:
-            lr, soft, fns, length = schedule(step - 1, args)
-            log(f"step {step} lr {lr:.3f} soft {soft:.2f} fns {fns:.1f} row {length} "
+            lr, soft, fns, shapes = schedule(step - 1, args)
+            log(f"step {step} lr {lr:.3f} soft {soft:.2f} fns {fns:.1f} rows {'+'.join(f'{r}x{n}' for r, n in shapes)} "
                 f"bits/base {np.mean(losses) / corpora.K / np.log(2):.4f} "
                 f"tokens/s {(step - tokens_from) * args.tokens / (time.time() - started):.0f}")
             losses, tokens_from, started = [], step, time.time()
@@ -218,7 +249,23 @@ def main():
         if step == args.steps:
             export(trainer.model, os.path.join(args.run, "cross-entropy"))
             trainer.save(os.path.join(args.run, "cross-entropy.pt"))
-    export(trainer.model, os.path.join(args.run, "carbon-tiny"))
+    if first:
+        export(trainer.model, os.path.join(args.run, "carbon-tiny"))
+
+
+def main():
+    args = arguments()
+    os.makedirs(args.run, exist_ok=True)
+    meeting = os.path.join(args.run, "workers")
+    if os.path.exists(meeting):
+        os.remove(meeting)  # of a run that was stopped
+    corpus = corpora.load(args.corpus, args.holdout, args.exclude)
+    soft_tables = SoftTargets.count(corpus) if args.soft > 0 and not args.init_from else None
+    rest = (args, corpus, soft_tables, os.path.join(args.run, "train.log"))
+    if args.workers == 1:
+        run(0, *rest)
+    else:  # forked, so that they share the tables
+        mp.start_processes(run, args=rest, nprocs=args.workers, start_method="fork")
 
 
 if __name__ == "__main__":

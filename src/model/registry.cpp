@@ -111,9 +111,7 @@ fs::path find_snapshot(const fs::path& repository) {
               repository.string() + ": several snapshots and no refs/main; give -m one of:" + list);
 }
 
-}  // namespace
-
-std::string resolve_model(const std::string& value) {
+std::string find_model(const std::string& value) {
   if (is_checkpoint(value)) return value;
   if (!is_name(value)) {
     throw Error("resolve_model",
@@ -131,6 +129,19 @@ std::string resolve_model(const std::string& value) {
   }
   throw Error("resolve_model", "model '" + printable(value) + "' not found (no config.json) in " + searched +
                                    "; nothing is downloaded, fetch it first");
+}
+
+}  // namespace
+
+std::string resolve_model(const std::string& value) {
+  std::string found = find_model(value);
+  fs::path path = fs::path(found).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path.filename() == kBundledModel) {
+    log::warning("resolve_model",
+                 std::string(kBundledModel) + " is a demonstration model: small, trained on a few genomes");
+  }
+  return found;
 }
 
 std::string default_model() {
