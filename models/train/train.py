@@ -27,8 +27,9 @@ def arguments():
     p.add_argument("--run", required=True, help="folder of the run: log, checkpoints, exported models")
     p.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --run")
     p.add_argument("--init-from", metavar="DIR", help="start from the weights of an exported model")
-    p.add_argument("--steps", type=int, default=3200, help="steps with cross-entropy")
-    p.add_argument("--fns-steps", type=int, default=200, help="steps with the FNS loss after them")
+    p.add_argument("--steps", type=int, default=1250, help="steps with cross-entropy")
+    p.add_argument("--hold", type=int, default=510, help="the first of them, before the learning rate falls")
+    p.add_argument("--fns-steps", type=int, default=80, help="steps with the FNS loss after them")
     p.add_argument("--tokens", type=int, default=8192, help="tokens a step, about")
     p.add_argument("--muon-lr", type=float, default=0.02)
     p.add_argument("--adam-lr", type=float, default=0.002)
@@ -58,9 +59,9 @@ def schedule(step, args):
     short = [(max(1, args.tokens // (2 * SHORT)), SHORT)] * 2
     mixed = [(max(1, args.tokens // (2 * MEDIUM)), MEDIUM), (max(1, args.tokens // (2 * LONG)), LONG)]
     if step < args.steps:
-        x = step / args.steps
-        lr = ramp(step, -1, 64) * (1 - 0.98 * ramp(x, 0.35, 1.0))
-        return lr, args.soft * (1 - ramp(x, 0.35, 0.75)), 0.0, short if x < 0.8 else mixed
+        lr = ramp(step, -1, 64) * (1 - 0.98 * ramp(step, args.hold, args.steps))
+        soft = args.soft * (1 - ramp(step, args.hold, args.hold + 0.6 * (args.steps - args.hold)))
+        return lr, soft, 0.0, short if step < 0.8 * args.steps else mixed
     x = (step - args.steps) / max(1, args.fns_steps)
     lr = args.fns_lr * ramp(x, -0.01, 0.1) * (1 - ramp(x, 0.1, 1.0))
     return lr, 0.0, args.fns_share, mixed
@@ -77,8 +78,15 @@ class SoftTargets:
         self.tables = [torch.from_numpy(table).to(device) for table in tables]
 
     @staticmethod
-    def count(corpus):
-        return [markov.smoothed(markov.count(corpus.segments[kind], SOFT_ORDER), SOFT_STRENGTH) for kind in corpora.KINDS]
+    def count(corpus, path):
+        """The tables, kept in a file for a run that is resumed."""
+        if not os.path.exists(path):
+            tables = [markov.smoothed(markov.count(corpus.segments[kind], SOFT_ORDER), SOFT_STRENGTH)
+                      for kind in corpora.KINDS]
+            with open(path + ".tmp", "wb") as out:
+                np.save(out, np.stack(tables))
+            os.replace(path + ".tmp", path)
+        return np.load(path, mmap_mode="c")
 
     def of_batch(self, ids, kinds):
         """A function (first, last) -> (probabilities of 6-mers, 1 where they are known) of flat positions of a batch."""
@@ -117,7 +125,7 @@ class Trainer:
         self.adam = torch.optim.AdamW([p for p in self.model.parameters() if id(p) not in own], betas=(0.9, 0.98),
                                       weight_decay=0.0, fused=True)
         self.sampler = corpora.Sampler(corpus, args.power, args.seed)
-        self.soft = SoftTargets(soft_tables, args.device) if soft_tables else None
+        self.soft = None if soft_tables is None else SoftTargets(soft_tables, args.device)
         rows = args.tokens // (2 * SHORT)
         self.holdout = {kind: corpora.holdout_rows(corpus, kind, rows, SHORT) for kind in corpora.KINDS}
         self.step = 0
@@ -221,7 +229,7 @@ def run(worker, args, corpus, soft_tables, log_path):
     checkpoint = os.path.join(args.run, "checkpoint.pt")
     if args.resume:
         trainer.load(checkpoint)
-        log(f"# resumed at step {trainer.step}, steps {args.steps}")
+        log(f"# resumed at step {trainer.step}, steps {args.steps}, hold {args.hold}, power {args.power}")
     else:
         settings = {k: v for k, v in vars(args).items() if k not in ("corpus", "holdout", "exclude", "run", "resume")}
         log(f"# torch {torch.__version__}, {settings}")
@@ -260,7 +268,9 @@ def main():
     if os.path.exists(meeting):
         os.remove(meeting)  # of a run that was stopped
     corpus = corpora.load(args.corpus, args.holdout, args.exclude)
-    soft_tables = SoftTargets.count(corpus) if args.soft > 0 and not args.init_from else None
+    soft_tables = None
+    if args.soft > 0 and not args.init_from:
+        soft_tables = SoftTargets.count(corpus, os.path.join(args.run, "soft.npy"))
     rest = (args, corpus, soft_tables, os.path.join(args.run, "train.log"))
     if args.workers == 1:
         run(0, *rest)
