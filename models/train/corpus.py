@@ -192,16 +192,19 @@ def kmers(bases):
 
 
 class Sampler:
-    """Rows of tokens: kinds in proportion to bases ** `power`, places uniform within a kind, both strands, all frames.
+    """Rows of tokens: kinds in proportion to weight * bases ** `power`, places uniform within a kind, both strands, all
+    frames.
 
-    A record shorter than the row is followed by another of its kind after a new <dna>.
+    A record shorter than the row is followed by another of its kind after a new <dna>. A share `repeats` of the rows
+    goes on from some place with copies of what precedes it.
     """
 
-    def __init__(self, corpus, power, seed, oov_rate=0.002):
-        self.seed, self.oov_rate = seed, oov_rate
+    def __init__(self, corpus, power, seed, weights=None, repeats=0.0, oov_rate=0.002):
+        self.seed, self.repeats, self.oov_rate = seed, repeats, oov_rate
         self.segments = [corpus.segments[kind] for kind in KINDS]
         self.ends = [np.cumsum([len(s) for s in segments]) for segments in self.segments]
         share = np.array([ends[-1] for ends in self.ends], float) ** power
+        share *= [(weights or {}).get(kind, 1.0) for kind in KINDS]
         self.share = share / share.sum()
 
     def _document(self, rng, kind, tokens):
@@ -213,6 +216,23 @@ class Sampler:
         if rng.integers(2):
             bases = reverse_complement(bases)
         return kmers(bases)
+
+    def _repeat(self, rng, row):
+        """Fills a row from some place on with copies of the unit before it, each copy a little worse than the last.
+
+        Tandem repeats are too rare in a small corpus to teach a model to look back for them. One of a period that is no
+        multiple of 6 repeats its 6-mers all the same, after two, three or six periods.
+        """
+        unit = int(np.exp(rng.uniform(np.log(4), np.log(min(200, len(row) // 3)))))
+        start = int(rng.integers(1, len(row) - 2 * unit + 1))
+        for at in range(start + unit, len(row), unit):
+            copy = row[at - unit:at][:len(row) - at].copy()
+            changed = np.flatnonzero((rng.random(len(copy)) < 0.03) & (copy >= FIRST_KMER))
+            place = 4 ** rng.integers(K, size=len(changed))
+            codes = copy[changed] - FIRST_KMER
+            digit = codes // place % 4
+            copy[changed] = FIRST_KMER + codes + ((digit + rng.integers(1, 4, size=len(changed))) % 4 - digit) * place
+            row[at:at + len(copy)] = copy
 
     def batch(self, step, rows, tokens):
         """ids (rows, tokens): the inputs; targets (rows, tokens): the k-mer that follows, -1 where none; kinds."""
@@ -226,6 +246,8 @@ class Sampler:
                 found = self._document(rng, kind, tokens)[:tokens - filled]
                 ids[row, filled + 1:filled + 1 + len(found)] = found + FIRST_KMER
                 filled += 1 + len(found)
+            if rng.random() < self.repeats:
+                self._repeat(rng, ids[row])
         targets = ids[:, 1:] - FIRST_KMER
         targets[targets < 0] = -1
         inputs = ids[:, :-1].copy()

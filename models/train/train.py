@@ -38,6 +38,8 @@ def arguments():
     p.add_argument("--decay", type=float, default=0.01, help="weight decay of the matrices")
     p.add_argument("--soft", type=float, default=0.6, help="largest share of the Markov targets; 0 turns them off")
     p.add_argument("--power", type=float, default=0.75, help="kinds are drawn in proportion to bases ** POWER")
+    p.add_argument("--weights", nargs="*", default=[], metavar="KIND=X", help="draw a kind X times as often")
+    p.add_argument("--repeats", type=float, default=0.0, help="share of rows with a repeat made up in them")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--workers", type=int, default=2, choices=(1, 2), help="processes; each takes its half of every step")
     p.add_argument("--threads", type=int, default=1, help="of each process")
@@ -124,7 +126,8 @@ class Trainer:
         self.muon = Muon(matrices)
         self.adam = torch.optim.AdamW([p for p in self.model.parameters() if id(p) not in own], betas=(0.9, 0.98),
                                       weight_decay=0.0, fused=True)
-        self.sampler = corpora.Sampler(corpus, args.power, args.seed)
+        weights = {kind: float(x) for kind, x in (w.split("=") for w in args.weights)}
+        self.sampler = corpora.Sampler(corpus, args.power, args.seed, weights, args.repeats)
         self.soft = None if soft_tables is None else SoftTargets(soft_tables, args.device)
         rows = args.tokens // (2 * SHORT)
         self.holdout = {kind: corpora.holdout_rows(corpus, kind, rows, SHORT) for kind in corpora.KINDS}
@@ -229,7 +232,8 @@ def run(worker, args, corpus, soft_tables, log_path):
     checkpoint = os.path.join(args.run, "checkpoint.pt")
     if args.resume:
         trainer.load(checkpoint)
-        log(f"# resumed at step {trainer.step}, steps {args.steps}, hold {args.hold}, power {args.power}")
+        log(f"# resumed at step {trainer.step}, steps {args.steps}, hold {args.hold}, power {args.power}, weights "
+            f"{args.weights}, repeats {args.repeats}")
     else:
         settings = {k: v for k, v in vars(args).items() if k not in ("corpus", "holdout", "exclude", "run", "resume")}
         log(f"# torch {torch.__version__}, {settings}")
