@@ -39,11 +39,7 @@ const std::array<SpeciesTag, 6>& species_tags() {
        {27, 42490, 29, 64832, 64116, 30456},
        {27, 64832, 64116, 30456, 29},
        {27, 64832, 64116, 21637, 717, 8666, 10480, 74130, 29}},
-      {"fungi",
-       "fungi_species",
-       {27, 42490, 29, 78606, 72},
-       {63895, 81490, 29},
-       {63895, 81490, 74130, 29}},
+      {"fungi", "fungi_species", {27, 42490, 29, 78606, 72}, {63895, 81490, 29}, {63895, 81490, 74130, 29}},
       {"plant", "plant_species", {27, 42490, 29, 20827}, {27, 20827, 29}, {27, 20827, 74130, 29}},
       {"protozoa",
        "protozoan_species",
@@ -136,7 +132,8 @@ std::string metadata_text(TagGrammar grammar, std::string_view species, std::str
   if (!gene.empty()) {
     const GeneTag& tag = find_tag(gene_tags(), gene, "gene type");
     if (grammar == TagGrammar::corpus)
-      throw Error("metadata_text", "the corpus grammar has no gene types; choose the tag grammar card or eval");
+      throw Error("metadata_text",
+                  "the corpus grammar has no gene types; choose the tag grammar card or eval");
     text += in_brackets(tag.name);
   }
   return text;

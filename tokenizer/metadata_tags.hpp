@@ -13,8 +13,8 @@
 namespace carbon {
 
 /// corpus: <species>NAME, of the pre-training corpus' card; card: <NAME>, of the model card; eval:
-/// <NAME_species>, of the published evaluation code. Gene tags are the same in card and eval, and not attested
-/// in corpus.
+/// <NAME_species>, of the published evaluation code. Gene tags are the same in card and eval, and not
+/// attested in corpus.
 enum class TagGrammar { corpus, card, eval };
 
 /// The text for a species and a gene type, of which one may be empty. Species go by their names in the corpus

@@ -1,8 +1,9 @@
 // The joint distribution over 4,096 6-mers that a row of logits gives, restricted to allowed bases and
 // renormalised, and its sums over prefixes.
 //
-// Sums over prefixes are what makes single bases of a 6-mer speak: P(b_j | b_<j) is a quotient of two of them,
-// and P_j(b) (technical report eq. S15) a sum of some. All in double, in a fixed order, with exact_math.
+// Sums over prefixes are what makes single bases of a 6-mer speak: P(b_j | b_<j) is a quotient of two of
+// them, and P_j(b) (technical report eq. S15) a sum of some. All in double, in a fixed order, with
+// exact_math.
 #pragma once
 
 #include <cstddef>

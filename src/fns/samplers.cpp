@@ -57,14 +57,14 @@ size_t draw_joint(const Joint& joint, const SamplerOptions& options, const DrawP
     return race(joint.weights(), options, place);
   std::array<double, kKmers> weights;
   for (size_t v = 0; v < kKmers; ++v)
-    weights[v] =
-        exact_exp((static_cast<double>(joint.logits()[v]) - static_cast<double>(joint.max_logit())) /
-                  options.temperature);
+    weights[v] = exact_exp((static_cast<double>(joint.logits()[v]) - static_cast<double>(joint.max_logit())) /
+                           options.temperature);
   keep_likeliest(weights, options.top_k, options.top_p);
   return race(weights, options, place);
 }
 
-// One base from four weights, which it changes, by inversion of their cumulative sums in the order A, T, C, G.
+// One base from four weights, which it changes, by inversion of their cumulative sums in the order A, T, C,
+// G.
 size_t draw_base(std::span<double, kLetters> weights, const SamplerOptions& options, double uniform) {
   const size_t likeliest =
       static_cast<size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());

@@ -25,7 +25,7 @@ enum class SamplerKind { kmer, marginal, chain };
 /// the others.
 struct SamplerOptions {
   SamplerKind kind = SamplerKind::kmer;
-  bool greedy = false;     // the likeliest instead of a draw; ties: the lowest 6-mer index, the order A, T, C, G
+  bool greedy = false;  // the likeliest instead of a draw; ties: the lowest 6-mer index, the order A, T, C, G
   double temperature = 1;  // > 0; probabilities become p^(1/T), renormalised
   size_t top_k = 0;        // keep the k likeliest (ties: the first); 0: all
   double top_p = 1;        // keep the likeliest until their sum reaches top_p of what is left; 1: all

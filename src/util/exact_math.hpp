@@ -1,7 +1,8 @@
-// exp and ln that give the same bits on every machine: additions, multiplications and divisions of binary64 in
-// a fixed order, where those of the C library differ between versions and CPUs in the last bit.
+// exp and ln that give the same bits on every machine: additions, multiplications and divisions of binary64
+// in a fixed order, where those of the C library differ between versions and CPUs in the last bit.
 //
-// What is drawn from a distribution must not hang on that bit. Relative error below 2^-51 in the ranges named.
+// What is drawn from a distribution must not hang on that bit. Relative error below 2^-51 in the ranges
+// named.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Random numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy
-// as 1, 2, 3").
+// Random numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as
+// easy as 1, 2, 3").
 //
 // A pure function of key and counter, so that what is drawn for one place depends on nothing drawn before it.
 #pragma once

@@ -132,8 +132,7 @@ TEST_CASE("the joint is the restricted and renormalised softmax; shares and marg
               joint.log_share(likeliest, first, last));
         double product = 0;
         for (size_t j = first; j < last; ++j)
-          product +=
-              std::log(sum_where(p, [&](size_t v) { return digit(v, j) == digit(likeliest, j); }));
+          product += std::log(sum_where(p, [&](size_t v) { return digit(v, j) == digit(likeliest, j); }));
         CHECK(log_probability(joint, SamplerKind::marginal, likeliest, first, last) ==
               doctest::Approx(product).epsilon(1e-12));
       }
@@ -171,7 +170,8 @@ TEST_CASE("greedy takes the arg max of the sampler's own distribution; ties go t
           m[b] = sum_where(p, [&](size_t v) { return digit(v, j) == b; });
           c[b] = sum_where(p, [&](size_t v) { return v >> 2 * (5 - j) == (by_chain << 2 | b); });
         }
-        by_marginal = by_marginal << 2 | static_cast<size_t>(std::max_element(m.begin(), m.end()) - m.begin());
+        by_marginal =
+            by_marginal << 2 | static_cast<size_t>(std::max_element(m.begin(), m.end()) - m.begin());
         by_chain = by_chain << 2 | static_cast<size_t>(std::max_element(c.begin(), c.end()) - c.begin());
       }
       CHECK(draw_kmer(joint, marginal, {}) == by_marginal);
