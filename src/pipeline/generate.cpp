@@ -1,6 +1,7 @@
 #include "src/pipeline/generate.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <thread>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "src/pipeline/generate_writer.hpp"
 #include "src/util/bounded_queue.hpp"
 #include "src/util/error.hpp"
+#include "src/util/log.hpp"
 #include "tokenizer/bpe.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/metadata_tags.hpp"
@@ -59,6 +61,7 @@ class Generator {
     }
     progress_.finish();
     writer_.close();
+    report();
   }
 
  private:
@@ -83,6 +86,7 @@ class Generator {
   void round();
   void check_group(std::span<GenerateRow> rows);
   void retire(GenerateRow& row);
+  void report() const;
   [[noreturn]] void not_finite(const GenerateRow& row) const;
 
   Engine& engine_;
@@ -96,6 +100,10 @@ class Generator {
   std::deque<ActivePrompt> prompts_;
   std::vector<GenerateRow> live_;
   uint64_t done_bases_ = 0;
+  struct {
+    uint64_t tokens_read = 0, kmers = 0, rounds = 0;
+    double reading = 0, rounds_seconds = 0;
+  } total_;
 };
 
 // True if a prompt is in read_. Waits for one only if there is nothing else to do.
@@ -127,6 +135,7 @@ bool Generator::prefill() {
   }
   if (group.empty()) return false;
 
+  const Stopwatch watch;
   std::vector<Chunk> chunks;
   for (size_t i = 0; i < group.size(); ++i)
     chunks.push_back(
@@ -141,6 +150,8 @@ bool Generator::prefill() {
     prompts_.push_back({group[i], std::move(sequences[i]), std::move(drafts[i]),
                         std::vector<float>(begin, begin + static_cast<ptrdiff_t>(ops::kKmers)), 0});
   }
+  total_.tokens_read += tokens;
+  total_.reading += watch.seconds();
   return true;
 }
 
@@ -186,6 +197,7 @@ void Generator::start_samples() {
 
 // One pass for every living sample: a 6-mer each, and those of the draft that the target agrees with.
 void Generator::round() {
+  const Stopwatch whole;
   std::vector<size_t> drawn_before;
   for (const GenerateRow& row : live_) drawn_before.push_back(row.kmers.size());
   if (drafter_ && drafter_->on()) drafter_->propose(live_);
@@ -199,6 +211,9 @@ void Generator::round() {
     begin = end;
   }
   if (drafter_ && drafter_->on()) drafter_->settle(live_, drawn_before, watch.seconds());
+  for (size_t i = 0; i < live_.size(); ++i) total_.kmers += live_[i].kmers.size() - drawn_before[i];
+  ++total_.rounds;
+  total_.rounds_seconds += whole.seconds();
 
   for (GenerateRow& row : live_)
     if (row.done()) retire(row);
@@ -243,6 +258,16 @@ void Generator::retire(GenerateRow& row) {
   writer_.put(*row.prompt, row.sample, row.bases(), row.logp);
   done_bases_ += row.prompt->length;
   progress_.update(done_bases_, row.prompt->name);
+}
+
+void Generator::report() const {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%llu tokens of prompts in %.3f s; %llu 6-mers in %llu rounds in %.3f s after the first ones",
+                static_cast<unsigned long long>(total_.tokens_read), total_.reading,
+                static_cast<unsigned long long>(total_.kmers), static_cast<unsigned long long>(total_.rounds),
+                total_.rounds_seconds);
+  log::info("generate", text);
 }
 
 void Generator::not_finite(const GenerateRow& row) const {
