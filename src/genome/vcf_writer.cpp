@@ -22,7 +22,7 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-// Blocks of compressed output end here, so that a run that goes on from a partial file makes the same blocks.
+// Blocks of compressed output end here, whatever the size of the records (contract section 5).
 constexpr int64_t records_per_flush = 1024;
 
 bool ends_with_nocase(const std::string& text, const char* suffix) {
@@ -214,6 +214,7 @@ struct VcfWriter::Impl {
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
   void check_order(const VcfRecord::Impl& record);
   void write(VcfRecord::Impl& record);
+  void flush();
   void close();
   void abandon();
   hFILE* stream() const;
@@ -236,13 +237,16 @@ struct VcfWriter::Impl {
 };
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
-    : shared(std::move(header)), options(given), type(output_type(given)), target(given.path) {
+    : shared(std::move(header)),
+      options(given),
+      type(output_type(given)),
+      target(given.path, given.exclusive) {
   check_type(type, options.level);
   check_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
-    index.emplace(options.path, options.index);
+    index.emplace(options.path, options.index, options.exclusive);
   }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
@@ -376,15 +380,18 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   }
 }
 
-void VcfWriter::Impl::close() {
+void VcfWriter::Impl::flush() {
   if (!file) return;
   errno = 0;
+  const bool compressed = type == 'z' || type == 'b';
+  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) fail("cannot write", errno);
+}
+
+void VcfWriter::Impl::close() {
+  if (!file) return;
   // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
   // this.
-  const bool compressed = type == 'z' || type == 'b';
-  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) {
-    fail("cannot finish writing", errno);
-  }
+  flush();
   htsFile* closing = file;
   file = nullptr;
   errno = 0;
@@ -435,6 +442,9 @@ void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
 
 void VcfWriter::write(VcfRecord& record) {
   impl_->write(*record.impl_);
+}
+void VcfWriter::flush() {
+  impl_->flush();
 }
 void VcfWriter::close() {
   impl_->close();

@@ -1,18 +1,21 @@
 // reader + planner -> engine -> ordered writer, as three threads with bounded queues between them.
 //
 // An item carries its ScoreJobs through; items reach the consumer in the order they were produced. The first
-// exception of any stage stops the others and is rethrown to the caller.
+// exception of any stage stops the others and is rethrown to the caller. A signal can stop them between two
+// batches.
 #pragma once
 
 #include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "src/pipeline/scorer.hpp"
 #include "src/util/bounded_queue.hpp"
+#include "src/util/stop_signals.hpp"
 
 namespace carbon {
 
@@ -20,6 +23,9 @@ namespace carbon {
 inline constexpr size_t kQueuedItems = 64;
 /// How many items without jobs the producer collects before it wakes the engine's thread.
 inline constexpr size_t kItemsPerPush = 16;
+
+/// What the queue of planned items fails with when a signal asks for a stop.
+struct StopRequested {};
 
 /// Cuts a queue of items into batches for the engine. Item: movable, with a member `std::vector<ScoreJob>
 /// jobs` (may be empty).
@@ -30,8 +36,9 @@ class Batcher {
 
   /// Waits for an item and takes what else there is into `batch`, which is empty, until it costs `tokens`;
   /// false at the end. A job that repeats one of the batch costs nothing, so duplicate records join even a
-  /// full batch.
+  /// full batch. Throws what the queue failed with, whatever items there are.
   bool next(std::vector<Item>& batch) {
+    if (const std::exception_ptr failure = queue_.failure()) std::rethrow_exception(failure);
     if (waiting_.empty() && !queue_.pop(waiting_)) return false;
     DistinctJobs distinct;  // moving an item leaves its jobs where they are
     for (size_t tokens = 0; batch.size() < kQueuedItems;) {
@@ -57,10 +64,18 @@ class Batcher {
 
 /// `produce` runs in a thread of its own and calls its argument for every item; `consume` runs in another
 /// thread and sees the items in order with their jobs' results; the engine runs on the calling thread.
+///
+/// With `stopped`, a SIGTERM, SIGINT or SIGHUP ends the run when the batch that the engine works on is
+/// consumed. Then `stopped` is called with the signal and with what the consumer failed with, if it did. It
+/// must end the process without unwinding: `produce` may still be running, in a read that nothing interrupts.
+/// A second signal does what it would have done without `stopped`.
 template <class Item>
 void run_pipeline(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
-                  const std::function<void(Item&)>& consume) {
+                  const std::function<void(Item&)>& consume,
+                  const std::function<void(int, std::exception_ptr)>& stopped = nullptr) {
   BoundedQueue<Item> planned(kQueuedItems), scored(kQueuedItems);
+  std::optional<StopSignals> signals;
+  if (stopped) signals.emplace([&] { planned.fail(std::make_exception_ptr(StopRequested())); });
   std::thread producer([&] {
     try {
       std::vector<Item> ready;
@@ -95,14 +110,20 @@ void run_pipeline(Engine& engine, const std::function<void(const std::function<v
       scored.push(batch);
     }
     scored.close();
+  } catch (const StopRequested&) {
+    scored.close();
+    consumer.join();
+    stopped(signals->signal(), scored.failure());
   } catch (...) {
     failure = std::current_exception();
+    signals.reset();  // from here a signal ends the process at once
     planned.fail(failure);
     scored.fail(failure);
   }
   producer.join();
   consumer.join();
   if (!failure) failure = scored.failure();
+  if (!failure && signals && signals->signal() != 0) stopped(signals->signal(), nullptr);
   if (failure) std::rethrow_exception(failure);
 }
 
