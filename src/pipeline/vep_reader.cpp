@@ -51,7 +51,7 @@ void VepReader::run(const RecordSource& next, const std::function<void(VepSite)>
     emit(std::move(site));
   }
   check_share(true);
-  if (counts_.total > 0 && !any_contig_found_) no_names_match();
+  if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
 }
 
 // Returns false for a record that is to be dropped.
