@@ -119,8 +119,7 @@ class VcfWriter {
   VcfWriter(const VcfWriter&) = delete;
   VcfWriter& operator=(const VcfWriter&) = delete;
 
-  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT. An all-missing tag is
-  /// written `.`.
+  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT, `.` where it is missing.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a Number=A String tag; "" means missing (`.`).
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);

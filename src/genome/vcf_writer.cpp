@@ -410,17 +410,13 @@ void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std:
     throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
   }
   if (values.empty()) return;
+  // A lone `.` for several ALTs would be legal, but `bcftools norm -m-` refuses it.
   std::vector<float> encoded = values;
-  bool all_missing = true;
   for (float& value : encoded) {
     if (std::isinf(value)) throw Error(function_name, target.where() + ": " + tag + " is infinite");
-    if (std::isnan(value)) {
-      bcf_float_set_missing(value);
-    } else {
-      all_missing = false;
-    }
+    if (std::isnan(value)) bcf_float_set_missing(value);
   }
-  impl_->set(target, tag, encoded.data(), all_missing ? 1 : static_cast<int>(encoded.size()), BCF_HT_REAL);
+  impl_->set(target, tag, encoded.data(), static_cast<int>(encoded.size()), BCF_HT_REAL);
 }
 
 void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
@@ -431,12 +427,8 @@ void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
   }
   if (values.empty()) return;
   std::string joined;
-  bool all_missing = true;
-  for (const std::string& value : values) {
+  for (const std::string& value : values)
     joined += (joined.empty() ? "" : ",") + (value.empty() ? "." : value);
-    if (!value.empty()) all_missing = false;
-  }
-  if (all_missing) joined = ".";
   impl_->set(target, tag, joined.c_str(), static_cast<int>(joined.size()), BCF_HT_STR);
 }
 

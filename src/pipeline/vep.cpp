@@ -288,7 +288,11 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (options.shard) {
     check_readable_twice(options.input);
     VcfReader counted(options.input, options.selection);
-    share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
+    share = share_of(*options.shard, count_records([&](VcfRecord& record) {
+      if (!counted.next(record)) return false;
+      reader.note_contig(record.contig());
+      return true;
+    }));
   }
   VcfReader vcf(options.input, options.selection);
   RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };

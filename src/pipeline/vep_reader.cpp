@@ -60,7 +60,7 @@ void VepReader::run(const RecordSource& next, Journal* journal, const std::funct
   }
   if (journal) journal->check_replayed();
   check_share(true);
-  if (counts_.total > 0 && !any_contig_found_) no_names_match();
+  if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
 }
 
 // Returns false for a record that is to be dropped.

@@ -57,6 +57,9 @@ class VepReader {
   /// that says "wrong assembly", when no contig name is in the FASTA, and for records that are not those of
   /// the journal.
   void run(const RecordSource& next, Journal* journal, const std::function<void(VepSite)>& emit);
+  /// A contig of the file, of which run() may see a share only: whether any name is in the FASTA is judged of
+  /// the whole file, so that the shares fail or succeed together.
+  void note_contig(const std::string& vcf_name) { find_contig(vcf_name); }
 
   const VepCounts& counts() const { return counts_; }
   const IndexedFasta& fasta() const { return fasta_; }
