@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 from harness import (CARBON, ENV, Result, Skip, case, command, data, expect, expect_equal, expect_failure, fresh, main,
                      model, own_errors, read, records, tool, write)
@@ -236,6 +238,78 @@ def closed_pipe():
     expect_equal((done.text.count("\n"), done.err), (30, ""), "lines and messages")
     expect_equal(records(done.text), whole()[:len(records(done.text))], "records")
     return "141 (SIGPIPE)", "none", "the lines that `head` took", "nothing"
+
+
+# ---- rows: the run itself ------------------------------------------------------------------------------------------
+
+
+def stopped(directory, number):
+    """A run with -o in `directory` that gets the signal when a third of its records are scored: (exit status as a shell
+    sees it, messages). Its input is a pipe that stays open, so that it cannot be at its end by then."""
+    out = os.path.join(directory, "out.vcf.gz")
+    args = [arg for arg in arguments() if arg != "-q"]
+    process = subprocess.Popen(list(map(str, [*args, "-o", out, "-"])), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, env=ENV)
+
+    def feed():
+        try:
+            process.stdin.write(inputs()["vcf"])
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass
+
+    threading.Thread(target=feed, daemon=True).start()
+    least = inputs()["total"] // 3 * 44  # bytes of so many entries of FILE.partial, at least
+    deadline = time.monotonic() + 60
+    while not os.path.exists(out + ".partial") or os.path.getsize(out + ".partial") < least:
+        expect(process.poll() is None and time.monotonic() < deadline, "the run did not get so far: %r" % process.poll())
+        time.sleep(0.002)
+    process.send_signal(number)
+    messages = process.stderr.read().decode()
+    rc = process.wait(timeout=60)
+    return (128 - rc if rc < 0 else rc), messages
+
+
+def continued(directory):
+    """The run that --resume continues: its output has the bytes of one that nothing stopped."""
+    given, out = inputs()["path"], os.path.join(directory, "out.vcf.gz")
+    done = command([*[arg for arg in arguments() if arg != "-q"], "--resume", "-o", out, given])
+    expect(done.rc == 0 and "continuing: " in done.err, "--resume", done)
+    expect_equal(os.listdir(directory), ["out.vcf.gz"], "files after --resume")
+    expect(read(out) == undisturbed(), "the output is not that of a run without a break")
+
+
+def undisturbed():
+    path = os.path.join(fresh(), "out.vcf.gz")
+    expect_equal(command([*arguments(), "-o", path, inputs()["path"]]).rc, 0, "exit status of a whole run")
+    return read(path)
+
+
+@row("SIGTERM, as a queue sends it")
+def terminated():
+    directory = fresh()
+    rc, messages = stopped(directory, signal.SIGTERM)
+    expect(rc == 128 + signal.SIGTERM and "stopped by SIGTERM after" in messages, "the run: %d %s" % (rc, messages))
+    expect_equal(os.listdir(directory), ["out.vcf.gz.partial"], "files")
+    return "143", "stopped by SIGTERM after N records; continue with --resume", "no output; FILE.partial", "nothing: FILE.partial has every score"
+
+
+@row("SIGTERM, then `--resume`")
+def terminated_and_continued():
+    directory = fresh()
+    stopped(directory, signal.SIGTERM)
+    continued(directory)
+    return "0", "continuing: FILE.partial has the scores of N records", "the output, byte for byte that of a run without a break", "nothing"
+
+
+@row("kill -9, then `--resume`")
+def killed_and_continued():
+    directory = fresh()
+    rc, _ = stopped(directory, signal.SIGKILL)
+    expect_equal(rc, 128 + signal.SIGKILL, "exit status of the killed run")
+    expect("out.vcf.gz.partial" in os.listdir(directory) and "out.vcf.gz" not in os.listdir(directory), "files: %r" % os.listdir(directory))
+    continued(directory)
+    return "137, then 0", "continuing: FILE.partial has the scores of N records", "the output, byte for byte that of a run without a break", "nothing; the batch under way is computed again"
 
 
 # ---- rows: the surroundings ----------------------------------------------------------------------------------------
