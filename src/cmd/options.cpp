@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/genome/vcf.hpp"
+#include "src/model/rope_scaling.hpp"
 #include "src/util/log.hpp"
 
 namespace carbon {
@@ -65,6 +66,12 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option("-m,--model", engine.model,
                  "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
       ->type_name("DIR|NAME")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--rope-scaling",
+         [&engine](const std::string& text) { engine.rope_scaling = parse_rope_scaling(text); },
+         "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
+      ->type_name("yarn:F|none")
       ->group(group);
   app.add_option("--device", engine.device, "auto, cpu, cuda or cuda:0,1")->type_name("DEV")->group(group);
   app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")

@@ -19,8 +19,8 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds -m, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land in `options` when
-/// the app is parsed; verbosity takes effect at once.
+/// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land
+/// in `options` when the app is parsed; verbosity takes effect at once.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
