@@ -48,6 +48,10 @@ class OutputPath {
   std::unique_ptr<PartialFile> partial_;
 };
 
+/// Whether a path is written as it comes, with no way back to its beginning: "-", an open descriptor, a
+/// device, a FIFO.
+bool is_stream(const std::string& path);
+
 /// Buffered text output; `.gz`/`.bgz` names are BGZF. Every write and close is checked and throws Error.
 class TextOutput {
  public:
@@ -59,6 +63,9 @@ class TextOutput {
   void write(std::string_view text);
   /// Flushes, closes, checks and commits. Without it nothing of the file remains.
   void close();
+  /// close() in two steps, for files that are to appear together: all but the renaming, and that.
+  void finish();
+  void commit();
 
  private:
   struct Impl;
