@@ -8,7 +8,8 @@ namespace {
 // Sums of the rows of one job.
 void add_rows(std::vector<double>& sums, std::span<const float> rows, size_t width) {
   sums.resize(width);
-  for (size_t i = 0; i < rows.size(); ++i) sums[i % width] += double{rows[i]};
+  for (; !rows.empty(); rows = rows.subspan(width))
+    for (size_t j = 0; j < width; ++j) sums[j] += double{rows[j]};
 }
 
 // Jobs that fit one forward, or a single one that runs in pieces.
