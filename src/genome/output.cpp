@@ -136,6 +136,12 @@ void OutputPath::commit() {
   if (!partial_->complete()) fail(shown_, "cannot rename the finished output to", errno);
 }
 
+bool is_stream(const std::string& path) {
+  if (path == "-" || descriptor_of(path) >= 0) return true;
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 void abandon_stream(int fd, hFILE* stream) {
   if (stream) hclearerr(stream);
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -219,6 +225,12 @@ void TextOutput::flush() {
 
 void TextOutput::close() {
   if (impl_->fd < 0) return;
+  finish();
+  commit();
+}
+
+void TextOutput::finish() {
+  if (impl_->fd < 0) return;
   // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
   // this.
   impl_->flush();
@@ -229,6 +241,9 @@ void TextOutput::close() {
   const int status = impl_->compressed ? bgzf_close(impl_->compressed) : ::close(fd);
   impl_->compressed = nullptr;
   if (status != 0) impl_->fail("cannot finish writing");
+}
+
+void TextOutput::commit() {
   impl_->target.commit();
 }
 

@@ -52,6 +52,9 @@ class OutputPath {
   std::unique_ptr<PartialFile> partial_;
 };
 
+/// Whether a path is written as it comes, with no way back to its beginning: "-", an open descriptor, a
+/// device, a FIFO.
+bool is_stream(const std::string& path);
 /// The absolute path of the file that an OutputPath of `path` would replace; "" if it would be written
 /// directly. Throws Error for what no OutputPath can be made of.
 std::string replaced_file(const std::string& path);
@@ -70,6 +73,9 @@ class TextOutput {
   void flush();
   /// Flushes, closes, checks and commits. Without it nothing of the file remains.
   void close();
+  /// close() in two steps, for files that are to appear together: all but the renaming, and that.
+  void finish();
+  void commit();
 
  private:
   struct Impl;

@@ -72,7 +72,10 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
                      engine.device_kind() + "\",Recipe=" + recipe_text(options);
   if (options.wants(Recipe::centered)) line += ",Window=" + std::to_string(options.window);
   if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
-  return line + ",Strand=" + strands + ">";
+  line += ",Strand=" + strands;
+  if (const std::string& scaling = engine.checkpoint().rope_override(); !scaling.empty())
+    line += ",RopeScaling=" + scaling;
+  return line + ">";
 }
 
 std::vector<std::string> header_lines(const Engine& engine, const VepOptions& options) {
