@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "src/pipeline/engine.hpp"
+#include "src/pipeline/jobs.hpp"
 
 namespace carbon {
 
@@ -32,20 +32,10 @@ struct ScoreJob {
   std::vector<double> rows;
   std::vector<std::vector<double>> suffix_rows;
 
-  /// New tokens that running the job takes.
+  // As jobs.hpp wants them.
   size_t cost() const;
-};
-
-/// Jobs by what they ask for: everything but their results.
-class DistinctJobs {
- public:
-  /// A job added before that asks for the same as `job`, or null.
-  const ScoreJob* find(const ScoreJob& job) const;
-  /// Remembers the address of `job`.
-  void add(const ScoreJob& job);
-
- private:
-  std::unordered_multimap<size_t, const ScoreJob*> jobs_;  // by a hash
+  bool asks_the_same(const ScoreJob& other) const;
+  void take_results(const ScoreJob& other);
 };
 
 /// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their

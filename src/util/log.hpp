@@ -1,6 +1,5 @@
-// Diagnostics on stderr in htslib's form: `[E::function] text`, `[W::function] text`, `[I::function] text`;
-// and
-// `[M::function] text`, what a run reports of itself.
+// Diagnostics on stderr in htslib's form: `[E::function] text`, `[W::function] text`, `[I::function] text`,
+// and `[M::function] text`, what a run reports of itself.
 //
 // Levels follow hts_log.h: 0 off, 1 error, 3 warning (the default), 4 information, 5 debug, 6 trace. Lines
 // from several threads do not interleave. Machine-readable output never goes through here.
