@@ -1,8 +1,9 @@
 // carbon generate: options to run_generate.
-#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include "src/cmd/commands.hpp"
 #include "src/cmd/options.hpp"
@@ -22,6 +23,15 @@ struct Metadata {
   std::string species, gene;
   TagGrammar grammar = TagGrammar::corpus;
 };
+
+// CLI11 would take a negative or a too large number for another seed without a word.
+uint64_t parse_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (problem != std::errc() || end != text.data() + text.size())
+    throw Error(kFunction, "--seed " + text + ": expected a number from 0 to 18446744073709551615");
+  return seed;
+}
 
 void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
   const std::string group = "Sampling";
@@ -49,7 +59,9 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
       ->type_name("FLOAT")
       ->excludes(greedy)
       ->group(group);
-  app.add_option("--seed", sampler.seed, "of the random numbers (default: 0)")
+  app.add_option_function<std::string>(
+         "--seed", [&sampler](const std::string& text) { sampler.seed = parse_seed(text); },
+         "of the random numbers (default: 0)")
       ->type_name("INT")
       ->group(group);
 }
@@ -117,6 +129,12 @@ void check(const GenerateOptions& options) {
   if (!(options.sampler.top_p > 0 && options.sampler.top_p <= 1))
     throw Error(kFunction,
                 "--top-p " + number(options.sampler.top_p) + ": expected a number above 0 and up to 1");
+  if (options.sampler.kind != SamplerKind::kmer && options.sampler.top_k > ops::kLetters)
+    throw Error(kFunction, "--top-k " + std::to_string(options.sampler.top_k) +
+                               ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or use "
+                               "--sampler kmer");
+  if (options.input == "-" && options.constraint_file == "-")
+    throw Error(kFunction, "prompts and --constraint-file both from standard input; name a file for one");
 }
 
 }  // namespace
@@ -162,7 +180,6 @@ int cmd_generate(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
-  check(options);
   options.draft_tokens = parse_draft_tokens(draft_tokens);
   if (!metadata.species.empty() || !metadata.gene.empty())
     options.prefix = metadata_text(metadata.grammar, metadata.species, metadata.gene);
@@ -174,12 +191,14 @@ int cmd_generate(int argc, char** argv) {
     options.input = default_input(app);
     if (options.input.empty()) return 1;
   }
+  check(options);
   options.progress = common.progress;
   Engine engine(common.engine);
   std::optional<Engine> draft_engine;
   if (!draft.empty()) {
     EngineOptions draft_options = common.engine;
     draft_options.model = draft;
+    draft_options.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
     draft_engine.emplace(draft_options);
   }
   run_generate(engine, draft_engine ? &*draft_engine : nullptr, options);

@@ -19,8 +19,7 @@ namespace carbon {
 
 class Drafter {
  public:
-  /// Throws Error if the draft cannot read what comes before <dna>: `with_prefix`, and its vocabulary of text
-  /// is another one.
+  /// Throws Error if there is metadata before <dna> and the draft's vocabulary of text is another one.
   Drafter(Engine& draft, const Engine& target, const GenerateOptions& options);
 
   bool on() const { return !policy_.off(); }

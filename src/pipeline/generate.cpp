@@ -58,6 +58,7 @@ class Generator {
       while (has_room() && prefill());
       if (live_.empty() && prompts_.empty() && ended_) break;
       if (!live_.empty()) round();
+      writer_.flush();
     }
     progress_.finish();
     writer_.close();

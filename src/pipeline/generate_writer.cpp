@@ -4,7 +4,10 @@
 
 namespace carbon {
 
-GenerateWriter::GenerateWriter(const GenerateOptions& options) : options_(options), output_(options.output) {}
+GenerateWriter::GenerateWriter(const GenerateOptions& options)
+    : options_(options),
+      output_(options.output),
+      streams_(is_stream(options.output) && !options.output.ends_with("gz")) {}
 
 std::string GenerateWriter::record(const Prompt& prompt, uint32_t sample, std::string_view bases,
                                    double logp) const {

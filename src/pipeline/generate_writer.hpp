@@ -17,6 +17,11 @@ class GenerateWriter {
   /// Sample `sample` (0-based) of a prompt: its new bases and their log-probability. Written as soon as all
   /// before it are.
   void put(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
+  /// Hands written samples to whoever reads them as they come. Not BGZF: its blocks would end where this is
+  /// called.
+  void flush() {
+    if (streams_) output_.flush();
+  }
   /// Bytes of finished samples that wait for earlier ones.
   size_t waiting_bytes() const { return waiting_bytes_; }
   void close() { output_.close(); }
@@ -26,6 +31,7 @@ class GenerateWriter {
 
   const GenerateOptions& options_;
   TextOutput output_;
+  bool streams_;
   uint64_t next_ = 0;                        // record * samples + sample of what is written next
   std::map<uint64_t, std::string> waiting_;  // by the same number
   size_t waiting_bytes_ = 0;

@@ -1,7 +1,7 @@
 """The samplers of carbon generate against their exact distributions, computed by the formulas of the manual page from a
 forward pass of our own in float64. In every one of these cases a draft changes no byte.
 
-Each test draws 20,000 samples with a fixed seed and applies Pearson's chi-square to whole 6-mers (or what is written of
+Each test draws 12,000 samples with a fixed seed and applies Pearson's chi-square to whole 6-mers (or what is written of
 them) and to each base. A right program fails one such test with probability 2e-6 over the choice of seeds (about 400 are
 made: 8e-4 for all together); with the seeds fixed it always passes or always fails. the_test_itself_notices shows that
 they have the power to tell a temperature of 1.1 from 1.
@@ -15,7 +15,7 @@ from generate_support import (KMERS, SAMPLERS, Model, by_bases, fasta, generate,
                               random_bases, sampler_distribution)
 from harness import case, expect, expect_close, expect_equal, main, model, ok
 
-DRAWS = 20000
+DRAWS = 12000
 CHECKPOINT = dict(seed=3, dtype="f32")
 PROMPT = random_bases(36, 11)
 
@@ -110,7 +110,7 @@ for _sampler in SAMPLERS:
 
 @case
 def records_and_positions_are_independent():
-    """The same prompt as 20,000 records; and pairs of neighbouring records, which share nothing."""
+    """The same prompt as 12,000 records; and pairs of neighbouring records, which share nothing."""
     p = joint(reference().next_logits(PROMPT), "NNNACG")
     exact = by_bases(sampler_distribution(p, "kmer"), 0, 3)
     records = generate("-m", model(**CHECKPOINT), "-l", 6, "--constraint", "NNNACG",

@@ -1,11 +1,15 @@
 """carbon generate: what it promises on its command line (contract section 6), its errors, and that bytes depend on nothing
 but prompt, options and place. Distributions are tested in generate_statistics_test.py."""
 
+import json
 import os
+import re
+import subprocess
+import time
 
 from generate_support import IUPAC, SAMPLERS, Model, fasta, generate, joint, parse, random_bases, sampler_distribution
-from harness import (SHARED, Skip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure, fresh, is_bgzf,
-                     main, model, model_copy, ok, parse_fasta, read, refused, tree, write)
+from harness import (CARBON, ENV, SHARED, Skip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure,
+                     fresh, is_bgzf, main, model, model_copy, ok, parse_fasta, peak_memory, read, refused, tree, write)
 
 import numpy as np
 
@@ -105,6 +109,40 @@ def inputs_and_outputs():
     expect_equal(decompress(read(out)), want, "contents of out.fa.gz")
     failed = carbon("generate", "-m", model(), "-l", 50, "-o", "/dev/full", path)
     expect_failure(failed, "/dev/full")
+
+
+@case
+def output_comes_as_it_is_made():
+    """One sample at a time, all of them smaller than a buffer: the first is out long before the last."""
+    args = ["generate", "-q", "-m", model(), "-l", 3000, "-n", 12, "--batch-tokens", 1, fasta(PROMPTS[:1])]
+    start = time.monotonic()
+    with subprocess.Popen([CARBON, *map(str, args)], env=ENV, stdout=subprocess.PIPE) as process:
+        line = process.stdout.readline()
+        first = time.monotonic() - start
+        rest = process.stdout.read()
+    whole = time.monotonic() - start
+    expect(line.startswith(b">first/1 ") and rest.count(b">") == 11 and process.returncode == 0, "records")
+    expect(first < whole / 2, "the first record came after %.2f s of %.2f s" % (first, whole))
+
+
+@case
+def progress_in_bases():
+    """A line a minute in a log file is not for a test to wait for; a terminal is redrawn at once."""
+    out = os.path.join(fresh(), "out.fa")
+    args = ["generate", "-v", "1", "-m", model(), "-l", 20000, "-n", 4, "-o", out, fasta(PROMPTS[:1])]
+    terminal, other = os.openpty()
+    with subprocess.Popen([CARBON, *map(str, args)], env=ENV, stderr=other) as process:
+        os.close(other)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                break
+    os.close(terminal)
+    expect_equal(process.returncode, 0, "status")
+    done = [int(n) for n in re.findall(rb"\[generate\] (\d+) bp, [0-9.]+/s, \d+ s, first", shown)]
+    expect(done and done == sorted(done) and done[0] > 0 and done[-1] <= 80000, "bases shown: %s" % done)
 
 
 @case
@@ -268,6 +306,16 @@ def many_prompts_in_order():
     expect_equal([r.name for r in got], ["p%d/%d" % (i, s) for i in range(700) for s in (1, 2)], "order")
 
 
+@case
+def memory_does_not_grow_with_the_prompts():
+    tiny = model(hidden=16, layers=1, heads=1, kv_heads=1, head_dim=16, intermediate=32, max_positions=128)
+    source, peaks = random_bases(5000, 6), []
+    for n in (1500, 9000):  # the larger one: 6 MB of prompts, and 4 MB of their tokens
+        path = fasta([("p%d" % i, source[i % 4000:i % 4000 + 700]) for i in range(n)])
+        peaks.append(peak_memory("generate", "-q", "-m", tiny, "-l", 8, "-@", 1, "--batch-tokens", 500, "--draft", tiny, path))
+    expect(peaks[1] < peaks[0] + 4000, "%d KiB for 1,500 prompts, %d KiB for 9,000" % tuple(peaks))
+
+
 # ---- drafting ------------------------------------------------------------------------------------------------------
 
 PLANS = [[], ["-T", 0.7], ["--top-k", 3], ["--top-p", 0.7], ["-T", 1.5, "--top-k", 3, "--top-p", 0.9],
@@ -360,6 +408,9 @@ def refused_options():
     tiny, big = model(), released()
     several = fasta([("first", "ACGT"), ("other", "ACGT")])
     twice = fasta([("first", "ACGT"), ("first", "ACGT")])
+    five_mers = model_copy()
+    dna = json.loads(read(os.path.join(five_mers, "dna_config.json")))
+    write(five_mers, "dna_config.json", json.dumps({**dna, "k": 5}))
     for args, *words in (
             (["-l", 0, path], "--length 0"),
             (["-l", -5, path], "--length"),
@@ -372,6 +423,11 @@ def refused_options():
             (["-l", 6, "--top-p", 1.5, path], "--top-p 1.5"),
             (["-l", 6, "--top-k", 0, path], "--top-k"),
             (["-l", 6, "--greedy", "-T", 2, path], "--greedy"),
+            (["-l", 6, "--top-k", 5, "--sampler", "chain", path], "--top-k 5", "4 bases"),
+            (["-l", 6, "--top-k", 4096, "--sampler", "marginal", path], "--top-k 4096", "4 bases"),
+            (["-l", 6, "--seed", -1, path], "--seed -1"),
+            (["-l", 6, "--seed", 2 ** 64, path], "--seed 18446744073709551616"),
+            (["-l", 6, "--constraint-file", "-", "-"], "standard input"),
             (["-l", 6, "--sampler", "beam", path], "--sampler"),
             (["-l", 6, "--constraint", "ACG-T", path], "nothing satisfies '-'", "position 4"),
             (["-l", 6, "--constraint", "ACGUT", path], "nothing satisfies 'U'"),
@@ -393,6 +449,7 @@ def refused_options():
             (["-l", 6, "--draft", tiny, "--draft-tokens", 0, path], "--draft-tokens 0"),
             (["-l", 6, "--draft", tiny, "--draft-tokens", "some", path], "--draft-tokens some"),
             (["-l", 6, "--draft", directory, path], directory),
+            (["-l", 6, "--draft", five_mers, path], "k"),
             (["-l", 6, "--tag-grammar", "card", path], "--tag-grammar"),
             (["-l", 6, "--species", "fungi", path], "vocabulary of DNA alone"),
             (["-l", 6, "--prefix", "<mam>", path], "vocabulary of DNA alone"),
