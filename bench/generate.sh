@@ -5,9 +5,10 @@
 #   2. speculative against plain at batch 1: drafting with the target itself, with the first 7 of its 28 layers, and with
 #      carbon-tiny. Speed-up measured, and by the formula E(k) / (1 + k c), E(k) = (1 - a^(k+1)) / (1 - a), from the
 #      measured acceptance a and cost ratio c = draft step / plain step.
+#   3. peak memory with many prompts, on a model so small that it does not matter: it must not grow with their number.
 # From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (one with torch and transformers; the
 # comparison is left out without it), RUNS (3), TOKENS (new 6-mers a sample, 32), BATCHES ("1 16 64"), DRAFT_TOKENS (4),
-# THREADS (default: all). Needs 2.5 GB in TMPDIR and 4 GB of memory.
+# THREADS (default: all), PROMPTS ("20000 200000"), LAYERS (28). Needs GNU time, 2.5 GB in TMPDIR and 4 GB of memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -81,4 +82,16 @@ for draft in target shallow tiny; do
     { tested += $5; accepted += $6 }
     END { a = tested ? accepted / tested : 0; c = step / ms; e = 1; p = 1; for (i = 1; i <= k; ++i) { p *= a; e += p }
       printf "%-10s %11.1f%% %12.3f %11.2fx %11.2fx %12.2f\n", d, 100 * a, c, fast / plain, e / (1 + k * c), fast }' "$work/drafted"
+done
+
+"$build/make_checkpoint" --vocab 4224 --dna-start 0 --hidden 16 --layers 1 --heads 1 --kv-heads 1 --head-dim 16 \
+  --intermediate 32 --max-positions 64 --dtype bf16 "$work/small"
+printf '\n%-10s %12s %12s\n' prompts 'prompts/s' 'peak MiB'
+for prompts in ${PROMPTS:-20000 200000}; do
+  awk -v n="$prompts" 'BEGIN { srand(1); for (i = 0; i < 4000; ++i) bases = bases substr("ACGT", 1 + int(4 * rand()), 1)
+    for (i = 1; i <= n; ++i) print ">p" i "\n" substr(bases, 1 + i % 3900, 40 + i % 41) }' > "$work/many.fa"
+  /usr/bin/time -o "$work/times" -f '%e %M' "$build/carbon" generate -q -m "$work/small" -@ "$threads" -l 12 \
+    -o "$work/out.fa" "$work/many.fa"
+  (($(grep -c '>' "$work/out.fa") == prompts))
+  awk -v n="$prompts" '{ printf "%-10d %12.0f %12.1f\n", n, n / $1, $2 / 1024 }' "$work/times"
 done

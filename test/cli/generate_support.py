@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 
-from harness import fresh, ok, to_fasta, write
+from harness import fresh, model, ok, to_fasta, write
 
 LETTERS = "ATCG"
 IUPAC = {"A": "A", "C": "C", "G": "G", "T": "T", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
@@ -51,6 +51,18 @@ def parse(text):
 def generate(*args, **options):
     """Records of a run."""
     return parse(ok("generate", "-v", 1, *args, **options).text)
+
+
+PROMPTS = [("first", random_bases(120, 1)), ("second", random_bases(77, 2)), ("third", "acgtnnRYACGTACGTACG"),
+           ("fourth", "A"), ("fifth", random_bases(601, 3))]
+
+
+def prompts():
+    return fasta(PROMPTS)
+
+
+def run(*args, **options):
+    return ok("generate", "-v", 1, "-m", model(), *args, **options)
 
 
 # ---- the model -----------------------------------------------------------------------------------------------------
