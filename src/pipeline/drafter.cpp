@@ -56,11 +56,11 @@ void Drafter::step(std::span<GenerateRow* const> rows) {
     chunks.push_back({&*row.draft, tokens[i], tokens[i].size() - 1, tokens[i].size()});
   }
   const HiddenRows hidden = engine_.decoder().forward(chunks);
-  std::vector<float> logits(hidden.count * ops::kKmers);
-  engine_.head().kmer_logits(hidden, logits.data());
+  logits_.resize(hidden.count * ops::kKmers);
+  engine_.head().kmer_logits(hidden, logits_.data());
   for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
-    const int kmer =
-        rows[i]->draw_ahead(std::span(logits).subspan(i * ops::kKmers, ops::kKmers), joint, options_.sampler);
+    const int kmer = rows[i]->draw_ahead(std::span(logits_).subspan(i * ops::kKmers, ops::kKmers), joint,
+                                         options_.sampler);
     // Logits that are not finite propose something all the same; the target will not agree, or is right.
     rows[i]->proposed.push_back(static_cast<uint16_t>(std::max(kmer, 0)));
   });

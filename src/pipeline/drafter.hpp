@@ -44,7 +44,8 @@ class Drafter {
   Engine& engine_;
   const GenerateOptions& options_;
   DraftPolicy policy_;
-  size_t asked_ = 0;  // of this round
+  std::vector<float> logits_;  // [rows, 4096] of the last step
+  size_t asked_ = 0;           // of this round
   double draft_seconds_ = 0;
   struct {
     uint64_t rounds = 0, steps = 0, drafted = 0, tested = 0, accepted = 0;

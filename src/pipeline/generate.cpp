@@ -38,7 +38,7 @@ size_t pages(size_t tokens) {
 struct ActivePrompt {
   std::shared_ptr<const Prompt> prompt;
   std::optional<Sequence> sequence, draft;
-  std::vector<float> logits;  // [4096] of the first new 6-mer
+  const float* logits;  // [4096] of the first new 6-mer, in start_logits_
   uint32_t next_sample = 0;
 };
 
@@ -100,6 +100,7 @@ class Generator {
   std::deque<Prompt> read_;  // from the queue, not yet prefilled
   std::deque<ActivePrompt> prompts_;
   std::vector<GenerateRow> live_;
+  std::vector<float> start_logits_, logits_;  // [rows, 4096] of the last prefill and of the last check_group
   uint64_t done_bases_ = 0;
   struct {
     uint64_t tokens_read = 0, kmers = 0, rounds = 0;
@@ -142,15 +143,13 @@ bool Generator::prefill() {
     chunks.push_back(
         {&sequences[i], group[i]->context, group[i]->context.size() - 1, group[i]->context.size()});
   const HiddenRows rows = engine_.decoder().forward(chunks);
-  std::vector<float> logits(rows.count * ops::kKmers);
-  engine_.head().kmer_logits(rows, logits.data());
+  start_logits_.resize(rows.count * ops::kKmers);
+  engine_.head().kmer_logits(rows, start_logits_.data());
   std::vector<std::optional<Sequence>> drafts(group.size());
   if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
-  for (size_t i = 0; i < group.size(); ++i) {
-    const auto begin = logits.begin() + static_cast<ptrdiff_t>(i * ops::kKmers);
-    prompts_.push_back({group[i], std::move(sequences[i]), std::move(drafts[i]),
-                        std::vector<float>(begin, begin + static_cast<ptrdiff_t>(ops::kKmers)), 0});
-  }
+  for (size_t i = 0; i < group.size(); ++i)
+    prompts_.push_back(
+        {group[i], std::move(sequences[i]), std::move(drafts[i]), start_logits_.data() + i * ops::kKmers, 0});
   total_.tokens_read += tokens;
   total_.reading += watch.seconds();
   return true;
@@ -174,7 +173,7 @@ void Generator::start_samples() {
         GenerateRow& row = rows.emplace_back();
         row.prompt = active.prompt;
         row.sample = active.next_sample++;
-        logits.push_back(active.logits.data());
+        logits.push_back(active.logits);
         if (row.prompt->kmers() == 1) continue;  // done with the first 6-mer
         row.sequence = active.sequence->fork();
         if (active.draft && drafter_->on()) row.draft = active.draft->fork();
@@ -240,12 +239,12 @@ void Generator::check_group(std::span<GenerateRow> rows) {
     count += tokens[i].size();
   }
   const HiddenRows hidden = engine_.decoder().forward(chunks);
-  std::vector<float> logits(count * ops::kKmers);
-  engine_.head().kmer_logits(hidden, logits.data());
+  logits_.resize(count * ops::kKmers);
+  engine_.head().kmer_logits(hidden, logits_.data());
   for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
     GenerateRow& row = rows[i];
     for (size_t at = 0; at <= row.proposed.size(); ++at) {
-      row.take({logits.data() + (first_row[i] + at) * ops::kKmers, ops::kKmers}, joint, options_.sampler);
+      row.take({logits_.data() + (first_row[i] + at) * ops::kKmers, ops::kKmers}, joint, options_.sampler);
       if (!row.finite || (at < row.proposed.size() && row.kmers.back() != row.proposed[at])) break;
     }
   });
