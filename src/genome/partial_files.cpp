@@ -95,6 +95,10 @@ void remove_partial_outputs_on_signals() {
   }
 }
 
+void end_by_signal(int signal_number) {
+  remove_registered_files(signal_number);
+}
+
 SignalCleanup::SignalCleanup(const std::string& path) : slot_(claim_slot(path)) {}
 
 SignalCleanup::~SignalCleanup() {

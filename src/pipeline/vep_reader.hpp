@@ -42,6 +42,15 @@ struct VepSite {
 
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option);
 
+/// Everything a variant's check and windows can touch, upper-case; `length` is the contig's.
+ReferenceSlice fetch_reference(const VepOptions& options, const IndexedFasta& fasta,
+                               const std::string& contig, int64_t length, const Variant& variant);
+
+/// Decides for each ALT and recipe whether it can be scored, and adds the plans and jobs of those that can to
+/// `site`, whose record it does not look at.
+void plan_alleles(const Variant& variant, RecordCheck check, const ReferenceSlice& slice,
+                  const VepOptions& options, const TokenLayout& layout, ScoreCache* cache, VepSite& site);
+
 class VepReader {
  public:
   /// `cache` may be null.
@@ -64,7 +73,6 @@ class VepReader {
 
   bool plan(VepSite& site);
   const Contig& find_contig(const std::string& vcf_name);
-  ReferenceSlice fetch(const std::string& contig, int64_t length, const Variant& variant) const;
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
   [[noreturn]] void no_names_match() const;
