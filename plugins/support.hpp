@@ -72,6 +72,11 @@ class Options {
   void text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
     add(name, type, help, [&value](const std::string& given) { value = given; });
   }
+  /// May be given several times.
+  void list(const std::string& name, const std::string& type, const std::string& help,
+            std::vector<std::string>& values) {
+    add(name, type, help, [&values](const std::string& given) { values.push_back(given); });
+  }
   template <class T>
   void number(const std::string& name, const std::string& type, const std::string& help, T& value, T least,
               T most = std::numeric_limits<T>::max()) {

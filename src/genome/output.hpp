@@ -15,7 +15,8 @@ class PartialFile;
 /// Handlers for SIGINT, SIGTERM and SIGHUP that remove temporary files before the signal ends the process.
 void remove_partial_outputs_on_signals();
 
-/// Removes temporary files and ends the process by the signal. Safe in a handler, which must return soon after.
+/// Removes temporary files and ends the process by the signal. Safe in a handler, which must return soon
+/// after.
 void end_by_signal(int signal_number);
 
 /// Before closing htslib's stream on `fd` (null: none) without completing it: points `fd` at /dev/null and
