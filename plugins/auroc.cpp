@@ -48,8 +48,9 @@ class Label {
 
   const std::string& tag() const { return tag_; }
 
-  /// Refuses a type of tag that the expression cannot be asked of.
-  void check_type(int type) const {
+  /// Refuses a type of tag that the expression cannot be asked of. Floats are compared in their own
+  /// precision.
+  void set_type(int type) {
     const bool numeric = type == CARBON_TYPE_INTEGER || type == CARBON_TYPE_FLOAT;
     if (type == CARBON_TYPE_FLAG && !operator_.empty())
       fail("--label: " + tag_ + " is a flag; give its name alone");
@@ -60,6 +61,8 @@ class Label {
         for (const std::string& word : *list)
           if (double ignored; !parse_number(word, ignored))
             fail("--label: " + tag_ + " is a number, '" + word + "' is none");
+    is_float_ = type == CARBON_TYPE_FLOAT;
+    threshold_ = exact(threshold_);
   }
 
   /// `values` are those of one allele, or the record's.
@@ -92,10 +95,13 @@ class Label {
     if (positive == negative) return {Verdict::neither, false, 0};
     return {Verdict::classed, positive, positive ? 1.0 : 0.0};
   }
-  static bool listed(const std::vector<std::string>& words, double value) {
+  double exact(double number) const {
+    return is_float_ ? static_cast<double>(static_cast<float>(number)) : number;
+  }
+  bool listed(const std::vector<std::string>& words, double value) const {
     return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
       double number = kNaN;
-      return parse_number(word, number) && number == value;
+      return parse_number(word, number) && exact(number) == value;
     });
   }
   /// A,B/C,D; a backslash before / or , makes it a letter of the word.
@@ -128,6 +134,7 @@ class Label {
   std::string tag_, operator_;
   std::vector<std::string> positive_, negative_;
   double threshold_ = 0;
+  bool is_float_ = false;
 };
 
 // ---- statistics
@@ -142,7 +149,7 @@ struct Row {
 using Weights = std::vector<uint32_t>;
 
 struct ClassMetrics {
-  double auroc = kNaN, auprc = kNaN, average_precision = kNaN;
+  double values[3] = {kNaN, kNaN, kNaN};  // AUROC, AUPRC, average precision
   uint64_t positive = 0, negative = 0;
   bool defined() const { return positive > 0 && negative > 0; }
 };
@@ -170,22 +177,21 @@ ClassMetrics class_metrics(const std::vector<Row>& rows, const std::vector<uint3
     steps += group_tp / positives * precision;
     last_precision = precision;
   }
-  out.auroc = pairs / (positives * negatives);
-  out.auprc = trapezoids;
-  out.average_precision = steps;
+  out.values[0] = pairs / (positives * negatives);
+  out.values[1] = trapezoids;
+  out.values[2] = steps;
   return out;
 }
 
-/// Average ranks, from 1, of `key` of each row; `order` is sorted by it.
-template <class Key>
+/// Average ranks, from 1, of a member of each row; `order` is sorted by it.
 std::vector<double> ranks(const std::vector<Row>& rows, const std::vector<uint32_t>& order,
-                          const Weights& weights, Key key) {
+                          const Weights& weights, double Row::*key) {
   std::vector<double> out(rows.size());
   double before = 0;
   for (size_t begin = 0; begin < order.size();) {
     double count = 0;
     size_t end = begin;
-    for (; end < order.size() && key(rows[order[end]]) == key(rows[order[begin]]); ++end)
+    for (; end < order.size() && rows[order[end]].*key == rows[order[begin]].*key; ++end)
       count += weights[order[end]];
     for (size_t i = begin; i < end; ++i) out[order[i]] = before + (count + 1) / 2;
     before += count;
@@ -221,9 +227,7 @@ class Evaluation {
     Metrics out;
     if (classes_) {
       const ClassMetrics all = class_metrics(rows_, by_score_, weights);
-      out.values[0] = all.auroc;
-      out.values[1] = all.auprc;
-      out.values[2] = all.average_precision;
+      std::copy_n(all.values, 3, out.values);
       add_by_chromosome(weights, out);
     }
     out.values[6] = spearman(weights);
@@ -241,17 +245,15 @@ class Evaluation {
       const ClassMetrics one = class_metrics(rows_, order, weights);
       if (!one.defined()) continue;
       const auto count = static_cast<double>(one.positive + one.negative);
-      sums[0] += count * one.auroc;
-      sums[1] += count * one.auprc;
-      sums[2] += count * one.average_precision;
+      for (size_t i = 0; i < 3; ++i) sums[i] += count * one.values[i];
       total += count;
     }
     for (size_t i = 0; total > 0 && i < 3; ++i) out.values[3 + i] = sums[i] / total;
   }
 
   double spearman(const Weights& weights) const {
-    const std::vector<double> x = ranks(rows_, by_score_, weights, [](const Row& row) { return row.score; });
-    const std::vector<double> y = ranks(rows_, by_value_, weights, [](const Row& row) { return row.value; });
+    const std::vector<double> x = ranks(rows_, by_score_, weights, &Row::score);
+    const std::vector<double> y = ranks(rows_, by_value_, weights, &Row::value);
     double count = 0;
     for (const uint32_t weight : weights) count += weight;
     const double middle = (count + 1) / 2;
@@ -268,10 +270,6 @@ class Evaluation {
   bool classes_;
   std::vector<uint32_t> by_score_, by_value_;
   std::vector<std::vector<uint32_t>> by_chromosome_;
-};
-
-struct Interval {
-  double low = kNaN, high = kNaN;
 };
 
 /// The quantile at `share` of sorted values, linear between neighbours.
@@ -311,7 +309,7 @@ class Auroc {
       fail("--score " + score_tag_ + ": the header has no INFO tag of that name that is a number");
     if (label_type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
-    label_->check_type(label_type);
+    label_->set_type(label_type);
     label_is_flag_ = label_type == CARBON_TYPE_FLAG;
   }
 
@@ -441,9 +439,9 @@ class Auroc {
     }
     for (size_t m = 0; m < Metrics::kCount; ++m) {
       std::sort(found[m].begin(), found[m].end());
-      if (!std::isnan(result_.values[m]))
-        intervals_[m] = {quantile(found[m], (1 - confidence_) / 2),
-                         quantile(found[m], (1 + confidence_) / 2)};
+      if (std::isnan(result_.values[m])) continue;
+      low_.values[m] = quantile(found[m], (1 - confidence_) / 2);
+      high_.values[m] = quantile(found[m], (1 + confidence_) / 2);
     }
   }
 
@@ -462,7 +460,7 @@ class Auroc {
     std::string out = "#metric\tvalue\tlow\thigh\n";
     for (size_t m = 0; m < Metrics::kCount; ++m)
       out += std::string(Metrics::kNames[m]) + "\t" + to_text(result_.values[m]) + "\t" +
-             to_text(intervals_[m].low) + "\t" + to_text(intervals_[m].high) + "\n";
+             to_text(low_.values[m]) + "\t" + to_text(high_.values[m]) + "\n";
     for (const auto& [name, count] : counts())
       out += std::string(name) + "\t" + std::to_string(count) + "\t.\t.\n";
     return out;
@@ -476,7 +474,7 @@ class Auroc {
     out.name("metrics").open('{');
     for (size_t m = 0; m < Metrics::kCount; ++m) {
       out.name(Metrics::kNames[m]).open('{').name("value").value(result_.values[m]);
-      out.name("low").value(intervals_[m].low).name("high").value(intervals_[m].high).close('}');
+      out.name("low").value(low_.values[m]).name("high").value(high_.values[m]).close('}');
     }
     out.close('}').name("counts").open('{');
     for (const auto& [name, count] : counts()) out.name(name).value(count);
@@ -485,8 +483,8 @@ class Auroc {
       const ClassMetrics one = evaluation.chromosome(c, once);
       out.open('{').name("name").value(names_[c]);
       out.name("positive").value(one.positive).name("negative").value(one.negative);
-      out.name("auroc").value(one.auroc).name("auprc").value(one.auprc);
-      out.name("average_precision").value(one.average_precision).close('}');
+      for (size_t m = 0; m < 3; ++m) out.name(Metrics::kNames[m]).value(one.values[m]);
+      out.close('}');
     }
     return out.close(']').close('}').text();
   }
@@ -503,8 +501,7 @@ class Auroc {
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;  // of chromosomes, as they come
   uint64_t alleles_ = 0, missing_scores_ = 0, missing_labels_ = 0, other_labels_ = 0;
-  Metrics result_;
-  Interval intervals_[Metrics::kCount];
+  Metrics result_, low_, high_;  // the interval's ends
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "src/plugin/crash_guard.hpp"
 #include "src/util/error.hpp"
 #include "src/util/json.hpp"
 
@@ -189,6 +190,7 @@ PluginSummary probe_plugin(const PluginFile& file) {
 
 const carbon_plugin& load_plugin(const PluginFile& file) {
   probe_plugin(file);
+  const CrashGuard guard(file.name);  // for what behaves otherwise the second time
   return open_plugin(file);
 }
 

@@ -130,6 +130,9 @@ def labels():
     for label, wanted in (("X>1", 1), ("X>=1", 3), ("X<1", 1), ("X<=1", 3), ("X==1", 2), ("X!=1", 2), ("X=1,2", 3)):
         expect_equal(counts(numbers, label)[:3], (wanted, 4 - wanted, 1), label)
     expect_equal(counts(numbers, "X=1/0.5"), (2, 1, 1, 1), "numbers in lists")
+    tenths = [("c", 1, "S=1;X=0.1"), ("c", 1, "S=2;X=0.3")]
+    expect_equal(counts(tenths, "X<=0.1")[:2], (1, 1), "a float compared in its own precision")
+    expect_equal(counts(tenths, "X=0.1/0.3")[:2], (1, 1), "and in lists")
     flags = [("c", 1, "S=1;F"), ("c", 3, "S=2,3,4"), ("c", 2, "S=5,6;F")]
     expect_equal(counts(flags, "F"), (3, 3, 0, 0), "a flag")
     expect_equal(counts([("c", 2, "R=9,1,2;L=1,0"), ("c", 0, "R=3")], "L", score="R"), (1, 1, 0, 0), "Number=R")
