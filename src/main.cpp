@@ -25,6 +25,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
+    {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
     {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };

@@ -29,6 +29,7 @@ class Engine {
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
   size_t batch_tokens() const { return batch_tokens_; }
+  int threads() const { return threads_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
   /// bf16 or f32.
