@@ -161,6 +161,26 @@ typedef struct carbon_recipe {
   int64_t context; /* bp, of the next-token recipe; 0: its default */
 } carbon_recipe;
 
+/* How new bases are drawn; the fields mean what the options of `carbon generate` mean. */
+enum { CARBON_SAMPLER_KMER = 0, CARBON_SAMPLER_MARGINAL = 1, CARBON_SAMPLER_CHAIN = 2 };
+typedef struct carbon_sampler {
+  int kind;
+  int greedy;
+  double temperature; /* > 0; 1 changes nothing */
+  uint64_t top_k;     /* 0: all */
+  double top_p;       /* 1: all */
+  uint64_t seed;
+} carbon_sampler;
+
+/* A prompt to continue; it holds a base A, C, G or T. */
+typedef struct carbon_generate_item {
+  const char* prompt;
+  size_t length;
+  uint64_t record; /* the number that the draws depend on, as that of the record in `carbon generate` */
+  char* bases;     /* room for the new bases and a NUL */
+  double logp;     /* result, of the new bases */
+} carbon_generate_item;
+
 /* A part of a FASTA sequence. */
 typedef struct carbon_region {
   const char* contig;
@@ -234,6 +254,14 @@ struct carbon_api {
   int (*score)(carbon_run* run, int level, carbon_score_item* items, size_t count);
   int (*score_variants)(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
                         carbon_variant* variants, size_t count);
+
+  /* New bases after prompts, one sample of each, as `carbon generate` draws them. */
+  int (*generate)(carbon_run* run, const carbon_sampler* sampler, size_t new_bases,
+                  carbon_generate_item* items, size_t count);
+
+  /* As `score`, of the bases from item i's from[i] on, a multiple of 6: each is given all bases before it,
+   * without the windows that `score` divides long sequences into. values has room for those bases. */
+  int (*score_ends)(carbon_run* run, int level, carbon_score_item* items, const size_t* from, size_t count);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

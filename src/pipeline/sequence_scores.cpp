@@ -56,6 +56,59 @@ void check_finite(const Item& item) {
                                  " of a batch; the checkpoint's weights or activations are not finite");
 }
 
+// Items whose jobs wait for a forward pass of about a batch.
+class Batches {
+ public:
+  Batches(Engine& engine, ScoreLevel level, const std::function<void(size_t, const SequenceScores&)>& take)
+      : engine_(engine), level_(level), take_(take) {}
+
+  void add(size_t index, std::string_view bases, const std::vector<SlidingWindow>& windows) {
+    Item& item = items_.emplace_back();
+    item.index = index;
+    item.bases = bases;
+    for (const SlidingWindow& part : windows)
+      for (ScoreJob& job : window_jobs(bases, part, level_, engine_.config().layout)) {
+        tokens_ += job.cost();
+        item.windows.push_back(part);
+        item.jobs.push_back(std::move(job));
+      }
+    if (tokens_ >= engine_.batch_tokens()) flush();
+  }
+  void flush() {
+    std::vector<ScoreJob*> jobs;
+    for (Item& item : items_)
+      for (ScoreJob& job : item.jobs) jobs.push_back(&job);
+    score_jobs(engine_, jobs);
+    for (const Item& item : items_) {
+      check_finite(item);
+      take_(item.index, finished(item, level_));
+    }
+    items_.clear();
+    tokens_ = 0;
+  }
+
+ private:
+  Engine& engine_;
+  ScoreLevel level_;
+  const std::function<void(size_t, const SequenceScores&)>& take_;
+  std::vector<Item> items_;
+  size_t tokens_ = 0;
+};
+
+// 6-mers of which all but the last are inputs, after <dna>.
+void check_end(const SequenceEnd& end, size_t index, size_t max_positions) {
+  const std::string name = "sequence " + std::to_string(index + 1) + " of a batch";
+  if (end.from % kKmerLength != 0 || end.from >= end.sequence.size())
+    throw Error("score", name + " has no end that begins at " + std::to_string(end.from) +
+                             "; a multiple of 6 before its " + std::to_string(end.sequence.size()) +
+                             " bp is expected");
+  if ((end.sequence.size() + kKmerLength - 1) / kKmerLength > max_positions)
+    throw Error("score", name + " has " + std::to_string(end.sequence.size()) + " bp and does not fit the " +
+                             std::to_string(max_positions) +
+                             " tokens of the model's context; the longest sequence that fits has " +
+                             std::to_string(kKmerLength * max_positions) + " bp");
+}
+
 }  // namespace
 
 std::vector<ScoreJob> window_jobs(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
@@ -80,33 +133,21 @@ std::vector<ScoreJob> window_jobs(std::string_view sequence, const SlidingWindow
 void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
                      const std::function<void(size_t, const SequenceScores&)>& take) {
   const size_t window = default_window(engine.config().max_positions);
-  std::vector<Item> items;
-  size_t tokens = 0;
-  const auto flush = [&] {
-    std::vector<ScoreJob*> jobs;
-    for (Item& item : items)
-      for (ScoreJob& job : item.jobs) jobs.push_back(&job);
-    score_jobs(engine, jobs);
-    for (const Item& item : items) {
-      check_finite(item);
-      take(item.index, finished(item, level));
-    }
-    items.clear();
-    tokens = 0;
-  };
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    Item& item = items.emplace_back();
-    item.index = i;
-    item.bases = sequences[i];
-    for (const SlidingWindow& part : sliding_windows(item.bases.size(), window, default_stride(window)))
-      for (ScoreJob& job : window_jobs(item.bases, part, level, engine.config().layout)) {
-        tokens += job.cost();
-        item.windows.push_back(part);
-        item.jobs.push_back(std::move(job));
-      }
-    if (tokens >= engine.batch_tokens()) flush();
+  const size_t stride = default_stride(window);
+  Batches batches(engine, level, take);
+  for (size_t i = 0; i < sequences.size(); ++i)
+    batches.add(i, sequences[i], sliding_windows(sequences[i].size(), window, stride));
+  batches.flush();
+}
+
+void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
+                const std::function<void(size_t, const SequenceScores&)>& take) {
+  Batches batches(engine, level, take);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    check_end(ends[i], i, engine.config().max_positions);
+    batches.add(i, ends[i].sequence, {{0, ends[i].from, ends[i].sequence.size()}});
   }
-  flush();
+  batches.flush();
 }
 
 }  // namespace carbon

@@ -31,4 +31,15 @@ struct SequenceScores {
 void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
                      const std::function<void(size_t, const SequenceScores&)>& take);
 
+/// The end of an upper-case sequence.
+struct SequenceEnd {
+  std::string_view sequence;
+  size_t from = 0;  // a multiple of 6 before the sequence's length
+};
+
+/// The same for the bases from `from` on alone. No windows: each is given all bases before it, and a sequence
+/// that does not fit the model is an Error.
+void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
+                const std::function<void(size_t, const SequenceScores&)>& take);
+
 }  // namespace carbon

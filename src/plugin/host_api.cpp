@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "src/genome/regions.hpp"
+#include "src/pipeline/generate_bases.hpp"
 #include "src/pipeline/sequence_scores.hpp"
 #include "src/pipeline/variant_scores.hpp"
 #include "src/plugin/host.hpp"
@@ -13,16 +14,20 @@
 namespace carbon {
 namespace {
 
-int api_fail(carbon_run* run, const char* reason) {
-  return PluginRun::of(run).fail(reason);
+int api_fail(carbon_run* handle, const char* reason) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return run.fail(reason); }, int{CARBON_ERROR});
 }
 
-void api_message(carbon_run* run, int level, const char* text) {
-  const std::string& name = PluginRun::of(run).options().name;
-  if (level <= CARBON_WARNING)
-    log::warning(name, text);
-  else
-    log::info(name, text);
+void api_message(carbon_run* handle, int level, const char* text) {
+  PluginRun& run = PluginRun::of(handle);
+  run.guarded(
+      [&] {
+        const std::string& name = run.options().name;
+        level <= CARBON_WARNING ? log::warning(name, text) : log::info(name, text);
+        return 0;
+      },
+      0);
 }
 
 const char* api_property(carbon_run* handle, int which) {
@@ -89,10 +94,15 @@ int api_output_write(carbon_run* run, carbon_output* output, const char* bytes, 
 }
 
 size_t api_format_float(float value, char* text) {
-  std::string digits;
-  append_vcf_float(value, digits);
-  std::memcpy(text, digits.c_str(), digits.size() + 1);
-  return digits.size();
+  text[0] = '\0';
+  try {
+    std::string digits;
+    append_vcf_float(value, digits);
+    std::memcpy(text, digits.c_str(), digits.size() + 1);
+    return digits.size();
+  } catch (...) {
+    return 0;  // out of memory for 32 bytes; there is no run to tell
+  }
 }
 
 // ---- records
@@ -291,22 +301,49 @@ int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, in
 
 // ---- the engine
 
+ScoreLevel score_level(int level) {
+  if (level != CARBON_LEVEL_BP && level != CARBON_LEVEL_TOKEN)
+    throw Error("plugin", "no level " + std::to_string(level));
+  return level == CARBON_LEVEL_BP ? ScoreLevel::base : ScoreLevel::token;
+}
+
+std::vector<std::string> upper_case(const carbon_score_item* items, size_t count) {
+  std::vector<std::string> bases;
+  for (size_t i = 0; i < count; ++i) bases.push_back(to_upper({items[i].bases, items[i].length}));
+  return bases;
+}
+
+void hand_over(const SequenceScores& scores, carbon_score_item& item) {
+  item.sum = scores.sum;
+  item.scored = scores.scored;
+  if (item.values) std::copy(scores.values.begin(), scores.values.end(), item.values);
+}
+
 int api_score(carbon_run* handle, int level, carbon_score_item* items, size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        if (level != CARBON_LEVEL_BP && level != CARBON_LEVEL_TOKEN)
-          throw Error("plugin", "no level " + std::to_string(level));
-        std::vector<std::string> bases;
-        for (size_t i = 0; i < count; ++i) bases.push_back(to_upper({items[i].bases, items[i].length}));
+        const ScoreLevel wanted = score_level(level);
+        const std::vector<std::string> bases = upper_case(items, count);
         const std::vector<std::string_view> views(bases.begin(), bases.end());
-        score_sequences(run.engine(), level == CARBON_LEVEL_BP ? ScoreLevel::base : ScoreLevel::token, views,
-                        [&](size_t i, const SequenceScores& scores) {
-                          items[i].sum = scores.sum;
-                          items[i].scored = scores.scored;
-                          if (items[i].values)
-                            std::copy(scores.values.begin(), scores.values.end(), items[i].values);
-                        });
+        score_sequences(run.engine(), wanted, views,
+                        [&](size_t i, const SequenceScores& scores) { hand_over(scores, items[i]); });
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, const size_t* from,
+                   size_t count) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        const ScoreLevel wanted = score_level(level);
+        const std::vector<std::string> bases = upper_case(items, count);
+        std::vector<SequenceEnd> ends;
+        for (size_t i = 0; i < count; ++i) ends.push_back({bases[i], from[i]});
+        score_ends(run.engine(), wanted, ends,
+                   [&](size_t i, const SequenceScores& scores) { hand_over(scores, items[i]); });
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});
@@ -349,6 +386,35 @@ int api_score_variants(carbon_run* handle, carbon_fasta* fasta, const carbon_rec
       int{CARBON_ERROR});
 }
 
+SamplerOptions sampler_options(const carbon_sampler& sampler) {
+  constexpr SamplerKind kinds[] = {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain};
+  if (sampler.kind < 0 || sampler.kind >= static_cast<int>(std::size(kinds)))
+    throw Error("plugin", "no sampler " + std::to_string(sampler.kind));
+  if (!(sampler.temperature > 0) || !(sampler.top_p > 0 && sampler.top_p <= 1))
+    throw Error("plugin", "a sampler's temperature and top_p are above 0, top_p is at most 1");
+  return {kinds[sampler.kind], sampler.greedy != 0, sampler.temperature, static_cast<size_t>(sampler.top_k),
+          sampler.top_p,       sampler.seed};
+}
+
+int api_generate(carbon_run* handle, const carbon_sampler* sampler, size_t new_bases,
+                 carbon_generate_item* items, size_t count) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        std::vector<NumberedPrompt> prompts;
+        for (size_t i = 0; i < count; ++i)
+          prompts.push_back({items[i].record, {items[i].prompt, items[i].length}});
+        generate_bases(run.engine(), sampler_options(*sampler), new_bases, prompts,
+                       [&](size_t i, const Continuation& continuation) {
+                         const std::string& bases = continuation.bases;
+                         std::memcpy(items[i].bases, bases.c_str(), bases.size() + 1);
+                         items[i].logp = continuation.logp;
+                       });
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
 }  // namespace
 
 const carbon_api& plugin_api() {
@@ -383,6 +449,8 @@ const carbon_api& plugin_api() {
       api_fasta_regions,
       api_score,
       api_score_variants,
+      api_generate,
+      api_score_ends,
   };
   return api;
 }

@@ -4,11 +4,12 @@ The plugins here are compiled by gcc as C99 against the header that `make instal
 """
 
 import os
+import random
 import re
 import shutil
 
 from harness import (CARBON, DATA, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure, fresh,
-                     info_of, main, model, ok, read, records, tool, write)
+                     info_of, main, model, ok, parse_fasta, read, records, tool, write)
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.dirname(CARBON)
@@ -353,6 +354,104 @@ def the_engine_scores_as_carbon_score():
     first = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()[0].split("\t")
     if first[1] == "0":
         expect_equal(found[0][4], first[3], "the first value")
+
+
+ENDS = """
+static int finish(carbon_run *run, void *state) {
+  const carbon_api *api = run->api;
+  carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
+  carbon_output *out = api->output_open(run, NULL);
+  const char *name, *bases;
+  size_t length, i, from;
+  int more;
+  char line[512];
+  (void)state;
+  if (!in || !out) return CARBON_ERROR;
+  if (!CARBON_HAS(api, score_ends)) return api->fail(run, "an old carbon");
+  while ((more = api->sequences_next(run, in, &name, &bases, &length)) == 1) {
+    double *values = malloc(length * sizeof *values);
+    carbon_score_item item;
+    memset(&item, 0, sizeof item);
+    item.bases = bases; item.length = length; item.values = values;
+    from = length - 11;
+    if (api->score_ends(run, CARBON_LEVEL_BP, &item, &from, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    for (i = 0; i < length - from; i++) {
+      sprintf(line, "%.100s\\t%lu\\t%lu\\t%.6g\\n", name, (unsigned long)(from + i), (unsigned long)(from + i + 1), values[i]);
+      if (values[i] == values[i] && api->output_write(run, out, line, strlen(line)) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    }
+    free(values);
+  }
+  return more;
+}
+"""
+
+
+@case
+def the_ends_of_sequences_have_all_before_them_as_context():
+    directory = compiled("ends", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=ENDS)
+    # 32 6-mers, the last of which is never an input. The windows of carbon score hold 30.
+    fasta = write(fresh(), "s.fa", ">a\n%s\n>b\n%s\n" % ("ACGTTGCATCGN" * 15 + "AAGCTTACTGA", "GATTACCA" * 15 + "GCNGATAGCTA"))
+    wanted = [line for line in ok("score", "-m", model(), "-O", "bedgraph", fasta).lines()
+              if int(line.split("\t")[1]) >= {"a": 180, "b": 120}[line.split("\t")[0]]]
+    expect_equal(len(wanted), 21, "values to compare")
+    for small in ((), ("--batch-tokens", "1")):
+        result = run(directory, "+ends", "-m", model(max_positions=32), *small, fasta)
+        expect_equal(result.lines(), wanted, "values; " + result.err)
+    split = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()
+    expect(wanted[0] not in split, "windows do not matter here")
+    long = write(fresh(), "l.fa", ">long\n" + "ACGTTGCATCGA" * 16 + "CATCATCATCATCATCA"[:11] + "\n")
+    expect_failure(run(directory, "+ends", "-m", model(max_positions=32), long), "192 bp", "203 bp")
+    odd = write(fresh(), "o.fa", ">odd\nACGTACGTACGTA\n")
+    expect_failure(run(directory, "+ends", "-m", model(), odd), "a multiple of 6")
+
+
+DRAW = """
+static int finish(carbon_run *run, void *state) {
+  const carbon_api *api = run->api;
+  carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
+  carbon_output *out = api->output_open(run, NULL);
+  const carbon_sampler sampler = { %s };
+  carbon_generate_item items[8];
+  char texts[8][256], bases[8][64], line[512];
+  const char *name, *letters;
+  size_t length, n = 0, i;
+  int more;
+  (void)state;
+  if (!in || !out) return CARBON_ERROR;
+  while ((more = api->sequences_next(run, in, &name, &letters, &length)) == 1) {
+    sprintf(texts[n], "%%.255s", letters);
+    items[n].prompt = texts[n]; items[n].length = length; items[n].record = n; items[n].bases = bases[n];
+    n++;
+  }
+  if (more == CARBON_ERROR || api->generate(run, &sampler, 31, items, n) != CARBON_OK) return CARBON_ERROR;
+  for (i = 0; i < n; i++) {
+    sprintf(line, "%%s\\t%%.10g\\n", bases[i], items[i].logp);
+    if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
+  }
+  return CARBON_OK;
+}
+"""
+
+
+@case
+def the_engine_generates_as_carbon_generate():
+    rng = random.Random(5)
+    fasta = write(fresh(), "p.fa", "".join(">p%d\n%s\n" % (i, "".join(rng.choice("ACGTacgtN" if i == 3 else "ACGT") for _ in range(20 + 7 * i)))
+                                           for i in range(7)))
+    for fields, options in (("CARBON_SAMPLER_KMER, 0, 0.8, 50, 0.9, 7", ("-T", "0.8", "--top-k", "50", "--top-p", "0.9", "--seed", "7")),
+                            ("CARBON_SAMPLER_CHAIN, 0, 1.5, 0, 1, 0", ("--sampler", "chain", "-T", "1.5")),
+                            ("CARBON_SAMPLER_MARGINAL, 1, 1, 0, 1, 0", ("--sampler", "marginal", "--greedy"))):
+        directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
+        text = ok("generate", "-m", model(), "-l", "31", *options, fasta).text
+        wanted = list(zip([bases for _, bases in parse_fasta(text)], re.findall(r"^>.* logp=(\S+)", text, re.M)))
+        expect_equal(len(wanted), 7, "prompts")
+        for small in ((), ("--batch-tokens", "1"), ("--batch-tokens", "12")):
+            result = run(directory, "+draw", "-m", model(), *small, fasta)
+            expect_equal([tuple(line.split("\t")) for line in result.lines()], wanted, "%s %s; %s" % (fields, small, result.err))
+    for fields, words in (("3, 0, 1, 0, 1, 0", "no sampler 3"), ("CARBON_SAMPLER_KMER, 0, 0, 0, 1, 0", "temperature"),
+                          ("CARBON_SAMPLER_KMER, 0, 1, 0, 0, 0", "top_p")):
+        directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
+        expect_failure(run(directory, "+draw", "-m", model(), fasta), "[E::plugin]", words)
 
 
 @case
