@@ -13,15 +13,10 @@ namespace {
 using namespace carbon_plugins;
 
 constexpr size_t kPairsPerCall = 32;
+constexpr int64_t kLongest = int64_t{1} << 40;  // bp, of an option; sums of them do not overflow
 
 bool is_acgt(std::string_view bases) {
   return bases.find_first_not_of("ACGT") == std::string_view::npos;
-}
-
-std::string upper_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
 }
 
 // ---- the genetic code
@@ -110,12 +105,12 @@ class Perturb {
         "how pairs are made from a FASTA, or given: the input is a table of them (default: triplet)",
         settings_.task);
     options.number("cds-start", "BP", "where the coding sequence begins in each sequence (default: 0)",
-                   settings_.cds_start, int64_t{0});
+                   settings_.cds_start, int64_t{0}, kLongest);
     options.text("motif", "BASES", "triplet: what is repeated (default: CAG)", settings_.motif);
     options.number("start-after", "BP", "triplet: coding bases before the patch (default: 60)",
-                   settings_.start_after, int64_t{0});
+                   settings_.start_after, int64_t{0}, kLongest);
     options.number("patch", "BP", "triplet: bases that the repeats replace (default: 30)", settings_.patch,
-                   int64_t{3});
+                   int64_t{3}, kLongest);
     options.number("rate", "SHARE", "synonymous: of the codons that have synonyms (default: 1)",
                    settings_.rate, 0.0, 1.0);
     options.number("seed", "N", "synonymous: of the choice of codons (default: 0)", settings_.seed,
@@ -169,11 +164,10 @@ class Perturb {
     for (uint64_t record = 0; checked(run_->api->sequences_next(run_, input, &name, &bases, &length)) == 1;
          ++record) {
       const std::string sequence = upper_case({bases, length});
-      // A stream of its own for each record: what comes before it does not matter.
-      const Random random(Random(settings_.seed + record).next());
-      const std::optional<Pair> pair = settings_.task == kTriplet
-                                           ? expand_triplet(name, sequence, settings_)
-                                           : replace_codons(name, sequence, settings_, random);
+      const std::optional<Pair> pair =
+          settings_.task == kTriplet
+              ? expand_triplet(name, sequence, settings_)
+              : replace_codons(name, sequence, settings_, row_stream(settings_.seed, record));
       if (pair && pair->original != pair->perturbed)
         take(*pair);
       else
@@ -182,40 +176,16 @@ class Perturb {
   }
 
   void read_table() {
-    carbon_text* input = checked(run_->api->text_open(run_, run_->api->input(run_, 0)));
-    std::vector<std::string> fields;
-    if (!next_line(input, fields))
-      fail(std::string(run_->api->input(run_, 0)) + ": empty; a line of names is expected");
-    if (fields.front().starts_with('#')) fields.front().erase(0, 1);
-    const auto column = [&](std::initializer_list<const char*> names) {
-      for (const char* name : names)
-        if (const auto at = std::find(fields.begin(), fields.end(), name); at != fields.end())
-          return static_cast<size_t>(at - fields.begin());
-      return fields.size();
+    Table input(run_, run_->api->input(run_, 0));
+    const size_t original = input.required("original_sequence"), perturbed = input.required("sequence");
+    const size_t name = input.column({"name", "benchmark_id", "id"});
+    const auto cut = [&](const std::string& text) {
+      return upper_case(text.substr(0, static_cast<size_t>(settings_.max_length)));
     };
-    const size_t count = fields.size(), name = column({"name", "benchmark_id", "id"}),
-                 original = column({"original_sequence"}), perturbed = column({"sequence"});
-    if (original == count || perturbed == count)
-      fail(std::string(checked(run_->api->text_where(run_, input))) +
-           ": expected columns original_sequence and sequence, separated by tabs");
-    for (uint64_t row = 1; next_line(input, fields); ++row) {
-      if (fields.size() != count)
-        fail(std::string(checked(run_->api->text_where(run_, input))) + ": " + std::to_string(fields.size()) +
-             " columns, the first line has " + std::to_string(count));
-      const auto cut = [&](const std::string& text) {
-        return upper_case(text.substr(0, static_cast<size_t>(settings_.max_length)));
-      };
-      take({name == count ? std::to_string(row) : fields[name], cut(fields[original]),
+    std::vector<std::string> fields;
+    for (uint64_t row = 1; input.next(fields); ++row)
+      take({name == Table::npos ? std::to_string(row) : fields[name], cut(fields[original]),
             cut(fields[perturbed])});
-    }
-  }
-
-  bool next_line(carbon_text* input, std::vector<std::string>& fields) {
-    const char* line = nullptr;
-    size_t length = 0;
-    if (checked(run_->api->text_line(run_, input, &line, &length)) == 0) return false;
-    fields = split({line, length}, '\t');
-    return true;
   }
 
   // ---- comparison

@@ -66,6 +66,12 @@ bool parse_number(const std::string& text, T& value) {
   return code == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+inline std::string upper_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
 /// Long options: `--name VALUE`, `--name=VALUE` and flags.
 class Options {
  public:
@@ -174,6 +180,51 @@ class Output {
   carbon_output* output_;
 };
 
+/// A table with tabs and a line of names, plain or compressed.
+class Table {
+ public:
+  Table(carbon_run* run, const char* path)
+      : run_(run), path_(path), text_(checked(run->api->text_open(run, path))) {
+    if (!line(names_)) fail(path_ + ": empty; a line of names is expected");
+    if (names_.front().starts_with('#')) names_.front().erase(0, 1);
+  }
+  /// The column of the first of `names` that there is; npos without any.
+  size_t column(std::initializer_list<std::string> names) const {
+    for (const std::string& name : names)
+      if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end())
+        return static_cast<size_t>(at - names_.begin());
+    return npos;
+  }
+  size_t required(const std::string& name) const {
+    if (const size_t at = column({name}); at != npos) return at;
+    fail(where() + ": no column " + name + " among the names, which are separated by tabs");
+  }
+  /// The fields of the next row; false at the end.
+  bool next(std::vector<std::string>& fields) {
+    if (!line(fields)) return false;
+    if (fields.size() != names_.size())
+      fail(where() + ": " + std::to_string(fields.size()) + " columns, the first line has " +
+           std::to_string(names_.size()));
+    return true;
+  }
+  std::string where() const { return checked(run_->api->text_where(run_, text_)); }
+  static constexpr size_t npos = static_cast<size_t>(-1);
+
+ private:
+  bool line(std::vector<std::string>& fields) {
+    const char* bytes = nullptr;
+    size_t length = 0;
+    if (checked(run_->api->text_line(run_, text_, &bytes, &length)) == 0) return false;
+    fields = split({bytes, length}, '\t');
+    return true;
+  }
+
+  carbon_run* run_;
+  std::string path_;
+  carbon_text* text_;
+  std::vector<std::string> names_;
+};
+
 /// A JSON document, written in order. Names and values follow each other; commas are put in between.
 class Json {
  public:
@@ -238,6 +289,11 @@ class Random {
  private:
   uint64_t state_;
 };
+
+/// The numbers of one row of a data set: neither other rows nor other seeds have a part in them.
+inline Random row_stream(uint64_t seed, uint64_t row) {
+  return Random(Random(Random(seed).next() + row).next());
+}
 
 /// The C functions of a plugin class.
 template <class Plugin>

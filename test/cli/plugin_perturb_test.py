@@ -41,7 +41,7 @@ def triplet(sequence, motif="CAG", start_after=60, patch=30, cds_start=0, max_le
 
 
 def synonymous(sequence, record, seed=0, rate=1.0, cds_start=0, max_length=8192):
-    rng = SplitMix64(SplitMix64(seed + record).next())
+    rng = SplitMix64(SplitMix64(SplitMix64(seed).next() + record).next())
     sequence = sequence[:max_length]
     out = list(sequence)
     for i in range(cds_start + 3, len(sequence) - 2, 3):
@@ -182,6 +182,7 @@ def refusals():
     empty = write(fresh(), "empty.tsv", "original_sequence\tsequence\nNNNNNN\tACGTAC\n")
     out = os.path.join(fresh(), "out")
     for given, args, words in ((path, ("--motif", "CAGC"), "three letters"), (path, ("--patch", "31"), "multiples of 3"),
+                               (path, ("--cds-start", str((1 << 63) - 1)), "from 0 to"),
                                (path, ("--rate", "1.5"), "from 0 to 1"), (path, ("--task", "other"), "triplet|synonymous|given"),
                                (short, (), "2 sequences were left out"), (bad, ("--task", "given"), "original_sequence"),
                                (ragged, ("--task", "given"), "ragged.tsv:2"), (empty, ("--task", "given"), "pair 1"),
