@@ -1,10 +1,10 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
 # defaults below.
 #
-#   make            ./carbon and the bundled model
+#   make            ./carbon, the plugins and the bundled model
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make demo       call variants on samtools' example reads and annotate them
-#   make install    honours prefix DESTDIR bindir libexecdir datadir mandir (also: make uninstall)
+#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir (also: make uninstall)
 #   make lint       formatting of the sources, syntax of the man pages
 #   make dist       carbon-VERSION.tar.gz of the last commit
 #
@@ -16,6 +16,7 @@ prefix        = /usr/local
 exec_prefix   = $(prefix)
 bindir        = $(exec_prefix)/bin
 libexecdir    = $(exec_prefix)/libexec
+includedir    = $(prefix)/include
 datarootdir   = $(prefix)/share
 datadir       = $(datarootdir)
 mandir        = $(datarootdir)/man
@@ -61,12 +62,16 @@ lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp token
 unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
+plugin_names := $(patsubst plugins/%.cpp,%,$(wildcard plugins/*.cpp))
+plugins      := $(plugin_names:%=$(BUILD)/plugins/%.so)
 DEMO_MODEL   := models/carbon-tiny/model.safetensors
 
-# A program with sanitizers stays in its build folder.
-all: $(if $(SANITIZE),$(BUILD)/carbon,carbon) $(DEMO_MODEL)
+# A program with sanitizers stays in its build folder, and so do its plugins.
+all: $(if $(SANITIZE),$(BUILD)/carbon $(plugins),carbon $(plugin_names:%=plugins/%.so)) $(DEMO_MODEL)
 
 carbon: $(BUILD)/carbon
+	cp -f $< $@.tmp && mv -f $@.tmp $@
+plugins/%.so: $(BUILD)/plugins/%.so
 	cp -f $< $@.tmp && mv -f $@.tmp $@
 
 # Each instruction set's kernels are one file, compiled for it alone; they include no standard inline functions, so
@@ -77,13 +82,21 @@ $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -m
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
 $(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
-# Alone in knowing where data is installed: `make install prefix=DIR` after `make` compiles one file again.
+# Alone in knowing where data and plugins are installed: `make install prefix=DIR` after `make` compiles two files.
 $(BUILD)/src/model/registry.o: file_flags = -DCARBON_DATADIR='"$(datadir)"'
 $(BUILD)/src/model/registry.o: $(BUILD)/datadir.stamp
+$(BUILD)/src/plugin/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/src/plugin/loader.o: $(BUILD)/libexecdir.stamp
 
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h
 	@mkdir -p $(@D)
 	$(CXX) $(all_cppflags) $(all_cxxflags) $(file_flags) -MMD -MP -c -o $@ $<
+
+# A plugin is one file and sees of the program only carbon_plugin.h.
+$(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h
+	@mkdir -p $(@D)
+	$(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -shared -fvisibility=hidden -MMD -MP -MF $(@:.so=.d) \
+	    $(LDFLAGS) -o $@ $<
 
 $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
@@ -92,6 +105,7 @@ $(BUILD)/version.h: VERSION
 # What objects depend on besides files; a stamp changes only with its text.
 $(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
 $(BUILD)/datadir.stamp: stamp_text = $(datadir)
+$(BUILD)/libexecdir.stamp: stamp_text = $(libexecdir)
 $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(stamp_text))' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -113,33 +127,39 @@ $(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o $(BUILD)/libcarb
 $(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
 	$(BUILD)/make_checkpoint --preset demo models/carbon-tiny
 
--include $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
+-include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
-check test: $(BUILD)/carbon $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
+check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
 	BUILD=$(BUILD) test/run.sh
 
 demo: carbon $(DEMO_MODEL)
 	test/demo.sh
 
-install: carbon $(DEMO_MODEL)
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+install: carbon $(plugins) $(DEMO_MODEL)
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
+	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
+	$(INSTALL) -m 755 $(plugins) $(DESTDIR)$(libexecdir)/carbon
+	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1))
+	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
+	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
+	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so)
 	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 
 dist:
 	git archive --prefix=carbon-$(VERSION)/ -o carbon-$(VERSION).tar.gz HEAD
 
 lint:
-	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.inl' | xargs clang-format --dry-run --Werror
-	mandoc -Tlint -W warning man/*.1
+	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' | xargs clang-format --dry-run --Werror
+	mandoc -Tlint -W warning man/*.[15]
 
 clean:
-	rm -rf $(BUILD) carbon
+	rm -rf $(BUILD) carbon plugins/*.so
 distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f $(DEMO_MODEL) models/carbon-tiny/config.json models/carbon-tiny/dna_config.json carbon-$(VERSION).tar.gz

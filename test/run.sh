@@ -92,27 +92,37 @@ manual_syntax() {
     report "manual pages, syntax" "$log" 0 0 0 1
     return
   fi
-  for page in man/*.1; do
+  for page in man/*.[15]; do
     if mandoc -Tlint -W warning "$page" >> "$log" 2>&1; then ((++passed)); else ((++failed)); fi
   done
   report "manual pages, syntax" "$log" 0 "$passed" "$failed" 0
 }
 
-# Every command has a page, and the page every long option of the command's --help.
+# page_lacks PAGE HELP: the long options of a --help text that a page lacks; " (the page)" if there is none.
+page_lacks() {
+  local text option missing=
+  text=$(sed 's/\\-/-/g' "$1" 2> /dev/null) || missing=" (the page)"
+  for option in $(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$2" | grep -oE -e '--[a-z0-9-]+'); do
+    grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
+  done
+  echo "$missing"
+}
+
+# Every command and plugin has a page, and the page every long option of its --help.
 manual_options() {
-  local log=$logs/man-options.log passed=0 failed=0 command option missing text
+  local log=$logs/man-options.log passed=0 failed=0 what page missing own
   : > "$log"
-  for command in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p'); do
-    missing=
-    text=$(sed 's/\\-/-/g' "man/carbon-$command.1" 2>> "$log") || missing=" (the page)"
-    for option in $("$CARBON" "$command" --help | grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z0-9-]+'); do
-      grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
-    done
+  for what in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p') \
+    $("$CARBON" plugin -l | sed -nE 's/^    (\+[^ ]+) .*/\1/p'); do
+    page=man/carbon-${what#+}.1
+    own=()
+    [[ $what != +* ]] || own=(--)  # carbon's options for plugins have a page of their own
+    missing=$(page_lacks "$page" "$("$CARBON" "$what" "${own[@]}" --help)")
     if [[ -z $missing ]]; then
       ((++passed))
     else
       ((++failed))
-      echo "man/carbon-$command.1 lacks$missing" >> "$log"
+      echo "$page lacks$missing" >> "$log"
     fi
   done
   ((passed + failed > 0)) || { failed=1; echo "carbon --help lists no command" >> "$log"; }

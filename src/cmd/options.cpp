@@ -60,6 +60,17 @@ void add_verbosity_options(CLI::App& app) {
       ->check(CLI::Range(0, 6));
 }
 
+void add_progress_option(CLI::App& app, ProgressMode& mode) {
+  app.add_option("--progress", mode, "auto (a bar if stderr is a terminal), always or never")
+      ->type_name("WHEN")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
+                                                                      {"always", ProgressMode::always},
+                                                                      {"never", ProgressMode::never}})
+              .description(""))
+      ->group("Messages");
+}
+
 void add_common_options(CLI::App& app, CommonOptions& options) {
   EngineOptions& engine = options.engine;
   const std::string group = "Model and machine";
@@ -87,14 +98,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, size_t{1} << 24))
       ->group(group);
-  app.add_option("--progress", options.progress, "auto (a bar if stderr is a terminal), always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
-                                                                      {"always", ProgressMode::always},
-                                                                      {"never", ProgressMode::never}})
-              .description(""))
-      ->group("Messages");
+  add_progress_option(app, options.progress);
   add_verbosity_options(app);
 }
 
@@ -116,6 +120,56 @@ void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& h
                                                                               {"-", StrandChoice::reverse},
                                                                               {"both", StrandChoice::both}})
                       .description(""));
+}
+
+void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
+  const std::string group = "Records to read";
+  // An unset shell variable must not select everything.
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
+    app.add_option_function<std::string>(
+           name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
+        ->type_name("pos|record|variant|0|1|2")
+        ->group(group);
+  };
+  CLI::Option* regions = app.add_option("-r,--regions", selection.regions,
+                                        "only these: chr, chr:pos, chr:beg-end, chr:beg-; needs an index")
+                             ->type_name("LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-R,--regions-file", selection.regions_file,
+                 "as -r, from a file of CHROM POS or CHROM BEG END, or BED named .bed[.gz]")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(regions);
+  overlap("--regions-overlap", selection.regions_overlap,
+          "what must lie in a region: POS, the record, its variant (default: record)");
+  CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
+                                        "as -r but without an index; ^ before it: all but these")
+                             ->type_name("[^]LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-T,--targets-file", selection.targets_file,
+                 "as -R but without an index; ^ before it: all but these")
+      ->type_name("[^]FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(targets);
+  overlap("--targets-overlap", selection.targets_overlap,
+          "what must lie in a target: POS, the record, its variant (default: pos)");
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string line = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool quote = argument.find_first_of(" \t\n") != std::string::npos;
+    line += quote ? " '" + argument + "'" : " " + argument;
+  }
+  for (char& c : line)
+    if (c == '\n') c = ' ';  // a header line cannot hold one
+  return line;
 }
 
 std::string default_input(const CLI::App& app) {

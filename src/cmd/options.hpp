@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "src/genome/vcf.hpp"
 #include "src/pipeline/engine.hpp"
 #include "src/pipeline/sources.hpp"
 #include "src/util/progress.hpp"
@@ -35,8 +36,18 @@ void set_usage(CLI::App& app, const std::string& usage);
 /// Of carbon's own messages and of htslib's.
 void set_message_level(int level);
 
+/// --progress alone, which add_common_options() includes.
+void add_progress_option(CLI::App& app, ProgressMode& mode);
+
+/// Adds -r, -R, -t, -T and how a record overlaps them.
+void add_selection_options(CLI::App& app, VcfReaderOptions& selection);
+
 /// -q and -v alone, for commands without a model.
 void add_verbosity_options(CLI::App& app);
+
+/// The words of a command line for a header line: those with white space in single quotes, as bcftools writes
+/// them.
+std::string command_line(int argc, char** argv);
 
 /// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns
 /// "".

@@ -17,6 +17,9 @@ void remove_partial_outputs_on_signals();
 /// Removes temporary files and ends the process, without unwinding, as one that `number` (SIGTERM, SIGINT,
 /// SIGHUP) has stopped: with status 128 + number, or for SIGINT by the signal itself.
 [[noreturn]] void end_by_signal(int number);
+/// Removes temporary files and ends the process by the signal. Safe in a handler, which must return soon
+/// after.
+void die_by_signal(int number);
 
 /// Before closing htslib's stream on `fd` (null: none) without completing it: points `fd` at /dev/null and
 /// clears the stream's error, so that the close adds nothing to the output and frees its memory.

@@ -106,6 +106,10 @@ void end_by_signal(int number) {
   _exit(128 + number);
 }
 
+void die_by_signal(int number) {
+  remove_files_and_die(number);
+}
+
 SignalCleanup::SignalCleanup(const std::string& path) : slot_(claim_slot(path)) {}
 
 SignalCleanup::~SignalCleanup() {

@@ -1,6 +1,6 @@
 // Files under a temporary name, removed when they are not completed, on signals as well.
 //
-// remove_partial_outputs_on_signals() and end_by_signal() are declared in output.hpp. A PartialFile lies
+// What ends the process on signals is declared in output.hpp. A PartialFile lies
 // beside its target and becomes it by rename(); it knows nothing of what is written into it.
 #pragma once
 

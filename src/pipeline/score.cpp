@@ -8,6 +8,7 @@
 #include "src/fns/base_scores.hpp"
 #include "src/pipeline/pipeline.hpp"
 #include "src/pipeline/score_writer.hpp"
+#include "src/pipeline/sequence_scores.hpp"
 #include "src/recipe/sliding.hpp"
 #include "src/recipe/variant.hpp"
 #include "src/util/error.hpp"
@@ -53,31 +54,12 @@ class Planner {
                                                                     windows[forward].take);
       const SlidingWindow& window = take_reverse ? windows[--reverse] : windows[forward++];
       emit({source, window, take_reverse, first, forward == n && reverse == 0,
-            jobs(*source, window, take_reverse)});
+            window_jobs(source->strand(take_reverse), window, options_.level, layout_)});
       first = false;
     }
   }
 
  private:
-  std::vector<ScoreJob> jobs(const Source& source, const SlidingWindow& window, bool reverse) const {
-    const auto bases =
-        std::string_view(source.strand(reverse)).substr(window.begin, window.end - window.begin);
-    std::vector<uint32_t> kmers = encode_kmers(bases, layout_);
-    ScoreJob job;
-    job.want_begin = (window.take - window.begin) / kKmerLength;
-    if (options_.level == ScoreLevel::token) {
-      kmers.resize(bases.size() / kKmerLength);  // a partial k-mer has no value of its own
-      if (kmers.size() <= job.want_begin) return {};
-      job.targets.assign(kmers.begin() + static_cast<ptrdiff_t>(job.want_begin), kmers.end());
-    }
-    // Row i predicts 6-mer i from <dna> and the 6-mers before it, so the last 6-mer is never an input.
-    job.tokens.push_back(layout_.dna_begin());
-    job.tokens.insert(job.tokens.end(), kmers.begin(), kmers.end() - 1);
-    std::vector<ScoreJob> out;
-    out.push_back(std::move(job));
-    return out;
-  }
-
   TokenLayout layout_;
   const ScoreOptions& options_;
 };

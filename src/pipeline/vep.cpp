@@ -1,18 +1,17 @@
 #include "src/pipeline/vep.hpp"
 
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <optional>
 
 #include "src/genome/output.hpp"
 #include "src/pipeline/pipeline.hpp"
+#include "src/pipeline/provenance.hpp"
 #include "src/pipeline/resume.hpp"
 #include "src/pipeline/vep_output.hpp"
 #include "src/pipeline/vep_reader.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
-#include "version.h"
 
 namespace carbon {
 namespace {
@@ -80,15 +79,7 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
 
 std::vector<std::string> header_lines(const Engine& engine, const VepOptions& options) {
   std::vector<std::string> lines;
-  if (options.version_lines) {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    char date[64];
-    std::strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &local);
-    lines.push_back("##carbon_vepVersion=" CARBON_VERSION "+htslib-" + htslib_version());
-    lines.push_back("##carbon_vepCommand=" + options.command_line + "; Date=" + date);
-  }
+  if (options.version_lines) lines = version_lines("vep", options.command_line);
   lines.push_back(model_line(engine, options));
   return lines;
 }

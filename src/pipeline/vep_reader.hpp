@@ -47,6 +47,18 @@ struct VepSite {
 
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option);
 
+/// Everything a variant's check and windows can touch, upper-case; `length` is the contig's.
+ReferenceSlice fetch_reference(const VepOptions& options, const IndexedFasta& fasta,
+                               const std::string& contig, int64_t length, const Variant& variant);
+
+/// Decides for each ALT and recipe whether it can be scored. Looks at nothing of `site`.
+void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options, VepSite& site);
+
+/// Adds the plans and jobs of the ALTs that can be scored to `site`, which is classified; does not look at
+/// its record.
+void plan_alleles(const Variant& variant, const ReferenceSlice& slice, const VepOptions& options,
+                  const TokenLayout& layout, ScoreCache* cache, VepSite& site);
+
 class VepReader {
  public:
   /// `cache` may be null.
@@ -73,7 +85,6 @@ class VepReader {
 
   bool plan(VepSite& site, Journal* journal);
   const Contig& find_contig(const std::string& vcf_name);
-  ReferenceSlice fetch(const std::string& contig, int64_t length, const Variant& variant) const;
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
   [[noreturn]] void no_names_match() const;
