@@ -1,5 +1,7 @@
 #include "src/pipeline/engine.hpp"
 
+#include <algorithm>
+
 #include "src/model/registry.hpp"
 #include "src/util/cpus.hpp"
 #include "src/util/error.hpp"
@@ -34,6 +36,15 @@ Engine::Engine(const EngineOptions& options)
       decoder_(std::make_unique<Decoder>(*backend_, checkpoint_)),
       head_(std::make_unique<Head>(*backend_, checkpoint_)) {
   log::info("engine", "model " + checkpoint_.id() + ", " + dtype() + ", " + device_kind());
+}
+
+bool Engine::take_less() {
+  if (batch_tokens_ <= kLeastBatch) return false;
+  batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
+  log::warning("engine", "out of memory: going on with " + std::to_string(batch_tokens_) +
+                             " new tokens a forward; --batch-tokens " + std::to_string(batch_tokens_) +
+                             " avoids the attempt");
+  return true;
 }
 
 const std::string& Engine::model_sha256() const {

@@ -29,6 +29,9 @@ class Engine {
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
   size_t batch_tokens() const { return batch_tokens_; }
+  /// After an OutOfMemory: halves batch_tokens() with a warning. False when that is of no use any more. No
+  /// result depends on it.
+  bool take_less();
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
   /// bf16 or f32.
@@ -36,6 +39,9 @@ class Engine {
   std::string device_kind() const { return backend_->device_kind(); }
 
  private:
+  // A single window may be longer than this, and then nothing is gained by going on.
+  static constexpr size_t kLeastBatch = 64;
+
   Checkpoint checkpoint_;
   size_t batch_tokens_;
   int threads_;

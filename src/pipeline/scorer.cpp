@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/util/error.hpp"
+
 namespace carbon {
 namespace {
 
@@ -139,7 +141,14 @@ size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs) {
     size_t end = begin, tokens = 0;
     do tokens += run[end++]->tokens.size();
     while (end < run.size() && tokens + run[end]->tokens.size() <= engine.batch_tokens());
-    score_group(engine, std::span(run).subspan(begin, end - begin));
+    try {
+      score_group(engine, std::span(run).subspan(begin, end - begin));
+    } catch (const OutOfMemory&) {
+      // What the group had taken is free again; its jobs are run anew in smaller groups, with the same
+      // results.
+      if (!engine.take_less()) throw;
+      continue;
+    }
     begin = end;
   }
   for (const auto& [job, first] : copies) {

@@ -51,7 +51,7 @@ class DistinctJobs {
 /// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their
 /// results. Keys and values are dropped afterwards. Jobs of one call are all base level or all token level,
 /// suffixes only at base level. Of jobs that ask for the same, one is run and the others get its results.
-/// Returns the new tokens run.
+/// When memory runs out, goes on with Engine::take_less(). Returns the new tokens run.
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs);
 
 }  // namespace carbon
