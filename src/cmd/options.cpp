@@ -66,7 +66,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
                  "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
       ->type_name("DIR|NAME")
       ->group(group);
-  app.add_option("--device", engine.device, "auto, cpu, cuda or cuda:0,1")->type_name("DEV")->group(group);
+  app.add_option("--device", engine.device, "auto (the CPU), cpu, cuda or cuda:N (one GPU)")
+      ->type_name("DEV")
+      ->group(group);
   app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")
       ->type_name("TYPE")
       ->check(CLI::IsMember({"auto", "bf16", "f32"}))

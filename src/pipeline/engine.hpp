@@ -13,7 +13,7 @@ namespace carbon {
 
 struct EngineOptions {
   std::string model;            // "" : the default model
-  std::string device = "auto";  // auto, cpu, cuda, cuda:0,1
+  std::string device = "auto";  // auto, cpu, cuda, cuda:N
   std::string dtype = "auto";   // auto, bf16, f32
   int threads = 0;              // 0: available_cpus()
   size_t batch_tokens = 4096;   // soft limit on new tokens a forward
