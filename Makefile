@@ -1,9 +1,10 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
 # defaults below.
 #
-#   make            ./carbon, ./carbon-cuda.so where nvcc is found, and the bundled model
+#   make            ./carbon, ./carbon-cuda.so where CUDA 12 or newer is found, and the bundled model
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
+#   make bench-gpu  its speed beside what the GPU can do
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir datadir mandir (also: make uninstall)
 #   make lint       formatting of the sources, syntax of the man pages
@@ -51,9 +52,11 @@ ifeq ($(WITH_ONEDNN),yes)
 ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
 ONEDNN_LIBS     = -ldnnl
 endif
+# CUDA 12 is the first whose compiler takes C++20.
 ifeq ($(WITH_CUDA),auto)
-override WITH_CUDA := $(or $(patsubst %/bin/nvcc,%,$(firstword $(shell command -v nvcc 2>&1) \
-    $(wildcard /usr/local/cuda/bin/nvcc))),no)
+override WITH_CUDA := $(shell nvcc=$$(command -v nvcc || echo /usr/local/cuda/bin/nvcc); home=$${nvcc%/bin/nvcc}; \
+    major=$$("$$nvcc" --version 2>&1 | sed -n 's/.*release \([0-9]*\).*/\1/p'); \
+    if [ "$${major:-0}" -ge 12 ] && [ -f "$$home/include/cublasLt.h" ]; then echo "$$home"; else echo no; fi)
 endif
 ifneq ($(SANITIZE),)
 override WITH_CUDA := no
@@ -79,6 +82,8 @@ CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp,$(cuda_sources)) \
                       $(wildcard test/cuda_emulation/*.cpp))
 gpu_checks   := $(wildcard test/gpu/*.cpp)
+gpu_bench    := $(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp))
+emulated_bench := $(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp))
 DEMO_MODEL   := models/carbon-tiny/model.safetensors
 
 # A program with sanitizers stays in its build folder.
@@ -154,13 +159,16 @@ cuda_libs = -L$(WITH_CUDA)/lib64 -Wl,-rpath,$(WITH_CUDA)/lib64 -lcublasLt -lcuda
 $(BUILD)/carbon-cuda.so: $(cuda_objects)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -Wl,--no-undefined -o $@ $^ $(cuda_libs)
 
-# Its checks: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt.
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt.
 portable_flags = -static-libstdc++ -static-libgcc
-check_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/test/reference/llama.o $(BUILD)/libcarbon.a
+bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
+check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
 $(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) -MMD -MP -c -o $@ $<
 $(BUILD)/check_gpu: $(gpu_checks:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(check_libs)
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
+$(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_libs)
 	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
@@ -170,6 +178,8 @@ $(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
 	$(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -MMD -MP -MF $@.d \
 	    -c -o $@ -x c++ $<
 $(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(check_libs)
+	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
+$(BUILD)/emulated/bench_gpu: $(emulated_bench:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(bench_libs)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
 # A folder of its own, with a program beside a library that says it has GPUs, for the tests of commands.
 $(BUILD)/emulated/carbon-cuda.so: $(emulated_objects)
@@ -181,16 +191,24 @@ $(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
 $(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
 	$(BUILD)/make_checkpoint --preset demo models/carbon-tiny
 
--include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(gpu_checks:%=$(BUILD)/cuda/%.o) \
-    $(gpu_checks:%=$(BUILD)/emulated/%.o))
+-include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(patsubst %,$(BUILD)/cuda/%.o,$(gpu_checks) $(gpu_bench)) \
+    $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench)))
 -include $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
 check test: $(BUILD)/carbon $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL) $(BUILD)/check_emulated \
-    $(BUILD)/emulated/carbon $(BUILD)/emulated/carbon-cuda.so $(CUDA_LIBRARY:%=$(BUILD)/%)
+    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
 	BUILD=$(BUILD) test/run.sh
 
+ifeq ($(WITH_CUDA),no)
+check-gpu bench-gpu:
+	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
+else
 check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/check_gpu
+bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/bench_gpu \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+endif
 
 demo: carbon $(DEMO_MODEL)
 	test/demo.sh
@@ -221,5 +239,5 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f $(DEMO_MODEL) models/carbon-tiny/config.json models/carbon-tiny/dna_config.json carbon-$(VERSION).tar.gz
 
-.PHONY: all check test check-gpu demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test check-gpu bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

@@ -12,7 +12,7 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
-for program in carbon unit make_checkpoint check_emulated emulated/carbon; do
+for program in carbon unit make_checkpoint check_emulated emulated/carbon emulated/bench_gpu; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1

@@ -7,14 +7,12 @@
 // and are passed over.
 #include "kernels/cuda/matmul.hpp"
 
-#include <cublasLt.h>
-
 #include <array>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/cublaslt.hpp"
 #include "kernels/cuda/selftest.hpp"
 
 namespace carbon::cuda {
@@ -29,57 +27,16 @@ constexpr size_t kTestRows = 1408;
 constexpr std::pair<size_t, size_t> kTestParts[] = {{0, 1},   {1407, 1},  {5, 2},     {3, 17},    {40, 64},
                                                     {9, 100}, {128, 256}, {100, 683}, {42, 1366}, {0, 1024}};
 
-void check_blas(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw Error("cuda", std::string(what) + ": cuBLASLt: " + cublasLtGetStatusString(status));
-}
-
-template <class T, cublasStatus_t (*Destroy)(T)>
-struct Destroyer {
-  void operator()(T object) const { Destroy(object); }
-};
-using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>,
-                               Destroyer<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>>;
-using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>,
-                                  Destroyer<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>>;
-using Preference = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>,
-                                   Destroyer<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>>;
-using Handle =
-    std::unique_ptr<std::remove_pointer_t<cublasLtHandle_t>, Destroyer<cublasLtHandle_t, cublasLtDestroy>>;
-
-Layout make_layout(cudaDataType type, size_t rows, size_t columns, size_t ld) {
-  cublasLtMatrixLayout_t layout = nullptr;
-  check_blas(cublasLtMatrixLayoutCreate(&layout, type, rows, columns, static_cast<int64_t>(ld)),
-             "describing a matrix");
-  return Layout(layout);
-}
-
-Operation make_operation() {
-  cublasLtMatmulDesc_t operation = nullptr;
-  check_blas(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
-  Operation result(operation);
-  const cublasOperation_t transposed = CUBLAS_OP_T;
-  check_blas(
-      cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-      "describing a product");
-  return result;
-}
-
-Preference make_preference() {
-  cublasLtMatmulPreference_t preference = nullptr;
-  check_blas(cublasLtMatmulPreferenceCreate(&preference), "choosing an algorithm");
-  Preference result(preference);
-  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
-    check_blas(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
-               "choosing an algorithm");
-  };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspace});
-  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE});
+/// Algorithms that sum in one piece, for operands aligned to 16 bytes.
+BlasPreference one_piece_preference() {
+  BlasPreference preference = make_blas_preference(kWorkspace);
+  set_blas_preference(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                      uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE});
   for (const auto attribute :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
-    set(attribute, uint32_t{16});
-  return result;
+    set_blas_preference(preference, attribute, uint32_t{16});
+  return preference;
 }
 
 bool sums_in_one_piece(const cublasLtMatmulAlgo_t& algorithm) {
@@ -98,12 +55,9 @@ class CublasLt final : public Matmul {
  public:
   explicit CublasLt(std::shared_ptr<const Device> device)
       : device_(std::move(device)),
-        operation_(make_operation()),
-        workspace_(device_, kWorkspace, "cuBLASLt") {
-    cublasLtHandle_t handle = nullptr;
-    check_blas(cublasLtCreate(&handle), "starting cuBLASLt");
-    handle_.reset(handle);
-  }
+        operation_(make_blas_operation()),
+        workspace_(device_, kWorkspace, "cuBLASLt"),
+        handle_(make_blas_handle()) {}
 
   std::string name() const override { return "cublaslt" + std::to_string(cublasLtGetVersion()); }
 
@@ -125,9 +79,9 @@ class CublasLt final : public Matmul {
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
 
   cublasStatus_t multiply(const LinearCall& c, const cublasLtMatmulAlgo_t& algorithm) {
-    const Layout a = make_layout(CUDA_R_16BF, c.k, c.outputs, c.k),
-                 b = make_layout(CUDA_R_16BF, c.k, c.n, c.k),
-                 d = make_layout(CUDA_R_32F, c.outputs, c.n, c.ld_out);
+    const BlasLayout a = make_blas_layout(CUDA_R_16BF, c.k, c.outputs, c.k),
+                     b = make_blas_layout(CUDA_R_16BF, c.k, c.n, c.k),
+                     d = make_blas_layout(CUDA_R_32F, c.outputs, c.n, c.ld_out);
     const float one = 1.0f, zero = 0.0f;
     return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &zero,
                           c.out, d.get(), c.out, d.get(), &algorithm, workspace_.get(), kWorkspace,
@@ -135,14 +89,14 @@ class CublasLt final : public Matmul {
   }
 
   Algorithm choose(const void* weight, size_t outputs, size_t k) {
-    const Layout a = make_layout(CUDA_R_16BF, k, outputs, k),
-                 b = make_layout(CUDA_R_16BF, k, kTypicalRows, k),
-                 d = make_layout(CUDA_R_32F, outputs, kTypicalRows, outputs);
+    const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
+                     b = make_blas_layout(CUDA_R_16BF, k, kTypicalRows, k),
+                     d = make_blas_layout(CUDA_R_32F, outputs, kTypicalRows, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle_.get(), operation_.get(), a.get(), b.get(), d.get(), d.get(),
-                                       make_preference().get(), kCandidates, found.data(), &count);
+                                       one_piece_preference().get(), kCandidates, found.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check_blas(status, "choosing an algorithm");
     const Memory act(device_, kTestRows * k * sizeof(bf16), "the self-test of a product");
@@ -172,9 +126,9 @@ class CublasLt final : public Matmul {
   }
 
   std::shared_ptr<const Device> device_;
-  Operation operation_;
+  BlasOperation operation_;
   Memory workspace_;
-  Handle handle_;
+  BlasHandle handle_;
   std::map<std::pair<size_t, size_t>, Algorithm> algorithms_;  // by (outputs, k)
 };
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from harness import (CARBON, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
+from harness import (CARBON, MAKE_CHECKPOINT, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
                      fresh, main, model, to_fasta, write)
 
 FOLDER = os.path.dirname(CARBON)
@@ -119,6 +119,41 @@ def devices_that_will_not_do():
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "70"}), "sm_70", "--with-cuda-arch")
     expect(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "120"}).rc == 0, "PTX serves later kinds")
+
+
+def bench(*args, env=None):
+    return command([os.path.join(EMULATED, "bench_gpu"), *args], env={"CARBON_MAKE_CHECKPOINT": MAKE_CHECKPOINT,
+                                                                      **(env or {})}, timeout=120)
+
+
+@case
+def bench_gpu_prints_a_table():
+    result = bench("--model", "tiny", "--commit", "abc")
+    expect(result.rc == 0, "expected rc 0", result)
+    expect(re.search(r"^device: cuda:0 emulated GPU", result.text, re.M) and "commit: abc\n" in result.text, "heading", result)
+    rows = [line.strip("| ").split(" | ") for line in result.lines() if line.startswith("| tiny")]
+    expect_equal(len(rows), 6, "rows")
+    # The tiny shape: a layer of width 64, 2 heads of 64 that share one of keys and values, 64 wide inside.
+    weights = 64 * (2 * 128 + 2 * 64 + 3 * 64) + 4096 * 64
+    for row, (products, sequences, before, tokens) in zip(rows, [
+            (products, *work) for products in ("library", "own") for work in ((2, 0, 20), (1, 64, 1), (3, 64, 1))]):
+        expect_equal(row[:2], ["tiny", products], "which product")
+        seen = sum(range(before + 1, before + tokens + 1))
+        operations = sequences * (2 * weights * tokens + 4 * 128 * seen)
+        expect_close(float(row[3]) * 1e12 / operations, 1, 0.001, "operations of " + row[2])
+        moved = 2 * (weights + sequences * 2 * 64 * (before + tokens))
+        expect_close(float(row[4]) * 1e9 / moved, 1, 0.001, "bytes of " + row[2])
+        rate, ms, least, ratio = float(row[5]), float(row[6]), float(row[7]), float(row[8].split()[0])
+        expect_close(rate * ms / 1000 / (sequences * tokens), 1, 0.01, "tokens a second")
+        expect_close(ratio, least / ms, 0.01, "achieved / limit")
+
+
+@case
+def bench_gpu_refuses():
+    expect_equal(bench(env={"CARBON_EMULATED_GPUS": "0"}).rc, 77, "exit status without a GPU")
+    for args in (["--model", "7B"], ["--nonsense", "1"], ["--device"]):
+        result = bench(*args)
+        expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
 
 
 @case
