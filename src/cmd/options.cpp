@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/genome/vcf.hpp"
+#include "src/model/rope_scaling.hpp"
 #include "src/util/log.hpp"
 
 namespace carbon {
@@ -66,6 +67,12 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
                  "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
       ->type_name("DIR|NAME")
       ->group(group);
+  app.add_option_function<std::string>(
+         "--rope-scaling",
+         [&engine](const std::string& text) { engine.rope_scaling = parse_rope_scaling(text); },
+         "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
+      ->type_name("yarn:F|none")
+      ->group(group);
   app.add_option("--device", engine.device, "auto (the CPU), cpu, cuda or cuda:N (one GPU)")
       ->type_name("DEV")
       ->group(group);
@@ -93,10 +100,36 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   add_verbosity_options(app);
 }
 
+void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb) {
+  app.add_option("-r,--regions", inputs.regions,
+                 verb + " chr:beg-end of an indexed FASTA; may be given several times")
+      ->type_name("REGION")
+      ->allow_extra_args(false);
+  app.add_option("-R,--regions-file", inputs.region_files,
+                 "regions from a file (BED if named .bed or .bed.gz)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help) {
+  app.add_option("--strand", strand, help)
+      ->type_name("STRAND")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, StrandChoice>{{"+", StrandChoice::forward},
+                                                                              {"-", StrandChoice::reverse},
+                                                                              {"both", StrandChoice::both}})
+                      .description(""));
+}
+
 std::string default_input(const CLI::App& app) {
   if (!isatty(STDIN_FILENO)) return "-";
   std::cerr << app.help();
   return "";
+}
+
+bool default_inputs(const CLI::App& app, SequenceInputs& inputs) {
+  if (!inputs.files.empty()) return true;
+  inputs.files.push_back(default_input(app));
+  return !inputs.files.front().empty();
 }
 
 }  // namespace carbon

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/pipeline/engine.hpp"
+#include "src/pipeline/sources.hpp"
 #include "src/util/progress.hpp"
 
 namespace carbon {
@@ -19,9 +20,14 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds -m, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land in `options` when
-/// the app is parsed; verbosity takes effect at once.
+/// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land
+/// in `options` when the app is parsed; verbosity takes effect at once.
 void add_common_options(CLI::App& app, CommonOptions& options);
+
+/// Adds -r and -R; `verb` is what the command does to a region, for the help.
+void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb);
+/// Adds --strand with the values +, - and both.
+void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help);
 
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
 void set_usage(CLI::App& app, const std::string& usage);
@@ -35,5 +41,7 @@ void add_verbosity_options(CLI::App& app);
 /// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns
 /// "".
 std::string default_input(const CLI::App& app);
+/// The same for commands of several files: sets `inputs.files` where it is empty; false after the usage.
+bool default_inputs(const CLI::App& app, SequenceInputs& inputs);
 
 }  // namespace carbon

@@ -157,6 +157,8 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
       ->type_name("I/N");
+  app.add_flag("--resume", options.resume,
+               "go on from the scores that a stopped run left in FILE.partial (with -o FILE)");
   add_common_options(app, common);
 
   std::vector<std::string> arguments = with_attached_index_kind(argc, argv);

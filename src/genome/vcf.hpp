@@ -95,6 +95,7 @@ struct VcfWriterOptions {
   /// only to a header without any contig line.
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
+  bool exclusive = false;  // no other process writes `path`: what a killed one left is replaced
 };
 
 /// Reads the argument of -O, `u|b|v|z|t` with a level 0-9 after b or z, into `type` and `level`. Throws
@@ -118,13 +119,14 @@ class VcfWriter {
   VcfWriter(const VcfWriter&) = delete;
   VcfWriter& operator=(const VcfWriter&) = delete;
 
-  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT. An all-missing tag is
-  /// written `.`.
+  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT, `.` where it is missing.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a Number=A String tag; "" means missing (`.`).
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
   /// Writes the record; values of an earlier run under the tags are removed unless set again.
   void write(VcfRecord& record);
+  /// Hands on what was written so far.
+  void flush();
   /// Flushes, closes, checks, renames, writes the index. Without it no output file remains.
   void close();
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "src/model/registry.hpp"
+#include "src/model/rope_scaling.hpp"
 #include "src/util/cpus.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
@@ -57,13 +58,15 @@ std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, DType d
 }  // namespace
 
 Engine::Engine(const EngineOptions& options)
-    : checkpoint_(options.model.empty() ? default_model() : resolve_model(options.model)),
+    : checkpoint_(options.model.empty() ? default_model() : resolve_model(options.model),
+                  options.rope_scaling),
       batch_tokens_(options.batch_tokens),
       threads_(options.threads > 0 ? options.threads : available_cpus()),
       backend_(make_backend(options, chosen_type(options, checkpoint_), threads_)),
       decoder_(std::make_unique<Decoder>(*backend_, checkpoint_)),
       head_(std::make_unique<Head>(*backend_, checkpoint_)) {
   log::info("engine", "model " + checkpoint_.id() + ", " + dtype() + ", " + device_kind());
+  if (const std::string known = long_context_warning(config()); !known.empty()) log::warning("engine", known);
 }
 
 bool Engine::take_less() {

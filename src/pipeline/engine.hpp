@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/decoder/decoder.hpp"
@@ -17,6 +18,8 @@ struct EngineOptions {
   std::string dtype = "auto";   // auto, bf16, f32
   int threads = 0;              // 0: available_cpus()
   size_t batch_tokens = 4096;   // soft limit on new tokens a forward
+  /// Of parse_rope_scaling; without it what config.json says.
+  std::optional<RopeScaling> rope_scaling;
 };
 
 class Engine {

@@ -1,11 +1,7 @@
 #include "src/pipeline/scorer.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 #include <utility>
-
-#include "src/util/error.hpp"
 
 namespace carbon {
 namespace {
@@ -89,19 +85,8 @@ void score_group(Engine& engine, std::span<ScoreJob* const> jobs) {
   forward_suffixes(engine, jobs, sequences);
 }
 
-size_t hash_of(const ScoreJob& job) {
-  const std::string_view bytes(reinterpret_cast<const char*>(job.tokens.data()),
-                               job.tokens.size() * sizeof(job.tokens[0]));
-  return std::hash<std::string_view>()(bytes);
-}
-
 bool same_suffix(const SuffixJob& a, const SuffixJob& b) {
   return a.shared == b.shared && a.tokens == b.tokens;
-}
-
-bool ask_the_same(const ScoreJob& a, const ScoreJob& b) {
-  return a.want_begin == b.want_begin && a.tokens == b.tokens && a.targets == b.targets &&
-         std::equal(a.suffixes.begin(), a.suffixes.end(), b.suffixes.begin(), b.suffixes.end(), same_suffix);
 }
 
 }  // namespace
@@ -112,50 +97,19 @@ size_t ScoreJob::cost() const {
   return tokens_run;
 }
 
-const ScoreJob* DistinctJobs::find(const ScoreJob& job) const {
-  const auto [begin, end] = jobs_.equal_range(hash_of(job));
-  for (auto at = begin; at != end; ++at)
-    if (ask_the_same(*at->second, job)) return at->second;
-  return nullptr;
+bool ScoreJob::asks_the_same(const ScoreJob& other) const {
+  return want_begin == other.want_begin && tokens == other.tokens && targets == other.targets &&
+         std::equal(suffixes.begin(), suffixes.end(), other.suffixes.begin(), other.suffixes.end(),
+                    same_suffix);
 }
 
-void DistinctJobs::add(const ScoreJob& job) {
-  jobs_.emplace(hash_of(job), &job);
+void ScoreJob::take_results(const ScoreJob& other) {
+  rows = other.rows;
+  suffix_rows = other.suffix_rows;
 }
 
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs) {
-  DistinctJobs distinct;
-  std::vector<ScoreJob*> run;
-  std::vector<std::pair<ScoreJob*, const ScoreJob*>> copies;  // (job, the one it repeats)
-  size_t tokens_run = 0;
-  for (ScoreJob* job : jobs) {
-    if (const ScoreJob* first = distinct.find(*job)) {
-      copies.emplace_back(job, first);
-      continue;
-    }
-    distinct.add(*job);
-    run.push_back(job);
-    tokens_run += job->cost();
-  }
-  for (size_t begin = 0; begin < run.size();) {
-    size_t end = begin, tokens = 0;
-    do tokens += run[end++]->tokens.size();
-    while (end < run.size() && tokens + run[end]->tokens.size() <= engine.batch_tokens());
-    try {
-      score_group(engine, std::span(run).subspan(begin, end - begin));
-    } catch (const OutOfMemory&) {
-      // What the group had taken is free again; its jobs are run anew in smaller groups, with the same
-      // results.
-      if (!engine.take_less()) throw;
-      continue;
-    }
-    begin = end;
-  }
-  for (const auto& [job, first] : copies) {
-    job->rows = first->rows;
-    job->suffix_rows = first->suffix_rows;
-  }
-  return tokens_run;
+  return run_jobs(engine, jobs, [&](std::span<ScoreJob* const> group) { score_group(engine, group); });
 }
 
 }  // namespace carbon

@@ -16,6 +16,14 @@ std::string place(const VcfRecord& record) {
   return record.contig() + ":" + std::to_string(record.pos() + 1);
 }
 
+/// Of what the scores of a record depend on besides the options of the run.
+Sha256Bytes site_digest(const VcfRecord& record, const Variant& variant, const ReferenceSlice& slice) {
+  std::string text = record.contig() + "\n" + std::to_string(variant.pos) + "\n" + variant.ref + "\n";
+  for (const std::string& alt : variant.alts) text += alt + "\n";
+  text += std::to_string(slice.begin) + "\n" + std::to_string(slice.contig_length) + "\n";
+  return sha256_bytes(text + slice.bases);
+}
+
 ContigNames contig_names(const VepOptions& options) {
   if (!options.chr_map.empty()) return ContigNames::with_map(options.chr_map);
   if (!options.unify_chr_names.empty()) return ContigNames::with_prefixes(options.unify_chr_names);
@@ -44,18 +52,19 @@ VepReader::VepReader(const VepOptions& options, const TokenLayout& layout, Score
       fasta_(options.fasta),
       names_(contig_names(options)) {}
 
-void VepReader::run(const RecordSource& next, const std::function<void(VepSite)>& emit) {
+void VepReader::run(const RecordSource& next, Journal* journal, const std::function<void(VepSite)>& emit) {
   for (VepSite site; next(site.record); site = VepSite()) {
     ++counts_.total;
-    if (!plan(site)) continue;
+    if (!plan(site, journal)) continue;
     emit(std::move(site));
   }
+  if (journal) journal->check_replayed();
   check_share(true);
-  if (counts_.total > 0 && !any_contig_found_) no_names_match();
+  if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
 }
 
 // Returns false for a record that is to be dropped.
-bool VepReader::plan(VepSite& site) {
+bool VepReader::plan(VepSite& site, Journal* journal) {
   const VcfRecord& record = site.record;
   Variant variant{record.pos(), to_upper(record.ref()), {}};
   for (const std::string& alt : record.alts()) variant.alts.push_back(to_upper(alt));
@@ -94,6 +103,13 @@ bool VepReader::plan(VepSite& site) {
     }
     ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   }
+  if (centered_alts.empty() && next_token_alts.empty()) return true;
+  ++counts_.scored;
+  if (journal) {
+    site.digest = site_digest(record, variant, slice);
+    site.saved = journal->replay(*site.digest, site.centered.size() + site.next_token.size(), place(record));
+    if (site.saved) return true;
+  }
   if (!centered_alts.empty())
     for (const Strand strand : strands_of(Recipe::centered, options_.strand))
       site.centered_plans.emplace_back(variant.pos, variant.ref, centered_alts, slice, options_.window,
@@ -102,7 +118,6 @@ bool VepReader::plan(VepSite& site) {
     for (const Strand strand : strands_of(Recipe::next_token, options_.strand))
       site.next_token_plans.emplace_back(variant.pos, variant.ref, next_token_alts, slice, options_.context,
                                          strand, layout_, site.jobs, cache_);
-  if (!centered_alts.empty() || !next_token_alts.empty()) ++counts_.scored;
   return true;
 }
 

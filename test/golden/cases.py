@@ -63,6 +63,27 @@ def sequences():
     }
 
 
+# Checkpoints and sequences whose hidden states are compared: every layer and pool of the small hidden sizes.
+EMBED_CHECKPOINTS = ["full-untied-hd128-gqa8", "dna-tied-f32-hd20", "dna-yarn-hd96-gqa4"]
+EMBED_POOLS = ["separator", "last", "mean", "none"]
+
+
+def embed_sequences():
+    """name -> bases. `none` has a row a 6-mer, so only short ones have it."""
+    all_of_them = sequences()
+    return {"noisy": all_of_them["noisy"], "partial": all_of_them["partial"], "ns": all_of_them["ns"]}
+
+
+def embed_cases(layers):
+    """(layer, pool, sequence name, pads the tail) for a checkpoint of so many layers."""
+    for layer in [-1, *range(1, layers + 1)]:
+        for name, bases in embed_sequences().items():
+            for pool in EMBED_POOLS:
+                if pool != "none" or len(bases) < 60:
+                    yield layer, pool, name, False
+        yield layer, "last", "partial", True
+
+
 def checkpoint_args(name):
     args = []
     for key, value in CHECKPOINTS[name].items():
