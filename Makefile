@@ -175,8 +175,8 @@ emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DC
                     -DCARBON_CUDA_ARCH='"75 80 90"'
 $(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
-	$(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -MMD -MP -MF $@.d \
-	    -c -o $@ -x c++ $<
+	$(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
+	    -MMD -MP -MF $@.d -c -o $@ -x c++ $<
 $(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(check_libs)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
 $(BUILD)/emulated/bench_gpu: $(emulated_bench:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(bench_libs)

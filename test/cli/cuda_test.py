@@ -156,25 +156,30 @@ def bench_gpu_refuses():
         expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
 
 
+def runs_out_of_memory(name):
+    sizes = dict(head_dim=64, hidden=64, layers=1)
+    run = lambda env=None: score("cuda", run=lambda _, *args, env: emulated(name, *args, env=env), env=env, **sizes)
+    enough = run()
+    expect(enough.rc == 0, "expected rc 0", enough)
+    # The least memory that will do: there a batch has been halved, and below it there is an error.
+    fails, does, least = 1 << 20, 1 << 26, None
+    while does - fails > 1 << 14:
+        memory = (fails + does) // 2
+        result = run({"CARBON_EMULATED_MEMORY": str(memory)})
+        if result.rc == 0:
+            expect_equal(result.out, enough.out, "with %d bytes" % memory)
+            does, least = memory, result
+        else:
+            expect_failure(result, "out of memory", "GPU memory")
+            fails = memory
+    expect(any("out of memory: going on with" in line for line in least.messages("W")), "a halved batch", least)
+    expect(not any("out of memory" in line for line in enough.messages("W")), "no warning with enough", enough)
+
+
 @case
 def out_of_memory():
-    sizes = dict(head_dim=64, hidden=64)
-    enough = score("cuda", run=emulated, **sizes)
-    expect(enough.rc == 0, "expected rc 0", enough)
-    halved = lowest = None
-    # From too little for the weights up to plenty: an error, then going on with smaller batches, then silence.
-    for memory in range(1 << 20, 60 << 20, 1 << 20):
-        result = score("cuda", run=emulated, env={"CARBON_EMULATED_MEMORY": str(memory)}, **sizes)
-        if result.rc != 0:
-            expect(halved is None, "fails with more memory than would do", result)
-            expect_failure(result, "out of memory", "GPU memory")
-            lowest = memory
-            continue
-        expect_equal(result.out, enough.out, "with %d bytes" % memory)
-        if not any("out of memory: going on with" in line for line in result.messages("W")):
-            break
-        halved = memory
-    expect(lowest is not None and halved is not None, "the range held an error and a halved batch: %s, %s" % (lowest, halved))
+    for name in ("score", "embed"):
+        runs_out_of_memory(name)
 
 
 main()

@@ -256,7 +256,7 @@ void check_decoder(Checks& checks, const Machine& machine) {
     });
   }
   checks.run("nothing is left behind",
-             [&] { leaves_nothing(checks, machine, machine.emulated ? 5 : 10000); });
+             [&] { leaves_nothing(checks, machine, machine.emulated ? 2 : 10000); });
 }
 
 }  // namespace carbon::gpu_test
