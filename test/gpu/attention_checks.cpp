@@ -171,7 +171,7 @@ void does_not_see_neighbours(Checks& checks, ops::Backend& backend, size_t head_
   checks.that(same_bits(act.bytes(both.size()), both), "two sequences at once");
 }
 
-/// A copied page has its contents, and growing the store keeps them.
+/// Copied pages have their contents whatever becomes of the others, and growing the store keeps them.
 void copies_pages(Checks& checks, ops::Backend& backend) {
   const Problem p(100, 2, 1, 64, 41);
   backend.set_rope({p.inv_freq, p.scale}, p.tokens);
@@ -180,7 +180,7 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
   const size_t ld = p.q_width() + 2 * p.kv_width(),
                bytes = p.tokens * p.q_width() * dtype_size(backend.dtype());
   const Array qkv(backend, rows_of(p, 0, p.tokens)), act(backend, bytes), again(backend, bytes);
-  const std::vector<uint32_t> pages{0, 1}, copies{500, 1};
+  const std::vector<uint32_t> pages{0, 1}, copies{500, 501};
   const ops::RowRun run{pages.data(), 0, p.tokens, 0}, copy{copies.data(), 0, p.tokens, 0};
   backend.append_kv(qkv.floats() + p.q_width(), qkv.floats() + p.q_width() + p.kv_width(), ld, {&run, 1}, 0,
                     *kv);
@@ -190,8 +190,12 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
         backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, act.get());
       },
       "does not exist");
-  kv->reserve(501);
-  kv->copy_page(500, 0);
+  kv->reserve(502);
+  for (const size_t i : {size_t{0}, size_t{1}}) kv->copy_page(copies[i], pages[i]);
+  // Other keys and values in the first pages; then the same rows and positions on the others.
+  backend.append_kv(qkv.floats(), qkv.floats(), ld, {&run, 1}, 0, *kv);
+  backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 0, *kv, again.get());
+  checks.that(!same_bits(act.bytes(bytes), again.bytes(bytes)), "keys and values count");
   backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, again.get());
   checks.that(same_bits(act.bytes(bytes), again.bytes(bytes)), "the copy");
   checks.refused([&] { kv->copy_page(100000, 0); }, "does not exist");

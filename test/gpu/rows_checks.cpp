@@ -34,8 +34,9 @@ void add_norm_agrees(Checks& checks, ops::Backend& backend) {
   for (const size_t width : {size_t{2}, size_t{64}, size_t{100}, size_t{1000}, size_t{4096}})
     for (const bool with_delta : {false, true}) {
       const size_t n = 5;
-      const std::vector<float> x = random.vector(n * width, 4.0f), delta = random.vector(n * width),
-                               weight = random.vector(width, 2.0f);
+      // Small enough once for eps to count.
+      const std::vector<float> x = random.vector(n * width, with_delta ? 4.0f : 1e-3f),
+                               delta = random.vector(n * width), weight = random.vector(width, 2.0f);
       const Array dx(backend, x), dd(backend, delta), dw(backend, weight),
           act(backend, n * width * dtype_size(backend.dtype()));
       backend.add_norm(dx.floats(), with_delta ? dd.floats() : nullptr, dw.floats(), 1e-6f, n, width,
