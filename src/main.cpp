@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
+    {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
     {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
 };
 

@@ -81,6 +81,7 @@ class Model {
       decoder_.forward(std::span(&chunk, 1));
     }
     std::vector<Chunk> chunks;
+    chunks.reserve(sequences);
     for (Sequence& sequence : all) chunks.push_back({&sequence, next, 0, tokens});
     std::vector<double> marginals(sequences * tokens * ops::kMarginals);
     return median_seconds(kEffort.seconds, kEffort.repeats, [&] {

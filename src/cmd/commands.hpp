@@ -6,6 +6,7 @@ namespace carbon {
 int cmd_vep(int argc, char** argv);
 int cmd_score(int argc, char** argv);
 int cmd_embed(int argc, char** argv);
+int cmd_generate(int argc, char** argv);
 int cmd_tokenize(int argc, char** argv);
 
 }  // namespace carbon

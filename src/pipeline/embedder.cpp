@@ -79,7 +79,7 @@ class Group {
 
 }  // namespace
 
-bool EmbedJob::asks_the_same(const EmbedJob& other) const {
+bool EmbedJob::shares_with(const EmbedJob& other) const {
   // Only one row is worth keeping for repeats; copies of many would take memory without bound.
   const bool one_row = mean || want_begin + 1 == tokens.size();
   return one_row && mean == other.mean && want_begin == other.want_begin && tokens == other.tokens;

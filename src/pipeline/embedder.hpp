@@ -23,8 +23,10 @@ struct EmbedJob {
 
   // As jobs.hpp wants them.
   size_t cost() const { return tokens.size(); }
-  bool asks_the_same(const EmbedJob& other) const;
-  void take_results(const EmbedJob& other) { rows = other.rows; }
+  bool shares_with(const EmbedJob& other) const;
+  size_t cost_beside(const EmbedJob&) const { return 0; }
+  void join(const EmbedJob&) {}  // jobs share only what all of them ask for
+  void take_results(const EmbedJob& joined) { rows = joined.rows; }
 };
 
 /// Runs the jobs, which want the same layer, as many at a time as the engine's batch limit allows; a longer

@@ -35,6 +35,7 @@ class Engine {
   /// After an OutOfMemory: halves batch_tokens() with a warning. False when that is of no use any more. No
   /// result depends on it.
   bool take_less();
+  int threads() const { return threads_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
   /// bf16 or f32.

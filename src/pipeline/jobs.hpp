@@ -1,21 +1,23 @@
-// What every kind of work for the engine has in common: jobs that ask for the same are run once, and jobs run
-// in groups of about the batch limit.
+// What every kind of work for the engine has in common: jobs that one run can serve are run as one, and jobs
+// run in groups of about the batch limit.
 //
 // A Job has
-//   size_t cost() const                     new tokens that running it takes
-//   std::vector<uint32_t> tokens            its sequence, which decides how many jobs make a group
-//   bool asks_the_same(const Job&) const    everything but the results is equal
-//   void take_results(const Job&)           of a job that asks for the same
+//   std::vector<uint32_t> tokens               its sequence, which decides how many jobs make a group
+//   size_t cost() const                        new tokens that running it takes
+//   bool shares_with(const Job&) const         one run can serve both; then their tokens are equal
+//   size_t cost_beside(const Job& first) const new tokens that it adds to the run of a job it shares with
+//   void join(const Job&)                      ask for what another asks as well, which it shares with
+//   void take_results(const Job& joined)       of a job that joined this one
 // and when memory runs out, its group is run anew in smaller ones.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "src/pipeline/engine.hpp"
@@ -23,15 +25,15 @@
 
 namespace carbon {
 
-/// Jobs by what they ask for.
+/// Jobs by their sequences.
 template <class Job>
 class DistinctJobs {
  public:
-  /// A job added before that asks for the same as `job`, or null.
+  /// A job added before that shares with `job`, or null.
   const Job* find(const Job& job) const {
     const auto [begin, end] = jobs_.equal_range(hash_of(job));
     for (auto at = begin; at != end; ++at)
-      if (at->second->asks_the_same(job)) return at->second;
+      if (at->second->shares_with(job)) return at->second;
     return nullptr;
   }
   /// Remembers the address of `job`.
@@ -47,23 +49,40 @@ class DistinctJobs {
   std::unordered_multimap<size_t, const Job*> jobs_;  // by a hash
 };
 
-/// Runs the jobs by `run_group`, as many at a time as the engine's batch limit allows (at least one). Of jobs
-/// that ask for the same, one is run and the others get its results. After an OutOfMemory goes on with
+/// Jobs with those that share their run, in the order of the first of each.
+template <class Job>
+std::vector<std::vector<Job*>> group_by_run(std::span<Job* const> jobs) {
+  DistinctJobs<Job> distinct;
+  std::unordered_map<const Job*, size_t> group_of;
+  std::vector<std::vector<Job*>> groups;
+  for (Job* job : jobs) {
+    const Job* first = distinct.find(*job);
+    if (first == nullptr) {
+      distinct.add(*job);
+      group_of.emplace(job, groups.size());
+      groups.emplace_back();
+    }
+    groups[group_of.at(first == nullptr ? job : first)].push_back(job);
+  }
+  return groups;
+}
+
+/// Runs the jobs by `run_group`, as many at a time as the engine's batch limit allows (at least one); of jobs
+/// that share a run, one that asks for all that they ask. After an OutOfMemory goes on with
 /// Engine::take_less(), so `run_group` must do with jobs that have been begun. Returns the new tokens run.
 template <class Job, class RunGroup>
 size_t run_jobs(Engine& engine, std::span<Job* const> jobs, RunGroup run_group) {
-  DistinctJobs<Job> distinct;
+  const std::vector<std::vector<Job*>> sharing = group_by_run(jobs);
   std::vector<Job*> run;
-  std::vector<std::pair<Job*, const Job*>> copies;  // (job, the one it repeats)
+  std::deque<Job> joined;  // keeps its elements where they are
   size_t tokens_run = 0;
-  for (Job* job : jobs) {
-    if (const Job* first = distinct.find(*job)) {
-      copies.emplace_back(job, first);
-      continue;
+  for (const std::vector<Job*>& members : sharing) {
+    run.push_back(members.front());
+    if (members.size() > 1) {
+      run.back() = &joined.emplace_back(*members.front());
+      for (const Job* member : std::span(members).subspan(1)) joined.back().join(*member);
     }
-    distinct.add(*job);
-    run.push_back(job);
-    tokens_run += job->cost();
+    tokens_run += run.back()->cost();
   }
   for (size_t begin = 0; begin < run.size();) {
     size_t end = begin, tokens = 0;
@@ -78,7 +97,9 @@ size_t run_jobs(Engine& engine, std::span<Job* const> jobs, RunGroup run_group) 
     }
     begin = end;
   }
-  for (const auto& [job, first] : copies) job->take_results(*first);
+  for (size_t i = 0; i < run.size(); ++i)
+    if (sharing[i].size() > 1)
+      for (Job* member : sharing[i]) member->take_results(*run[i]);
   return tokens_run;
 }
 

@@ -42,8 +42,9 @@ class Batcher {
   Batcher(BoundedQueue<Item>& queue, size_t tokens) : queue_(queue), limit_(tokens) {}
 
   /// Waits for an item and takes what else there is into `batch`, which is empty, until it costs `tokens`;
-  /// false at the end. A job that repeats one of the batch costs nothing, so duplicate records join even a
-  /// full batch. Throws what the queue failed with, whatever items there are.
+  /// false at the end. An item joins even a full batch when its jobs share the runs of others, as those of
+  /// duplicate records and of a split multi-allelic site do. Throws what the queue failed with, whatever
+  /// items there are.
   bool next(std::vector<Item>& batch) {
     if (const std::exception_ptr failure = queue_.failure()) std::rethrow_exception(failure);
     if (waiting_.empty() && !queue_.pop(waiting_)) return false;
@@ -52,9 +53,13 @@ class Batcher {
       if (waiting_.empty() && !queue_.try_pop(waiting_)) break;
       Item& item = waiting_.front();
       size_t cost = 0;
-      for (const Job& job : item.jobs)
-        if (!distinct.find(job)) cost += job.cost();
-      if (cost > 0 && tokens >= limit_) break;
+      bool shared = true;
+      for (const Job& job : item.jobs) {
+        const Job* first = distinct.find(job);
+        cost += first != nullptr ? job.cost_beside(*first) : job.cost();
+        shared = shared && first != nullptr;
+      }
+      if (!shared && tokens >= limit_) break;
       tokens += cost;
       for (const Job& job : item.jobs) distinct.add(job);
       batch.push_back(std::move(item));

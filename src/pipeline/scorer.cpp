@@ -85,8 +85,12 @@ void score_group(Engine& engine, std::span<ScoreJob* const> jobs) {
   forward_suffixes(engine, jobs, sequences);
 }
 
-bool same_suffix(const SuffixJob& a, const SuffixJob& b) {
-  return a.shared == b.shared && a.tokens == b.tokens;
+// The index of `suffix` in `suffixes`, or their number.
+size_t index_of(const SuffixJob& suffix, const std::vector<SuffixJob>& suffixes) {
+  const auto same = [&](const SuffixJob& other) {
+    return suffix.shared == other.shared && suffix.tokens == other.tokens;
+  };
+  return static_cast<size_t>(std::find_if(suffixes.begin(), suffixes.end(), same) - suffixes.begin());
 }
 
 }  // namespace
@@ -97,15 +101,31 @@ size_t ScoreJob::cost() const {
   return tokens_run;
 }
 
-bool ScoreJob::asks_the_same(const ScoreJob& other) const {
-  return want_begin == other.want_begin && tokens == other.tokens && targets == other.targets &&
-         std::equal(suffixes.begin(), suffixes.end(), other.suffixes.begin(), other.suffixes.end(),
-                    same_suffix);
+bool ScoreJob::shares_with(const ScoreJob& other) const {
+  return tokens == other.tokens && targets == other.targets &&
+         (targets.empty() || want_begin == other.want_begin);
 }
 
-void ScoreJob::take_results(const ScoreJob& other) {
-  rows = other.rows;
-  suffix_rows = other.suffix_rows;
+size_t ScoreJob::cost_beside(const ScoreJob& first) const {
+  size_t tokens_run = 0;
+  for (const SuffixJob& suffix : suffixes)
+    if (index_of(suffix, first.suffixes) == first.suffixes.size()) tokens_run += suffix.tokens.size();
+  return tokens_run;
+}
+
+void ScoreJob::join(const ScoreJob& other) {
+  want_begin = std::min(want_begin, other.want_begin);
+  for (const SuffixJob& suffix : other.suffixes)
+    if (index_of(suffix, suffixes) == suffixes.size()) suffixes.push_back(suffix);
+}
+
+void ScoreJob::take_results(const ScoreJob& joined) {
+  const size_t row = targets.empty() ? ops::kMarginals : 1;
+  rows.assign(joined.rows.begin() + static_cast<ptrdiff_t>((want_begin - joined.want_begin) * row),
+              joined.rows.end());
+  suffix_rows.clear();
+  for (const SuffixJob& suffix : suffixes)
+    suffix_rows.push_back(joined.suffix_rows[index_of(suffix, joined.suffixes)]);
 }
 
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs) {

@@ -34,14 +34,16 @@ struct ScoreJob {
 
   // As jobs.hpp wants them.
   size_t cost() const;
-  bool asks_the_same(const ScoreJob& other) const;
-  void take_results(const ScoreJob& other);
+  bool shares_with(const ScoreJob& other) const;
+  size_t cost_beside(const ScoreJob& first) const;
+  void join(const ScoreJob& other);
+  void take_results(const ScoreJob& joined);
 };
 
 /// Runs the jobs, as many at a time as the engine's batch limit allows (at least one), and fills in their
 /// results. Keys and values are dropped afterwards. Jobs of one call are all base level or all token level,
-/// suffixes only at base level. Of jobs that ask for the same, one is run and the others get its results.
-/// Returns the new tokens run.
+/// suffixes only at base level. Jobs of one sequence, as the records of a split multi-allelic site have, run
+/// it once. Returns the new tokens run.
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs);
 
 }  // namespace carbon
