@@ -63,4 +63,21 @@ inline float half_to_float(uint16_t h) {
   return sign ? -magnitude : magnitude;
 }
 
+/// binary32 to IEEE binary16, to nearest even; what is too large becomes infinite, NaN stays NaN.
+inline uint16_t float_to_half(float v) {
+  const uint32_t bits = std::bit_cast<uint32_t>(v), magnitude = bits & 0x7fffffffu;
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  uint32_t half = 0;
+  if (magnitude > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (magnitude >= 0x477ff000u) {  // 65,520, half a step above the largest
+    half = 0x7c00u;
+  } else if (magnitude < 0x38800000u) {  // below 2^-14: beside 1/2 a float's step is that of the subnormals
+    half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+  } else {
+    half = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+  }
+  return static_cast<uint16_t>(sign | half);
+}
+
 }  // namespace carbon

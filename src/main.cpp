@@ -25,14 +25,18 @@ struct Command {
 constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
+    {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
+    {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
     {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };
 
 void print_usage(std::FILE* out) {
   std::fprintf(out,
                "\nProgram: carbon (DNA language models on the command line)\n"
                "Version: %s\n\n"
-               "Usage:   carbon <command> [options]\n\n"
+               "Usage:   carbon <command> [options]\n"
+               "         carbon +<plugin> [options] -- [plugin options]\n\n"
                "Commands:\n",
                carbon::version_summary().c_str());
   const char* group = "";
@@ -63,12 +67,14 @@ int dispatch(int argc, char** argv) {
   }
   const bool help = name == "help";
   if (help) name = argv[2];
-  for (const Command& command : kCommands) {
-    if (name != command.name) continue;
-    std::string flag = "--help";
-    char* help_argv[] = {argv[help ? 2 : 1], flag.data(), nullptr};
-    return help ? command.run(2, help_argv) : command.run(argc - 1, argv + 1);
-  }
+  std::string flag = "--help";
+  char* help_argv[] = {argv[help ? 2 : 1], flag.data(), nullptr};
+  const auto call = [&](int (*run)(int, char**)) {
+    return help ? run(2, help_argv) : run(argc - 1, argv + 1);
+  };
+  if (name.starts_with('+')) return call(carbon::cmd_run_plugin);
+  for (const Command& command : kCommands)
+    if (name == command.name) return call(command.run);
   carbon::log::error("main", "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
   return 1;
 }

@@ -12,7 +12,7 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
-for program in carbon unit make_checkpoint; do
+for program in carbon unit make_checkpoint check_emulated emulated/carbon emulated/bench_gpu; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
@@ -47,6 +47,19 @@ unit_tests() {
   counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
   local passed=${counts% *} failed=${counts#* }
   report "unit tests" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped"
+}
+
+# The CUDA backend's sources on the emulated GPU.
+emulated_gpu() {
+  local log=$logs/emulated-gpu.log status last
+  "$build/check_emulated" > "$log" 2>&1
+  status=$?
+  last=$(tail -n 1 "$log")
+  if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    report "CUDA backend, emulated GPU" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
+  else
+    report "CUDA backend, emulated GPU" "$log" "$status" "" "" ""
+  fi
 }
 
 # A Python program whose last line is "N passed, N failed[, N skipped]".
@@ -92,27 +105,37 @@ manual_syntax() {
     report "manual pages, syntax" "$log" 0 0 0 1
     return
   fi
-  for page in man/*.1; do
+  for page in man/*.[15]; do
     if mandoc -Tlint -W warning "$page" >> "$log" 2>&1; then ((++passed)); else ((++failed)); fi
   done
   report "manual pages, syntax" "$log" 0 "$passed" "$failed" 0
 }
 
-# Every command has a page, and the page every long option of the command's --help.
+# page_lacks PAGE HELP: the long options of a --help text that a page lacks; " (the page)" if there is none.
+page_lacks() {
+  local text option missing=
+  text=$(sed 's/\\-/-/g' "$1" 2> /dev/null) || missing=" (the page)"
+  for option in $(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$2" | grep -oE -e '--[a-z0-9-]+'); do
+    grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
+  done
+  echo "$missing"
+}
+
+# Every command and plugin has a page, and the page every long option of its --help.
 manual_options() {
-  local log=$logs/man-options.log passed=0 failed=0 command option missing text
+  local log=$logs/man-options.log passed=0 failed=0 what page missing own
   : > "$log"
-  for command in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p'); do
-    missing=
-    text=$(sed 's/\\-/-/g' "man/carbon-$command.1" 2>> "$log") || missing=" (the page)"
-    for option in $("$CARBON" "$command" --help | grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z0-9-]+'); do
-      grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
-    done
+  for what in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p') \
+    $("$CARBON" plugin -l | sed -nE 's/^    (\+[^ ]+) .*/\1/p'); do
+    page=man/carbon-${what#+}.1
+    own=()
+    [[ $what != +* ]] || own=(--)  # carbon's options for plugins have a page of their own
+    missing=$(page_lacks "$page" "$("$CARBON" "$what" "${own[@]}" --help)")
     if [[ -z $missing ]]; then
       ((++passed))
     else
       ((++failed))
-      echo "man/carbon-$command.1 lacks$missing" >> "$log"
+      echo "$page lacks$missing" >> "$log"
     fi
   done
   ((passed + failed > 0)) || { failed=1; echo "carbon --help lists no command" >> "$log"; }
@@ -121,6 +144,8 @@ manual_options() {
 
 started=$SECONDS
 unit_tests
+started=$SECONDS
+emulated_gpu
 if "$python" -c 'import numpy' 2> /dev/null; then
   started=$SECONDS
   checkpoints

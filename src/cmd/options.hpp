@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "src/genome/vcf.hpp"
 #include "src/pipeline/engine.hpp"
+#include "src/pipeline/sources.hpp"
 #include "src/util/progress.hpp"
 
 namespace carbon {
@@ -19,9 +21,14 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds -m, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land in `options` when
-/// the app is parsed; verbosity takes effect at once.
+/// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land
+/// in `options` when the app is parsed; verbosity takes effect at once.
 void add_common_options(CLI::App& app, CommonOptions& options);
+
+/// Adds -r and -R; `verb` is what the command does to a region, for the help.
+void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb);
+/// Adds --strand with the values +, - and both.
+void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help);
 
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
 void set_usage(CLI::App& app, const std::string& usage);
@@ -29,11 +36,23 @@ void set_usage(CLI::App& app, const std::string& usage);
 /// Of carbon's own messages and of htslib's.
 void set_message_level(int level);
 
+/// --progress alone, which add_common_options() includes.
+void add_progress_option(CLI::App& app, ProgressMode& mode);
+
+/// Adds -r, -R, -t, -T and how a record overlaps them.
+void add_selection_options(CLI::App& app, VcfReaderOptions& selection);
+
 /// -q and -v alone, for commands without a model.
 void add_verbosity_options(CLI::App& app);
+
+/// The words of a command line for a header line: those with white space in single quotes, as bcftools writes
+/// them.
+std::string command_line(int argc, char** argv);
 
 /// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns
 /// "".
 std::string default_input(const CLI::App& app);
+/// The same for commands of several files: sets `inputs.files` where it is empty; false after the usage.
+bool default_inputs(const CLI::App& app, SequenceInputs& inputs);
 
 }  // namespace carbon

@@ -13,7 +13,7 @@ int cmd_score(int argc, char** argv) {
   ScoreOptions options;
   CommonOptions common;
   set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -");
-  app.add_option("inputs", options.inputs, "FASTA files, plain or compressed; - is standard input");
+  app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
   app.add_option("-O,--output-type", options.type,
                  "summary (a line a sequence), bedgraph or tsv (a line a base)")
       ->type_name("TYPE")
@@ -29,20 +29,8 @@ int cmd_score(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreLevel>{{"bp", ScoreLevel::base},
                                                                             {"token", ScoreLevel::token}})
                       .description(""));
-  app.add_option("--strand", options.strand, "+, - (reverse complement) or both (mean of the two)")
-      ->type_name("STRAND")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreStrand>{{"+", ScoreStrand::forward},
-                                                                             {"-", ScoreStrand::reverse},
-                                                                             {"both", ScoreStrand::both}})
-                      .description(""));
-  app.add_option("-r,--regions", options.regions,
-                 "score chr:beg-end of an indexed FASTA; may be given several times")
-      ->type_name("REGION")
-      ->allow_extra_args(false);
-  app.add_option("-R,--regions-file", options.region_files,
-                 "regions from a file (BED if named .bed or .bed.gz)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_strand_option(app, options.strand, "+, - (reverse complement) or both (mean of the two)");
+  add_region_options(app, options.inputs, "score");
   app.add_option("--window", options.window,
                  "window in bp, a multiple of 6 (default: 49140 or what the model takes)")
       ->type_name("BP");
@@ -52,12 +40,9 @@ int cmd_score(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "score"); status >= 0) return status;
-  if (options.inputs.empty()) {
-    options.inputs.push_back(default_input(app));
-    if (options.inputs.front().empty()) return 1;
-  }
+  if (!default_inputs(app, options.inputs)) return 1;
   if (options.level == ScoreLevel::token &&
-      (options.type == ScoreOutput::tsv || options.strand == ScoreStrand::both))
+      (options.type == ScoreOutput::tsv || options.strand == StrandChoice::both))
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   options.progress = common.progress;

@@ -34,19 +34,6 @@ bool valid_tag_prefix(const std::string& prefix) {
          std::string::npos;
 }
 
-// As bcftools writes it: arguments with white space in single quotes.
-std::string command_line(int argc, char** argv) {
-  std::string line = argv[0];
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const bool quote = argument.find_first_of(" \t\n") != std::string::npos;
-    line += quote ? " '" + argument + "'" : " " + argument;
-  }
-  for (char& c : line)
-    if (c == '\n') c = ' ';  // a header line cannot hold one
-  return line;
-}
-
 // CLI11 would take the word after a lone -W for its argument and "-W=tbi" for "=tbi". The argument of this
 // option is attached or absent.
 std::vector<std::string> with_attached_index_kind(int argc, char** argv) {
@@ -61,45 +48,6 @@ std::vector<std::string> with_attached_index_kind(int argc, char** argv) {
   for (const std::string& argument : arguments)
     if (argument == "--write-index=") throw Error("main_vep", "--write-index= is empty: expected csi or tbi");
   return arguments;
-}
-
-// Adds -r, -R, -t, -T and how a record overlaps them.
-void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
-  const std::string group = "Records to read";
-  // An unset shell variable must not select everything.
-  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
-  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
-    app.add_option_function<std::string>(
-           name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
-        ->type_name("pos|record|variant|0|1|2")
-        ->group(group);
-  };
-  CLI::Option* regions = app.add_option("-r,--regions", selection.regions,
-                                        "only these: chr, chr:pos, chr:beg-end, chr:beg-; needs an index")
-                             ->type_name("LIST")
-                             ->check(not_empty)
-                             ->group(group);
-  app.add_option("-R,--regions-file", selection.regions_file,
-                 "as -r, from a file of CHROM POS or CHROM BEG END, or BED named .bed[.gz]")
-      ->type_name("FILE")
-      ->check(not_empty)
-      ->group(group)
-      ->excludes(regions);
-  overlap("--regions-overlap", selection.regions_overlap,
-          "what must lie in a region: POS, the record, its variant (default: record)");
-  CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
-                                        "as -r but without an index; ^ before it: all but these")
-                             ->type_name("[^]LIST")
-                             ->check(not_empty)
-                             ->group(group);
-  app.add_option("-T,--targets-file", selection.targets_file,
-                 "as -R but without an index; ^ before it: all but these")
-      ->type_name("[^]FILE")
-      ->check(not_empty)
-      ->group(group)
-      ->excludes(targets);
-  overlap("--targets-overlap", selection.targets_overlap,
-          "what must lie in a target: POS, the record, its variant (default: pos)");
 }
 
 }  // namespace
@@ -157,6 +105,8 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
       ->type_name("I/N");
+  app.add_flag("--resume", options.resume,
+               "go on from the scores that a stopped run left in FILE.partial (with -o FILE)");
   add_common_options(app, common);
 
   std::vector<std::string> arguments = with_attached_index_kind(argc, argv);

@@ -1,6 +1,7 @@
 #include "src/decoder/decoder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -108,6 +109,31 @@ void Decoder::ensure_rope(size_t positions) {
 }
 
 HiddenRows Decoder::forward(std::span<const Chunk> chunks) {
+  const size_t count = run(chunks, {layers_.size(), false});
+  return {out_.get(), count};
+}
+
+void Decoder::residual(std::span<const Chunk> chunks, size_t blocks, float* out) {
+  const size_t count = run(chunks, {blocks, true});
+  backend_.download(out_.floats(), count * config_.hidden, out);
+}
+
+void Decoder::final_norm(float* x, size_t n) {
+  const size_t width = config_.hidden;
+  if (host_norm_.empty()) {
+    host_norm_.resize(width);
+    backend_.download(final_norm_.floats(), width, host_norm_.data());
+  }
+  for (size_t i = 0; i < n; ++i, x += width) {
+    double squares = 0;
+    for (size_t j = 0; j < width; ++j) squares += double{x[j]} * x[j];
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + double{config_.rms_eps});
+    for (size_t j = 0; j < width; ++j) x[j] = static_cast<float>(x[j] * scale * host_norm_[j]);
+  }
+}
+
+// Runs the chunks and returns how many rows out_ holds.
+size_t Decoder::run(std::span<const Chunk> chunks, const Output& output) {
   check(chunks);
   size_t wanted = 0, last_position = 0;
   for (const Chunk& chunk : chunks) {
@@ -116,12 +142,13 @@ HiddenRows Decoder::forward(std::span<const Chunk> chunks) {
     chunk.sequence->reserve(chunk.tokens.size());
   }
   ensure_rope(last_position);
-  out_.ensure(std::max<size_t>(wanted, 1) * config_.hidden * dtype_size(backend_.dtype()));
+  out_.ensure(std::max<size_t>(wanted, 1) * config_.hidden *
+              dtype_size(output.residual ? DType::f32 : backend_.dtype()));
 
   size_t out_row = 0, rows = 0;
   std::vector<Piece> pieces;
   const auto flush = [&] {
-    if (rows > 0) out_row = run_pass(pieces, rows, out_row);
+    if (rows > 0) out_row = run_pass(pieces, rows, output, out_row);
     pieces.clear();
     rows = 0;
   };
@@ -136,12 +163,12 @@ HiddenRows Decoder::forward(std::span<const Chunk> chunks) {
   }
   flush();
   for (const Chunk& chunk : chunks) chunk.sequence->advance(chunk.tokens.size());
-  return {out_.get(), wanted};
+  return wanted;
 }
 
-// Runs the pieces' rows through all layers and writes the final norm of the wanted ones from row `out_row` of
-// out_ on. Returns the next free row of out_.
-size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_row) {
+// Runs the pieces' rows through the blocks and writes what is asked for of the wanted ones from row `out_row`
+// of out_ on. Returns the next free row of out_.
+size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Output& output, size_t out_row) {
   std::vector<uint32_t> tokens, wanted;
   std::vector<ops::RowRun> runs, wanted_runs;
   for (const Piece& piece : pieces) {
@@ -166,16 +193,17 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_
 
   std::span<const ops::RowRun> queries = runs;
   size_t n = rows;
-  for (size_t i = 0; i < layers_.size(); ++i) {
+  for (size_t i = 0; i < output.blocks; ++i) {
     const Layer& layer = *layers_[i];
     backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows,
                       hidden, act);
     append_keys(layer, i, runs, rows);
-    if (i + 1 == layers_.size()) {
+    if (i + 1 == output.blocks) {
       // The last layer's keys and values are needed from every row, the rest of it only from the rows
       // returned.
       if (wanted.empty()) return out_row;
-      float* selected = selected_.floats(wanted.size() * hidden);
+      float* selected =
+          output.residual ? out_.floats() + out_row * hidden : selected_.floats(wanted.size() * hidden);
       backend_.select_rows(x, wanted, hidden, selected);
       x = selected;
       queries = wanted_runs;
@@ -186,7 +214,10 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, size_t out_
     backend_.add_norm(x, delta, layer.mlp_norm.floats(), config_.rms_eps, n, hidden, act);
     feed_forward(layer, n);
   }
-  char* out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
+  // The residual stream is in its place and lacks the last delta; a backend adds it only with a norm.
+  void* out = act;
+  if (!output.residual)
+    out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
   backend_.add_norm(x, delta, final_norm_.floats(), config_.rms_eps, n, hidden, out);
   return out_row + n;
 }

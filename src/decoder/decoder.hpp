@@ -66,15 +66,29 @@ class Decoder {
   /// outside the vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
   HiddenRows forward(std::span<const Chunk> chunks);
 
+  /// As forward(), but runs the first `blocks` blocks alone (1 to layers) and gives the residual stream
+  /// behind them, in f32: `out` is host memory, [wanted rows, hidden]. The keys and values of later blocks
+  /// are not computed, so a sequence goes on with the same `blocks` or not at all.
+  void residual(std::span<const Chunk> chunks, size_t blocks, float* out);
+
+  /// The final norm of rows of the residual stream, in place: x [n, hidden] in host memory. Computed in
+  /// double and rounded once, unlike the rows of forward(), which have the activation type.
+  void final_norm(float* x, size_t n);
+
   KvCache& kv() { return kv_; }
   const ModelConfig& config() const { return config_; }
 
  private:
   struct Layer;
   struct Piece;  // part of a chunk that runs in one pass
+  struct Output {
+    size_t blocks;  // how many run
+    bool residual;  // out_ gets the residual stream, f32, and not its final norm
+  };
   void check(std::span<const Chunk> chunks) const;
   void ensure_rope(size_t positions);
-  size_t run_pass(std::span<const Piece> pieces, size_t rows, size_t out_row);
+  size_t run(std::span<const Chunk> chunks, const Output& output);
+  size_t run_pass(std::span<const Piece> pieces, size_t rows, const Output& output, size_t out_row);
   void append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n);
   void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n);
   void feed_forward(const Layer& layer, size_t n);
@@ -84,6 +98,7 @@ class Decoder {
   TensorView embedding_;
   std::vector<std::unique_ptr<Layer>> layers_;
   DeviceBuffer final_norm_;
+  std::vector<float> host_norm_;  // final_norm_, from the first final_norm() on
   KvCache kv_;
   size_t rope_positions_ = 0;
   // One pass's activations, [rows, .] each.

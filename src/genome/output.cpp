@@ -61,16 +61,17 @@ bool has_suffix(const std::string& path, std::string_view suffix) {
          strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
-}  // namespace
+/// What a path leads to.
+struct Destination {
+  int descriptor = -1;         // one that is open already and is what the path names
+  std::string target;          // the absolute path of a file to be replaced or made; "": written directly
+  std::optional<mode_t> mode;  // of the target if there is one already
+};
 
-OutputPath::OutputPath(const std::string& path) : shown_(path), writable_(path) {
+Destination find_destination(const std::string& path) {
   if (path.empty())
     throw Error("open_output", "the output path is empty; give a file name or - for standard output");
-  if (path == "-") {
-    direct_ = true;
-    descriptor_ = 1;
-    return;
-  }
+  if (path == "-") return {1, "", std::nullopt};
   std::string current = path;
   struct stat info = {};
   bool exists = false;
@@ -78,12 +79,7 @@ OutputPath::OutputPath(const std::string& path) : shown_(path), writable_(path) 
     if (links > 40) fail(path, "cannot open", ELOOP);
     // Before lstat: what /dev/stdout leads to may be a regular file, but it is open already and must not be
     // replaced.
-    descriptor_ = descriptor_of(current);
-    if (descriptor_ >= 0) {
-      direct_ = true;
-      if (descriptor_ == 1) writable_ = "-";
-      return;
-    }
+    if (const int descriptor = descriptor_of(current); descriptor >= 0) return {descriptor, "", std::nullopt};
     exists = lstat(current.c_str(), &info) == 0;
     if (!exists && errno != ENOENT) fail(path, "cannot open", errno);
     if (!exists || !S_ISLNK(info.st_mode)) break;
@@ -96,21 +92,34 @@ OutputPath::OutputPath(const std::string& path) : shown_(path), writable_(path) 
     current = !next.empty() && next[0] == '/' ? next : parent_of(current) + "/" + next;
   }
   if ((exists && S_ISDIR(info.st_mode)) || current.back() == '/') fail(path, "cannot write", EISDIR);
-  if (exists && !S_ISREG(info.st_mode)) {
-    direct_ = true;
-    return;
-  }
+  if (exists && !S_ISREG(info.st_mode)) return {-1, "", std::nullopt};
   if (exists && faccessat(AT_FDCWD, current.c_str(), W_OK, AT_EACCESS) != 0)
     fail(path, "cannot write", errno);
 
   char directory[PATH_MAX];
   if (!realpath(parent_of(current).c_str(), directory)) fail(path, "no directory to write", errno);
-  const std::string target =
-      (std::strcmp(directory, "/") == 0 ? "" : std::string(directory)) + "/" + base_of(current);
+  return {-1, (std::strcmp(directory, "/") == 0 ? "" : std::string(directory)) + "/" + base_of(current),
+          exists ? std::optional<mode_t>(info.st_mode) : std::nullopt};
+}
+
+}  // namespace
+
+OutputPath::OutputPath(const std::string& path, bool exclusive) : shown_(path), writable_(path) {
+  const Destination found = find_destination(path);
+  descriptor_ = found.descriptor;
+  direct_ = found.target.empty();
+  if (direct_) {
+    if (descriptor_ == 1) writable_ = "-";
+    return;
+  }
   int code = 0;
-  partial_ = PartialFile::create(target, exists ? std::optional<mode_t>(info.st_mode) : std::nullopt, code);
+  partial_ = PartialFile::create(found.target, found.mode, code, exclusive);
   if (!partial_) fail(path, "cannot create a temporary file beside", code);
   writable_ = partial_->path();
+}
+
+std::string replaced_file(const std::string& path) {
+  return find_destination(path).target;
 }
 
 OutputPath::~OutputPath() = default;
@@ -127,6 +136,12 @@ void OutputPath::commit() {
   if (!partial_->complete()) fail(shown_, "cannot rename the finished output to", errno);
 }
 
+bool is_stream(const std::string& path) {
+  if (path == "-" || descriptor_of(path) >= 0) return true;
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 void abandon_stream(int fd, hFILE* stream) {
   if (stream) hclearerr(stream);
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -136,7 +151,7 @@ void abandon_stream(int fd, hFILE* stream) {
 }
 
 struct TextOutput::Impl {
-  explicit Impl(const std::string& path) : target(path), fd(target.open()) {
+  Impl(const std::string& path, bool exclusive) : target(path, exclusive), fd(target.open()) {
     if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) {
       compressed = bgzf_dopen(fd, "w");
       if (!compressed) {
@@ -164,7 +179,8 @@ struct TextOutput::Impl {
     throw Error("write_output", what + " " + name + ": " + (code ? std::strerror(code) : "unknown error"));
   }
 
-  void flush() {
+  /// To htslib, or to the file itself.
+  void empty_buffer() {
     errno = 0;
     if (compressed) {
       if (bgzf_write(compressed, buffer.data(), buffer.size()) != static_cast<ssize_t>(buffer.size())) {
@@ -180,6 +196,12 @@ struct TextOutput::Impl {
     buffer.clear();
   }
 
+  void flush() {
+    empty_buffer();
+    errno = 0;
+    if (compressed && (bgzf_flush(compressed) != 0 || hflush(compressed->fp) != 0)) fail("cannot write");
+  }
+
   OutputPath target;
   int fd = -1;
   BGZF* compressed = nullptr;
@@ -187,30 +209,41 @@ struct TextOutput::Impl {
   bool immediate = false;
 };
 
-TextOutput::TextOutput(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+TextOutput::TextOutput(const std::string& path, bool exclusive)
+    : impl_(std::make_unique<Impl>(path, exclusive)) {}
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {
   if (impl_->fd < 0) throw Error("write_output", "write after close to " + impl_->target.shown());
   impl_->buffer.append(text);
-  if (impl_->buffer.size() >= buffer_limit || impl_->immediate) impl_->flush();
+  if (impl_->buffer.size() >= buffer_limit || impl_->immediate) impl_->empty_buffer();
+}
+
+void TextOutput::flush() {
+  if (impl_->fd >= 0) impl_->flush();
 }
 
 void TextOutput::close() {
   if (impl_->fd < 0) return;
-  impl_->flush();
-  errno = 0;
+  finish();
+  commit();
+}
+
+void TextOutput::finish() {
+  if (impl_->fd < 0) return;
   // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
   // this.
-  if (impl_->compressed && (bgzf_flush(impl_->compressed) != 0 || hflush(impl_->compressed->fp) != 0)) {
-    impl_->fail("cannot finish writing");
-  }
+  impl_->flush();
+  errno = 0;
   const int fd = impl_->fd;
   impl_->fd = -1;
   // For standard output this closes a duplicate, which still reports what a network file system held back.
   const int status = impl_->compressed ? bgzf_close(impl_->compressed) : ::close(fd);
   impl_->compressed = nullptr;
   if (status != 0) impl_->fail("cannot finish writing");
+}
+
+void TextOutput::commit() {
   impl_->target.commit();
 }
 

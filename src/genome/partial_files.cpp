@@ -53,7 +53,7 @@ int claim_slot(const std::string& path) {
   return -1;
 }
 
-extern "C" void remove_registered_files(int signal_number) {
+void remove_registered_files() {
   char path[PATH_MAX];
   for (const bool directories : {false, true}) {
     for (const Slot& slot : slots) {
@@ -65,6 +65,10 @@ extern "C" void remove_registered_files(int signal_number) {
       if (slot.state.load() == state) directories ? rmdir(path) : unlink(path);
     }
   }
+}
+
+extern "C" void remove_files_and_die(int signal_number) {
+  remove_registered_files();
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(signal_number, &action, nullptr);
@@ -85,7 +89,7 @@ std::string random_text() {
 
 void remove_partial_outputs_on_signals() {
   struct sigaction action = {};
-  action.sa_handler = remove_registered_files;
+  action.sa_handler = remove_files_and_die;
   sigemptyset(&action.sa_mask);
   for (int number : handled_signals) sigaddset(&action.sa_mask, number);
   for (int number : handled_signals) {
@@ -93,6 +97,17 @@ void remove_partial_outputs_on_signals() {
     if (sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
+}
+
+void end_by_signal(int number) {
+  // A shell goes on with its loop after a program that survived SIGINT.
+  if (number == SIGINT) remove_files_and_die(number);
+  remove_registered_files();
+  _exit(128 + number);
+}
+
+void die_by_signal(int number) {
+  remove_files_and_die(number);
 }
 
 SignalCleanup::SignalCleanup(const std::string& path) : slot_(claim_slot(path)) {}
@@ -105,15 +120,17 @@ PartialFile::PartialFile(std::string target, std::string path)
     : target_(std::move(target)), path_(std::move(path)) {}
 
 std::unique_ptr<PartialFile> PartialFile::create(const std::string& target, std::optional<mode_t> mode,
-                                                 int& error) {
+                                                 int& error, bool exclusive) {
   const size_t slash = target.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
   // Room for the rest of the name within the 255 bytes that file systems allow.
   const std::string base = target.substr(directory.size()).substr(0, 200);
   for (int attempt = 0; attempt < 16; ++attempt) {
+    const bool fixed = exclusive && attempt == 0 && base.size() == target.size() - directory.size();
     std::unique_ptr<PartialFile> file(
-        new PartialFile(target, directory + "." + base + "." + random_text() + ".partial"));
+        new PartialFile(target, directory + "." + base + (fixed ? "" : "." + random_text()) + ".partial"));
     file->cleanup_.emplace(file->path_);
+    if (fixed) ::unlink(file->path_.c_str());
     const int fd = ::open(file->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       error = errno;

@@ -1,7 +1,7 @@
 // Files under a temporary name, removed when they are not completed, on signals as well.
 //
-// remove_partial_outputs_on_signals() is declared in output.hpp. A PartialFile lies beside its target and
-// becomes it by rename(); it knows nothing of what is written into it.
+// What ends the process on signals is declared in output.hpp. A PartialFile lies
+// beside its target and becomes it by rename(); it knows nothing of what is written into it.
 #pragma once
 
 #include <sys/types.h>
@@ -29,9 +29,11 @@ class SignalCleanup {
 class PartialFile {
  public:
   /// Creates an empty file with a unique name in the directory of `target`. Permissions follow the umask, or
-  /// are `mode` where given. Null on failure, with the reason in `error` (an errno value).
+  /// are `mode` where given. `exclusive`: no other process makes one for `target`, so the name is always the
+  /// same and the file that a killed process left is replaced. Null on failure, with the reason in `error`
+  /// (an errno value).
   static std::unique_ptr<PartialFile> create(const std::string& target, std::optional<mode_t> mode,
-                                             int& error);
+                                             int& error, bool exclusive = false);
   ~PartialFile();
 
   const std::string& path() const { return path_; }

@@ -44,6 +44,18 @@ class VcfRecord {
   std::unique_ptr<Impl> impl_;
 };
 
+enum class InfoType { none, flag, integer, real, text };
+/// What an INFO tag has a value for each of, by the header's Number; `other`: a number of its own.
+enum class InfoNumber { other, alt, allele, genotype };
+
+/// Values of one INFO tag of one record; `none` where the record lacks the tag.
+struct InfoValues {
+  InfoType type = InfoType::none;
+  InfoNumber number = InfoNumber::other;
+  std::vector<double> numbers;     // of integers and reals; NaN: missing
+  std::vector<std::string> texts;  // of text; "." : missing
+};
+
 /// Which records to read, as bcftools' options of these names say. An empty text is an option not given.
 struct VcfReaderOptions {
   std::string regions, regions_file;  // at most one; needs an indexed file, and reads nothing else of it
@@ -68,6 +80,10 @@ class VcfReader {
   /// Contig names of the header, in order.
   std::vector<std::string> contigs() const;
   bool has_info(const std::string& tag) const;
+  /// The header's type of an INFO tag, `none` without a definition.
+  InfoType info_type(const std::string& tag) const;
+  /// The tag's values in a record that this reader read. Throws Error (contig:pos) for damaged ones.
+  InfoValues info(const VcfRecord& record, const std::string& tag) const;
 
  private:
   friend class VcfWriter;
@@ -95,6 +111,7 @@ struct VcfWriterOptions {
   /// only to a header without any contig line.
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
+  bool exclusive = false;  // no other process writes `path`: what a killed one left is replaced
 };
 
 /// Reads the argument of -O, `u|b|v|z|t` with a level 0-9 after b or z, into `type` and `level`. Throws
@@ -118,13 +135,14 @@ class VcfWriter {
   VcfWriter(const VcfWriter&) = delete;
   VcfWriter& operator=(const VcfWriter&) = delete;
 
-  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT. An all-missing tag is
-  /// written `.`.
+  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT, `.` where it is missing.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a Number=A String tag; "" means missing (`.`).
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
   /// Writes the record; values of an earlier run under the tags are removed unless set again.
   void write(VcfRecord& record);
+  /// Hands on what was written so far.
+  void flush();
   /// Flushes, closes, checks, renames, writes the index. Without it no output file remains.
   void close();
 

@@ -123,8 +123,8 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind)
-    : path_(path), kind_(kind), target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi")) {
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive)
+    : path_(path), kind_(kind), target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"), exclusive) {
   if (target_.direct()) {
     throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
   }

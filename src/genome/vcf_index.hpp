@@ -54,7 +54,8 @@ class VcfJump {
 class VcfIndexOutput {
  public:
   /// Throws Error when no regular file can be written at `path`.csi or .tbi.
-  VcfIndexOutput(const std::string& path, VcfIndexKind kind);
+  /// `exclusive`: as that of OutputPath.
+  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive);
   /// Builds the index under a temporary name and renames it.
   void build();
 

@@ -183,8 +183,14 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
 }
 
 void VcfReader::Impl::parse_line(const std::string& where, bcf1_t* record) {
-  if (std::count(line.begin(), line.end(), '\t') < 7) {
+  const auto columns = std::count(line.begin(), line.end(), '\t') + 1;
+  if (columns < 8) {
     fail(where + ": fewer than 8 columns; the line is cut or its fields are not separated by tabs");
+  }
+  // htslib reads no further than INFO without samples: two lines whose newline got lost would be one record.
+  if (columns > 9 && bcf_hdr_nsamples(shared->header) == 0) {
+    fail(where + ": " + std::to_string(columns) +
+         " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
   }
   if (!has_numeric_position(line)) fail(where + ": POS is not a number; correct the line");
   scratch.l = 0;

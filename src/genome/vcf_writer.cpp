@@ -22,7 +22,7 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-// Blocks of compressed output end here, so that a run that goes on from a partial file makes the same blocks.
+// Blocks of compressed output end here, whatever the size of the records (contract section 5).
 constexpr int64_t records_per_flush = 1024;
 
 bool ends_with_nocase(const std::string& text, const char* suffix) {
@@ -214,6 +214,7 @@ struct VcfWriter::Impl {
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
   void check_order(const VcfRecord::Impl& record);
   void write(VcfRecord::Impl& record);
+  void flush();
   void close();
   void abandon();
   hFILE* stream() const;
@@ -236,13 +237,16 @@ struct VcfWriter::Impl {
 };
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
-    : shared(std::move(header)), options(given), type(output_type(given)), target(given.path) {
+    : shared(std::move(header)),
+      options(given),
+      type(output_type(given)),
+      target(given.path, given.exclusive) {
   check_type(type, options.level);
   check_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
-    index.emplace(options.path, options.index);
+    index.emplace(options.path, options.index, options.exclusive);
   }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
@@ -376,15 +380,18 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   }
 }
 
-void VcfWriter::Impl::close() {
+void VcfWriter::Impl::flush() {
   if (!file) return;
   errno = 0;
+  const bool compressed = type == 'z' || type == 'b';
+  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) fail("cannot write", errno);
+}
+
+void VcfWriter::Impl::close() {
+  if (!file) return;
   // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
   // this.
-  const bool compressed = type == 'z' || type == 'b';
-  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) {
-    fail("cannot finish writing", errno);
-  }
+  flush();
   htsFile* closing = file;
   file = nullptr;
   errno = 0;
@@ -403,17 +410,13 @@ void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std:
     throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
   }
   if (values.empty()) return;
+  // A lone `.` for several ALTs would be legal, but `bcftools norm -m-` refuses it.
   std::vector<float> encoded = values;
-  bool all_missing = true;
   for (float& value : encoded) {
     if (std::isinf(value)) throw Error(function_name, target.where() + ": " + tag + " is infinite");
-    if (std::isnan(value)) {
-      bcf_float_set_missing(value);
-    } else {
-      all_missing = false;
-    }
+    if (std::isnan(value)) bcf_float_set_missing(value);
   }
-  impl_->set(target, tag, encoded.data(), all_missing ? 1 : static_cast<int>(encoded.size()), BCF_HT_REAL);
+  impl_->set(target, tag, encoded.data(), static_cast<int>(encoded.size()), BCF_HT_REAL);
 }
 
 void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
@@ -424,17 +427,16 @@ void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
   }
   if (values.empty()) return;
   std::string joined;
-  bool all_missing = true;
-  for (const std::string& value : values) {
+  for (const std::string& value : values)
     joined += (joined.empty() ? "" : ",") + (value.empty() ? "." : value);
-    if (!value.empty()) all_missing = false;
-  }
-  if (all_missing) joined = ".";
   impl_->set(target, tag, joined.c_str(), static_cast<int>(joined.size()), BCF_HT_STR);
 }
 
 void VcfWriter::write(VcfRecord& record) {
   impl_->write(*record.impl_);
+}
+void VcfWriter::flush() {
+  impl_->flush();
 }
 void VcfWriter::close() {
   impl_->close();

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "src/model/digest.hpp"
+#include "src/model/rope_scaling.hpp"
 #include "src/util/error.hpp"
 #include "src/util/files.hpp"
 #include "src/util/json.hpp"
@@ -97,7 +98,13 @@ bool ignorable_buffer(std::string_view name) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& dir) : dir_(dir), config_(load_config(dir)) {
+Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling)
+    : dir_(dir), config_(load_config(dir)) {
+  if (rope_scaling) {
+    const RopeScaling own = config_.rope_scaling;
+    apply_rope_scaling(*rope_scaling, config_);
+    if (config_.rope_scaling != own) rope_override_ = rope_scaling_text(*rope_scaling);
+  }
   open_files();
   check_tensors();
 }
@@ -274,8 +281,9 @@ std::string Checkpoint::sha256(int threads) const {
   std::error_code ignored;
   fs::path subject = fs::canonical(dir_, ignored);
   if (ignored) subject = dir_;
-  return remembered_digest(subject.string(), key, settled,
-                           [&] { return sha256_hex(digest_lines(threads) + fingerprint); });
+  // Runs with and without --rope-scaling must not push each other's digest out.
+  return remembered_digest(subject.string() + (rope_override_.empty() ? "" : "\n" + rope_override_), key,
+                           settled, [&] { return sha256_hex(digest_lines(threads) + fingerprint); });
 }
 
 }  // namespace carbon

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,13 @@ class Checkpoint {
   /// accepted). Unknown tensors under `model.` or `lm_head.` (biases, q_norm, more layers than the config
   /// says) would change the result and are refused; rotary inv_freq buffers are ignored, anything else is
   /// ignored with a warning.
-  explicit Checkpoint(const std::string& dir);
+  /// `rope_scaling` is applied to the configuration (apply_rope_scaling).
+  explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt);
 
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
+  /// The rope scaling (rope_scaling_text) where the caller's is another than that of config.json, else "".
+  const std::string& rope_override() const { return rope_override_; }
   /// Last component of the directory, or ORG/NAME for a Hugging Face cache snapshot: for messages and
   /// provenance.
   std::string id() const;
@@ -48,6 +52,7 @@ class Checkpoint {
  private:
   std::string dir_;
   ModelConfig config_;
+  std::string rope_override_;
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
   std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_
 

@@ -24,7 +24,7 @@ constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
 // Far above any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
-                   kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22, kMaxPositions = 1 << 28;
+                   kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22;
 
 /// A JSON object of a file, read key by key with messages that name the file, the key and the value.
 class Keys {

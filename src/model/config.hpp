@@ -25,6 +25,9 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
+/// Tokens of context: the largest that a configuration may ask for.
+inline constexpr size_t kMaxPositions = size_t{1} << 28;
+
 struct ModelConfig {
   size_t hidden = 0;
   size_t layers = 0;

@@ -6,10 +6,9 @@
 #include <memory>
 
 #include "src/fns/base_scores.hpp"
-#include "src/genome/fasta.hpp"
-#include "src/genome/regions.hpp"
 #include "src/pipeline/pipeline.hpp"
 #include "src/pipeline/score_writer.hpp"
+#include "src/pipeline/sequence_scores.hpp"
 #include "src/recipe/sliding.hpp"
 #include "src/recipe/variant.hpp"
 #include "src/util/error.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 // A sequence being scored, upper-case; `reverse` is its reverse complement when that strand is read.
 struct Source {
-  ScoredSequence place;
+  SequencePlace place;
   std::string forward, reverse;
 
   size_t length() const { return forward.size(); }
@@ -46,8 +45,8 @@ class Planner {
     const std::vector<SlidingWindow> windows =
         sliding_windows(source->length(), options_.window, options_.stride);
     const size_t n = windows.size();
-    size_t forward = options_.strand == ScoreStrand::reverse ? n : 0;
-    size_t reverse = options_.strand == ScoreStrand::forward ? 0 : n;  // read from the last window down
+    size_t forward = options_.strand == StrandChoice::reverse ? n : 0;
+    size_t reverse = options_.strand == StrandChoice::forward ? 0 : n;  // read from the last window down
     bool first = true;
     if (n == 0) return emit({source, {}, false, true, true, {}});
     while (forward < n || reverse > 0) {
@@ -55,31 +54,12 @@ class Planner {
                                                                     windows[forward].take);
       const SlidingWindow& window = take_reverse ? windows[--reverse] : windows[forward++];
       emit({source, window, take_reverse, first, forward == n && reverse == 0,
-            jobs(*source, window, take_reverse)});
+            window_jobs(source->strand(take_reverse), window, options_.level, layout_)});
       first = false;
     }
   }
 
  private:
-  std::vector<ScoreJob> jobs(const Source& source, const SlidingWindow& window, bool reverse) const {
-    const auto bases =
-        std::string_view(source.strand(reverse)).substr(window.begin, window.end - window.begin);
-    std::vector<uint32_t> kmers = encode_kmers(bases, layout_);
-    ScoreJob job;
-    job.want_begin = (window.take - window.begin) / kKmerLength;
-    if (options_.level == ScoreLevel::token) {
-      kmers.resize(bases.size() / kKmerLength);  // a partial k-mer has no value of its own
-      if (kmers.size() <= job.want_begin) return {};
-      job.targets.assign(kmers.begin() + static_cast<ptrdiff_t>(job.want_begin), kmers.end());
-    }
-    // Row i predicts 6-mer i from <dna> and the 6-mers before it, so the last 6-mer is never an input.
-    job.tokens.push_back(layout_.dna_begin());
-    job.tokens.insert(job.tokens.end(), kmers.begin(), kmers.end() - 1);
-    std::vector<ScoreJob> out;
-    out.push_back(std::move(job));
-    return out;
-  }
-
   TokenLayout layout_;
   const ScoreOptions& options_;
 };
@@ -141,8 +121,8 @@ class Assembler {
   }
 
   void emit_ready() {
-    const bool use_forward = options_.strand != ScoreStrand::reverse,
-               use_reverse = options_.strand != ScoreStrand::forward;
+    const bool use_forward = options_.strand != StrandChoice::reverse,
+               use_reverse = options_.strand != StrandChoice::forward;
     while ((!use_forward || !tracks_[0].empty()) && (!use_reverse || !tracks_[1].empty())) {
       Letters letters = tracks_[use_forward ? 0 : 1].front();
       const char base = source_->forward[emitted_];
@@ -189,30 +169,6 @@ void check_window(const ScoreOptions& options, size_t max_positions) {
                              " bp: bases between windows would have no score");
 }
 
-// Calls `take` for every sequence or region of the inputs.
-void read_sources(const ScoreOptions& options,
-                  const std::function<void(ScoredSequence, const std::string&)>& take) {
-  if (options.regions.empty() && options.region_files.empty()) {
-    for (const std::string& path : options.inputs) {
-      FastaReader reader(path);
-      for (FastaRecord record; reader.next(record);) {
-        const auto length = static_cast<int64_t>(record.sequence.size());
-        take({record.name, 0, length}, record.sequence);
-      }
-    }
-    return;
-  }
-  if (options.inputs.size() != 1 || options.inputs.front() == "-")
-    throw Error("score", "regions need exactly one indexed FASTA file, not standard input or several files");
-  const IndexedFasta fasta(options.inputs.front());
-  std::vector<Region> regions;
-  for (const std::string& text : options.regions) regions.push_back(parse_region(text, fasta));
-  for (const std::string& path : options.region_files)
-    for (Region& region : read_regions(path, fasta)) regions.push_back(std::move(region));
-  for (const Region& region : regions)
-    take({region.contig, region.begin, region.end}, fasta.fetch(region.contig, region.begin, region.end));
-}
-
 }  // namespace
 
 void run_score(Engine& engine, ScoreOptions options) {
@@ -229,11 +185,11 @@ void run_score(Engine& engine, ScoreOptions options) {
   run_pipeline<Item>(
       engine,
       [&](const Emit& emit) {
-        read_sources(options, [&](ScoredSequence place, const std::string& bases) {
+        read_sequences("score", options.inputs, [&](SequencePlace place, const std::string& bases) {
           auto source = std::make_shared<Source>();
           source->place = std::move(place);
           source->forward = to_upper(bases);
-          if (options.strand != ScoreStrand::forward) source->reverse = reverse_complement(source->forward);
+          if (options.strand != StrandChoice::forward) source->reverse = reverse_complement(source->forward);
           planner.plan(source, emit);
         });
       },

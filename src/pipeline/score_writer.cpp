@@ -23,18 +23,18 @@ constexpr int kBaseDigits = 6, kTotalDigits = 10;
 
 }  // namespace
 
-ScoreWriter::ScoreWriter(const std::string& path, ScoreOutput type, ScoreStrand strand)
+ScoreWriter::ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand)
     : output_(path),
       type_(type),
-      strand_(strand == ScoreStrand::forward   ? "+"
-              : strand == ScoreStrand::reverse ? "-"
-                                               : "both") {
+      strand_(strand == StrandChoice::forward   ? "+"
+              : strand == StrandChoice::reverse ? "-"
+                                                : "both") {
   if (type_ == ScoreOutput::summary)
     output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
   if (type_ == ScoreOutput::tsv) output_.write("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n");
 }
 
-void ScoreWriter::begin(const ScoredSequence& sequence) {
+void ScoreWriter::begin(const SequencePlace& sequence) {
   sequence_ = sequence;
   scored_ = 0;
   sum_ = 0;

@@ -12,12 +12,6 @@
 
 namespace carbon {
 
-/// A sequence or region as the output names it.
-struct ScoredSequence {
-  std::string name;
-  int64_t begin = 0, end = 0;  // 0-based half-open, absolute
-};
-
 /// One scored base or k-mer. `letters` (base level): natural logs in the order A, T, C, G of the forward
 /// strand.
 struct ScoredValue {
@@ -29,8 +23,8 @@ struct ScoredValue {
 
 class ScoreWriter {
  public:
-  ScoreWriter(const std::string& path, ScoreOutput type, ScoreStrand strand);
-  void begin(const ScoredSequence& sequence);
+  ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand);
+  void begin(const SequencePlace& sequence);
   void value(const ScoredValue& value);
   void end();
   void close() { output_.close(); }
@@ -39,7 +33,7 @@ class ScoreWriter {
   TextOutput output_;
   ScoreOutput type_;
   const char* strand_;
-  ScoredSequence sequence_;
+  SequencePlace sequence_;
   uint64_t scored_ = 0;
   double sum_ = 0;
   std::string line_;

@@ -1,8 +1,6 @@
 #include "src/pipeline/scorer.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 #include <utility>
 
 namespace carbon {
@@ -87,19 +85,12 @@ void score_group(Engine& engine, std::span<ScoreJob* const> jobs) {
   forward_suffixes(engine, jobs, sequences);
 }
 
-size_t hash_of(const ScoreJob& job) {
-  const std::string_view bytes(reinterpret_cast<const char*>(job.tokens.data()),
-                               job.tokens.size() * sizeof(job.tokens[0]));
-  return std::hash<std::string_view>()(bytes);
-}
-
-bool same_suffix(const SuffixJob& a, const SuffixJob& b) {
-  return a.shared == b.shared && a.tokens == b.tokens;
-}
-
-bool ask_the_same(const ScoreJob& a, const ScoreJob& b) {
-  return a.want_begin == b.want_begin && a.tokens == b.tokens && a.targets == b.targets &&
-         std::equal(a.suffixes.begin(), a.suffixes.end(), b.suffixes.begin(), b.suffixes.end(), same_suffix);
+// The index of `suffix` in `suffixes`, or their number.
+size_t index_of(const SuffixJob& suffix, const std::vector<SuffixJob>& suffixes) {
+  const auto same = [&](const SuffixJob& other) {
+    return suffix.shared == other.shared && suffix.tokens == other.tokens;
+  };
+  return static_cast<size_t>(std::find_if(suffixes.begin(), suffixes.end(), same) - suffixes.begin());
 }
 
 }  // namespace
@@ -110,43 +101,35 @@ size_t ScoreJob::cost() const {
   return tokens_run;
 }
 
-const ScoreJob* DistinctJobs::find(const ScoreJob& job) const {
-  const auto [begin, end] = jobs_.equal_range(hash_of(job));
-  for (auto at = begin; at != end; ++at)
-    if (ask_the_same(*at->second, job)) return at->second;
-  return nullptr;
+bool ScoreJob::shares_with(const ScoreJob& other) const {
+  return tokens == other.tokens && targets == other.targets &&
+         (targets.empty() || want_begin == other.want_begin);
 }
 
-void DistinctJobs::add(const ScoreJob& job) {
-  jobs_.emplace(hash_of(job), &job);
+size_t ScoreJob::cost_beside(const ScoreJob& first) const {
+  size_t tokens_run = 0;
+  for (const SuffixJob& suffix : suffixes)
+    if (index_of(suffix, first.suffixes) == first.suffixes.size()) tokens_run += suffix.tokens.size();
+  return tokens_run;
+}
+
+void ScoreJob::join(const ScoreJob& other) {
+  want_begin = std::min(want_begin, other.want_begin);
+  for (const SuffixJob& suffix : other.suffixes)
+    if (index_of(suffix, suffixes) == suffixes.size()) suffixes.push_back(suffix);
+}
+
+void ScoreJob::take_results(const ScoreJob& joined) {
+  const size_t row = targets.empty() ? ops::kMarginals : 1;
+  rows.assign(joined.rows.begin() + static_cast<ptrdiff_t>((want_begin - joined.want_begin) * row),
+              joined.rows.end());
+  suffix_rows.clear();
+  for (const SuffixJob& suffix : suffixes)
+    suffix_rows.push_back(joined.suffix_rows[index_of(suffix, joined.suffixes)]);
 }
 
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs) {
-  DistinctJobs distinct;
-  std::vector<ScoreJob*> run;
-  std::vector<std::pair<ScoreJob*, const ScoreJob*>> copies;  // (job, the one it repeats)
-  size_t tokens_run = 0;
-  for (ScoreJob* job : jobs) {
-    if (const ScoreJob* first = distinct.find(*job)) {
-      copies.emplace_back(job, first);
-      continue;
-    }
-    distinct.add(*job);
-    run.push_back(job);
-    tokens_run += job->cost();
-  }
-  for (size_t begin = 0; begin < run.size();) {
-    size_t end = begin, tokens = 0;
-    do tokens += run[end++]->tokens.size();
-    while (end < run.size() && tokens + run[end]->tokens.size() <= engine.batch_tokens());
-    score_group(engine, std::span(run).subspan(begin, end - begin));
-    begin = end;
-  }
-  for (const auto& [job, first] : copies) {
-    job->rows = first->rows;
-    job->suffix_rows = first->suffix_rows;
-  }
-  return tokens_run;
+  return run_jobs(engine, jobs, [&](std::span<ScoreJob* const> group) { score_group(engine, group); });
 }
 
 }  // namespace carbon

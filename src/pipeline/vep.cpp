@@ -1,16 +1,17 @@
 #include "src/pipeline/vep.hpp"
 
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <optional>
 
+#include "src/genome/output.hpp"
 #include "src/pipeline/pipeline.hpp"
+#include "src/pipeline/provenance.hpp"
+#include "src/pipeline/resume.hpp"
 #include "src/pipeline/vep_output.hpp"
 #include "src/pipeline/vep_reader.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
-#include "version.h"
 
 namespace carbon {
 namespace {
@@ -48,12 +49,18 @@ std::string strand_text(VepStrand strand) {
   return "default";
 }
 
+std::string recipe_text(const VepOptions& options) {
+  std::string text;
+  for (const Recipe recipe : options.recipes)
+    text += (text.empty() ? "" : "+") + std::string(recipe == Recipe::centered ? "centered" : "next-token");
+  return text;
+}
+
 // Everything the scores depend on besides the input: bytes are the same for the same line.
 std::string model_line(const Engine& engine, const VepOptions& options) {
-  std::string recipes, strands;
+  std::string strands;
   for (const Recipe recipe : options.recipes) {
     const bool centered = recipe == Recipe::centered;
-    recipes += (recipes.empty() ? "" : "+") + std::string(centered ? "centered" : "next-token");
     const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand)
                                : centered                                  ? "both"
                                                                            : "+";
@@ -61,23 +68,18 @@ std::string model_line(const Engine& engine, const VepOptions& options) {
   }
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + engine.checkpoint().id() +
                      "\",SHA256=" + engine.model_sha256() + ",Dtype=" + engine.dtype() + ",Device=\"" +
-                     engine.device_kind() + "\",Recipe=" + recipes;
+                     engine.device_kind() + "\",Recipe=" + recipe_text(options);
   if (options.wants(Recipe::centered)) line += ",Window=" + std::to_string(options.window);
   if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
-  return line + ",Strand=" + strands + ">";
+  line += ",Strand=" + strands;
+  if (const std::string& scaling = engine.checkpoint().rope_override(); !scaling.empty())
+    line += ",RopeScaling=" + scaling;
+  return line + ">";
 }
 
 std::vector<std::string> header_lines(const Engine& engine, const VepOptions& options) {
   std::vector<std::string> lines;
-  if (options.version_lines) {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    char date[64];
-    std::strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &local);
-    lines.push_back("##carbon_vepVersion=" CARBON_VERSION "+htslib-" + htslib_version());
-    lines.push_back("##carbon_vepCommand=" + options.command_line + "; Date=" + date);
-  }
+  if (options.version_lines) lines = version_lines("vep", options.command_line);
   lines.push_back(model_line(engine, options));
   return lines;
 }
@@ -140,12 +142,24 @@ std::vector<float> mean_scores(const VepSite& site, size_t alts, const std::vect
   return values;
 }
 
-/// The engine's results for a site as the values of its tags.
-SiteScores site_scores(const VepSite& site, ScoreCache* cache) {
-  SiteScores scores{
-      mean_scores(site, site.centered.size(), site.centered_alts, site.centered_plans, cache),
-      mean_scores(site, site.next_token.size(), site.next_token_alts, site.next_token_plans, cache),
-      {}};
+/// The engine's results for a site, or those that the journal had, as the values of its tags. New ones go to
+/// the journal.
+SiteScores site_scores(const VepSite& site, ScoreCache* cache, Journal* journal) {
+  SiteScores scores;
+  if (site.saved) {
+    const auto middle = site.saved->begin() + static_cast<ptrdiff_t>(site.centered.size());
+    scores.centered.assign(site.saved->begin(), middle);
+    scores.next_token.assign(middle, site.saved->end());
+  } else {
+    scores.centered = mean_scores(site, site.centered.size(), site.centered_alts, site.centered_plans, cache);
+    scores.next_token =
+        mean_scores(site, site.next_token.size(), site.next_token_alts, site.next_token_plans, cache);
+    if (site.digest) {
+      std::vector<float> values = scores.centered;
+      values.insert(values.end(), scores.next_token.begin(), scores.next_token.end());
+      journal->append(*site.digest, values);
+    }
+  }
   for (size_t i = 0; i < site.record.alts().size(); ++i) scores.flags.emplace_back(flag_name(site.flag(i)));
   return scores;
 }
@@ -156,6 +170,67 @@ std::optional<ScoreCache> open_cache(const Engine& engine, const VepOptions& opt
   return std::optional<ScoreCache>(
       std::in_place, options.cache,
       engine.model_sha256() + "\n" + engine.dtype() + "\n" + engine.device_kind());
+}
+
+// What the output depends on besides the files that are read, whose parts are compared by content. Not the
+// header lines of the run, which are written anew.
+RunIdentity run_identity(const Engine& engine, const VepOptions& options) {
+  const auto given = [](const std::string& text) { return text.empty() ? "none" : text; };
+  const auto number = [](bool used, int64_t value) { return used ? std::to_string(value) : "unused"; };
+  const VcfReaderOptions& selection = options.selection;
+  constexpr const char* overlaps[] = {"pos", "record", "variant"};
+  constexpr const char* checks[] = {"w", "e", "x"};
+  const VcfWriterOptions output = output_options(options);
+  return {{"model", engine.model_sha256()},
+          {"dtype", engine.dtype()},
+          {"device", engine.device_kind()},
+          {"--recipe", recipe_text(options)},
+          {"--window", number(options.wants(Recipe::centered), options.window)},
+          {"--context", number(options.wants(Recipe::next_token), options.context)},
+          {"--strand", strand_text(options.strand)},
+          {"--check-ref", checks[static_cast<int>(options.check_ref)]},
+          {"--tag-prefix", options.tag_prefix},
+          {"--unify-chr-names", given(options.unify_chr_names)},
+          {"--regions", given(selection.regions)},
+          {"--regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
+          {"--targets", given(selection.targets)},
+          {"--targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
+          {"--output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
+          {"--shard", options.shard
+                          ? std::to_string(options.shard->index) + "/" + std::to_string(options.shard->count)
+                          : "none"}};
+}
+
+// None for an output that is written directly, which cannot be continued.
+std::unique_ptr<Journal> open_journal(const Engine& engine, const VepOptions& options) {
+  const std::string target = replaced_file(options.output);
+  if (target.empty()) return nullptr;
+  auto journal =
+      std::make_unique<Journal>(target + ".partial", run_identity(engine, options), options.resume);
+  if (journal->saved() > 0)
+    log::warning("vep", "continuing: " + journal->path() + " has the scores of " +
+                            std::to_string(journal->saved()) + " records");
+  return journal;
+}
+
+// The last thing of a run that a signal stops. The reader's thread may be in the middle of anything, so
+// nothing is destroyed.
+[[noreturn]] void end_stopped(int signal, uint64_t records, const std::exception_ptr& failure,
+                              SiteOutput& output, ScoreCache* cache, const Journal* journal) {
+  try {
+    if (failure) std::rethrow_exception(failure);
+    if (cache) cache->flush();
+    if (!journal) output.flush();
+  } catch (const Error& error) {
+    log::error(error.function(), error.what());
+  } catch (const std::exception& error) {
+    log::error("vep", error.what());
+  }
+  log::warning(
+      "vep",
+      "stopped by " + signal_name(signal) + " after " + std::to_string(records) + " records; " +
+          (journal ? "continue with --resume, from " + journal->path() : "the output is not complete"));
+  end_by_signal(signal);
 }
 
 void print_summary(const VepCounts& counts) {
@@ -172,6 +247,9 @@ void print_summary(const VepCounts& counts) {
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
+  if (options.resume && replaced_file(options.output).empty())
+    throw Error("vep", "--resume: " + (options.output == "-" ? "standard output" : options.output) +
+                           " is written directly and cannot be continued; name a regular file with -o");
 }
 
 void check_vep_options(const VepOptions& options, size_t max_positions) {
@@ -204,21 +282,32 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (options.shard) {
     check_readable_twice(options.input);
     VcfReader counted(options.input, options.selection);
-    share = share_of(*options.shard, count_records([&](VcfRecord& record) { return counted.next(record); }));
+    share = share_of(*options.shard, count_records([&](VcfRecord& record) {
+      if (!counted.next(record)) return false;
+      reader.note_contig(record.contig());
+      return true;
+    }));
   }
   VcfReader vcf(options.input, options.selection);
   RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
   if (options.shard) next = records_in(std::move(next), share);
 
-  const auto output =
-      make_site_output(vcf, writer_options(engine, options, vcf, reader), TagNames(options.tag_prefix));
+  VcfWriterOptions writing = writer_options(engine, options, vcf, reader);
+  const std::unique_ptr<Journal> journal = open_journal(engine, options);
+  writing.exclusive = journal && journal->locked();
+  const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
   Progress progress(options.progress, "vep", "records");
   uint64_t done = 0;
   run_pipeline<VepSite>(
-      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, emit); },
+      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, journal.get(), emit); },
       [&](VepSite& site) {
-        output->write(site.record, site_scores(site, shared_cache));
-        progress.update(++done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
+        output->write(site.record, site_scores(site, shared_cache, journal.get()));
+        if (++done; site.saved) progress.begin_at(done);
+        progress.update(done, site.record.contig() + ":" + std::to_string(site.record.pos() + 1));
+      },
+      [&](int signal, const std::exception_ptr& failure) {
+        progress.finish();
+        end_stopped(signal, done, failure, *output, shared_cache, journal.get());
       });
   progress.finish();
   if (cache) {
@@ -227,6 +316,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
                          std::to_string(cache->looked_up()) + " allele scores found");
   }
   output->close();
+  if (journal) journal->remove();
   print_summary(reader.counts());
 }
 

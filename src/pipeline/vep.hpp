@@ -42,6 +42,7 @@ struct VepOptions {
   std::string unify_chr_names, chr_map;  // "" : exact names
   std::string cache;                     // "" : none
   std::optional<Shard> shard;
+  bool resume = false;  // go on from the scores in OUTPUT.partial
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;
@@ -51,10 +52,11 @@ struct VepOptions {
   }
 };
 
-/// Throws Error; nothing of a named output file remains then.
+/// Throws Error; nothing of a named output file remains then. SIGTERM, SIGINT and SIGHUP end the process (see
+/// end_by_signal) when the batch under way is finished; of a named output file OUTPUT.partial remains then.
 void run_vep(Engine& engine, const VepOptions& options);
 
-/// Refuses an output type or index that cannot be written; needs no model.
+/// Refuses an output type, an index or a resumption that the output cannot have; needs no model.
 void check_vep_output(const VepOptions& options);
 
 /// Refuses a window or context that the model cannot hold, and values the recipes do not define.

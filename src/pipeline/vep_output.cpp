@@ -23,6 +23,7 @@ class VcfSiteOutput final : public SiteOutput {
     writer_.write(record);
   }
 
+  void flush() override { writer_.flush(); }
   void close() override { writer_.close(); }
 
  private:
@@ -33,7 +34,7 @@ class VcfSiteOutput final : public SiteOutput {
 /// Lines that `tabix -s1 -b2 -e2` indexes when the records are sorted: '#' begins all others.
 class TableSiteOutput final : public SiteOutput {
  public:
-  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path) {
+  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.exclusive) {
     for (const std::string& line : options.header_lines) output_.write(line + "\n");
     std::string names = "#CHROM\tPOS\tID\tREF\tALT";
     for (const InfoTag& tag : options.tags) {
@@ -61,6 +62,7 @@ class TableSiteOutput final : public SiteOutput {
     output_.write(text_);
   }
 
+  void flush() override { output_.flush(); }
   void close() override { output_.close(); }
 
  private:

@@ -27,6 +27,8 @@ class SiteOutput {
  public:
   virtual ~SiteOutput() = default;
   virtual void write(VcfRecord& record, const SiteScores& scores) = 0;
+  /// Hands on what was written so far.
+  virtual void flush() = 0;
   /// Flushes, closes, checks, renames. Without it no output file remains.
   virtual void close() = 0;
 };

@@ -15,6 +15,7 @@
 #include "src/genome/contig_names.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/pipeline/resume.hpp"
 #include "src/pipeline/vep.hpp"
 #include "src/pipeline/vep_plan.hpp"
 
@@ -35,6 +36,10 @@ struct VepSite {
   std::vector<CenteredPlan> centered_plans;     // one a strand
   std::vector<NextTokenPlan> next_token_plans;  // one a strand
   std::vector<ScoreJob> jobs;
+  std::optional<Sha256Bytes>
+      digest;  // of all that the scores depend on; with a journal, if any allele is scored
+  /// From the journal: a value per ALT of each recipe, NaN where missing. There are no plans and jobs then.
+  std::optional<std::vector<float>> saved;
 
   /// The flag of an ALT: the reason of the first tag that is missing.
   AlleleFlag flag(size_t alt) const;
@@ -42,15 +47,31 @@ struct VepSite {
 
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option);
 
+/// Everything a variant's check and windows can touch, upper-case; `length` is the contig's.
+ReferenceSlice fetch_reference(const VepOptions& options, const IndexedFasta& fasta,
+                               const std::string& contig, int64_t length, const Variant& variant);
+
+/// Decides for each ALT and recipe whether it can be scored. Looks at nothing of `site`.
+void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options, VepSite& site);
+
+/// Adds the plans and jobs of the ALTs that can be scored to `site`, which is classified; does not look at
+/// its record.
+void plan_alleles(const Variant& variant, const ReferenceSlice& slice, const VepOptions& options,
+                  const TokenLayout& layout, ScoreCache* cache, VepSite& site);
+
 class VepReader {
  public:
   /// `cache` may be null.
   VepReader(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
 
-  /// Reads all records of `next`, calling `emit` for each that is kept. Throws Error for a reference mismatch
-  /// under
-  /// `-c e`, for a share of mismatches that says "wrong assembly", and when no contig name is in the FASTA.
-  void run(const RecordSource& next, const std::function<void(VepSite)>& emit);
+  /// Reads all records of `next`, calling `emit` for each that is kept. Scores that `journal` (may be null)
+  /// holds are taken from it. Throws Error for a reference mismatch under `-c e`, for a share of mismatches
+  /// that says "wrong assembly", when no contig name is in the FASTA, and for records that are not those of
+  /// the journal.
+  void run(const RecordSource& next, Journal* journal, const std::function<void(VepSite)>& emit);
+  /// A contig of the file, of which run() may see a share only: whether any name is in the FASTA is judged of
+  /// the whole file, so that the shares fail or succeed together.
+  void note_contig(const std::string& vcf_name) { find_contig(vcf_name); }
 
   const VepCounts& counts() const { return counts_; }
   const IndexedFasta& fasta() const { return fasta_; }
@@ -62,9 +83,8 @@ class VepReader {
     int64_t length;    // -1: not in the FASTA
   };
 
-  bool plan(VepSite& site);
+  bool plan(VepSite& site, Journal* journal);
   const Contig& find_contig(const std::string& vcf_name);
-  ReferenceSlice fetch(const std::string& contig, int64_t length, const Variant& variant) const;
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
   [[noreturn]] void no_names_match() const;

@@ -38,6 +38,10 @@ void info(std::string_view function, std::string_view text) {
   if (verbosity() >= info_level) line("I", function, text);
 }
 
+void message(std::string_view function, std::string_view text) {
+  if (verbosity() >= warning_level) line("M", function, text);
+}
+
 void summary(std::string_view text) {
   if (verbosity() <= off) return;
   const std::string out = std::string(text) + "\n";

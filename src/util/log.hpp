@@ -1,4 +1,5 @@
-// Diagnostics on stderr in htslib's form: `[E::function] text`, `[W::function] text`, `[I::function] text`.
+// Diagnostics on stderr in htslib's form: `[E::function] text`, `[W::function] text`, `[I::function] text`,
+// and `[M::function] text`, what a run reports of itself.
 //
 // Levels follow hts_log.h: 0 off, 1 error, 3 warning (the default), 4 information, 5 debug, 6 trace. Lines
 // from several threads do not interleave. Machine-readable output never goes through here.
@@ -23,6 +24,8 @@ int verbosity();
 void error(std::string_view function, std::string_view text);
 void warning(std::string_view function, std::string_view text);
 void info(std::string_view function, std::string_view text);
+/// Shown as warnings are.
+void message(std::string_view function, std::string_view text);
 
 /// A line of a command's own report (the `Lines ...` summary): printed unless the verbosity is off.
 void summary(std::string_view line);

@@ -20,6 +20,11 @@ Progress::~Progress() {
   finish();
 }
 
+void Progress::begin_at(uint64_t done) {
+  skipped_ = done;
+  start_ = Clock::now();
+}
+
 void Progress::update(uint64_t done, const std::string& where) {
   if (!enabled_) return;
   const auto now = Clock::now();
@@ -31,7 +36,7 @@ void Progress::update(uint64_t done, const std::string& where) {
   std::fprintf(stderr,
                terminal_ ? "\r\033[K[%s] %llu %s, %.1f/s, %.0f s, %s" : "[%s] %llu %s, %.1f/s, %.0f s, %s\n",
                command_.c_str(), static_cast<unsigned long long>(done), unit_.c_str(),
-               static_cast<double>(done) / seconds, seconds, where.c_str());
+               static_cast<double>(done - skipped_) / seconds, seconds, where.c_str());
   drawn_ = terminal_;
 }
 

@@ -21,6 +21,8 @@ class Progress {
 
   /// `done` units so far; `where` is shown beside it, e.g. "chr20:10,001,234".
   void update(uint64_t done, const std::string& where);
+  /// The units so far took no time worth counting: the rate is that of the others.
+  void begin_at(uint64_t done);
   /// Clears the bar (terminal) so that messages start on a clean line.
   void finish();
 
@@ -28,6 +30,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   bool enabled_ = false, terminal_ = false, drawn_ = false;
   std::string command_, unit_;
+  uint64_t skipped_ = 0;
   Clock::time_point start_, last_;
 };
 

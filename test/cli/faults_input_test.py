@@ -177,6 +177,16 @@ def vcf_with_a_malformed_line():
 
 
 @case
+def two_lines_in_one():
+    # bcftools view takes both for one record where there are no samples.
+    lines = [b"\t".join(line.rstrip(b"\n").split(b"\t")[:8]) for line in read(MINI).splitlines()]
+    text = b"\n".join(lines) + b"\n"
+    ok("vep", "-m", model(), "-f", os.path.join(workplace(), "mini.fa"), "-w", "12", "-", stdin=text)
+    vep_refuses(text.replace(b"\nc1\t120\t", b"\tc1\t120\t", 1), "16 columns", "c1:100")
+    vep_refuses(text.replace(b"\nc1\t120\t", b"xc1\t120\t", 1), "15 columns", "c1:100")
+
+
+@case
 def vcf_without_a_final_newline():
     vep_refuses(read(MINI)[:-1], "newline")
     vep_refuses(read(MINI)[:-20])

@@ -142,9 +142,26 @@ def checks_look_at_the_share():
     run = lambda share: carbon("vep", "-m", model(), "-f", reference(), "-w", WINDOW, "-q", "--shard", share, path)
     expect_equal(run("1/3").rc, 0, "a share without mismatches")
     expect_failure(run("2/3"), "wrong assembly", "40 of 40")
-    expect_failure(run("3/3"), "no contig")
+    last = run("3/3")
+    expect_equal((last.rc, len(records(last.text))), (0, 40), "a share without a contig of the FASTA")
     counts = run("1/6").err.splitlines()[-1].split("\t")[1]
     expect_equal(counts, "20/20/0/0/0/0/0/0/0/0", "summary of a share")
+
+
+@case
+def contig_names_are_those_of_the_whole_file():
+    rows = [("absent", 5, "A", "C")] * 6 + [("c1", 100, "G", "T")] * 2 + [("other", 5, "A", "C")] * 4
+    path = vcf(rows)
+    whole = records(vep("-w", WINDOW, path).text)
+    for n in (2, 6, 12, 20):
+        found = [line for share in shards(n, path) for line in records(share.text)]
+        expect_equal(found, whole, "records of %d shares" % n)
+    path = vcf([row for row in rows if row[0] != "c1"])
+    for share in ("1/1", "1/3", "3/3", "11/20", "20/20"):  # the last has no records
+        out = os.path.join(fresh(), "o.vcf")
+        done = carbon("vep", "-m", model(), "-f", reference(), "-w", WINDOW, "--shard", share, "-o", out, path)
+        expect_failure(done, "no contig", "absent, ...")
+        expect_equal(os.listdir(os.path.dirname(out)), [], "files left")
 
 
 @case

@@ -3,6 +3,8 @@
 make_goldens.py scores these with Hugging Face transformers and writes parity.json; check_parity.py scores the same with
 `carbon` and compares. Nothing here knows how either of them computes.
 """
+import array
+import json
 import os
 import random
 import subprocess
@@ -63,6 +65,27 @@ def sequences():
     }
 
 
+# Checkpoints and sequences whose hidden states are compared: every layer and pool of the small hidden sizes.
+EMBED_CHECKPOINTS = ["full-untied-hd128-gqa8", "dna-tied-f32-hd20", "dna-yarn-hd96-gqa4"]
+EMBED_POOLS = ["separator", "last", "mean", "none"]
+
+
+def embed_sequences():
+    """name -> bases. `none` has a row a 6-mer, so only short ones have it."""
+    all_of_them = sequences()
+    return {"noisy": all_of_them["noisy"], "partial": all_of_them["partial"], "ns": all_of_them["ns"]}
+
+
+def embed_cases(layers):
+    """(layer, pool, sequence name, pads the tail) for a checkpoint of so many layers."""
+    for layer in [-1, *range(1, layers + 1)]:
+        for name, bases in embed_sequences().items():
+            for pool in EMBED_POOLS:
+                if pool != "none" or len(bases) < 60:
+                    yield layer, pool, name, False
+        yield layer, "last", "partial", True
+
+
 def checkpoint_args(name):
     args = []
     for key, value in CHECKPOINTS[name].items():
@@ -107,3 +130,33 @@ def window_cases(shared):
                if not line.startswith("#")]
     snvs = [(int(r[1]) - 1, r[3], r[4]) for r in records if len(r[3]) == 1 and len(r[4]) == 1]
     return contig, [snvs[i] for i in WINDOW_RECORDS]
+
+
+# Greedy generation: checkpoints, the prompt (whole 6-mers), and which seed of the weights is used for which sampler
+# (make_generate_goldens.py --search finds them). The final norm is scaled so that few decisions are close.
+GENERATE_CHECKPOINTS = {
+    "full-tied-hd64-gqa2": dict(hidden=64, layers=2, heads=4, kv_heads=2, head_dim=64, intermediate=160, tied=1,
+                                dtype="f32", max_positions=8192, rope_theta=500000),
+    "dna-untied-hd96-gqa4": dict(hidden=128, layers=2, heads=8, kv_heads=2, head_dim=96, intermediate=352, tied=0,
+                                 vocab=4224, dna_start=0, dtype="f32", max_positions=32768, rope_theta=5000000),
+}
+GENERATE_SHARPNESS = 8
+GENERATE_PROMPT = synthetic(120, 5)
+GENERATE_CASES = [  # (checkpoint, sampler, seed)
+    ("full-tied-hd64-gqa2", "kmer", 0), ("full-tied-hd64-gqa2", "marginal", 2),
+    ("dna-untied-hd96-gqa4", "kmer", 0), ("dna-untied-hd96-gqa4", "marginal", 0),
+]
+
+
+def write_generate_checkpoint(writer, name, seed, path):
+    """Runs `writer`, a command that takes make_checkpoint's options, and scales the final norm."""
+    options = {**GENERATE_CHECKPOINTS[name], "seed": seed}
+    args = [word for key, value in options.items() for word in ("--" + key.replace("_", "-"), str(value))]
+    subprocess.run([*writer, *args, path], check=True)
+    with open(os.path.join(path, "model.safetensors"), "r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        begin, end = json.loads(file.read(size))["model.norm.weight"]["data_offsets"]
+        file.seek(8 + size + begin)
+        values = array.array("f", file.read(end - begin))
+        file.seek(8 + size + begin)
+        file.write(array.array("f", (GENERATE_SHARPNESS * v for v in values)).tobytes())

@@ -1,6 +1,7 @@
-"""Scores the cases of cases.py with Hugging Face transformers and writes parity.json (development only).
+"""Runs the cases of cases.py with Hugging Face transformers and writes parity.json or embeddings.json (development only).
 
     python test/golden/make_goldens.py > test/golden/parity.json      needs torch, transformers, numpy, CARBON_SHARED
+    python test/golden/make_goldens.py embeddings > test/golden/embeddings.json         needs torch, transformers, numpy
 
 Three passes of the stock LlamaForCausalLM over the same checkpoint: float64 (the truth), float32, bfloat16. In the first
 two the rotary embedding is patched to compute its angles in double: transformers computes them in float32, which alone
@@ -60,13 +61,36 @@ class Reference:
         if dtype != torch.bfloat16:
             rotary_in_double(self.model)
         first = options.get("dna_start", 151669)
-        self.begin, self.oov, self.kmer0 = first, first + 2, first + 3
+        self.begin, self.end, self.oov, self.kmer0 = first, first + 1, first + 2, first + 3
 
     @torch.no_grad()
     def hidden(self, bases):
         """Final-norm rows of <dna> + 6-mers, and the ids."""
         ids = [self.begin] + cases.kmer_ids(bases, self.kmer0, self.oov)
         return self.model.model(torch.tensor([ids])).last_hidden_state[0], ids
+
+    @torch.no_grad()
+    def layers(self, bases, pad_tail):
+        """layer -> rows of <dna> + 6-mers + </dna>, -1 being the state after the final norm."""
+        if not pad_tail:
+            bases = bases[:len(bases) // 6 * 6]
+        ids = [self.begin] + cases.kmer_ids(bases, self.kmer0, self.oov) + [self.end]
+        seen = []
+        blocks = self.model.model.layers
+        hook = blocks[-1].register_forward_hook(lambda _, given, out: seen.append(out[0] if isinstance(out, tuple) else out))
+        states = self.model.model(torch.tensor([ids]), output_hidden_states=True).hidden_states
+        hook.remove()
+        assert len(states) == len(blocks) + 1
+        found = {layer: states[layer][0] for layer in range(1, len(blocks))}
+        # transformers puts the final norm on the last of its hidden states.
+        found[len(blocks)], found[-1] = seen[0].reshape(states[-1][0].shape), states[-1][0]
+        return found
+
+    def embedding(self, bases, layer, pool, pad_tail):
+        """[rows, hidden]"""
+        rows = self.layers(bases, pad_tail)[layer]
+        pooled = {"separator": rows[-1:], "last": rows[-2:-1], "mean": rows[1:-1].mean(0, keepdim=True), "none": rows[1:-1]}
+        return pooled[pool].double().numpy()
 
     @torch.no_grad()
     def marginals(self, bases, only_next=False):
@@ -119,14 +143,35 @@ def worst(a, b):
     return round(max((abs(x - y) for x, y in zip(a, b) if x is not None), default=0), 9)
 
 
-def main():
+def make_checkpoint(name, path):
+    subprocess.run([sys.executable, hash_checkpoint.__file__, *cases.checkpoint_args(name), path], check=True)
+
+
+def embeddings():
+    out = {}
+    for name in cases.EMBED_CHECKPOINTS:
+        options, rows = cases.CHECKPOINTS[name], []
+        with tempfile.TemporaryDirectory() as path:
+            make_checkpoint(name, path)
+            truth, single = (Reference(path, dtype, options) for dtype in (torch.float64, torch.float32))
+        error = 0.0
+        for layer, pool, title, pad_tail in cases.embed_cases(options["layers"]):
+            bases = cases.embed_sequences()[title]
+            want = truth.embedding(bases, layer, pool, pad_tail)
+            error = max(error, np.abs(single.embedding(bases, layer, pool, pad_tail) - want).max())
+            rows.append([[float("%.7g" % v) for v in row] for row in want])
+        out[name] = {"f32_error": round(error, 9), "rows": rows}
+        print(name, "transformers in float32 is off by at most", error, file=sys.stderr)
+    return out
+
+
+def parity():
     contig, windows = cases.window_cases(cases.shared_dir())
-    out = {"made_with": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
-           "checkpoints": {}}
+    out = {}
     for name, options in cases.CHECKPOINTS.items():
         entry = {"sequences": {}}
         with tempfile.TemporaryDirectory() as path:
-            subprocess.run([sys.executable, hash_checkpoint.__file__, *cases.checkpoint_args(name), path], check=True)
+            make_checkpoint(name, path)
             for kind, dtype in (("f64", torch.float64), ("f32", torch.float32), ("bf16", torch.bfloat16)):
                 reference = Reference(path, dtype, options)
                 for title, bases in cases.sequences().items():
@@ -144,7 +189,14 @@ def main():
                                       round(reference.next_token(contig, pos, ref, alt, False), 9),
                                       round(reference.next_token(contig, pos, ref, alt, True), 9)]
                 print(name, kind, file=sys.stderr)
-        out["checkpoints"][name] = entry
+        out[name] = entry
+    return out
+
+
+def main():
+    wanted = {(): parity, ("embeddings",): embeddings}
+    made_with = {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]}
+    out = {"made_with": made_with, "checkpoints": wanted[tuple(sys.argv[1:])]()}
     json.dump(out, sys.stdout, indent=None, separators=(",", ":"))
     print()
 

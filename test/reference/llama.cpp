@@ -93,13 +93,13 @@ void add(std::vector<T>& x, const std::vector<T>& delta) {
 }  // namespace
 
 template <class T>
-Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens) {
+Matrix<T> residual_stream(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens, size_t blocks) {
   const ModelConfig& c = checkpoint.config();
   const std::vector<double> inv_freq = rope_inv_freq(c);
   const double rope_scale = rope_attention_factor(c);
   Matrix<T> x;
   for (const uint32_t token : tokens) x.push_back(row_of<T>(checkpoint.embedding(), token));
-  for (size_t layer = 0; layer < c.layers; ++layer) {
+  for (size_t layer = 0; layer < blocks; ++layer) {
     const std::string prefix = "model.layers." + std::to_string(layer) + ".";
     const auto tensor = [&](const std::string& name, size_t rows, size_t cols) {
       return checkpoint.tensor(prefix + name + ".weight", rows, cols);
@@ -127,6 +127,16 @@ Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t
       add(row, project("mlp.down_proj", c.hidden, gate));
     }
   }
+  return x;
+}
+
+template Matrix<float> residual_stream(const Checkpoint&, const std::vector<uint32_t>&, size_t);
+template Matrix<double> residual_stream(const Checkpoint&, const std::vector<uint32_t>&, size_t);
+
+template <class T>
+Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens) {
+  const ModelConfig& c = checkpoint.config();
+  Matrix<T> x = residual_stream<T>(checkpoint, tokens, c.layers);
   for (auto& row : x) row = rms_norm(row, checkpoint.tensor("model.norm.weight", 1, c.hidden), T(c.rms_eps));
   return x;
 }

@@ -19,6 +19,10 @@ using Matrix = std::vector<std::vector<T>>;
 template <class T>
 Matrix<T> hidden_states(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens);
 
+/// The residual stream after the first `blocks` blocks, [tokens, hidden].
+template <class T>
+Matrix<T> residual_stream(const Checkpoint& checkpoint, const std::vector<uint32_t>& tokens, size_t blocks);
+
 /// row . head^T over vocabulary rows [first, first + count).
 template <class T>
 std::vector<T> logits(const Checkpoint& checkpoint, const std::vector<T>& row, size_t first, size_t count);

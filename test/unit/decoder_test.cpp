@@ -202,6 +202,77 @@ TEST_CASE("only the rows asked for come back, with the same bits") {
   CHECK(std::memcmp(one.data(), whole.data() + 70 * ops::kMarginals, sizeof(double) * ops::kMarginals) == 0);
 }
 
+namespace {
+
+std::vector<float> residual(Model& model, Sequence& sequence, std::span<const uint32_t> tokens, size_t blocks,
+                            size_t want_begin = 0) {
+  const Chunk chunk{&sequence, tokens, want_begin, tokens.size()};
+  std::vector<float> rows((tokens.size() - want_begin) * model.decoder.config().hidden);
+  model.decoder.residual(std::span(&chunk, 1), blocks, rows.data());
+  return rows;
+}
+
+std::vector<float> residual(Model& model, std::span<const uint32_t> tokens, size_t blocks) {
+  Sequence sequence = model.decoder.kv().make_sequence();
+  return residual(model, sequence, tokens, blocks);
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("the residual stream after every block is the reference's") {
+  const GeneratedCheckpoint files(tiny());
+  Model model(files.dir(), DType::f32);
+  const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 70, 21);
+  const size_t hidden = model.decoder.config().hidden;
+  const auto worst_against = [&](const reference::Matrix<double>& truth, const std::vector<float>& got) {
+    double worst = 0;
+    for (size_t i = 0; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(truth[i / hidden][i % hidden] - double{got[i]}));
+    return worst;
+  };
+  for (size_t blocks = 1; blocks <= model.decoder.config().layers; ++blocks) {
+    CAPTURE(blocks);
+    const auto truth = reference::residual_stream<double>(model.checkpoint, tokens, blocks);
+    CHECK(worst_against(truth, residual(model, tokens, blocks)) < 1e-4);
+  }
+  std::vector<float> normed = residual(model, tokens, model.decoder.config().layers);
+  model.decoder.final_norm(normed.data(), tokens.size());
+  CHECK(worst_against(reference::hidden_states<double>(model.checkpoint, tokens), normed) < 1e-4);
+}
+
+TEST_CASE("a residual row's bits do not depend on threads, chunks or neighbours") {
+  const GeneratedCheckpoint files(tiny("--head-dim 48"));
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Model model(files.dir(), dtype), single(files.dir(), dtype, 1);
+    const size_t hidden = model.decoder.config().hidden;
+    const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 2100, 22),
+                                noise = random_tokens(model.checkpoint, 37, 99);
+    for (const size_t blocks : {1u, 2u, 3u}) {
+      CAPTURE(blocks);
+      const std::vector<float> whole = residual(model, tokens, blocks);
+      CHECK(same_bits(whole, residual(single, tokens, blocks)));
+      const std::span<const uint32_t> all(tokens);
+      for (const size_t cut : {1u, 64u, 300u, 2047u}) {
+        Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
+        const Chunk chunks[] = {{&other, noise, 36, 37}, {&sequence, all.first(cut), cut - 1, cut}};
+        std::vector<float> rows(2 * hidden);
+        model.decoder.residual(chunks, blocks, rows.data());
+        CHECK(same_bits(std::span(rows).last(hidden), std::span(whole).subspan((cut - 1) * hidden, hidden)));
+        CHECK(same_bits(residual(model, sequence, all.subspan(cut), blocks),
+                        std::span(whole).subspan(cut * hidden)));
+      }
+      // The last row alone.
+      Sequence sequence = model.decoder.kv().make_sequence();
+      CHECK(same_bits(residual(model, sequence, tokens, blocks, 2099), std::span(whole).last(hidden)));
+    }
+    CHECK(model.decoder.kv().pages_in_use() == 0);
+  }
+}
+
 TEST_CASE("what does not fit is refused before anything runs") {
   const GeneratedCheckpoint files(tiny("--max-positions 128"));
   Model model(files.dir(), DType::bf16);

@@ -219,6 +219,66 @@ TEST_CASE("compressed output is BGZF, and without close() has no end") {
   CHECK((bytes.size() < 28 || bytes.substr(bytes.size() - 16, 2) != "BC"));
 }
 
+TEST_CASE("an exclusive output replaces what a killed process left") {
+  const TemporaryDirectory dir;
+  const std::string path = dir.file("out.txt");
+  const auto killed = [&] {
+    TextOutput out(path, true);
+    out.write("lost\n");
+    out.flush();
+    raise(SIGKILL);
+  };
+  CHECK(in_child(killed) == 128 + SIGKILL);
+  CHECK(in_child(killed) == 128 + SIGKILL);
+  CHECK(dir.entries() == 1);
+  {
+    TextOutput out(path, true);
+    CHECK(dir.entries() == 1);
+    out.write("kept\n");
+    out.close();
+  }
+  CHECK(read_bytes(path) == "kept\n");
+  CHECK(dir.entries() == 1);
+}
+
+TEST_CASE("the file that an output replaces") {
+  const TemporaryDirectory dir;
+  const std::string path = std::filesystem::canonical(dir.path()).string() + "/out.txt";
+  CHECK(replaced_file(dir.file("out.txt")) == path);
+  std::filesystem::create_symlink("out.txt", dir.file("link"));
+  CHECK(replaced_file(dir.file("link")) == path);
+  for (const char* direct : {"-", "/dev/null", "/dev/stdout", "/dev/fd/1"})
+    CHECK(replaced_file(direct) == "");
+  CHECK(error_of([&] { replaced_file(dir.path()); }) != "");
+}
+
+TEST_CASE("flushed text is in the file before the close") {
+  const TemporaryDirectory dir;
+  for (const char* name : {"out.txt", "out.txt.gz"}) {
+    const std::string path = dir.put(name, "");
+    std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(open(path.c_str(), O_WRONLY)),
+                                    dir.file(std::string("direct.") + name));
+    TextOutput out(dir.file(std::string("direct.") + name));
+    out.write("line\n");
+    CHECK(read_bytes(path).empty());
+    out.flush();
+    CHECK(read_text(path) == "line\n");
+  }
+}
+
+TEST_CASE("an orderly end by a signal removes the temporary file") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const TemporaryDirectory dir;
+    const auto ended = [&] {
+      TextOutput out(dir.file("out"));
+      if (dir.entries() != 1) _exit(77);
+      end_by_signal(number);
+    };
+    CHECK(in_child(ended) == 128 + number);
+    CHECK(dir.entries() == 0);
+  }
+}
+
 TEST_CASE("signals remove the temporary file and keep their exit status") {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const TemporaryDirectory dir;

@@ -1,4 +1,4 @@
-// Jobs that ask for the same are run once, and batches make room for them.
+// Jobs of one sequence run it once, and batches make room for them.
 #include "src/pipeline/scorer.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ Item item(int number, std::vector<uint32_t> tokens) {
 
 }  // namespace
 
-TEST_CASE("jobs that ask for the same are run once") {
+TEST_CASE("jobs of one sequence run it once and get what they asked for") {
   const GeneratedCheckpoint files(tiny());
   EngineOptions options;
   options.model = files.dir();
@@ -71,19 +71,31 @@ TEST_CASE("jobs that ask for the same are run once") {
   no_suffix.suffixes.clear();
   std::vector<ScoreJob> jobs{job,          other_tokens, job,       other_rows, other_suffix,
                              other_suffix, other_fork,   no_suffix, job,        no_suffix};
-  CHECK(run(engine, jobs) == 5 * 60 + 40);
-  for (const size_t i : {0u, 2u, 8u}) {
-    CHECK(same_bits(jobs[i].rows, alone[0].rows));
-    REQUIRE(jobs[i].suffix_rows.size() == 1);
-    CHECK(same_bits(jobs[i].suffix_rows[0], alone[0].suffix_rows[0]));
+  std::vector<ScoreJob> one_by_one = jobs;
+  // 40 tokens twice, and a suffix of 20 of each kind there is.
+  CHECK(run(engine, jobs) == 2 * 40 + 4 * 20);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    std::vector<ScoreJob> lone{one_by_one[i]};
+    run(engine, lone);
+    CAPTURE(i);
+    CHECK(same_bits(jobs[i].rows, lone[0].rows));
+    REQUIRE(jobs[i].suffix_rows.size() == lone[0].suffix_rows.size());
+    for (size_t s = 0; s < lone[0].suffix_rows.size(); ++s)
+      CHECK(same_bits(jobs[i].suffix_rows[s], lone[0].suffix_rows[s]));
   }
-  CHECK(jobs[3].rows.size() + ops::kMarginals == alone[0].rows.size());
+  CHECK(jobs[3].rows.size() + ops::kMarginals == jobs[0].rows.size());
   CHECK_FALSE(same_bits(jobs[1].rows, jobs[0].rows));
   CHECK_FALSE(same_bits(jobs[4].suffix_rows[0], jobs[0].suffix_rows[0]));
-  CHECK(same_bits(jobs[4].suffix_rows[0], jobs[5].suffix_rows[0]));
   CHECK_FALSE(same_bits(jobs[6].suffix_rows[0], jobs[0].suffix_rows[0]));
   CHECK(jobs[9].suffix_rows.empty());
-  CHECK(same_bits(jobs[9].rows, jobs[0].rows));
+
+  // The job that asks for the fewest rows comes first.
+  std::vector<ScoreJob> few_first{other_rows, no_suffix, job};
+  few_first[0].want_begin = 40;
+  CHECK(run(engine, few_first) == 60);
+  CHECK(few_first[0].rows.empty());
+  CHECK(same_bits(few_first[0].suffix_rows[0], alone[0].suffix_rows[0]));
+  CHECK(same_bits(few_first[2].rows, alone[0].rows));
 
   ScoreJob token_level;
   token_level.tokens = random_tokens(layout, 30, 3);
@@ -127,4 +139,24 @@ TEST_CASE("a full batch takes duplicates along, and nothing is lost between batc
     for (const Item& each : batch) batches.back().push_back(each.number);
   }
   CHECK(batches == std::vector<std::vector<int>>{{0, 1}, {2, 3}, {4, 5}});
+
+  // Records of a split site join a full batch.
+  std::vector<Item> split;
+  for (int i = 0; i < 3; ++i) {
+    split.push_back(item(i, a));
+    split.back().jobs[0].suffixes = {{12, random_tokens(layout, 20, 3 + static_cast<unsigned>(i))}};
+  }
+  CHECK(split[1].jobs[0].cost_beside(split[0].jobs[0]) == 20);
+  CHECK(split[1].jobs[0].cost_beside(split[1].jobs[0]) == 0);
+  split.push_back(item(3, b));
+  BoundedQueue<Item> sites(kQueuedItems);
+  sites.push(split);
+  sites.close();
+  Batcher<Item> sharing(sites, 1);
+  batches.clear();
+  for (std::vector<Item> batch; sharing.next(batch); batch.clear()) {
+    batches.emplace_back();
+    for (const Item& each : batch) batches.back().push_back(each.number);
+  }
+  CHECK(batches == std::vector<std::vector<int>>{{0, 1, 2}, {3}});
 }

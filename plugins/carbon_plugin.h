@@ -1,0 +1,275 @@
+/* The door through which plugins enter carbon: plain C, no symbol of the program is linked against.
+ *
+ * A plugin is a shared object NAME.so that exports one function,
+ *
+ *     CARBON_EXPORT const carbon_plugin *carbon_plugin_entry(void);
+ *
+ * and is run as `carbon +NAME [options of carbon] [inputs] -- [options of the plugin]`. Everything it asks of
+ * the program goes through the table `run->api`. carbon-plugins(5) is the manual page, with a whole example.
+ *
+ * Rules for both sides
+ *  - No C++ exception crosses: the program reports one by the plugin's name and ends the run. Nor does
+ * longjmp.
+ *  - A function that can fail says so in its return value, having remembered why. The plugin then returns
+ * CARBON_ERROR itself and the program prints the reason, once. A plugin's own reason goes through `fail`.
+ *  - Handles are opaque, belong to the program and live until the run ends, except where it says otherwise.
+ * Text is UTF-8 or the bytes of the input, NUL-terminated; what the program hands out stays the program's.
+ *  - All functions are to be called from the thread that called the plugin.
+ *  - Positions are 0-based, ranges half-open; log-probabilities are natural logarithms (nats).
+ *
+ * Versions: CARBON_PLUGIN_ABI changes when a plugin would have to be compiled again, and then the program
+ * refuses the old ones. Functions are added at the end of carbon_api; CARBON_HAS asks whether the program
+ * that runs has one.
+ */
+#ifndef CARBON_PLUGIN_H
+#define CARBON_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CARBON_PLUGIN_ABI 1
+
+#if defined(__GNUC__)
+#define CARBON_EXPORT __attribute__((visibility("default")))
+#else
+#define CARBON_EXPORT
+#endif
+
+/* What the program's functions and the plugin's own return. */
+enum { CARBON_ERROR = -1, CARBON_OK = 0 };
+/* What `process` returns for a record that is to be written or not, under CARBON_WRITES_RECORDS. */
+enum { CARBON_KEEP = 0, CARBON_DROP = 1 };
+
+typedef struct carbon_api carbon_api;
+typedef struct carbon_run {
+  const carbon_api* api;
+} carbon_run; /* the run's own handle, larger on the program's side; never copy it */
+typedef struct carbon_record carbon_record;
+typedef struct carbon_output carbon_output;
+typedef struct carbon_text carbon_text;
+typedef struct carbon_sequences carbon_sequences;
+typedef struct carbon_fasta carbon_fasta;
+
+/* ---- What the plugin gives
+ * ------------------------------------------------------------------------------------- */
+
+/* Bits of carbon_plugin.uses; they decide which of the program's options exist. */
+enum {
+  CARBON_USES_MODEL = 1,     /* -m, --device, ...; the model is loaded when it is first asked for */
+  CARBON_READS_RECORDS = 2,  /* the input is one VCF or BCF and `process` is called for every record */
+  CARBON_WRITES_RECORDS = 4, /* with CARBON_READS_RECORDS: -o is a VCF or BCF of the records that are kept */
+  CARBON_READS_INPUTS = 8    /* the inputs are names of files, which the plugin opens itself */
+};
+
+typedef struct carbon_plugin {
+  int32_t abi;         /* CARBON_PLUGIN_ABI; stays the first member in every version */
+  uint32_t size;       /* sizeof(carbon_plugin) */
+  const char* version; /* of the plugin, any text; its name is that of the file, NAME.so */
+  const char* about;   /* one line */
+  uint32_t uses;
+  /* The plugin's options as --help prints them, ending in a newline; never null. */
+  const char* (*usage)(void);
+  /* Called first, with the words after `--`; argv[0] is the name. --help is the program's and never arrives
+   * here. What it puts into *state comes back in the calls below. */
+  int (*init)(carbon_run* run, int argc, char** argv, void** state);
+  /* For every record in order, under CARBON_READS_RECORDS, else null. The handle is good during the call.
+   * Returns CARBON_KEEP, CARBON_DROP or CARBON_ERROR. */
+  int (*process)(carbon_run* run, void* state, carbon_record* record);
+  /* After the last record, or after init where there are none. Outputs appear under their names when it
+   * returns CARBON_OK. */
+  int (*finish)(carbon_run* run, void* state);
+  /* Always called at the end if init put something into *state; may be null. */
+  void (*destroy)(void* state);
+} carbon_plugin;
+
+typedef const carbon_plugin* carbon_plugin_entry_function(void);
+
+/* ---- What the program gives
+ * ------------------------------------------------------------------------------------ */
+
+/* Levels of `message`, as in carbon -v. */
+enum { CARBON_WARNING = 3, CARBON_INFO = 4 };
+
+/* What `property` knows. The last five load the model. */
+enum {
+  CARBON_VERSION_TEXT = 0, /* "0.1.0" */
+  CARBON_COMMAND_LINE = 1, /* as it was typed, without line breaks */
+  CARBON_MODEL_ID = 2,     /* its name */
+  CARBON_MODEL_SHA256 = 3,
+  CARBON_MODEL_DTYPE = 4,
+  CARBON_DEVICE_KIND = 5,
+  CARBON_MODEL_POSITIONS = 6 /* tokens the model can hold, as decimal text */
+};
+
+/* How the values of an INFO tag are counted. */
+enum { CARBON_PER_OTHER = 0, CARBON_PER_ALT = 1, CARBON_PER_ALLELE = 2, CARBON_PER_GENOTYPE = 3 };
+enum {
+  CARBON_TYPE_NONE = 0,
+  CARBON_TYPE_FLAG = 1,
+  CARBON_TYPE_INTEGER = 2,
+  CARBON_TYPE_FLOAT = 3,
+  CARBON_TYPE_STRING = 4
+};
+
+/* Values of one INFO tag of one record, good until the next call of `record_info`. */
+typedef struct carbon_values {
+  int type;                 /* CARBON_TYPE_NONE: the record lacks the tag */
+  int per;                  /* by the header's Number */
+  size_t count;             /* 0 for a flag */
+  const double* numbers;    /* of integers and floats; NaN is a missing value */
+  const char* const* texts; /* of strings; null is a missing value */
+} carbon_values;
+
+/* A sequence to score. Any case; letters other than A, C, G, T get no value and are unknown context. */
+typedef struct carbon_score_item {
+  const char* bases;
+  size_t length;
+  double* values; /* null, or room for a value a base (level bp) or a whole 6-mer (level token); NaN: none */
+  double sum;     /* result: of the values that there are, as `carbon score` prints it */
+  size_t scored;  /* result: how many */
+} carbon_score_item;
+enum { CARBON_LEVEL_BP = 0, CARBON_LEVEL_TOKEN = 1 };
+
+/* A variant to score, as a VCF record would name it. */
+typedef struct carbon_variant {
+  const char* contig;
+  int64_t pos;
+  const char* ref;
+  const char* const* alts;
+  size_t alt_count;
+  double*
+      values; /* room for alt_count; log-likelihood ratios as `carbon vep` computes them, NaN: not scored */
+  const char** flags; /* null, or room for alt_count; null where scored, else the text of CARBON_FLAG */
+} carbon_variant;
+
+enum { CARBON_CENTERED = 0, CARBON_NEXT_TOKEN = 1 };
+enum {
+  CARBON_STRAND_DEFAULT = 0,
+  CARBON_STRAND_FORWARD = 1,
+  CARBON_STRAND_REVERSE = 2,
+  CARBON_STRAND_BOTH = 3
+};
+/* How variants are scored; the fields mean what the options of `carbon vep` mean. */
+typedef struct carbon_recipe {
+  int recipe;
+  int strand;
+  int64_t window;  /* bp, of the centered recipe; 0: its default */
+  int64_t context; /* bp, of the next-token recipe; 0: its default */
+} carbon_recipe;
+
+/* How new bases are drawn; the fields mean what the options of `carbon generate` mean. */
+enum { CARBON_SAMPLER_KMER = 0, CARBON_SAMPLER_MARGINAL = 1, CARBON_SAMPLER_CHAIN = 2 };
+typedef struct carbon_sampler {
+  int kind;
+  int greedy;
+  double temperature; /* > 0; 1 changes nothing */
+  uint64_t top_k;     /* 0: all */
+  double top_p;       /* 1: all */
+  uint64_t seed;
+} carbon_sampler;
+
+/* A prompt to continue; it holds a base A, C, G or T. */
+typedef struct carbon_generate_item {
+  const char* prompt;
+  size_t length;
+  uint64_t record; /* the number that the draws depend on, as that of the record in `carbon generate` */
+  char* bases;     /* room for the new bases and a NUL */
+  double logp;     /* result, of the new bases */
+} carbon_generate_item;
+
+/* A part of a FASTA sequence. */
+typedef struct carbon_region {
+  const char* contig;
+  int64_t begin, end;
+} carbon_region;
+
+struct carbon_api {
+  size_t size; /* of this table in the program that runs */
+
+  /* Messages. `fail` remembers a reason, "what, where, what to do", and returns CARBON_ERROR. */
+  int (*fail)(carbon_run* run, const char* reason);
+  void (*message)(carbon_run* run, int level, const char* text);
+  /* One of the properties above; null on failure. */
+  const char* (*property)(carbon_run* run, int which);
+
+  /* How far the work is: `done` units, at a place to show, on the bar that --progress asks for. For plugins
+   * that use the model or the inputs; records are counted by the program. */
+  void (*progress)(carbon_run* run, uint64_t done, const char* unit, const char* where);
+
+  /* Input files named before `--`, under CARBON_READS_INPUTS; null past the last. */
+  const char* (*input)(carbon_run* run, size_t index);
+
+  /* Outputs. A null path is what the user gave with -o, standard output by default, which a plugin with
+   * CARBON_WRITES_RECORDS cannot open. Files named .gz are BGZF. A file appears when the run has succeeded.
+   */
+  carbon_output* (*output_open)(carbon_run* run, const char* path);
+  int (*output_write)(carbon_run* run, carbon_output* output, const char* bytes, size_t count);
+  /* A float as it stands in a VCF; returns the length of the text, which fits 32 bytes. */
+  size_t (*format_float)(float value, char* text);
+
+  /* Records. Alleles count from 0, the reference; allele and info return null and CARBON_ERROR on failure. */
+  const char* (*record_contig)(carbon_run* run, const carbon_record* record);
+  int64_t (*record_pos)(carbon_run* run, const carbon_record* record); /* -1 for POS 0 */
+  const char* (*record_id)(carbon_run* run, const carbon_record* record);
+  size_t (*record_allele_count)(carbon_run* run, const carbon_record* record);
+  const char* (*record_allele)(carbon_run* run, const carbon_record* record, size_t index);
+  int (*record_info)(carbon_run* run, const carbon_record* record, const char* tag, carbon_values* values);
+  /* The type that the header gives to an INFO tag; CARBON_TYPE_NONE if it has none. */
+  int (*info_type)(carbon_run* run, const char* tag);
+  /* Under CARBON_WRITES_RECORDS: declares a Number=A, Type=Float tag (in init), and sets it, a value an ALT.
+   */
+  int (*info_declare)(carbon_run* run, const char* tag, const char* description);
+  int (*info_set)(carbon_run* run, carbon_record* record, const char* tag, const double* values,
+                  size_t count);
+
+  /* Lines of a text file, plain or compressed. text_line: 1, 0 at the end, CARBON_ERROR; the line has no
+   * newline and is good until the next call. text_where: "file:line", for messages. */
+  carbon_text* (*text_open)(carbon_run* run, const char* path);
+  int (*text_line)(carbon_run* run, carbon_text* text, const char** line, size_t* length);
+  const char* (*text_where)(carbon_run* run, carbon_text* text);
+
+  /* FASTA read from beginning to end, "-" for standard input. sequences_next: 1, 0 at the end, CARBON_ERROR.
+   */
+  carbon_sequences* (*sequences_open)(carbon_run* run, const char* path);
+  int (*sequences_next)(carbon_run* run, carbon_sequences* sequences, const char** name, const char** bases,
+                        size_t* length);
+
+  /* Indexed FASTA; a missing index is built. fasta_contig: null past the last. fasta_length: -1 if there is
+   * no such contig. fasta_fetch writes end - begin letters, as in the file. fasta_regions reads a region as
+   * samtools faidx does, or the regions of a file (BED if named .bed); *regions is good until the next call.
+   */
+  carbon_fasta* (*fasta_open)(carbon_run* run, const char* path);
+  const char* (*fasta_contig)(carbon_run* run, carbon_fasta* fasta, size_t index);
+  int64_t (*fasta_length)(carbon_run* run, carbon_fasta* fasta, const char* contig);
+  int (*fasta_fetch)(carbon_run* run, carbon_fasta* fasta, const char* contig, int64_t begin, int64_t end,
+                     char* bases);
+  int (*fasta_regions)(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+                       const carbon_region** regions, size_t* count);
+
+  /* The engine. Many items a call is faster than one; results do not depend on how they are divided. */
+  int (*score)(carbon_run* run, int level, carbon_score_item* items, size_t count);
+  int (*score_variants)(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
+                        carbon_variant* variants, size_t count);
+
+  /* New bases after prompts, one sample of each, as `carbon generate` draws them. */
+  int (*generate)(carbon_run* run, const carbon_sampler* sampler, size_t new_bases,
+                  carbon_generate_item* items, size_t count);
+
+  /* As `score`, of the bases from item i's from[i] on, a multiple of 6: each is given all bases before it,
+   * without the windows that `score` divides long sequences into. values has room for those bases. */
+  int (*score_ends)(carbon_run* run, int level, carbon_score_item* items, const size_t* from, size_t count);
+};
+
+/* Whether the program that runs has a function of the table, for those added after the first version. */
+#define CARBON_HAS(api, function) \
+  ((api)->size >= offsetof(carbon_api, function) + sizeof((api)->function) && (api)->function != NULL)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,257 @@
+// +mutagenesis: every SNV, or every single-base insertion and deletion, of regions of a FASTA, with its
+// score.
+//
+// The scores are those that `carbon vep` gives the same records, to the bit: the program's planner computes
+// them.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "plugins/support.hpp"
+
+namespace {
+
+using namespace carbon_plugins;
+
+constexpr char kLetters[] = "ACGT";
+constexpr int64_t kPositionsPerCall = 128;  // enough for full batches, few enough for a bar that moves
+
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+/// One record of the output. `columns` are those of the matrix that its ALTs belong to.
+struct Site {
+  int64_t pos = 0;  // of REF
+  std::string ref;
+  std::vector<std::string> alts;
+  int64_t row = 0;  // position that the matrix shows it under
+  std::vector<size_t> columns;
+  std::vector<double> values;
+};
+
+class Mutagenesis {
+ public:
+  explicit Mutagenesis(carbon_run* run) : run_(run) {}
+
+  void declare(Options& options) {
+    options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_);
+    options.list("regions-file", "FILE", "regions from a file, BED if named .bed", region_files_);
+    options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
+    options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
+                 matrix_path_);
+    options.choice("recipe", {"centered", "next-token"}, "as in carbon vep (default: centered)", recipe_);
+    options.choice("strand", {"default", "+", "-", "both"}, "as in carbon vep; default: the recipe's",
+                   strand_);
+    options.number("window", "BP", "centered: window (default: 8192)", window_, int64_t{12});
+    options.number("context", "BP", "next-token: left context (default: 24000)", context_, int64_t{1});
+  }
+
+  void start() {
+    if (regions_.empty() && region_files_.empty())
+      fail("--regions or --regions-file is missing: say which bases to change");
+    if (recipe_ == CARBON_NEXT_TOKEN && indels())
+      fail("--recipe next-token scores single bases: use it with --type snv");
+    if (run_->api->input(run_, 1)) fail("one FASTA file is expected, not several");
+    fasta_ = checked(run_->api->fasta_open(run_, run_->api->input(run_, 0)));
+    for (const std::string& text : regions_) add_regions(text, false);
+    for (const std::string& path : region_files_) add_regions(path, true);
+    merge();
+  }
+
+  void finish() {
+    vcf_.emplace(run_, nullptr);
+    vcf_->write(header());
+    if (!matrix_path_.empty()) {
+      matrix_.emplace(run_, matrix_path_.c_str());
+      matrix_->write(std::string("#CHROM\tPOS\tREF") + (indels() ? "\tdel" : "") + "\tA\tC\tG\tT\n");
+    }
+    // In the order of the FASTA, so that the records are sorted as its contigs are.
+    for (size_t i = 0; const char* contig = run_->api->fasta_contig(run_, fasta_, i); ++i)
+      for (const Range& range : ranges_[contig])
+        for (int64_t begin = range.begin; begin < range.end; begin += kPositionsPerCall)
+          change(contig, begin, std::min(range.end, begin + kPositionsPerCall));
+    if (skipped_ > 0)
+      run_->api->message(
+          run_, CARBON_WARNING,
+          (std::to_string(skipped_) + " positions have no base A, C, G or T and are left out").c_str());
+  }
+
+ private:
+  bool indels() const { return type_ == 1; }
+
+  void add_regions(const std::string& text, bool is_file) {
+    const carbon_region* found = nullptr;
+    size_t count = 0;
+    checked(run_->api->fasta_regions(run_, fasta_, text.c_str(), is_file, &found, &count));
+    for (size_t i = 0; i < count; ++i) ranges_[found[i].contig].push_back({found[i].begin, found[i].end});
+  }
+
+  // A position comes once, however many regions it is in.
+  void merge() {
+    for (auto& [contig, ranges] : ranges_) {
+      std::sort(ranges.begin(), ranges.end(),
+                [](const Range& a, const Range& b) { return a.begin < b.begin; });
+      std::vector<Range> merged;
+      for (const Range& range : ranges) {
+        if (!merged.empty() && range.begin <= merged.back().end)
+          merged.back().end = std::max(merged.back().end, range.end);
+        else
+          merged.push_back(range);
+      }
+      ranges = std::move(merged);
+    }
+  }
+
+  /// Scores and writes the changes of contig bases [begin, end).
+  void change(const char* contig, int64_t begin, int64_t end) {
+    const int64_t length = run_->api->fasta_length(run_, fasta_, contig);
+    const int64_t from = std::max<int64_t>(0, begin - 1), to = std::min(length, end + 1);
+    std::string bases(static_cast<size_t>(to - from), 'N');
+    checked(run_->api->fasta_fetch(run_, fasta_, contig, from, to, bases.data()));
+    for (char& base : bases)
+      if (base >= 'a' && base <= 'z') base = static_cast<char>(base - 'a' + 'A');
+    std::vector<Site> sites;
+    for (int64_t pos = begin; pos < end; ++pos) {
+      const auto at = static_cast<size_t>(pos - from);
+      if (!is_base(bases[at])) {
+        ++skipped_;
+      } else if (indels()) {
+        add_indels(bases, at, pos, sites);
+      } else {
+        add_snvs(bases[at], pos, sites);
+      }
+    }
+    score(contig, sites);
+    write_records(contig, sites);
+    if (matrix_) write_rows(contig, bases.substr(static_cast<size_t>(begin - from)), begin, end, sites);
+    run_->api->progress(run_, done_ += static_cast<uint64_t>(end - begin), "positions",
+                        (std::string(contig) + ":" + std::to_string(end)).c_str());
+  }
+
+  static bool is_base(char letter) {
+    return letter != '\0' && std::string_view(kLetters).find(letter) != std::string_view::npos;
+  }
+
+  static void add_snvs(char base, int64_t pos, std::vector<Site>& sites) {
+    Site site{pos, std::string(1, base), {}, pos, {}, {}};
+    for (size_t i = 0; i < 4; ++i) {
+      if (kLetters[i] == base) continue;
+      site.alts.emplace_back(1, kLetters[i]);
+      site.columns.push_back(i);
+    }
+    sites.push_back(std::move(site));
+  }
+
+  // The deletion of the base, anchored on the one before it (on the one after it at the start of a contig),
+  // and the four insertions after it.
+  static void add_indels(const std::string& bases, size_t at, int64_t pos, std::vector<Site>& sites) {
+    if (at > 0 && is_base(bases[at - 1]))
+      sites.push_back({pos - 1, bases.substr(at - 1, 2), {bases.substr(at - 1, 1)}, pos, {0}, {}});
+    else if (pos == 0 && bases.size() > 1 && is_base(bases[1]))
+      sites.push_back({0, bases.substr(0, 2), {bases.substr(1, 1)}, pos, {0}, {}});
+    Site site{pos, bases.substr(at, 1), {}, pos, {1, 2, 3, 4}, {}};
+    for (size_t i = 0; i < 4; ++i) site.alts.push_back(site.ref + kLetters[i]);
+    sites.push_back(std::move(site));
+  }
+
+  void score(const char* contig, std::vector<Site>& sites) {
+    std::vector<carbon_variant> variants;
+    std::deque<std::vector<const char*>> alts;
+    for (Site& site : sites) {
+      std::vector<const char*>& texts = alts.emplace_back();
+      for (const std::string& alt : site.alts) texts.push_back(alt.c_str());
+      site.values.resize(texts.size());
+      variants.push_back(
+          {contig, site.pos, site.ref.c_str(), texts.data(), texts.size(), site.values.data(), nullptr});
+    }
+    const carbon_recipe recipe{recipe_, strand_, window_, context_};
+    checked(run_->api->score_variants(run_, fasta_, &recipe, variants.data(), variants.size()));
+  }
+
+  std::string shown(double value) const {
+    if (std::isnan(value)) return ".";
+    char text[32];
+    return std::string(text, run_->api->format_float(static_cast<float>(value), text));
+  }
+
+  void write_records(const char* contig, const std::vector<Site>& sites) {
+    std::string text;
+    for (const Site& site : sites) {
+      text += contig;
+      text += "\t" + std::to_string(site.pos + 1) + "\t.\t" + site.ref + "\t";
+      for (size_t i = 0; i < site.alts.size(); ++i) text += (i ? "," : "") + site.alts[i];
+      text += "\t.\t.\t" + tag() + "=";
+      for (size_t i = 0; i < site.values.size(); ++i) text += (i ? "," : "") + shown(site.values[i]);
+      text += "\n";
+    }
+    vcf_->write(text);
+  }
+
+  // `bases` begins at `begin`. The letter that is there already differs by nothing.
+  void write_rows(const char* contig, const std::string& bases, int64_t begin, int64_t end,
+                  const std::vector<Site>& sites) {
+    const size_t columns = indels() ? 5 : 4;
+    std::string text;
+    size_t site = 0;
+    for (int64_t pos = begin; pos < end; ++pos) {
+      const char base = bases[static_cast<size_t>(pos - begin)];
+      std::vector<std::string> cells(columns, ".");
+      if (const size_t own = std::string_view(kLetters).find(base);
+          !indels() && own != std::string_view::npos)
+        cells[own] = "0";
+      for (; site < sites.size() && sites[site].row == pos; ++site)
+        for (size_t i = 0; i < sites[site].columns.size(); ++i)
+          cells[sites[site].columns[i]] = shown(sites[site].values[i]);
+      text += contig;
+      text += "\t" + std::to_string(pos + 1) + "\t" + base;
+      for (const std::string& cell : cells) text += "\t" + cell;
+      text += "\n";
+    }
+    matrix_->write(text);
+  }
+
+  std::string tag() const { return recipe_ == CARBON_CENTERED ? "CARBON_LLR" : "CARBON_NT"; }
+
+  std::string property(int which) const { return checked(run_->api->property(run_, which)); }
+
+  std::string header() const {
+    const bool centered = recipe_ == CARBON_CENTERED;
+    const std::string size = std::to_string(centered ? window_ : context_);
+    constexpr const char* strands[] = {"", "+", "-", "both"};
+    const std::string strand = strand_ != CARBON_STRAND_DEFAULT ? strands[strand_] : centered ? "both" : "+";
+    std::string out = "##fileformat=VCFv4.2\n##FILTER=<ID=PASS,Description=\"All filters passed\">\n";
+    out += "##source=carbon " + property(CARBON_VERSION_TEXT) + " +mutagenesis\n";
+    for (size_t i = 0; const char* contig = run_->api->fasta_contig(run_, fasta_, i); ++i)
+      out += std::string("##contig=<ID=") + contig +
+             ",length=" + std::to_string(run_->api->fasta_length(run_, fasta_, contig)) + ">\n";
+    out +=
+        "##INFO=<ID=" + tag() + ",Number=A,Type=Float,Description=\"Carbon " +
+        (centered ? "log-likelihood ratio of the " + size + " bp window, alternative minus reference, in nats"
+                  : "ln(P(ALT)/P(REF)) of the base after the " + size + " bp context") +
+        "; negative = the alternative is less likely\">\n";
+    out += "##carbon_mutagenesisModel=<ID=CARBON,Model=\"" + property(CARBON_MODEL_ID) +
+           "\",SHA256=" + property(CARBON_MODEL_SHA256) + ",Dtype=" + property(CARBON_MODEL_DTYPE) +
+           ",Device=\"" + property(CARBON_DEVICE_KIND) +
+           "\",Recipe=" + (centered ? "centered,Window=" : "next-token,Context=") + size +
+           ",Strand=" + strand + ">\n";
+    return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+  }
+
+  carbon_run* run_;
+  std::vector<std::string> regions_, region_files_;
+  std::string matrix_path_;
+  int type_ = 0, recipe_ = CARBON_CENTERED, strand_ = CARBON_STRAND_DEFAULT;
+  int64_t window_ = 8192, context_ = 24000;
+
+  carbon_fasta* fasta_ = nullptr;
+  std::map<std::string, std::vector<Range>> ranges_;  // by contig
+  std::optional<Output> vcf_, matrix_;
+  uint64_t done_ = 0, skipped_ = 0;
+};
+
+}  // namespace
+
+CARBON_PLUGIN(Mutagenesis, "score every SNV or single-base indel of regions of a FASTA",
+              CARBON_USES_MODEL | CARBON_READS_INPUTS)

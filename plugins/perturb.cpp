@@ -1,0 +1,275 @@
+// +perturb: does the model find a real coding sequence likelier than one that was disturbed?
+//
+// Builds the pairs from coding sequences, by a triplet expansion or by synonymous codons, or reads them, and
+// compares mean log-likelihoods: accuracy = share of pairs in which the real one's is greater
+// (carbon_model 3.4).
+#include <algorithm>
+#include <optional>
+
+#include "plugins/support.hpp"
+
+namespace {
+
+using namespace carbon_plugins;
+
+constexpr size_t kPairsPerCall = 32;
+constexpr int64_t kLongest = int64_t{1} << 40;  // bp, of an option; sums of them do not overflow
+
+bool is_acgt(std::string_view bases) {
+  return bases.find_first_not_of("ACGT") == std::string_view::npos;
+}
+
+// ---- the genetic code
+
+/// Codons in the order of their letters A, C, G, T; amino acids of the standard code, * for a stop.
+constexpr char kAminoAcids[] = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
+constexpr char kLetters[] = "ACGT";
+
+std::string codon(size_t index) {
+  return {kLetters[index / 16], kLetters[index / 4 % 4], kLetters[index % 4]};
+}
+
+/// 0 ... 63, of three letters A, C, G, T.
+size_t codon_index(std::string_view bases) {
+  size_t index = 0;
+  for (const char base : bases) index = index * 4 + std::string_view(kLetters).find(base);
+  return index;
+}
+
+/// The other codons of the same amino acid, in order; none for a stop.
+std::vector<std::string> synonyms(std::string_view bases) {
+  const size_t own = codon_index(bases);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < 64; ++i)
+    if (i != own && kAminoAcids[i] == kAminoAcids[own] && kAminoAcids[own] != '*') out.push_back(codon(i));
+  return out;
+}
+
+// ---- pairs
+
+struct Pair {
+  std::string name, original, perturbed;
+};
+
+enum Task { kTriplet, kSynonymous, kGiven };
+
+struct Settings {
+  int task = kTriplet;
+  int64_t cds_start = 0, start_after = 60, patch = 30;
+  std::string motif = "CAG";
+  double rate = 1;
+  uint64_t seed = 0;
+  int64_t max_length = 8192;
+};
+
+/// The sequence up to the end of the patch, and the same with repeats of the motif in the patch. Both are cut
+/// from the left, since the patch is at the right.
+std::optional<Pair> expand_triplet(const std::string& name, const std::string& bases, const Settings& s) {
+  const auto begin = static_cast<size_t>(s.cds_start + s.start_after), length = static_cast<size_t>(s.patch);
+  if (bases.size() < begin + length) return std::nullopt;
+  std::string original = bases.substr(0, begin + length), perturbed = original;
+  for (size_t i = 0; i < length; ++i) perturbed[begin + i] = s.motif[i % s.motif.size()];
+  const size_t cut = original.size() - std::min(original.size(), static_cast<size_t>(s.max_length));
+  return Pair{name, original.substr(cut), perturbed.substr(cut)};
+}
+
+/// Every codon after the first that has synonyms is replaced by one of them with probability `rate`.
+/// Sequences are cut from the right before that.
+std::optional<Pair> replace_codons(const std::string& name, const std::string& bases, const Settings& s,
+                                   Random random) {
+  const std::string original = bases.substr(0, static_cast<size_t>(s.max_length));
+  std::string perturbed = original;
+  for (size_t at = static_cast<size_t>(s.cds_start) + 3; at + 3 <= original.size(); at += 3) {
+    const std::string_view own = std::string_view(original).substr(at, 3);
+    if (!is_acgt(own)) continue;
+    const std::vector<std::string> others = synonyms(own);
+    if (others.empty()) continue;
+    // Both numbers are drawn for every such codon, so that a change at one does not move the draws of the
+    // next.
+    const double chance = random.unit();
+    const std::string& other = others[random.below(others.size())];
+    if (chance < s.rate) perturbed.replace(at, 3, other);
+  }
+  return Pair{name, original, perturbed};
+}
+
+// ---- the plugin
+
+class Perturb {
+ public:
+  explicit Perturb(carbon_run* run) : run_(run) {}
+
+  void declare(Options& options) {
+    options.choice(
+        "task", {"triplet", "synonymous", "given"},
+        "how pairs are made from a FASTA, or given: the input is a table of them (default: triplet)",
+        settings_.task);
+    options.number("cds-start", "BP", "where the coding sequence begins in each sequence (default: 0)",
+                   settings_.cds_start, int64_t{0}, kLongest);
+    options.text("motif", "BASES", "triplet: what is repeated (default: CAG)", settings_.motif);
+    options.number("start-after", "BP", "triplet: coding bases before the patch (default: 60)",
+                   settings_.start_after, int64_t{0}, kLongest);
+    options.number("patch", "BP", "triplet: bases that the repeats replace (default: 30)", settings_.patch,
+                   int64_t{3}, kLongest);
+    options.number("rate", "SHARE", "synonymous: of the codons that have synonyms (default: 1)",
+                   settings_.rate, 0.0, 1.0);
+    options.number("seed", "N", "synonymous: of the choice of codons (default: 0)", settings_.seed,
+                   uint64_t{0});
+    options.number("max-length", "BP", "longer sequences are cut (default: 8192)", settings_.max_length,
+                   int64_t{6});
+    options.choice("level", {"bp", "token"},
+                   "likelihood of bases or of 6-mers, as in carbon score (default: bp)", level_);
+    options.text("write-pairs", "FILE", "write the pairs as a table that --task given reads", pairs_path_);
+    options.text("details", "FILE", "write the likelihoods of each pair", details_path_);
+    options.text("json", "FILE", "write the result as JSON as well", json_path_);
+  }
+
+  void start() {
+    settings_.motif = upper_case(settings_.motif);
+    if (settings_.motif.size() != 3 || !is_acgt(settings_.motif))
+      fail("--motif " + settings_.motif + ": expected three letters A, C, G, T");
+    if (settings_.start_after % 3 != 0 || settings_.patch % 3 != 0)
+      fail("--start-after and --patch count whole codons: expected multiples of 3");
+    if (run_->api->input(run_, 1)) fail("one input file is expected, not several");
+  }
+
+  void finish() {
+    if (!pairs_path_.empty()) {
+      pairs_.emplace(run_, pairs_path_.c_str());
+      pairs_->write("name\toriginal_sequence\tsequence\n");
+    }
+    if (!details_path_.empty()) {
+      details_.emplace(run_, details_path_.c_str());
+      details_->write("#name\toriginal_ll\tperturbed_ll\tcorrect\n");
+    }
+    if (settings_.task == kGiven)
+      read_table();
+    else
+      read_fasta();
+    score();
+    if (compared_ == 0)
+      fail(std::string(run_->api->input(run_, 0)) + ": no pairs to compare; " + std::to_string(skipped_) +
+           " sequences were left out, too short or nothing to change");
+    Output(run_, nullptr).write(table());
+    if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
+  }
+
+ private:
+  // ---- input
+
+  void read_fasta() {
+    carbon_sequences* input = checked(run_->api->sequences_open(run_, run_->api->input(run_, 0)));
+    const char *name = nullptr, *bases = nullptr;
+    size_t length = 0;
+    for (uint64_t record = 0; checked(run_->api->sequences_next(run_, input, &name, &bases, &length)) == 1;
+         ++record) {
+      const std::string sequence = upper_case({bases, length});
+      const std::optional<Pair> pair =
+          settings_.task == kTriplet
+              ? expand_triplet(name, sequence, settings_)
+              : replace_codons(name, sequence, settings_, row_stream(settings_.seed, record));
+      if (pair && pair->original != pair->perturbed)
+        take(*pair);
+      else
+        ++skipped_;
+    }
+  }
+
+  void read_table() {
+    Table input(run_, run_->api->input(run_, 0));
+    const size_t original = input.required("original_sequence"), perturbed = input.required("sequence");
+    const size_t name = input.column({"name", "benchmark_id", "id"});
+    const auto cut = [&](const std::string& text) {
+      return upper_case(text.substr(0, static_cast<size_t>(settings_.max_length)));
+    };
+    std::vector<std::string> fields;
+    for (uint64_t row = 1; input.next(fields); ++row)
+      take({name == Table::npos ? std::to_string(row) : fields[name], cut(fields[original]),
+            cut(fields[perturbed])});
+  }
+
+  // ---- comparison
+
+  void take(const Pair& pair) {
+    if (pairs_) pairs_->write(pair.name + "\t" + pair.original + "\t" + pair.perturbed + "\n");
+    waiting_.push_back(pair);
+    if (waiting_.size() == kPairsPerCall) score();
+  }
+
+  void score() {
+    std::vector<carbon_score_item> items;
+    for (const Pair& pair : waiting_)
+      for (const std::string* bases : {&pair.original, &pair.perturbed})
+        items.push_back({bases->c_str(), bases->size(), nullptr, 0, 0});
+    checked(run_->api->score(run_, level_, items.data(), items.size()));
+    for (size_t i = 0; i < waiting_.size(); ++i)
+      compare(waiting_[i].name, mean(items[2 * i]), mean(items[2 * i + 1]));
+    waiting_.clear();
+  }
+
+  static double mean(const carbon_score_item& item) {
+    return item.scored == 0 ? std::numeric_limits<double>::quiet_NaN()
+                            : item.sum / static_cast<double>(item.scored);
+  }
+
+  void compare(const std::string& name, double original, double perturbed) {
+    if (std::isnan(original) || std::isnan(perturbed))
+      fail("pair " + name + ": a sequence has nothing to score (no base A, C, G or T, or no whole 6-mer)");
+    const bool correct = original > perturbed;
+    ++compared_;
+    correct_ += correct;
+    ties_ += original == perturbed;
+    original_sum_ += original;
+    perturbed_sum_ += perturbed;
+    if (details_)
+      details_->write(name + "\t" + to_text(original) + "\t" + to_text(perturbed) + "\t" +
+                      (correct ? "1" : "0") + "\n");
+    run_->api->progress(run_, compared_, "pairs", name.c_str());
+  }
+
+  // ---- output
+
+  double per_pair(double sum) const { return sum / static_cast<double>(compared_); }
+
+  std::string table() const {
+    return "#metric\tvalue\naccuracy\t" + to_text(per_pair(static_cast<double>(correct_))) + "\npairs\t" +
+           std::to_string(compared_) + "\ncorrect\t" + std::to_string(correct_) + "\nties\t" +
+           std::to_string(ties_) + "\nskipped\t" + std::to_string(skipped_) + "\nmean_original_ll\t" +
+           to_text(per_pair(original_sum_)) + "\nmean_perturbed_ll\t" + to_text(per_pair(perturbed_sum_)) +
+           "\n";
+  }
+
+  std::string property(int which) const { return checked(run_->api->property(run_, which)); }
+
+  std::string json() const {
+    constexpr const char* tasks[] = {"triplet", "synonymous", "given"};
+    Json out;
+    out.open('{').name("task").value(tasks[settings_.task]);
+    out.name("level").value(level_ == CARBON_LEVEL_BP ? "bp" : "token");
+    if (settings_.task == kTriplet) out.name("motif").value(settings_.motif);
+    if (settings_.task == kSynonymous)
+      out.name("rate").value(settings_.rate).name("seed").value(settings_.seed);
+    out.name("model").value(property(CARBON_MODEL_ID)).name("sha256").value(property(CARBON_MODEL_SHA256));
+    out.name("dtype").value(property(CARBON_MODEL_DTYPE)).name("device").value(property(CARBON_DEVICE_KIND));
+    out.name("accuracy").value(per_pair(static_cast<double>(correct_)));
+    out.name("pairs").value(compared_).name("correct").value(correct_).name("ties").value(ties_);
+    out.name("skipped").value(skipped_);
+    out.name("mean_original_ll").value(per_pair(original_sum_));
+    out.name("mean_perturbed_ll").value(per_pair(perturbed_sum_));
+    return out.close('}').text();
+  }
+
+  carbon_run* run_;
+  Settings settings_;
+  int level_ = CARBON_LEVEL_BP;
+  std::string pairs_path_, details_path_, json_path_;
+  std::optional<Output> pairs_, details_;
+  std::vector<Pair> waiting_;
+  uint64_t compared_ = 0, correct_ = 0, ties_ = 0, skipped_ = 0;
+  double original_sum_ = 0, perturbed_sum_ = 0;
+};
+
+}  // namespace
+
+CARBON_PLUGIN(Perturb, "accuracy on triplet expansions and synonymous codons",
+              CARBON_USES_MODEL | CARBON_READS_INPUTS)

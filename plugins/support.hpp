@@ -1,0 +1,369 @@
+// What the shipped plugins share on their side of carbon_plugin.h: exceptions kept inside, options, output
+// text.
+//
+// Not part of the plugin interface and not installed. A plugin is a class with
+//     explicit Class(carbon_run* run);       run is null when only --help is wanted
+//     void declare(Options& options);
+//     void start();                          after the options are read
+//     void record(carbon_record* record);    if it reads records
+//     void finish();
+// and a line CARBON_PLUGIN(Class, "about", uses).
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/carbon_plugin.h"
+#include "version.h"
+
+namespace carbon_plugins {
+
+/// A reason to end the run: what, where, what to do.
+struct Failure {
+  std::string reason;
+};
+[[noreturn]] inline void fail(std::string reason) {
+  throw Failure{std::move(reason)};
+}
+
+/// Thrown when a function of the program has failed; the program remembers why.
+struct HostFailed {};
+inline int checked(int status) {
+  if (status == CARBON_ERROR) throw HostFailed();
+  return status;
+}
+template <class T>
+T* checked(T* handle) {
+  if (!handle) throw HostFailed();
+  return handle;
+}
+
+/// Parts of a text between separators; one for an empty text.
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// The whole text as a number; false if it is none.
+template <class T>
+bool parse_number(const std::string& text, T& value) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+inline std::string upper_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+/// Long options: `--name VALUE`, `--name=VALUE` and flags.
+class Options {
+ public:
+  void text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
+    add(name, type, help, [&value](const std::string& given) { value = given; });
+  }
+  /// May be given several times.
+  void list(const std::string& name, const std::string& type, const std::string& help,
+            std::vector<std::string>& values) {
+    add(name, type, help, [&values](const std::string& given) { values.push_back(given); });
+  }
+  template <class T>
+  void number(const std::string& name, const std::string& type, const std::string& help, T& value, T least,
+              T most = std::numeric_limits<T>::max()) {
+    add(name, type, help, [&value, name, type, least, most](const std::string& given) {
+      if (!parse_number(given, value) || !(value >= least && value <= most))
+        fail("--" + name + " " + given + ": expected a number" +
+             (most == std::numeric_limits<T>::max() ? " of at least " + shown(least)
+                                                    : " from " + shown(least) + " to " + shown(most)));
+    });
+  }
+  void flag(const std::string& name, const std::string& help, bool& value) {
+    add(name, "", help, [&value](const std::string&) { value = true; });
+  }
+  /// The value is the index of the word among `words`.
+  void choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
+              int& value) {
+    std::string type;
+    for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
+    add(name, type, help, [&value, name, type, words](const std::string& given) {
+      for (size_t i = 0; i < words.size(); ++i)
+        if (words[i] == given) return void(value = static_cast<int>(i));
+      fail("--" + name + " " + given + ": expected " + type);
+    });
+  }
+
+  std::string usage() const {
+    std::string out;
+    for (const Option& option : options_) {
+      std::string left = "  --" + option.name + (option.type.empty() ? "" : " " + option.type);
+      left += left.size() < 37 ? std::string(38 - left.size(), ' ') : "\n" + std::string(38, ' ');
+      out += left + option.help + "\n";
+    }
+    return out;
+  }
+
+  void parse(int argc, char** argv) const {
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = argv[i];
+      const size_t equals = word.find('=');
+      const Option& option = find(word.substr(0, equals), argv[0]);
+      if (option.type.empty() && equals != std::string::npos) fail("--" + option.name + " takes no value");
+      if (option.type.empty() || equals != std::string::npos) {
+        option.set(equals == std::string::npos ? "" : word.substr(equals + 1));
+      } else if (i + 1 == argc) {
+        fail("--" + option.name + " lacks its value, " + option.type);
+      } else {
+        option.set(argv[++i]);
+      }
+    }
+  }
+
+ private:
+  struct Option {
+    std::string name, type, help;  // without a type it is a flag
+    std::function<void(const std::string&)> set;
+  };
+
+  template <class T>
+  static std::string shown(T value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value));
+    return text;
+  }
+  void add(const std::string& name, const std::string& type, const std::string& help,
+           std::function<void(const std::string&)> set) {
+    options_.push_back({name, type, help, std::move(set)});
+  }
+  const Option& find(const std::string& word, const std::string& plugin) const {
+    for (const Option& option : options_)
+      if (word == "--" + option.name) return option;
+    fail("'" + word + "' is no option; see 'carbon +" + plugin + " --help'");
+  }
+
+  std::vector<Option> options_;
+};
+
+/// As the commands print totals; "." for what is not a number.
+inline std::string to_text(double value) {
+  if (std::isnan(value)) return ".";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+/// A file or standard output of the run; `path` null is -o.
+class Output {
+ public:
+  Output(carbon_run* run, const char* path) : run_(run), output_(checked(run->api->output_open(run, path))) {}
+  void write(std::string_view text) {
+    checked(run_->api->output_write(run_, output_, text.data(), text.size()));
+  }
+
+ private:
+  carbon_run* run_;
+  carbon_output* output_;
+};
+
+/// A table with tabs and a line of names, plain or compressed.
+class Table {
+ public:
+  Table(carbon_run* run, const char* path)
+      : run_(run), path_(path), text_(checked(run->api->text_open(run, path))) {
+    if (!line(names_)) fail(path_ + ": empty; a line of names is expected");
+    if (names_.front().starts_with('#')) names_.front().erase(0, 1);
+  }
+  /// The column of the first of `names` that there is; npos without any.
+  size_t column(std::initializer_list<std::string> names) const {
+    for (const std::string& name : names)
+      if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end())
+        return static_cast<size_t>(at - names_.begin());
+    return npos;
+  }
+  size_t required(const std::string& name) const {
+    if (const size_t at = column({name}); at != npos) return at;
+    fail(where() + ": no column " + name + " among the names, which are separated by tabs");
+  }
+  /// The fields of the next row; false at the end.
+  bool next(std::vector<std::string>& fields) {
+    if (!line(fields)) return false;
+    if (fields.size() != names_.size())
+      fail(where() + ": " + std::to_string(fields.size()) + " columns, the first line has " +
+           std::to_string(names_.size()));
+    return true;
+  }
+  std::string where() const { return checked(run_->api->text_where(run_, text_)); }
+  static constexpr size_t npos = static_cast<size_t>(-1);
+
+ private:
+  bool line(std::vector<std::string>& fields) {
+    const char* bytes = nullptr;
+    size_t length = 0;
+    if (checked(run_->api->text_line(run_, text_, &bytes, &length)) == 0) return false;
+    fields = split({bytes, length}, '\t');
+    return true;
+  }
+
+  carbon_run* run_;
+  std::string path_;
+  carbon_text* text_;
+  std::vector<std::string> names_;
+};
+
+/// A JSON document, written in order. Names and values follow each other; commas are put in between.
+class Json {
+ public:
+  Json& open(char bracket) { return put(std::string(1, bracket)), fresh_ = true, *this; }
+  Json& close(char bracket) { return text_ += bracket, fresh_ = false, *this; }
+  Json& name(const std::string& text) { return put(quoted(text) + ": "), fresh_ = true, *this; }
+  Json& value(const std::string& text) { return put(quoted(text)), *this; }
+  Json& value(const char* text) { return value(std::string(text)); }
+  Json& value(bool truth) { return put(truth ? "true" : "false"), *this; }
+  /// The shortest digits that give the same number back; null for NaN.
+  Json& value(double number) {
+    if (std::isnan(number)) return put("null"), *this;
+    char digits[32];
+    const auto [end, code] = std::to_chars(digits, digits + sizeof digits, number);
+    return put(std::string(digits, end)), *this;
+  }
+  Json& value(uint64_t number) { return put(std::to_string(number)), *this; }
+  std::string text() const { return text_ + "\n"; }
+
+ private:
+  void put(const std::string& part) {
+    if (!fresh_) text_ += ", ";
+    text_ += part;
+    fresh_ = false;
+  }
+  static std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      if (c == '"' || c == '\\')
+        out += std::string("\\") + c;
+      else if (static_cast<unsigned char>(c) < 0x20)
+        out += escape;
+      else
+        out += c;
+    }
+    return out + "\"";
+  }
+
+  std::string text_;
+  bool fresh_ = true;
+};
+
+/// SplitMix64: the same numbers everywhere for a seed, and short enough to restate in a test.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  /// One of 0 ... n - 1: the high half of next() * n.
+  uint64_t below(uint64_t n) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+  }
+  /// From 0 up to 1, in steps of 2^-53.
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+ private:
+  uint64_t state_;
+};
+
+/// The numbers of one row of a data set: neither other rows nor other seeds have a part in them.
+inline Random row_stream(uint64_t seed, uint64_t row) {
+  return Random(Random(Random(seed).next() + row).next());
+}
+
+/// The C functions of a plugin class.
+template <class Plugin>
+struct Door {
+  template <class F>
+  static int inside(carbon_run* run, F f) {
+    try {
+      return f();
+    } catch (const Failure& failure) {
+      return run->api->fail(run, failure.reason.c_str());
+    } catch (const HostFailed&) {
+      return CARBON_ERROR;
+    } catch (const std::bad_alloc&) {
+      return run->api->fail(run, "out of memory");
+    }
+  }
+
+  static const char* usage() {
+    static std::string text;
+    Plugin plugin(nullptr);
+    Options options;
+    plugin.declare(options);
+    text = options.usage();
+    return text.c_str();
+  }
+  static int init(carbon_run* run, int argc, char** argv, void** state) {
+    return inside(run, [&] {
+      auto plugin = std::make_unique<Plugin>(run);
+      Options options;
+      plugin->declare(options);
+      options.parse(argc, argv);
+      plugin->start();
+      *state = plugin.release();
+      return int{CARBON_OK};
+    });
+  }
+  static int process(carbon_run* run, void* state, carbon_record* record) {
+    return inside(run, [&] {
+      static_cast<Plugin*>(state)->record(record);
+      return int{CARBON_KEEP};
+    });
+  }
+  static int finish(carbon_run* run, void* state) {
+    return inside(run, [&] {
+      static_cast<Plugin*>(state)->finish();
+      return int{CARBON_OK};
+    });
+  }
+  static void destroy(void* state) { delete static_cast<Plugin*>(state); }
+
+  static constexpr carbon_plugin describe(const char* about, uint32_t uses) {
+    carbon_plugin plugin{};
+    plugin.abi = CARBON_PLUGIN_ABI;
+    plugin.size = sizeof(carbon_plugin);
+    plugin.version = CARBON_VERSION;
+    plugin.about = about;
+    plugin.uses = uses;
+    plugin.usage = usage;
+    plugin.init = init;
+    if constexpr (requires(Plugin & p, carbon_record * r) { p.record(r); }) plugin.process = process;
+    plugin.finish = finish;
+    plugin.destroy = destroy;
+    return plugin;
+  }
+};
+
+}  // namespace carbon_plugins
+
+#define CARBON_PLUGIN(Class, about, uses)                                                       \
+  extern "C" CARBON_EXPORT const carbon_plugin* carbon_plugin_entry(void) {                     \
+    static constexpr carbon_plugin plugin = carbon_plugins::Door<Class>::describe(about, uses); \
+    return &plugin;                                                                             \
+  }

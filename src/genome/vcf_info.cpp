@@ -1,0 +1,110 @@
+// Values of INFO tags, under the types that the header gives them.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "src/genome/vcf_internal.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+InfoType type_of(int htslib_type) {
+  switch (htslib_type) {
+    case BCF_HT_FLAG:
+      return InfoType::flag;
+    case BCF_HT_INT:
+      return InfoType::integer;
+    case BCF_HT_REAL:
+      return InfoType::real;
+    default:
+      return InfoType::text;
+  }
+}
+
+InfoNumber number_of(int htslib_length) {
+  switch (htslib_length) {
+    case BCF_VL_A:
+      return InfoNumber::alt;
+    case BCF_VL_R:
+      return InfoNumber::allele;
+    case BCF_VL_G:
+      return InfoNumber::genotype;
+    default:
+      return InfoNumber::other;
+  }
+}
+
+/// What bcf_get_info_values() allocates.
+struct Buffer {
+  ~Buffer() { std::free(values); }
+  void* values = nullptr;
+  int capacity = 0;
+};
+
+std::vector<double> integers(const Buffer& buffer, int count) {
+  const auto* values = static_cast<const int32_t*>(buffer.values);
+  std::vector<double> out;
+  for (int i = 0; i < count && values[i] != bcf_int32_vector_end; ++i)
+    out.push_back(values[i] == bcf_int32_missing ? kMissing : values[i]);
+  return out;
+}
+
+std::vector<double> reals(const Buffer& buffer, int count) {
+  const auto* values = static_cast<const float*>(buffer.values);
+  std::vector<double> out;
+  for (int i = 0; i < count && !bcf_float_is_vector_end(values[i]); ++i)
+    out.push_back(std::isnan(values[i]) ? kMissing : static_cast<double>(values[i]));
+  return out;
+}
+
+std::vector<std::string> texts(const Buffer& buffer) {
+  const std::string all = static_cast<const char*>(buffer.values);
+  std::vector<std::string> out;
+  for (size_t begin = 0; begin <= all.size();) {
+    const size_t comma = std::min(all.find(',', begin), all.size());
+    out.push_back(all.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+InfoType VcfReader::info_type(const std::string& tag) const {
+  const std::lock_guard lock(impl_->shared->mutex);
+  const bcf_hdr_t* header = impl_->shared->header;
+  const int id = bcf_hdr_id2int(header, BCF_DT_ID, tag.c_str());
+  if (!bcf_hdr_idinfo_exists(header, BCF_HL_INFO, id)) return InfoType::none;
+  return type_of(bcf_hdr_id2type(header, BCF_HL_INFO, id));
+}
+
+InfoValues VcfReader::info(const VcfRecord& record, const std::string& tag) const {
+  const VcfRecord::Impl& source = *record.impl_;
+  const std::lock_guard lock(impl_->shared->mutex);
+  bcf_hdr_t* header = impl_->shared->header;
+  const int id = bcf_hdr_id2int(header, BCF_DT_ID, tag.c_str());
+  if (!bcf_hdr_idinfo_exists(header, BCF_HL_INFO, id)) return {};
+  const int kind = bcf_hdr_id2type(header, BCF_HL_INFO, id);
+  Buffer buffer;
+  const int count =
+      bcf_get_info_values(header, source.record, tag.c_str(), &buffer.values, &buffer.capacity, kind);
+  constexpr int absent = -3;
+  if (count == absent || (kind == BCF_HT_FLAG && count == 0)) return {};
+  if (count < 0)
+    throw Error("read_vcf", source.where() + ": the values of " + tag +
+                                " are not what the header says of them; correct the record or the header");
+  InfoValues out;
+  out.type = type_of(kind);
+  out.number = number_of(bcf_hdr_id2length(header, BCF_HL_INFO, id));
+  if (kind == BCF_HT_INT) out.numbers = integers(buffer, count);
+  if (kind == BCF_HT_REAL) out.numbers = reals(buffer, count);
+  if (kind == BCF_HT_STR && count > 0) out.texts = texts(buffer);
+  return out;
+}
+
+}  // namespace carbon

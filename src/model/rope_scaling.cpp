@@ -1,0 +1,92 @@
+// --rope-scaling. See rope_scaling.hpp.
+#include "src/model/rope_scaling.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "src/util/error.hpp"
+#include "src/util/json.hpp"
+
+namespace carbon {
+namespace {
+
+// The published models by their shapes (carbon_model 2.1), and how far they were evaluated (2.4).
+struct Published {
+  const char* name;
+  size_t hidden, layers, heads;
+  size_t original;  // tokens, without scaling
+  size_t limit;     // tokens with YaRN; 0: no long-context training
+};
+constexpr Published kPublished[] = {
+    {"Carbon-500M", 1024, 28, 16, 8192, 0},
+    {"Carbon-3B", 3072, 30, 32, 32768, 65536},
+    {"Carbon-8B", 4096, 32, 32, 32768, 131072},
+};
+constexpr double kPublishedFactor = 4;
+
+std::string factor_text(double factor) {
+  char text[40];
+  return std::string(text, std::to_chars(text, text + sizeof text, factor).ptr);
+}
+
+}  // namespace
+
+RopeScaling parse_rope_scaling(const std::string& text) {
+  RopeScaling scaling;
+  if (text == "none") return scaling;
+  constexpr std::string_view kPrefix = "yarn:";
+  const char* const end = text.data() + text.size();
+  if (text.starts_with(kPrefix)) {
+    const auto [stop, code] = std::from_chars(text.data() + kPrefix.size(), end, scaling.factor);
+    scaling.yarn = code == std::errc() && stop == end && std::isfinite(scaling.factor) && scaling.factor >= 1;
+  }
+  if (!scaling.yarn)
+    throw Error("parse_rope_scaling", "--rope-scaling '" + printable(text) +
+                                          "': expected none, or yarn:FACTOR with a factor of 1 or more, such "
+                                          "as yarn:4");
+  return scaling;
+}
+
+std::string rope_scaling_text(const RopeScaling& scaling) {
+  return scaling.yarn ? "yarn:" + factor_text(scaling.factor) : "none";
+}
+
+void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config) {
+  const double original = config.rope_scaling.yarn ? config.rope_scaling.original_max_positions
+                                                   : static_cast<double>(config.max_positions);
+  const double positions = std::floor(original * asked.factor);
+  if (positions > static_cast<double>(kMaxPositions))
+    throw Error("rope_scaling", "--rope-scaling " + rope_scaling_text(asked) + " makes a context of " +
+                                    factor_text(positions) + " tokens of the model's " +
+                                    factor_text(original) + "; the largest is " +
+                                    std::to_string(kMaxPositions));
+  config.rope_scaling = asked;
+  if (asked.yarn) config.rope_scaling.original_max_positions = original;
+  config.max_positions = static_cast<size_t>(positions);
+}
+
+std::string long_context_warning(const ModelConfig& config) {
+  const RopeScaling& scaling = config.rope_scaling;
+  if (!scaling.yarn) return "";
+  for (const Published& model : kPublished) {
+    if (config.hidden != model.hidden || config.layers != model.layers || config.heads != model.heads ||
+        scaling.original_max_positions != static_cast<double>(model.original))
+      continue;
+    const std::string name = model.name;
+    if (model.limit == 0)
+      return name + " had no long-context training: nothing is known of it beyond " +
+             std::to_string(model.original) + " tokens, with YaRN or without";
+    if (scaling.factor != kPublishedFactor)
+      return name + " is published with YaRN of factor " + factor_text(kPublishedFactor) + ", up to " +
+             std::to_string(model.limit) + " tokens; nothing is known of it with factor " +
+             factor_text(scaling.factor);
+    if (config.max_positions > model.limit)
+      return name + " is published with YaRN up to " + std::to_string(model.limit) +
+             " tokens; longer sequences, up to " + std::to_string(config.max_positions) +
+             ", are computed, but it fails at most tasks in them";
+  }
+  return "";
+}
+
+}  // namespace carbon

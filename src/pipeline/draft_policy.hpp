@@ -1,0 +1,64 @@
+// How many 6-mers to draft a round: a fixed number, or what acceptance and times measured so far say is
+// fastest.
+//
+// A round drafts k 6-mers a row in k steps of the draft model and checks them in one chunk of k + 1 tokens.
+// If a drafted 6-mer is accepted with probability a, independently, a round yields E(k) = (1 - a^(k+1)) / (1
+// - a) 6-mers (Leviathan et al. 2023, eq. 1), so that the speed is E(k) / (draft time + target time). The
+// choice changes the time a run takes and no byte of its output.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace carbon {
+
+/// What one round did.
+struct DraftRound {
+  size_t k = 0;         // drafted a row, at most
+  size_t rows = 0;      // samples alive
+  uint64_t tested = 0;  // drafted 6-mers up to and with the first one refused, over all rows
+  uint64_t accepted = 0;
+  double draft_seconds = 0, target_seconds = 0;
+};
+
+class DraftPolicy {
+ public:
+  /// Nothing: choose.
+  explicit DraftPolicy(std::optional<size_t> fixed) : fixed_(fixed) {}
+
+  /// 6-mers to draft in the next round; 0 in a round that measures the target alone, and when off().
+  size_t next() const;
+  void record(const DraftRound& round);
+  /// True, for good, once drafting was found to be slower than not drafting.
+  bool off() const { return off_; }
+  /// Share of tested 6-mers that were accepted.
+  double acceptance() const { return tested_ > 0 ? accepted_ / tested_ : 0; }
+
+  /// E(k): 6-mers a round yields on average.
+  static double expected(double acceptance, size_t k);
+
+ private:
+  // The values of k that are measured; others lie on straight lines between them.
+  static constexpr std::array<size_t, 5> kMeasured = {0, 1, 3, 7, 15};
+  struct Cost {
+    int samples = 0;
+    double seconds = 0;  // a round of this k
+  };
+
+  void start_measuring();
+  void choose();
+  double seconds(size_t k) const;
+
+  std::optional<size_t> fixed_;
+  bool off_ = false;
+  bool measuring_ = true;
+  size_t turn_ = 0;  // of the measuring rounds
+  size_t chosen_ = 0, steady_rounds_ = 0;
+  size_t rows_ = 0;  // for which the costs hold
+  std::array<Cost, kMeasured.size()> costs_;
+  double tested_ = 0, accepted_ = 0;
+};
+
+}  // namespace carbon

@@ -1,0 +1,344 @@
+#include "src/pipeline/generate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "src/pipeline/drafter.hpp"
+#include "src/pipeline/generate_prompt.hpp"
+#include "src/pipeline/generate_row.hpp"
+#include "src/pipeline/generate_writer.hpp"
+#include "src/util/bounded_queue.hpp"
+#include "src/util/error.hpp"
+#include "src/util/log.hpp"
+#include "tokenizer/bpe.hpp"
+#include "tokenizer/hybrid.hpp"
+#include "tokenizer/metadata_tags.hpp"
+
+namespace carbon {
+namespace {
+
+// Prompts that are read ahead.
+constexpr size_t kQueuedPrompts = 64;
+// Keys and values are kept for this many times --batch-tokens tokens, which bounds memory; one sample runs
+// however long it is.
+constexpr size_t kCachedBatches = 8;
+// First 6-mers drawn at a time.
+constexpr size_t kStartsAtOnce = 1024;
+// Finished samples that wait for an earlier one.
+constexpr size_t kMaxWaitingBytes = size_t{1} << 24;
+
+size_t pages(size_t tokens) {
+  return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
+}
+
+// A prompt whose keys and values are there and whose samples are not all started.
+struct ActivePrompt {
+  std::shared_ptr<const Prompt> prompt;
+  std::optional<Sequence> sequence, draft;
+  const float* logits;  // [4096] of the first new 6-mer, in start_logits_
+  uint32_t next_sample = 0;
+};
+
+class Generator {
+ public:
+  Generator(Engine& engine, Drafter* drafter, const GenerateOptions& options, BoundedQueue<Prompt>& queue)
+      : engine_(engine),
+        drafter_(drafter),
+        options_(options),
+        queue_(queue),
+        writer_(options),
+        progress_(options.progress, "generate", "bp") {}
+
+  void run() {
+    for (;;) {
+      do start_samples();
+      while (has_room() && prefill());
+      if (live_.empty() && prompts_.empty() && ended_) break;
+      if (!live_.empty()) round();
+      writer_.flush();
+    }
+    progress_.finish();
+    writer_.close();
+    report();
+  }
+
+ private:
+  // Pages that the living samples will take beyond those in use; one of each for the copy of a shared page.
+  size_t promised_pages() const {
+    size_t sum = 0;
+    for (const GenerateRow& row : live_)
+      sum += pages(row.prompt->context.size() + row.prompt->kmers()) + 1 - pages(row.sequence->length());
+    return sum;
+  }
+
+  bool has_room() const {
+    return live_.empty() ||
+           (live_.size() < engine_.batch_tokens() && writer_.waiting_bytes() < kMaxWaitingBytes &&
+            engine_.decoder().kv().pages_in_use() + promised_pages() < page_limit());
+  }
+  size_t page_limit() const { return kCachedBatches * engine_.batch_tokens() / ops::kPageTokens; }
+
+  bool next_prompt();
+  bool prefill();
+  void start_samples();
+  void round();
+  void check_group(std::span<GenerateRow> rows);
+  void retire(GenerateRow& row);
+  void report() const;
+  [[noreturn]] void not_finite(const GenerateRow& row) const;
+
+  Engine& engine_;
+  Drafter* drafter_;
+  const GenerateOptions& options_;
+  BoundedQueue<Prompt>& queue_;
+  GenerateWriter writer_;
+  Progress progress_;
+  bool ended_ = false;       // no prompt will come
+  std::deque<Prompt> read_;  // from the queue, not yet prefilled
+  std::deque<ActivePrompt> prompts_;
+  std::vector<GenerateRow> live_;
+  std::vector<float> start_logits_, logits_;  // [rows, 4096] of the last prefill and of the last check_group
+  uint64_t done_bases_ = 0;
+  struct {
+    uint64_t tokens_read = 0, kmers = 0, rounds = 0;
+    double reading = 0, rounds_seconds = 0;
+  } total_;
+};
+
+// True if a prompt is in read_. Waits for one only if there is nothing else to do.
+bool Generator::next_prompt() {
+  if (!read_.empty() || ended_) return !read_.empty();
+  if (queue_.try_pop(read_)) return true;
+  if (!live_.empty() || !prompts_.empty()) return false;
+  ended_ = !queue_.pop(read_);
+  return !ended_;
+}
+
+// Runs waiting prompts through the model, about a batch of tokens; false if there was none, or some still
+// have samples to start.
+bool Generator::prefill() {
+  if (!prompts_.empty()) return false;
+  std::vector<std::shared_ptr<const Prompt>> group;
+  std::vector<Sequence> sequences;
+  size_t tokens = 0, taken = engine_.decoder().kv().pages_in_use() + promised_pages();
+  while (group.size() * options_.samples < kStartsAtOnce && next_prompt()) {
+    const size_t length = read_.front().context.size();
+    const size_t row_pages = pages(length + read_.front().kmers()) + 1;
+    const bool first = group.empty() && live_.empty();
+    if (!first && (tokens + length > engine_.batch_tokens() || taken + row_pages > page_limit())) break;
+    tokens += length;
+    taken += row_pages;
+    group.push_back(std::make_shared<const Prompt>(std::move(read_.front())));
+    read_.pop_front();
+    sequences.push_back(engine_.decoder().kv().make_sequence());
+  }
+  if (group.empty()) return false;
+
+  const Stopwatch watch;
+  std::vector<Chunk> chunks;
+  for (size_t i = 0; i < group.size(); ++i)
+    chunks.push_back(
+        {&sequences[i], group[i]->context, group[i]->context.size() - 1, group[i]->context.size()});
+  const HiddenRows rows = engine_.decoder().forward(chunks);
+  start_logits_.resize(rows.count * ops::kKmers);
+  engine_.head().kmer_logits(rows, start_logits_.data());
+  std::vector<std::optional<Sequence>> drafts(group.size());
+  if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
+  for (size_t i = 0; i < group.size(); ++i)
+    prompts_.push_back(
+        {group[i], std::move(sequences[i]), std::move(drafts[i]), start_logits_.data() + i * ops::kKmers, 0});
+  total_.tokens_read += tokens;
+  total_.reading += watch.seconds();
+  return true;
+}
+
+// Draws the first 6-mers of as many samples as there is room for.
+void Generator::start_samples() {
+  while (!prompts_.empty() && has_room()) {
+    std::vector<GenerateRow> rows;
+    std::vector<const float*> logits;
+    size_t taken = engine_.decoder().kv().pages_in_use() + promised_pages();
+    for (ActivePrompt& active : prompts_) {
+      const size_t row_pages = pages(active.prompt->context.size() + active.prompt->kmers()) + 1 -
+                               pages(active.sequence->length());
+      while (active.next_sample < options_.samples && rows.size() < kStartsAtOnce) {
+        const bool first = rows.empty() && live_.empty();
+        if (!first && active.prompt->kmers() > 1 &&
+            (live_.size() + rows.size() >= engine_.batch_tokens() || taken + row_pages > page_limit()))
+          break;
+        taken += row_pages;
+        GenerateRow& row = rows.emplace_back();
+        row.prompt = active.prompt;
+        row.sample = active.next_sample++;
+        logits.push_back(active.logits);
+        if (row.prompt->kmers() == 1) continue;  // done with the first 6-mer
+        row.sequence = active.sequence->fork();
+        if (active.draft && drafter_->on()) row.draft = active.draft->fork();
+      }
+      if (active.next_sample < options_.samples) break;
+    }
+    if (rows.empty()) return;
+    for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
+      rows[i].take({logits[i], ops::kKmers}, joint, options_.sampler);
+    });
+    for (GenerateRow& row : rows) {
+      if (!row.finite) not_finite(row);
+      if (row.done())
+        retire(row);
+      else
+        live_.push_back(std::move(row));
+    }
+    while (!prompts_.empty() && prompts_.front().next_sample == options_.samples) prompts_.pop_front();
+  }
+}
+
+// One pass for every living sample: a 6-mer each, and those of the draft that the target agrees with.
+void Generator::round() {
+  const Stopwatch whole;
+  std::vector<size_t> drawn_before;
+  for (const GenerateRow& row : live_) drawn_before.push_back(row.kmers.size());
+  if (drafter_ && drafter_->on()) drafter_->propose(live_);
+
+  const Stopwatch watch;
+  for (size_t begin = 0; begin < live_.size();) {
+    size_t end = begin, tokens = 0;
+    do tokens += 1 + live_[end++].proposed.size();
+    while (end < live_.size() && tokens + 1 + live_[end].proposed.size() <= engine_.batch_tokens());
+    check_group(std::span(live_).subspan(begin, end - begin));
+    begin = end;
+  }
+  if (drafter_ && drafter_->on()) drafter_->settle(live_, drawn_before, watch.seconds());
+  for (size_t i = 0; i < live_.size(); ++i) total_.kmers += live_[i].kmers.size() - drawn_before[i];
+  ++total_.rounds;
+  total_.rounds_seconds += whole.seconds();
+
+  for (GenerateRow& row : live_)
+    if (row.done()) retire(row);
+  std::erase_if(live_, [](const GenerateRow& row) { return row.done(); });
+  uint64_t bases = done_bases_;
+  for (const GenerateRow& row : live_) bases += kKmerLength * row.kmers.size() - row.prompt->given;
+  if (!live_.empty()) progress_.update(bases, live_.front().prompt->name);
+}
+
+// Runs the last 6-mer of each row and what is proposed behind it, draws at each place, and keeps what it drew
+// up to and with the first 6-mer that is not the proposed one.
+void Generator::check_group(std::span<GenerateRow> rows) {
+  const uint32_t first = engine_.config().layout.kmer0();
+  std::vector<std::vector<uint32_t>> tokens(rows.size());
+  std::vector<Chunk> chunks;
+  std::vector<size_t> first_row;
+  size_t count = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    tokens[i].push_back(first + rows[i].kmers.back());
+    for (const uint16_t kmer : rows[i].proposed) tokens[i].push_back(first + kmer);
+    chunks.push_back({&*rows[i].sequence, tokens[i], 0, tokens[i].size()});
+    first_row.push_back(count);
+    count += tokens[i].size();
+  }
+  const HiddenRows hidden = engine_.decoder().forward(chunks);
+  logits_.resize(count * ops::kKmers);
+  engine_.head().kmer_logits(hidden, logits_.data());
+  for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
+    GenerateRow& row = rows[i];
+    for (size_t at = 0; at <= row.proposed.size(); ++at) {
+      row.take({logits_.data() + (first_row[i] + at) * ops::kKmers, ops::kKmers}, joint, options_.sampler);
+      if (!row.finite || (at < row.proposed.size() && row.kmers.back() != row.proposed[at])) break;
+    }
+  });
+  for (GenerateRow& row : rows) {
+    if (!row.finite) not_finite(row);
+    row.sequence->truncate(row.prompt->context.size() + row.kmers.size() - 1);
+  }
+}
+
+void Generator::retire(GenerateRow& row) {
+  writer_.put(*row.prompt, row.sample, row.bases(), row.logp);
+  done_bases_ += row.prompt->length;
+  progress_.update(done_bases_, row.prompt->name);
+}
+
+void Generator::report() const {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%llu tokens of prompts in %.3f s; %llu 6-mers in %llu rounds in %.3f s after the first ones",
+                static_cast<unsigned long long>(total_.tokens_read), total_.reading,
+                static_cast<unsigned long long>(total_.kmers), static_cast<unsigned long long>(total_.rounds),
+                total_.rounds_seconds);
+  log::info("generate", text);
+}
+
+void Generator::not_finite(const GenerateRow& row) const {
+  const size_t base = kKmerLength * row.kmers.size() - (row.kmers.empty() ? 0 : row.prompt->given) + 1;
+  throw Error("generate", "non-finite logits at new base " + std::to_string(base) + " of " +
+                              row.prompt->name + ", sample " + std::to_string(row.sample + 1) +
+                              "; the checkpoint's weights or activations are not finite");
+}
+
+// Ids of the metadata text: built in where it is known, else through the model's BPE files.
+std::vector<uint32_t> prefix_ids(const Engine& engine, const std::string& text) {
+  const TokenLayout& layout = engine.config().layout;
+  if (text.empty()) return {};
+  if (layout.first == 0)
+    throw Error("generate",
+                "the model " + engine.checkpoint().id() +
+                    " has a vocabulary of DNA alone and cannot read metadata; leave out --prefix, "
+                    "--species and --gene-type");
+  for (const char* tag : {"<dna>", "</dna>"})
+    if (text.find(tag) != std::string::npos)
+      throw Error("generate", std::string("--prefix holds ") + tag + "; it is the text before <dna> alone");
+  if (layout.first == TokenLayout{}.first)
+    if (std::optional<std::vector<uint32_t>> ids = known_tag_ids(text)) return *ids;
+  const std::string& dir = engine.checkpoint().dir();
+  if (!Bpe::present(dir))
+    throw Error("generate", "the prefix '" + text + "' is no known tag and " + dir +
+                                " has no tokenizer files; put tokenizer.json, or vocab.json and merges.txt, "
+                                "beside the weights");
+  return HybridTokenizer(layout, std::make_shared<const Bpe>(Bpe::load(dir))).encode(text).ids;
+}
+
+void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, BoundedQueue<Prompt>& queue) {
+  std::vector<Prompt> one;
+  if (options.unconditional) {
+    one.push_back(planner.plan_unconditional());
+    return queue.push(one);
+  }
+  FastaReader reader(options.input);
+  uint64_t record = 0;
+  for (FastaRecord fasta; reader.next(fasta); ++record) {
+    one.push_back(planner.plan(record, fasta));
+    queue.push(one);
+  }
+}
+
+}  // namespace
+
+void run_generate(Engine& engine, Engine* draft, const GenerateOptions& options) {
+  std::optional<Drafter> drafter;
+  if (draft) drafter.emplace(*draft, engine, options);
+  const PromptPlanner planner(engine.config(), draft ? &draft->config() : nullptr,
+                              prefix_ids(engine, options.prefix), options);
+  BoundedQueue<Prompt> queue(kQueuedPrompts);
+  std::thread reader([&] {
+    try {
+      read_prompts(planner, options, queue);
+      queue.close();
+    } catch (...) {
+      queue.fail(std::current_exception());
+    }
+  });
+  std::exception_ptr failure;
+  try {
+    Generator(engine, drafter ? &*drafter : nullptr, options, queue).run();
+  } catch (...) {
+    failure = std::current_exception();
+    queue.fail(failure);
+  }
+  reader.join();
+  if (failure) std::rethrow_exception(failure);
+  if (drafter) drafter->report();
+}
+
+}  // namespace carbon

@@ -1,0 +1,158 @@
+#include "src/plugin/host.hpp"
+
+#include <functional>
+
+#include "src/pipeline/provenance.hpp"
+#include "src/plugin/crash_guard.hpp"
+
+namespace carbon {
+namespace {
+
+/// Calls into the plugin, out of which no exception may come.
+int enter(const std::string& name, const std::function<int()>& call) {
+  std::string what;
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    what = std::string(": ") + error.what();
+  } catch (...) {
+  }
+  throw Error("plugin", "+" + name + " let an exception out" + what + "; tell its authors");
+}
+
+/// The plugin's state, destroyed however the run ends.
+class State {
+ public:
+  explicit State(const carbon_plugin& plugin) : plugin_(plugin) {}
+  ~State() {
+    try {
+      if (value && plugin_.destroy) plugin_.destroy(value);
+    } catch (...) {
+      // The run is over and has its result; there is nobody left to tell.
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  void* value = nullptr;
+
+ private:
+  const carbon_plugin& plugin_;
+};
+
+}  // namespace
+
+PluginRun::PluginRun(const carbon_plugin& plugin, const PluginRunOptions& options)
+    : carbon_run{&plugin_api()}, plugin_(plugin), options_(options) {
+  if (plugin.uses & CARBON_READS_RECORDS)
+    reader_ = std::make_unique<VcfReader>(options.inputs.front(), options.selection);
+}
+
+int PluginRun::fail(const std::string& reason) {
+  failure_ = std::make_exception_ptr(Error(options_.name, reason));
+  return CARBON_ERROR;
+}
+
+Engine& PluginRun::engine() {
+  if (!(plugin_.uses & CARBON_USES_MODEL))
+    throw Error("plugin", "+" + options_.name + " asks for the model without CARBON_USES_MODEL");
+  if (!engine_) engine_ = std::make_unique<Engine>(options_.engine);
+  return *engine_;
+}
+
+const VcfReader& PluginRun::reader() const {
+  if (!reader_) throw Error("plugin", "+" + options_.name + " asks for records without CARBON_READS_RECORDS");
+  return *reader_;
+}
+
+void PluginRun::show_progress(uint64_t done, const char* unit, const char* where) {
+  if (!progress_) progress_ = std::make_unique<Progress>(options_.progress, "+" + options_.name, unit);
+  progress_->update(done, where);
+}
+
+carbon_output* PluginRun::open_output(const char* path) {
+  const bool is_main = !path;
+  if (is_main && (plugin_.uses & CARBON_WRITES_RECORDS))
+    throw Error("plugin",
+                "+" + options_.name + " writes records to -o and text as well; it needs two outputs");
+  if (is_main && main_output_open_)
+    throw Error("plugin", "+" + options_.name + " opens its output a second time");
+  main_output_open_ |= is_main;
+  return &outputs_.emplace_back(is_main ? options_.output : path);
+}
+
+void PluginRun::declare_tag(const InfoTag& tag) {
+  if (!(plugin_.uses & CARBON_WRITES_RECORDS) || writer_)
+    throw Error("plugin", "+" + options_.name + " declares the tag " + tag.id +
+                              (writer_ ? " after init" : " without CARBON_WRITES_RECORDS"));
+  tags_.push_back(tag);
+}
+
+void PluginRun::set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values) {
+  if (!writer_) throw Error("plugin", "+" + options_.name + " sets the tag " + tag + " of no output");
+  writer_->set_floats(record.record, tag, values);
+}
+
+// A negative status without a reason is still a failure.
+void PluginRun::check(int status) {
+  if (status >= 0) return;
+  if (failure_) std::rethrow_exception(failure_);
+  throw Error("plugin", "+" + options_.name + " failed without giving a reason; tell its authors");
+}
+
+void PluginRun::open_writer() {
+  VcfWriterOptions out;
+  out.path = options_.output;
+  if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
+  if (output_type(out) == 't')
+    throw Error("plugin", "a plugin writes VCF or BCF; one of -O u|b|v|z and a name to match");
+  out.tags = tags_;
+  if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
+  writer_ = std::make_unique<VcfWriter>(*reader_, out);
+}
+
+void PluginRun::process_records(void* state) {
+  if (plugin_.uses & CARBON_WRITES_RECORDS) open_writer();
+  uint64_t done = 0;
+  for (carbon_record record; reader_->next(record.record);) {
+    const int verdict = enter(options_.name, [&] { return plugin_.process(this, state, &record); });
+    check(verdict);
+    if (writer_ && verdict == CARBON_KEEP) writer_->write(record.record);
+    const std::string where = record.record.contig() + ":" + std::to_string(record.record.pos() + 1);
+    show_progress(++done, "records", where.c_str());
+  }
+}
+
+void PluginRun::run() {
+  std::vector<std::string> arguments = {options_.name};
+  arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  State state(plugin_);
+  const int argc = static_cast<int>(arguments.size());
+  check(enter(options_.name, [&] { return plugin_.init(this, argc, argv.data(), &state.value); }));
+  if (reader_) process_records(state.value);
+  check(enter(options_.name, [&] { return plugin_.finish(this, state.value); }));
+  if (progress_) progress_->finish();
+  if (writer_) writer_->close();
+  for (carbon_output& output : outputs_) output.text.close();
+}
+
+std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {
+  const CrashGuard guard(name);
+  std::string text;
+  enter(name, [&] {
+    text = plugin.usage();
+    return int{CARBON_OK};
+  });
+  return text;
+}
+
+void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options) {
+  const CrashGuard guard(options.name);
+  PluginRun run(plugin, options);
+  run.run();
+}
+
+}  // namespace carbon

@@ -1,0 +1,130 @@
+// One run of one plugin: the program's side of plugins/carbon_plugin.h.
+//
+// Owns the input, the outputs, the model and every handle that the plugin is given, and turns exceptions into
+// the C interface's error codes and back. Knows no plugin.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/carbon_plugin.h"
+#include "src/genome/fasta.hpp"
+#include "src/genome/output.hpp"
+#include "src/genome/regions.hpp"
+#include "src/genome/text_input.hpp"
+#include "src/genome/vcf.hpp"
+#include "src/pipeline/engine.hpp"
+#include "src/util/error.hpp"
+#include "src/util/progress.hpp"
+
+// What the opaque handles of the C interface are.
+struct carbon_record {
+  carbon::VcfRecord record;
+};
+struct carbon_output {
+  explicit carbon_output(const std::string& path) : text(path) {}
+  carbon::TextOutput text;
+};
+struct carbon_text {
+  explicit carbon_text(const std::string& path) : input(path, "read_text") {}
+  carbon::TextInput input;
+  std::string line, where;
+};
+struct carbon_sequences {
+  explicit carbon_sequences(const std::string& path) : reader(path) {}
+  carbon::FastaReader reader;
+  carbon::FastaRecord record;
+};
+struct carbon_fasta {
+  explicit carbon_fasta(const std::string& path) : fasta(path) {}
+  carbon::IndexedFasta fasta;
+  std::vector<carbon::Region> regions;
+  std::vector<carbon_region> region_views;
+};
+
+namespace carbon {
+
+struct PluginRunOptions {
+  std::string name;
+  std::vector<std::string> inputs;     // one VCF for a plugin that reads records
+  std::vector<std::string> arguments;  // the plugin's own
+  std::string output = "-";
+  std::string output_type;     // of records, as -O
+  VcfReaderOptions selection;  // of records
+  bool version_lines = true;
+  std::string command_line;
+  EngineOptions engine;
+  ProgressMode progress = ProgressMode::automatic;
+};
+
+/// Runs the plugin from init to destroy. Throws Error, also for the plugin's own failures; nothing of a named
+/// output remains then.
+void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options);
+
+/// The plugin's own part of --help.
+std::string plugin_usage(const carbon_plugin& plugin, const std::string& name);
+
+/// The handle that the plugin sees as carbon_run, and what it stands for.
+class PluginRun : public carbon_run {
+ public:
+  PluginRun(const carbon_plugin& plugin, const PluginRunOptions& options);
+  void run();
+
+  static PluginRun& of(carbon_run* run) { return *static_cast<PluginRun*>(run); }
+
+  /// Calls `f`; an exception is remembered and answered by `otherwise`.
+  template <class F, class T>
+  T guarded(F f, T otherwise) noexcept {
+    try {
+      return f();
+    } catch (...) {
+      failure_ = std::current_exception();
+      return otherwise;
+    }
+  }
+  int fail(const std::string& reason);
+
+  const carbon_plugin& plugin() const { return plugin_; }
+  const PluginRunOptions& options() const { return options_; }
+  /// Loaded when first asked for. Throws Error if the plugin does not use the model.
+  Engine& engine();
+  /// Throws Error if the plugin does not read records.
+  const VcfReader& reader() const;
+
+  void show_progress(uint64_t done, const char* unit, const char* where);
+  carbon_output* open_output(const char* path);
+  void declare_tag(const InfoTag& tag);
+  void set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values);
+
+  std::deque<carbon_text> texts;
+  std::deque<carbon_sequences> sequences;
+  std::deque<carbon_fasta> fastas;
+  /// What the last record_info() and property() handed out.
+  InfoValues info;
+  std::vector<const char*> info_texts;
+  std::string property;
+
+ private:
+  void check(int status);
+  void process_records(void* state);
+  void open_writer();
+
+  const carbon_plugin& plugin_;
+  const PluginRunOptions& options_;
+  std::exception_ptr failure_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<VcfReader> reader_;
+  std::unique_ptr<VcfWriter> writer_;
+  std::vector<InfoTag> tags_;
+  std::deque<carbon_output> outputs_;
+  bool main_output_open_ = false;
+};
+
+/// The table of functions, one for all runs.
+const carbon_api& plugin_api();
+
+}  // namespace carbon

@@ -1,0 +1,199 @@
+#include "src/plugin/loader.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+#include "src/plugin/crash_guard.hpp"
+#include "src/util/error.hpp"
+#include "src/util/json.hpp"
+
+namespace carbon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEntry = "carbon_plugin_entry";
+constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, on a slow network disk seconds
+constexpr uint32_t kKnownUses =
+    CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS | CARBON_READS_INPUTS;
+
+// Installed plugins lie beside the program's own libraries, such as carbon-cuda.so.
+bool is_plugin_name(const std::string& name) {
+  return !name.empty() && !name.starts_with("carbon-") &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+             std::string::npos;
+}
+
+[[noreturn]] void refuse(const PluginFile& file, const std::string& what) {
+  throw Error("plugin", "+" + file.name + " (" + file.path + ") " + what);
+}
+
+/// What is wrong with what the entry returned, "" if nothing is. Only `abi` may be read before it is checked.
+std::string defect(const carbon_plugin* plugin) {
+  if (!plugin) return "gave no description of itself: its " + std::string(kEntry) + "() returned null";
+  if (plugin->abi != CARBON_PLUGIN_ABI)
+    return "has plugin interface version " + std::to_string(plugin->abi) + ", this carbon has " +
+           std::to_string(CARBON_PLUGIN_ABI) + "; compile it with this carbon's carbon_plugin.h";
+  if (plugin->size < sizeof(carbon_plugin)) return "is incomplete: its `size` is not sizeof(carbon_plugin)";
+  if (!plugin->version || !plugin->about || !plugin->usage || !plugin->init || !plugin->finish)
+    return "is incomplete: version, about, usage, init and finish must not be null";
+  if (plugin->uses & ~kKnownUses) return "uses what this carbon does not have; it needs a newer one";
+  const bool reads = plugin->uses & CARBON_READS_RECORDS;
+  if (reads != (plugin->process != nullptr) || (!reads && (plugin->uses & CARBON_WRITES_RECORDS)) ||
+      (reads && (plugin->uses & CARBON_READS_INPUTS)))
+    return "contradicts itself: `process` goes with CARBON_READS_RECORDS, CARBON_WRITES_RECORDS needs that, "
+           "and "
+           "CARBON_READS_INPUTS excludes it";
+  return "";
+}
+
+/// Loads and asks, in this process. Exceptions of the plugin pass through.
+const carbon_plugin& open_plugin(const PluginFile& file) {
+  void* library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* reason = dlerror();
+    refuse(file, std::string("cannot be loaded: ") + (reason ? reason : "unknown error"));
+  }
+  const auto entry = reinterpret_cast<carbon_plugin_entry_function*>(dlsym(library, kEntry));
+  if (!entry) refuse(file, "is no carbon plugin: it exports no " + std::string(kEntry) + "()");
+  const carbon_plugin* plugin = entry();
+  if (const std::string wrong = defect(plugin); !wrong.empty()) refuse(file, wrong);
+  return *plugin;
+}
+
+/// What the child tells, as text fields that end in NUL: "+" version about, or "-" and what is wrong.
+std::string examine(const PluginFile& file) {
+  const auto field = [](const std::string& text) { return text + '\0'; };
+  try {
+    const carbon_plugin& plugin = open_plugin(file);
+    return field("+") + field(plugin.version) + field(plugin.about);
+  } catch (const Error& error) {
+    return field("-") + field(error.what());
+  } catch (const std::exception& error) {
+    return field("-") + field("+" + file.name + " (" + file.path +
+                              ") throws an exception while it is loaded: " + printable(error.what()));
+  } catch (...) {
+    return field("-") + field("+" + file.name + " (" + file.path + ") throws while it is loaded");
+  }
+}
+
+/// Whatever the plugin does here ends with the process, its words included.
+[[noreturn]] void run_child(const PluginFile& file, int report) {
+  const int null = open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, fd);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM, SIGTERM, SIGINT, SIGHUP})
+    signal(number, SIG_DFL);
+  alarm(kProbeSeconds);
+  const std::string said = examine(file);
+  for (size_t done = 0; done < said.size();) {
+    const ssize_t count = write(report, said.data() + done, said.size() - done);
+    if (count <= 0) break;
+    done += static_cast<size_t>(count);
+  }
+  _exit(0);
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char block[4096];
+  for (;;) {
+    const ssize_t count = read(fd, block, sizeof block);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(block, static_cast<size_t>(count));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_directories() {
+  std::vector<std::string> directories;
+  const char* listed = std::getenv("CARBON_PLUGINS");
+  std::stringstream list(listed ? listed : "");
+  for (std::string entry; std::getline(list, entry, ':');)
+    if (!entry.empty()) directories.push_back(entry);
+  std::error_code ignored;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
+    directories.push_back((program.parent_path() / "plugins").string());
+  directories.push_back(std::string(CARBON_LIBEXECDIR) + "/carbon");
+  return directories;
+}
+
+std::vector<PluginFile> plugins_in(const std::string& directory) {
+  std::vector<PluginFile> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() == ".so" && is_plugin_name(name))
+      found.push_back({name, entry.path().string()});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const PluginFile& a, const PluginFile& b) { return a.name < b.name; });
+  return found;
+}
+
+PluginFile find_plugin(const std::string& name) {
+  std::error_code ignored;
+  if (name.find('/') != std::string::npos) {
+    if (!fs::exists(name, ignored)) throw Error("plugin", "+" + printable(name) + ": no such file");
+    return {fs::path(name).stem().string(), name};
+  }
+  if (!is_plugin_name(name))
+    throw Error("plugin", "'+" + printable(name) +
+                              "' names no plugin: expected letters, digits, - and _, not carbon- first");
+  std::string searched;
+  for (const std::string& directory : plugin_directories()) {
+    const fs::path path = fs::path(directory) / (name + ".so");
+    if (fs::exists(path, ignored)) return {name, path.string()};
+    searched += (searched.empty() ? "" : ", ") + directory;
+  }
+  throw Error("plugin", "no plugin " + name + ".so in " + searched +
+                            "; 'carbon plugin -l' lists those there are, CARBON_PLUGINS adds directories");
+}
+
+PluginSummary probe_plugin(const PluginFile& file) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("plugin", std::string("no pipe: ") + std::strerror(errno));
+  const pid_t child = fork();
+  if (child == 0) run_child(file, ends[1]);
+  close(ends[1]);
+  const std::string said = child > 0 ? read_all(ends[0]) : "";
+  close(ends[0]);
+  int status = 0;
+  if (child < 0) throw Error("plugin", std::string("no child process: ") + std::strerror(errno));
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    refuse(file, "has not finished loading after " + std::to_string(kProbeSeconds) + " seconds");
+  if (WIFSIGNALED(status))
+    refuse(file, "crashes while it is loaded (signal " + std::to_string(WTERMSIG(status)) + ", " +
+                     strsignal(WTERMSIG(status)) + ")");
+  if (said.empty()) refuse(file, "ends the process while it is loaded");
+  std::vector<std::string> fields;
+  std::stringstream in(said);
+  for (std::string text; std::getline(in, text, '\0');) fields.push_back(text);
+  if (fields.size() == 2 && fields[0] == "-") throw Error("plugin", fields[1]);
+  if (fields.size() != 3) refuse(file, "ends the process while it is loaded");
+  return {printable(fields[1]), printable(fields[2])};
+}
+
+const carbon_plugin& load_plugin(const PluginFile& file) {
+  probe_plugin(file);
+  const CrashGuard guard(file.name);  // for what behaves otherwise the second time
+  return open_plugin(file);
+}
+
+}  // namespace carbon

@@ -1,0 +1,229 @@
+"""carbon +auroc: equal to scikit-learn, its labels, its counts, its intervals."""
+
+import json
+import os
+import random
+import sys
+
+from harness import Skip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, ok, write
+
+GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
+sys.path.insert(0, GOLDEN)
+import auroc_cases  # noqa: E402
+
+HEAD = """##fileformat=VCFv4.2
+##INFO=<ID=S,Number=A,Type=Float,Description="score">
+##INFO=<ID=R,Number=R,Type=Float,Description="score of every allele">
+##INFO=<ID=L,Number=A,Type=Integer,Description="label">
+##INFO=<ID=X,Number=1,Type=Float,Description="a value of the record">
+##INFO=<ID=V,Number=.,Type=Float,Description="values of who knows what">
+##INFO=<ID=SIG,Number=.,Type=String,Description="words">
+##INFO=<ID=F,Number=0,Type=Flag,Description="flag">
+%s#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO
+"""
+METRICS = ("auroc", "auprc", "average_precision", "auroc_by_chrom", "auprc_by_chrom", "average_precision_by_chrom",
+           "spearman")
+
+
+def vcf(lines):
+    """`lines` are (chromosome, number of ALTs, INFO)."""
+    contigs = dict.fromkeys(chromosome for chromosome, _, _ in lines)
+    body = "".join("%s\t%d\t.\tA\t%s\t.\t.\t%s\n" % (chromosome, 10 + i, ",".join("CGT"[:alts]) or ".", info or ".")
+                   for i, (chromosome, alts, info) in enumerate(lines))
+    return write(fresh(), "in.vcf", HEAD % "".join("##contig=<ID=%s>\n" % c for c in contigs) + body)
+
+
+def of_case(sites):
+    def shown(values):
+        return ",".join("." if v is None else "%g" % v for v in values)
+    return vcf([(chromosome, len(alleles), "S=%s;L=%s" % (shown([s for s, _ in alleles]), shown([l for _, l in alleles])))
+                for chromosome, alleles in sites])
+
+
+def table(text):
+    """{name: (value, low, high)}, None for a dot."""
+    lines = text.splitlines()
+    expect_equal(lines[0], "#metric\tvalue\tlow\thigh", "header")
+    return {f[0]: tuple(None if x == "." else float(x) for x in f[1:]) for f in (line.split("\t") for line in lines[1:])}
+
+
+def auroc(path, *options, bootstrap=0):
+    return table(ok("+auroc", path, "--", "--score", "S", "--label", "L", "--bootstrap", bootstrap, *options).text)
+
+
+def compare(found, wanted):
+    for name in METRICS:
+        if wanted[name] is None:
+            expect_equal(found[name][0], None, name)
+        else:
+            expect_close(found[name][0], wanted[name], 1e-9, name)
+
+
+for case_name, sites in auroc_cases.CASES.items():
+    @case(name="as scikit-learn: " + case_name)
+    def golden(case_name=case_name, sites=sites):
+        with open(os.path.join(GOLDEN, "auroc.json")) as f:
+            wanted = json.load(f)[case_name]
+        found = auroc(of_case(sites))
+        compare(found, wanted)
+        alleles = [allele for _, alleles in sites for allele in alleles]
+        expect_equal(found["alleles"][0], len(alleles), "alleles")
+        expect_equal(found["used"][0], len(auroc_cases.rows(sites)), "used")
+        expect_equal(found["missing_score"][0], sum(s is None for s, _ in alleles), "missing scores")
+        expect_equal(found["missing_label"][0], sum(s is not None and l is None for s, l in alleles), "missing labels")
+
+
+@case
+def as_the_scikit_learn_at_hand():
+    try:
+        import scipy  # noqa: F401
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise Skip("no scikit-learn; compared with numbers of it only")
+    for seed in range(100, 112):
+        sites = auroc_cases.sites(seed, 250, 3, seed % 3, missing=0.1)
+        compare(auroc(of_case(sites)), auroc_cases.with_sklearn(sites))
+
+
+@case
+def one_class_is_undefined_and_said():
+    for label, word in ((1, "positive"), (0, "negative")):
+        path = vcf([("c", 1, "S=%d;L=%d" % (i % 5, label)) for i in range(20)])
+        result = ok("+auroc", path, "--", "--score", "S", "--label", "L", "--bootstrap", "20")
+        found = table(result.text)
+        for name in METRICS:
+            expect_equal(found[name], (None, None, None), name)
+        expect_equal(result.messages("W"), ["[W::auroc] all 20 labelled alleles are %s: AUROC and AUPRC are undefined" % word],
+                     "warnings")
+
+
+@case
+def nothing_to_judge_is_an_error():
+    path = vcf([("c", 1, "S=.;L=1"), ("c", 1, "S=1;L=."), ("c", 2, "X=1")])
+    expect_failure(carbon("+auroc", path, "--", "--score", "S", "--label", "L"), "of 4, 3 lack the score, 1 the label")
+
+
+@case
+def negate_turns_the_score_round():
+    sites = auroc_cases.CASES["ties"]
+    plain, turned = auroc(of_case(sites)), auroc(of_case(sites), "--negate")
+    expect_close(plain["auroc"][0] + turned["auroc"][0], 1, 1e-9, "AUROC")
+    expect_close(plain["spearman"][0], -turned["spearman"][0], 1e-12, "Spearman")
+    opposite = [(c, [(None if s is None else -s, l) for s, l in alleles]) for c, alleles in sites]
+    expect_equal(auroc(of_case(opposite)), turned, "negated scores")
+
+
+def counts(lines, label, score="S"):
+    found = table(ok("+auroc", vcf(lines), "--", "--score", score, "--label", label, "--bootstrap", 0).text)
+    return tuple(int(found[name][0]) for name in ("positive", "negative", "missing_label", "other_label"))
+
+
+@case
+def labels():
+    words = [("c", 1, "S=1;SIG=Pathogenic"), ("c", 1, "S=2;SIG=Benign"), ("c", 1, "S=3;SIG=Uncertain"), ("c", 1, "S=4"),
+             ("c", 1, "S=5;SIG=Pathogenic/Likely_pathogenic"), ("c", 2, "S=6,7;SIG=Benign,other"),
+             ("c", 1, "S=8;SIG=Pathogenic,Benign"), ("c", 1, "S=9;SIG=.")]
+    expect_equal(counts(words, "SIG=Pathogenic/Benign"), (1, 3, 2, 3), "two lists")
+    expect_equal(counts(words, "SIG=Pathogenic,Pathogenic\\/Likely_pathogenic/Benign"), (2, 3, 2, 2), "a slash in a word")
+    expect_equal(counts(words, "SIG=Pathogenic"), (2, 5, 2, 0), "one list: all else is negative")
+    numbers = [("c", 1, "S=1;X=0.5"), ("c", 2, "S=2,3;X=1"), ("c", 1, "S=4;X=2"), ("c", 1, "S=5")]
+    for label, wanted in (("X>1", 1), ("X>=1", 3), ("X<1", 1), ("X<=1", 3), ("X==1", 2), ("X!=1", 2), ("X=1,2", 3)):
+        expect_equal(counts(numbers, label)[:3], (wanted, 4 - wanted, 1), label)
+    expect_equal(counts(numbers, "X=1/0.5"), (2, 1, 1, 1), "numbers in lists")
+    tenths = [("c", 1, "S=1;X=0.1"), ("c", 1, "S=2;X=0.3")]
+    expect_equal(counts(tenths, "X<=0.1")[:2], (1, 1), "a float compared in its own precision")
+    expect_equal(counts(tenths, "X=0.1/0.3")[:2], (1, 1), "and in lists")
+    flags = [("c", 1, "S=1;F"), ("c", 3, "S=2,3,4"), ("c", 2, "S=5,6;F")]
+    expect_equal(counts(flags, "F"), (3, 3, 0, 0), "a flag")
+    expect_equal(counts([("c", 2, "R=9,1,2;L=1,0"), ("c", 0, "R=3")], "L", score="R"), (1, 1, 0, 0), "Number=R")
+
+
+@case
+def a_number_that_is_no_class_has_a_rank_correlation():
+    lines = [("c", 1, "S=%d;X=%g" % (i, i * i / 10)) for i in range(30)]
+    result = ok("+auroc", vcf(lines), "--", "--score", "S", "--label", "X", "--bootstrap", 0)
+    found = table(result.text)
+    expect_equal((found["auroc"][0], found["spearman"][0]), (None, 1.0), "AUROC, Spearman")
+    expect(any("no classes" in line for line in result.messages("W")), "expected a warning", result)
+    # With a threshold there are classes, and the ranks are still those of the number.
+    found = table(ok("+auroc", vcf(lines), "--", "--score", "S", "--label", "X>20", "--bootstrap", 0).text)
+    expect_equal((found["auroc"][0], found["spearman"][0]), (1.0, 1.0), "AUROC, Spearman")
+
+
+class SplitMix64:
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        mask = (1 << 64) - 1
+        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return ((z ^ (z >> 31)) * n) >> 64
+
+
+def plain_auroc(rows):
+    positive, negative = [s for s, l in rows if l], [s for s, l in rows if not l]
+    if not positive or not negative:
+        return None
+    return sum((p > n) + (p == n) / 2 for p in positive for n in negative) / (len(positive) * len(negative))
+
+
+@case
+def intervals_are_those_of_the_same_draws():
+    rng = random.Random(11)
+    rows = [(rng.randrange(6), int(rng.random() < 0.2)) for _ in range(25)]
+    path = vcf([("c", 1, "S=%d;L=%d" % row) for row in rows])
+    found = auroc(path, "--seed", 5, "--confidence", 0.9, bootstrap=200)
+    draw, values = SplitMix64(5), []
+    for _ in range(200):
+        values.append(plain_auroc([rows[draw.below(len(rows))] for _ in rows]))
+    values = sorted(v for v in values if v is not None)
+
+    def quantile(share):
+        at = share * (len(values) - 1)
+        low = int(at)
+        return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
+    expect_close(found["auroc"][1], quantile(0.05), 1e-9, "low")
+    expect_close(found["auroc"][2], quantile(0.95), 1e-9, "high")
+    expect_equal(auroc(path, "--seed", 5, "--confidence", 0.9, bootstrap=200), found, "again with the same seed")
+    expect(auroc(path, "--seed", 6, "--confidence", 0.9, bootstrap=200) != found, "the seed changes nothing")
+
+
+@case
+def json_has_the_same_numbers():
+    path, out = of_case(auroc_cases.CASES["one class on some chromosomes"]), os.path.join(fresh(), "r.json")
+    found = auroc(path, "--json", out, bootstrap=50)
+    with open(out) as f:
+        document = json.load(f)
+    for name in METRICS:
+        metric = document["metrics"][name]
+        for part, value in zip(("value", "low", "high"), found[name]):
+            expect_close(metric[part], value, 1e-9, name + " " + part)
+    expect_equal([c["name"] for c in document["chromosomes"]], ["chr%d" % i for i in range(1, 6)], "chromosomes")
+    expect_equal([c["auroc"] is None for c in document["chromosomes"]], [False, True, False, True, False], "undefined")
+    expect_equal(document["counts"]["used"], int(found["used"][0]), "used")
+
+
+for words, message in (([], "--label is missing"), (["--label", "NOPE"], "no INFO tag NOPE"),
+                       (["--label", "SIG"], "is text"), (["--label", "F=1"], "is a flag"), (["--label", "X>two"], "not a number"),
+                       (["--label", "SIG=a/b/c"], "a second /"), (["--label", "=a"], "expected TAG"),
+                       (["--label", "L", "--score", "SIG"], "is a number"), (["--label", "L", "--confidence", "2"], "from 0 to 1"),
+                       (["--label", "L", "--nonsense"], "'--nonsense' is no option"), (["--label"], "lacks its value")):
+    @case(name="refused: -- " + " ".join(words))
+    def refused(words=words, message=message):
+        path = vcf([("c", 1, "S=1;L=1")])
+        out = os.path.join(fresh(), "out")
+        expect_failure(carbon("+auroc", "-o", out, path, "--", "--score", "S", *words), "[E::auroc] ", message)
+        expect(not os.path.exists(out), "an output file appeared")
+
+
+@case
+def values_of_no_known_allele_are_refused():
+    path = vcf([("c", 2, "V=1,2;L=1,0")])
+    expect_failure(carbon("+auroc", path, "--", "--score", "V", "--label", "L"), "c:10", "Number=A or R")
+
+
+if __name__ == "__main__":
+    main()

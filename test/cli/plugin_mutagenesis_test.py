@@ -1,0 +1,152 @@
+"""carbon +mutagenesis: every change once, scored to the letter as carbon vep scores the same records."""
+
+import os
+
+from harness import (carbon, case, data, expect, expect_equal, expect_failure, fresh, genome, info_of, is_bgzf, main, model, ok, parse_fasta,
+                     read, records, tool, write)
+
+SETTINGS = ("--window", "48")
+GENOME = {name: bases.upper() for name, bases in genome().items()}
+
+
+def mutagenesis(*args, before=(), fasta=None):
+    return ok("+mutagenesis", "-m", model(), *before, fasta or data("mini.fa"), "--", *SETTINGS, *args)
+
+
+def sites(text):
+    """[(contig, pos, ref, [alt], [value])]."""
+    out = []
+    for line in records(text):
+        fields = line.split("\t")
+        tag = "CARBON_NT" if "CARBON_NT" in fields[7] else "CARBON_LLR"
+        out.append((fields[0], int(fields[1]), fields[3], fields[4].split(","), info_of(line)[tag].split(",")))
+    return out
+
+
+def snvs(contig, begin, end):
+    """What is expected for bases [begin, end)."""
+    return [(contig, p + 1, GENOME[contig][p], [x for x in "ACGT" if x != GENOME[contig][p]]) for p in range(begin, end)
+            if GENOME[contig][p] in "ACGT"]
+
+
+def indels(contig, begin, end):
+    bases, out = GENOME[contig], []
+    for p in range(begin, end):
+        if bases[p] not in "ACGT":
+            continue
+        if p > 0 and bases[p - 1] in "ACGT":
+            out.append((contig, p, bases[p - 1:p + 1], [bases[p - 1]]))
+        elif p == 0 and bases[1] in "ACGT":
+            out.append((contig, 1, bases[:2], [bases[1]]))
+        out.append((contig, p + 1, bases[p], [bases[p] + x for x in "ACGT"]))
+    return out
+
+
+def as_vep(text, *options):
+    """The records with the scores of carbon vep."""
+    fasta = data("mini.fa")
+    path = write(fresh(), "m.vcf", text)
+    return sites(ok("vep", "-m", model(), "-f", fasta, *options, path).text)
+
+
+@case
+def all_snvs_as_vep_scores_them():
+    text = mutagenesis("--regions", "c1:90-130").text
+    found = sites(text)
+    expect_equal([site[:4] for site in found], snvs("c1", 89, 130), "sites")
+    expect_equal(found, as_vep(text, "-w", "48"), "scores")
+    expect(len({v for site in found for v in site[4]}) > 60, "the scores are all alike")
+
+
+@case
+def all_indels_as_vep_scores_them():
+    for region, begin, end in (("c1:1-20", 0, 20), ("c2:30-60", 29, 60)):
+        text = mutagenesis("--type", "indel", "--regions", region).text
+        found = sites(text)
+        expect_equal([site[:4] for site in found], indels(region[:2], begin, end), "sites")
+        expect_equal(found, as_vep(text, "-w", "48"), "scores")
+
+
+@case
+def strands_recipes_and_batches():
+    plain = mutagenesis("--regions", "c1:100-110")
+    expect_equal(mutagenesis("--regions", "c1:100-110", "--strand", "both").text, plain.text, "the default strand")
+    for strand in ("+", "-"):
+        text = mutagenesis("--regions", "c1:100-110", "--strand", strand).text
+        expect_equal(sites(text), as_vep(text, "-w", "48", "--strand", strand), "strand " + strand)
+    text = mutagenesis("--regions", "c1:100-110", "--recipe", "next-token", "--context", "60").text
+    expect_equal(sites(text), as_vep(text, "--recipe", "next-token", "--context", "60"), "next-token")
+    for small in (("--batch-tokens", "1"), ("-@", "1")):
+        expect_equal(mutagenesis("--regions", "c1:100-110", before=small).text, plain.text, " ".join(small))
+
+
+def table(path):
+    lines = read(path).decode().splitlines()
+    return lines[0].split("\t"), [line.split("\t") for line in lines[1:]]
+
+
+@case
+def the_matrix_has_the_same_numbers():
+    for kind in ("snv", "indel"):
+        out = os.path.join(fresh(), "m.tsv")
+        text = mutagenesis("--type", kind, "--regions", "c1:1-200", "--matrix", out).text
+        names, rows = table(out)
+        expect_equal(names, ["#CHROM", "POS", "REF"] + (["del"] if kind == "indel" else []) + list("ACGT"), "header")
+        expect_equal([row[:3] for row in rows], [["c1", str(p + 1), GENOME["c1"][p]] for p in range(200)], "positions")
+        wanted = {(int(row[1]), name): "." for row in rows for name in names[3:]}
+        for p in range(200):
+            if kind == "snv" and GENOME["c1"][p] in "ACGT":
+                wanted[p + 1, GENOME["c1"][p]] = "0"
+        for i, (_, pos, ref, alts, values) in enumerate(sites(text)):
+            for alt, value in zip(alts, values):
+                # A deletion is anchored on the base before it, at the start of a contig on the one after it.
+                wanted[(pos, alt[-1]) if len(ref) == 1 else (pos + (i > 0), "del")] = value
+        found = {(int(row[1]), name): cell for row in rows for name, cell in zip(names[3:], row[3:])}
+        expect_equal(found, wanted, kind)
+
+
+@case
+def regions_are_merged_and_sorted_as_the_fasta():
+    bed = write(fresh(), "r.bed", "c2\t40\t44\nc1\t99\t104\n")
+    found = sites(mutagenesis("--regions-file", bed, "--regions", "c1:103-110", "--regions", "c1:111").text)
+    end = len(GENOME["c1"])
+    expect_equal([site[:4] for site in found], snvs("c1", 99, end) + snvs("c2", 40, 44), "sites")
+
+
+@case
+def unknown_bases_are_left_out_and_counted():
+    fasta = write(fresh(), "n.fa", ">n\nACGTNNACGTACGTTGCAACGT\n")
+    out = os.path.join(fresh(), "m.tsv")
+    result = ok("+mutagenesis", "-m", model(), fasta, "--", "--window", "12", "--regions", "n", "--matrix", out)
+    expect_equal([site[1] for site in sites(result.text)], [1, 2, 3, 4] + list(range(7, 23)), "positions")
+    expect(any("2 positions" in line for line in result.messages("W")), "expected a warning", result)
+    expect_equal(table(out)[1][4], ["n", "5", "N", ".", ".", ".", "."], "row of an N")
+
+
+@case
+def the_vcf_is_one():
+    out = os.path.join(fresh(), "m.vcf.gz")
+    mutagenesis("--regions", "c1:100-105", "--regions", "c2:40-42", before=("-o", out))
+    expect(is_bgzf(read(out)), "not BGZF")
+    viewed = tool("bcftools", "view", "--no-version", out)
+    expect_equal(viewed.err, "", "bcftools' messages")
+    expect_equal(len(records(viewed.text)), 9, "records")
+    tool("tabix", "-p", "vcf", out)
+    expect("##carbon_mutagenesisModel=<ID=CARBON," in viewed.text, "no model line", viewed)
+
+
+@case
+def refusals():
+    fasta = data("mini.fa")
+    out = os.path.join(fresh(), "out")
+    for args, words in (((), "--regions"), (("--regions", "nope"), "nope"), (("--regions", "c1", "--window", "13"), "even"),
+                        (("--regions", "c1:5-9", "--window", "60000"), "largest that fits"),
+                        (("--regions", "c1", "--recipe", "next-token", "--type", "indel"), "--type snv"),
+                        (("--regions", "c1", "--type", "deletions"), "snv|indel")):
+        expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, fasta, "--", *args), words)
+        expect(not os.path.exists(out), "an output appeared")
+    expect_failure(carbon("+mutagenesis", "-m", model(), fasta, fasta, "--", "--regions", "c1"), "one FASTA file")
+
+
+if __name__ == "__main__":
+    main()

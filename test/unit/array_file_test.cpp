@@ -1,0 +1,95 @@
+// Matrices as npy and safetensors files, and rounding to half precision.
+#include "src/pipeline/array_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "test/unit/model_fixture.hpp"
+
+using namespace carbon;
+using model_test::message_of;
+using model_test::TempDir;
+
+namespace {
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+float half_value(uint32_t bits) {
+  return half_to_float(static_cast<uint16_t>(bits));
+}
+
+}  // namespace
+
+TEST_CASE("half precision: every value is kept, and what lies between goes to the nearer, ties to even") {
+  for (uint32_t half = 0; half < 0x7c00; ++half) {
+    const float value = half_value(half), next = half == 0x7bff ? 65536.0f : half_value(half + 1);
+    const float middle = (value + next) / 2;  // exact in binary32
+    const uint32_t even = half % 2 == 0 ? half : half + 1;
+    const bool good = float_to_half(value) == half && float_to_half(-value) == (half | 0x8000) &&
+                      float_to_half(middle) == even && float_to_half(std::nextafter(middle, 0.0f)) == half &&
+                      float_to_half(std::nextafter(middle, 1e9f)) == half + 1;
+    if (!good) FAIL("half precision bits " << half);
+  }
+  CHECK(float_to_half(std::numeric_limits<float>::infinity()) == 0x7c00);
+  CHECK(float_to_half(-1e30f) == 0xfc00);
+  CHECK(float_to_half(std::numeric_limits<float>::denorm_min()) == 0);
+  CHECK(std::isnan(half_value(float_to_half(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+TEST_CASE("array headers have one length for any number of rows") {
+  const uint64_t huge = uint64_t{1} << 40;
+  for (const ArrayFormat format : {ArrayFormat::npy, ArrayFormat::safetensors})
+    for (const DType type : {DType::f32, DType::f16}) {
+      const std::string header = array_header(format, type, huge, 4096);
+      CHECK(header.size() % 64 == 0);
+      CHECK(header.size() == array_header(format, type, 0, 1).size());
+      CHECK(header.find("1099511627776, 4096") != std::string::npos);
+    }
+  CHECK(array_header(ArrayFormat::safetensors, DType::f32, huge, 4096).find("[0,18014398509481984]}}") !=
+        std::string::npos);
+  const std::string begin("\x93NUMPY\x01\x00\x76\x00", 10);
+  CHECK(array_header(ArrayFormat::npy, DType::f16, 3, 2)
+            .starts_with(begin + "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), } "));
+}
+
+TEST_CASE("an array file appears when it is complete") {
+  const TempDir dir;
+  const std::string path = (dir.path() / "a.npy").string();
+  const auto write = [&](bool complete) {
+    ArrayFile file(path, ArrayFormat::npy, DType::f32, 3);
+    const float rows[] = {1, 2, 3, -0.5f, 1e-3f, 65536};
+    file.append(std::span(rows).first(3));
+    file.append(std::span(rows).last(3));
+    CHECK(file.rows() == 2);
+    file.finish();
+    CHECK_FALSE(std::filesystem::exists(path));
+    if (complete) file.commit();
+  };
+  write(false);
+  CHECK(std::filesystem::is_empty(dir.path()));
+  write(true);
+  const std::string bytes = bytes_of(path);
+  REQUIRE(bytes.size() == 128 + 6 * sizeof(float));
+  CHECK(bytes.substr(0, 128) == array_header(ArrayFormat::npy, DType::f32, 2, 3));
+  float last = 0;
+  std::memcpy(&last, bytes.data() + bytes.size() - sizeof last, sizeof last);
+  CHECK(last == 65536);
+}
+
+TEST_CASE("a path is a stream or has a beginning to go back to") {
+  const TempDir dir;
+  CHECK(is_stream("-"));
+  CHECK(is_stream("/dev/null"));
+  CHECK(is_stream("/dev/stdout"));
+  CHECK(is_stream("/dev/fd/7"));
+  CHECK_FALSE(is_stream(dir.str()));
+  CHECK_FALSE(is_stream(dir.str() + "/absent"));
+  model_test::write_text(dir.path() / "file", "x");
+  CHECK_FALSE(is_stream(dir.str() + "/file"));
+}

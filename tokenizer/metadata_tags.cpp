@@ -1,0 +1,156 @@
+#include "tokenizer/metadata_tags.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "src/util/error.hpp"
+
+namespace carbon {
+
+namespace {
+
+// `>`, and `><` which the tokenizer makes one token where two tags meet.
+constexpr uint32_t kClose = 29, kCloseOpen = 1784;
+
+struct SpeciesTag {
+  std::string_view name, evaluation;  // in corpus and card; in eval
+  std::vector<uint32_t> corpus, card, eval;
+};
+
+struct GeneTag {
+  std::string_view name;
+  std::vector<uint32_t> alone, behind;  // whole; what follows `><`
+};
+
+struct PlainTag {
+  std::string_view text;
+  std::vector<uint32_t> ids;
+};
+
+const std::array<SpeciesTag, 6>& species_tags() {
+  static const std::array<SpeciesTag, 6> tags = {{
+      {"vertebrate_mammalian",
+       "mammalian_species",
+       {27, 42490, 29, 64832, 64116, 717, 8666, 10480},
+       {27, 64832, 64116, 717, 8666, 10480, 29},
+       {13748, 8666, 10480, 74130, 29}},
+      {"vertebrate_other",
+       "vertebrate_non_mammalian_species",
+       {27, 42490, 29, 64832, 64116, 30456},
+       {27, 64832, 64116, 30456, 29},
+       {27, 64832, 64116, 21637, 717, 8666, 10480, 74130, 29}},
+      {"fungi", "fungi_species", {27, 42490, 29, 78606, 72}, {63895, 81490, 29}, {63895, 81490, 74130, 29}},
+      {"plant", "plant_species", {27, 42490, 29, 20827}, {27, 20827, 29}, {27, 20827, 74130, 29}},
+      {"protozoa",
+       "protozoan_species",
+       {27, 42490, 29, 15110, 12738, 64},
+       {27, 15110, 12738, 64, 29},
+       {27, 15110, 12738, 276, 74130, 29}},
+      {"invertebrate",
+       "invertebrate_species",
+       {27, 42490, 29, 258, 64832, 64116},
+       {27, 258, 64832, 64116, 29},
+       {27, 258, 64832, 64116, 74130, 29}},
+  }};
+  return tags;
+}
+
+const std::array<GeneTag, 7>& gene_tags() {
+  static const std::array<GeneTag, 7> tags = {{
+      {"protein_coding_region", {27, 78465, 666, 3700, 20627, 29}, {78465, 666, 3700, 20627, 29}},
+      {"pseudo_gene", {7926, 21952, 59602, 29}, {68893, 59602, 29}},
+      {"transfer_rna", {27, 24188, 1710, 3376, 29}, {24188, 1710, 3376, 29}},
+      {"transfer_messenger_rna",
+       {27, 24188, 717, 40137, 1710, 3376, 29},
+       {24188, 717, 40137, 1710, 3376, 29}},
+      {"non_coding_rna", {27, 6280, 666, 3700, 1710, 3376, 29}, {6280, 666, 3700, 1710, 3376, 29}},
+      {"miscellaneous_rna", {13748, 3427, 40142, 1710, 3376, 29}, {47240, 40142, 1710, 3376, 29}},
+      {"ribosomal_rna", {27, 1897, 95008, 1710, 3376, 29}, {1897, 95008, 1710, 3376, 29}},
+  }};
+  return tags;
+}
+
+// Tags of the raw data set and one more name of the evaluation code's history.
+const std::array<PlainTag, 10>& plain_tags() {
+  static const std::array<PlainTag, 10> tags = {{
+      {"<protozoa_species>", {27, 15110, 12738, 64, 74130, 29}},
+      {"<mam>", {13748, 309, 29}},
+      {"<vrt>", {39297, 3342, 29}},
+      {"<fng>", {63895, 968, 29}},
+      {"<pln>", {27, 500, 77, 29}},
+      {"<prt>", {27, 88697, 29}},
+      {"<inv>", {27, 14057, 29}},
+      {"<cds>", {27, 4385, 82, 29}},
+      {"<+>", {27, 10, 29}},
+      {"<->", {27, 405}},
+  }};
+  return tags;
+}
+
+// The tag of a name; throws listing the names there are.
+template <class Tags>
+const auto& find_tag(const Tags& tags, std::string_view name, const std::string& what) {
+  std::string names;
+  for (const auto& tag : tags) {
+    if (tag.name == name) return tag;
+    names += (names.empty() ? "" : ", ") + std::string(tag.name);
+  }
+  throw Error("metadata_text", "unknown " + what + " '" + std::string(name) + "'; known are " + names);
+}
+
+std::string in_brackets(std::string_view name) {
+  return "<" + std::string(name) + ">";
+}
+
+std::optional<std::vector<uint32_t>> species_ids(std::string_view text) {
+  for (const SpeciesTag& tag : species_tags()) {
+    if (text == "<species>" + std::string(tag.name)) return tag.corpus;
+    if (text == in_brackets(tag.name)) return tag.card;
+    if (text == in_brackets(tag.evaluation)) return tag.eval;
+  }
+  return std::nullopt;
+}
+
+const GeneTag* find_gene(std::string_view text) {
+  const auto& tags = gene_tags();
+  const auto tag =
+      std::find_if(tags.begin(), tags.end(), [&](const GeneTag& g) { return text == in_brackets(g.name); });
+  return tag == tags.end() ? nullptr : &*tag;
+}
+
+}  // namespace
+
+std::string metadata_text(TagGrammar grammar, std::string_view species, std::string_view gene) {
+  std::string text;
+  if (!species.empty()) {
+    const SpeciesTag& tag = find_tag(species_tags(), species, "species");
+    if (grammar == TagGrammar::corpus)
+      text = "<species>" + std::string(tag.name);
+    else
+      text = in_brackets(grammar == TagGrammar::card ? tag.name : tag.evaluation);
+  }
+  if (!gene.empty()) {
+    const GeneTag& tag = find_tag(gene_tags(), gene, "gene type");
+    if (grammar == TagGrammar::corpus)
+      throw Error("metadata_text",
+                  "the corpus grammar has no gene types; choose the tag grammar card or eval");
+    text += in_brackets(tag.name);
+  }
+  return text;
+}
+
+std::optional<std::vector<uint32_t>> known_tag_ids(std::string_view text) {
+  for (const PlainTag& tag : plain_tags())
+    if (text == tag.text) return tag.ids;
+  if (const GeneTag* gene = find_gene(text)) return gene->alone;
+  const size_t joint = text.find("><");
+  if (joint == std::string_view::npos) return species_ids(text);
+  const GeneTag* gene = find_gene(text.substr(joint + 1));
+  std::optional<std::vector<uint32_t>> ids = species_ids(text.substr(0, joint + 1));
+  if (!gene || !ids || ids->back() != kClose) return std::nullopt;
+  ids->back() = kCloseOpen;
+  ids->insert(ids->end(), gene->behind.begin(), gene->behind.end());
+  return ids;
+}
+
+}  // namespace carbon
