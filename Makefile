@@ -4,7 +4,8 @@
 #   make            ./carbon, the plugins and the bundled model
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make demo       call variants on samtools' example reads and annotate them
-#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir (also: make uninstall)
+#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
+#                   the shells' completion; make uninstall removes what it has installed
 #   make lint       formatting of the sources, syntax of the man pages
 #   make dist       carbon-VERSION.tar.gz of the last commit
 #
@@ -20,6 +21,8 @@ includedir    = $(prefix)/include
 datarootdir   = $(prefix)/share
 datadir       = $(datarootdir)
 mandir        = $(datarootdir)/man
+bashcompdir   = $(datadir)/bash-completion/completions
+zshcompdir    = $(datadir)/zsh/site-functions
 
 CXX           = g++
 CXXFLAGS      = -O2 -Wall -Wextra
@@ -132,23 +135,35 @@ $(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
 check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
 	BUILD=$(BUILD) test/run.sh
 
+# Of the program that is tested and installed, so that no option is missing.
+$(BUILD)/completion/carbon: carbon
+	@mkdir -p $(@D)
+	./carbon completion bash > $@
+$(BUILD)/completion/_carbon: carbon
+	@mkdir -p $(@D)
+	./carbon completion zsh > $@
+
 demo: carbon $(DEMO_MODEL)
 	test/demo.sh
 
-install: carbon $(plugins) $(DEMO_MODEL)
+install: carbon $(plugins) $(DEMO_MODEL) $(BUILD)/completion/carbon $(BUILD)/completion/_carbon
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
-	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
+	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
 	$(INSTALL) -m 755 $(plugins) $(DESTDIR)$(libexecdir)/carbon
 	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	$(INSTALL) -m 644 $(BUILD)/completion/carbon $(DESTDIR)$(bashcompdir)
+	$(INSTALL) -m 644 $(BUILD)/completion/_carbon $(DESTDIR)$(zshcompdir)
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
 	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
-	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so)
+	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) \
+	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
 	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 
 dist:

@@ -9,7 +9,7 @@ packages=(
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam # tests and `make demo`
 )
-workflows=(snakemake slurmctld slurmd munge)
+workflows=(snakemake slurmctld slurmd munge zsh)
 onednn=libdnnl-dev
 list=
 for argument in "$@"; do
