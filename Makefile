@@ -7,7 +7,7 @@
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
 #                   the shells' completion; make uninstall removes what it has installed
 #   make lint       formatting of the sources, syntax of the man pages
-#   make dist       carbon-VERSION.tar.gz of the last commit
+#   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
 # and leaves ./carbon alone. Debug information: CXXFLAGS='-O2 -g'.
@@ -85,11 +85,10 @@ $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -m
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
 $(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
-# Alone in knowing where data and plugins are installed: `make install prefix=DIR` after `make` compiles two files.
-$(BUILD)/src/model/registry.o: file_flags = -DCARBON_DATADIR='"$(datadir)"'
-$(BUILD)/src/model/registry.o: $(BUILD)/datadir.stamp
-$(BUILD)/src/plugin/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/src/plugin/loader.o: $(BUILD)/libexecdir.stamp
+# Alone in knowing where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
+install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/src/util/installed.o: file_flags = $(install_dirs)
+$(BUILD)/src/util/installed.o: $(BUILD)/install_dirs.stamp
 
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h
 	@mkdir -p $(@D)
@@ -107,8 +106,7 @@ $(BUILD)/version.h: VERSION
 
 # What objects depend on besides files; a stamp changes only with its text.
 $(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
-$(BUILD)/datadir.stamp: stamp_text = $(datadir)
-$(BUILD)/libexecdir.stamp: stamp_text = $(libexecdir)
+$(BUILD)/install_dirs.stamp: stamp_text = $(install_dirs)
 $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(stamp_text))' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -156,6 +154,7 @@ install: carbon $(plugins) $(DEMO_MODEL) $(BUILD)/completion/carbon $(BUILD)/com
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	cp -R workflows $(DESTDIR)$(datadir)/carbon/
 	$(INSTALL) -m 644 $(BUILD)/completion/carbon $(DESTDIR)$(bashcompdir)
 	$(INSTALL) -m 644 $(BUILD)/completion/_carbon $(DESTDIR)$(zshcompdir)
 
@@ -164,10 +163,12 @@ uninstall:
 	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
 	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) \
 	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
-	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
+	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
+DIST = carbon-$(VERSION).tar.gz
 dist:
-	git archive --prefix=carbon-$(VERSION)/ -o carbon-$(VERSION).tar.gz HEAD
+	git archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
 
 lint:
 	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' | xargs clang-format --dry-run --Werror
