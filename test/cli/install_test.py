@@ -84,6 +84,20 @@ def uninstall_leaves_nothing():
 
 
 @case
+def configure_writes_what_make_reads():
+    if shutil.which("autoreconf") is None:
+        raise Skip("no autoconf")
+    d = fresh()
+    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "src/main.cpp"):
+        os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
+        shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
+    done = command(["bash", "-c", "autoreconf -i && ./configure --prefix=/opt/x --with-onednn=no CXXFLAGS=-O0"], cwd=d, timeout=180)
+    expect(done.rc == 0, "autoreconf -i && ./configure", done)
+    plan = command(["make", "-n", "uninstall"], cwd=d, env={"MAKEFLAGS": ""})
+    expect("/opt/x/bin/carbon" in plan.text, "the prefix of ./configure does not reach make", plan)
+
+
+@case
 def dist_holds_the_last_commit():
     if shutil.which("git") is None or command(["git", "-C", SOURCE, "rev-parse", "HEAD"]).rc != 0:
         raise Skip("not a git repository")
