@@ -74,7 +74,8 @@ void add_verbosity_options(CLI::App& app) {
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& mode) {
-  app.add_option("--progress", mode, "auto (a bar if stderr is a terminal), always or never")
+  app.add_option("--progress", mode,
+                 "auto (a bar on a terminal, else a line every 10 minutes), always or never")
       ->type_name("WHEN")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
