@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(
-  g++ make autoconf automake # automake has aclocal, which autoreconf calls
+  g++ make autoconf
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam # tests and `make demo`
 )
@@ -34,10 +34,10 @@ if ! command -v apt-get > /dev/null; then
   cat >&2 << 'END'
 install-deps.sh: no apt-get here. With conda the same comes from
 
-  conda install -c conda-forge -c bioconda cxx-compiler make autoconf automake htslib zlib onednn cli11 doctest \
+  conda install -c conda-forge -c bioconda cxx-compiler make autoconf htslib zlib onednn cli11 doctest \
       nlohmann_json libutf8proc openssl sqlite bcftools samtools numpy pysam
 
-and in that environment: autoreconf -i && ./configure --prefix="$CONDA_PREFIX" \
+and in that environment: autoconf && ./configure --prefix="$CONDA_PREFIX" \
       CPPFLAGS="-I$CONDA_PREFIX/include" LDFLAGS="-L$CONDA_PREFIX/lib -Wl,-rpath,$CONDA_PREFIX/lib"
 END
   exit 1

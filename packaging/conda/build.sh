@@ -3,7 +3,7 @@
 # installed elsewhere than it was built works.
 set -euo pipefail
 
-autoreconf -i
+autoconf
 ./configure --prefix="$PREFIX" CPPFLAGS="-I$PREFIX/include ${CPPFLAGS:-}" \
   LDFLAGS="-L$PREFIX/lib -Wl,-rpath,$PREFIX/lib ${LDFLAGS:-}"
 make -j"${CPU_COUNT:-1}"

@@ -30,8 +30,9 @@ constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, on a slow
 constexpr uint32_t kKnownUses =
     CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS | CARBON_READS_INPUTS;
 
+// Installed plugins lie beside the program's own libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
-  return !name.empty() &&
+  return !name.empty() && !name.starts_with("carbon-") &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
              std::string::npos;
 }
@@ -153,7 +154,8 @@ PluginFile find_plugin(const std::string& name) {
     return {fs::path(name).stem().string(), name};
   }
   if (!is_plugin_name(name))
-    throw Error("plugin", "'+" + printable(name) + "' names no plugin: expected letters, digits, - and _");
+    throw Error("plugin", "'+" + printable(name) +
+                              "' names no plugin: expected letters, digits, - and _, not carbon- first");
   std::string searched;
   for (const std::string& directory : plugin_directories()) {
     const fs::path path = fs::path(directory) / (name + ".so");

@@ -126,7 +126,8 @@ def peak_memory(*args):
     small = "import resource, subprocess, sys\n" \
             "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n" \
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    result = command([sys.executable, "-ISc", small, CARBON, *args], timeout=120)
+    # A build with AddressSanitizer keeps freed memory aside, by default much of it.
+    result = command([sys.executable, "-ISc", small, CARBON, *args], timeout=120, env={"ASAN_OPTIONS": "quarantine_size_mb=1"})
     expect(result.rc == 0, "rc %d" % result.rc, result)
     return int(result.out)
 

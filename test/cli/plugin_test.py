@@ -498,6 +498,7 @@ def installed_and_used_from_there():
     listed = command([installed, "plugin", "-l"], env=env)
     for name in SHIPPED:
         expect("+" + name in listed.text, "not listed: " + name, listed)
+    expect("cuda" not in listed.text + listed.err, "the program's own libraries are no plugins", listed)
     done = command(["make", "-C", SOURCE, "uninstall", *settings], env={"MAKEFLAGS": ""}, timeout=120)
     expect(done.rc == 0, "make uninstall failed", done)
     left = [os.path.join(where, name) for where, _, files in os.walk(root) for name in files]
