@@ -225,18 +225,10 @@ bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
 	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 endif
 
-# Of the program that is tested and installed, so that no option is missing.
-$(BUILD)/completion/carbon: carbon
-	@mkdir -p $(@D)
-	./carbon completion bash > $@
-$(BUILD)/completion/_carbon: carbon
-	@mkdir -p $(@D)
-	./carbon completion zsh > $@
-
 demo: carbon $(DEMO_MODEL)
 	test/demo.sh
 
-install: carbon $(plugins) $(CUDA_LIBRARY) $(DEMO_MODEL) $(BUILD)/completion/carbon $(BUILD)/completion/_carbon
+install: carbon $(plugins) $(CUDA_LIBRARY) $(DEMO_MODEL)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
 	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
 	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
@@ -247,8 +239,8 @@ install: carbon $(plugins) $(CUDA_LIBRARY) $(DEMO_MODEL) $(BUILD)/completion/car
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	cp -R workflows $(DESTDIR)$(datadir)/carbon/
-	$(INSTALL) -m 644 $(BUILD)/completion/carbon $(DESTDIR)$(bashcompdir)
-	$(INSTALL) -m 644 $(BUILD)/completion/_carbon $(DESTDIR)$(zshcompdir)
+	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
+	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
