@@ -6,9 +6,10 @@
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
 #   make bench-gpu  its speed beside what the GPU can do
 #   make demo       call variants on samtools' example reads and annotate them
-#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir (also: make uninstall)
+#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
+#                   the shells' completion; make uninstall removes what it has installed
 #   make lint       formatting of the sources, syntax of the man pages
-#   make dist       carbon-VERSION.tar.gz of the last commit
+#   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
 # and leaves ./carbon alone. Debug information: CXXFLAGS='-O2 -g'.
@@ -22,6 +23,8 @@ includedir    = $(prefix)/include
 datarootdir   = $(prefix)/share
 datadir       = $(datarootdir)
 mandir        = $(datarootdir)/man
+bashcompdir   = $(datadir)/bash-completion/completions
+zshcompdir    = $(datadir)/zsh/site-functions
 
 CXX           = g++
 CXXFLAGS      = -O2 -Wall -Wextra
@@ -104,11 +107,10 @@ $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -m
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
 $(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
-# Alone in knowing where data and plugins are installed: `make install prefix=DIR` after `make` compiles two files.
-$(BUILD)/src/model/registry.o: file_flags = -DCARBON_DATADIR='"$(datadir)"'
-$(BUILD)/src/model/registry.o: $(BUILD)/datadir.stamp
-$(BUILD)/src/plugin/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/src/plugin/loader.o: $(BUILD)/libexecdir.stamp
+# Where data and plugins are installed: `make install prefix=DIR` after `make` compiles this and the loader of carbon-cuda.so.
+install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/src/util/installed.o: file_flags = $(install_dirs)
+$(BUILD)/src/util/installed.o: $(BUILD)/install_dirs.stamp
 
 $(BUILD)/kernels/cuda/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
 $(BUILD)/kernels/cuda/loader.o: $(BUILD)/libexecdir.stamp
@@ -135,7 +137,7 @@ $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/cuda/librar
 
 # What objects depend on besides files; a stamp changes only with its text.
 $(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
-$(BUILD)/datadir.stamp: stamp_text = $(datadir)
+$(BUILD)/install_dirs.stamp: stamp_text = $(install_dirs)
 $(BUILD)/libexecdir.stamp: stamp_text = $(libexecdir)
 $(BUILD)/cuda.stamp: stamp_text = $(WITH_CUDA) $(CUDA_ARCH) $(NVCCFLAGS)
 $(BUILD)/%.stamp: FORCE
@@ -223,23 +225,29 @@ demo: carbon
 
 install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
-	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
+	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
 	$(INSTALL) -m 755 $(plugins) $(CUDA_LIBRARY) $(DESTDIR)$(libexecdir)/carbon
 	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	cp -R workflows $(DESTDIR)$(datadir)/carbon/
+	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
+	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
 	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
-	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so)
-	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
-	rm -f $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so
+	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
+	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
+	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
+	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
+DIST = carbon-$(VERSION).tar.gz
 dist:
-	git archive --prefix=carbon-$(VERSION)/ -o carbon-$(VERSION).tar.gz HEAD
+	git archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
 
 lint:
 	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/util/error.hpp"
+#include "src/util/installed.hpp"
 #include "src/util/json.hpp"
 #include "src/util/log.hpp"
 
@@ -59,7 +60,7 @@ std::vector<fs::path> model_dirs() {
   if (const fs::path data = xdg_dir("XDG_DATA_HOME", ".local/share"); !data.empty()) {
     dirs.push_back(data / "carbon" / "models");
   }
-  dirs.push_back(fs::path(CARBON_DATADIR) / "carbon" / "models");
+  for (const fs::path data : installed_data_directories()) dirs.push_back(data / "carbon" / "models");
   return dirs;
 }
 
@@ -153,7 +154,8 @@ std::string default_model() {
     places.push_back(beside / "models" / kBundledModel);
     places.push_back(beside.parent_path() / "models" / kBundledModel);
   }
-  places.push_back(fs::path(CARBON_DATADIR) / "carbon" / "models" / kBundledModel);
+  for (const fs::path data : installed_data_directories())
+    places.push_back(data / "carbon" / "models" / kBundledModel);
   for (const fs::path& place : places) {
     if (!is_checkpoint(place)) continue;
     log::warning("default_model", "no model chosen (-m or CARBON_MODEL): using the bundled " +

@@ -17,6 +17,7 @@
 
 #include "src/plugin/crash_guard.hpp"
 #include "src/util/error.hpp"
+#include "src/util/installed.hpp"
 #include "src/util/json.hpp"
 
 namespace carbon {
@@ -129,7 +130,7 @@ std::vector<std::string> plugin_directories() {
   std::error_code ignored;
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
     directories.push_back((program.parent_path() / "plugins").string());
-  directories.push_back(std::string(CARBON_LIBEXECDIR) + "/carbon");
+  for (const std::string& installed : installed_plugin_directories()) directories.push_back(installed);
   return directories;
 }
 
