@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
-# Changes nothing else. --no-onednn leaves the optional oneDNN out; --workflows adds what the tests of workflows/ and of
-# shell completion need and skip without; --list prints the packages and installs nothing.
+# Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
+# those of workflows/ and of shell completion, and comparisons with pandas and scikit-learn; --list prints the packages
+# and installs nothing.
 set -euo pipefail
 
 packages=(
@@ -9,16 +10,16 @@ packages=(
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam # tests and `make demo`
 )
-workflows=(snakemake slurmctld slurmd munge zsh)
+all_tests=(snakemake slurmctld slurmd munge zsh python3-pandas python3-sklearn)
 onednn=libdnnl-dev
 list=
 for argument in "$@"; do
   case $argument in
     --no-onednn) onednn= ;;
-    --workflows) packages+=("${workflows[@]}") ;;
+    --all-tests) packages+=("${all_tests[@]}") ;;
     --list) list=1 ;;
     *)
-      echo "Usage: ./install-deps.sh [--no-onednn] [--workflows] [--list]" >&2
+      echo "Usage: ./install-deps.sh [--no-onednn] [--all-tests] [--list]" >&2
       [[ $argument == --help || $argument == -h ]] && exit 0
       exit 1
       ;;
