@@ -3,6 +3,7 @@
 #
 #   make            ./carbon, the plugins and the bundled model
 #   make check      every test that needs no GPU; last line "N passed, N failed"
+#   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir (also: make uninstall)
 #   make lint       formatting of the sources, syntax of the man pages
@@ -132,6 +133,10 @@ $(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
 check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
 	BUILD=$(BUILD) test/run.sh
 
+SHAPE = 500M
+bench: carbon
+	./carbon bench --synthetic $(SHAPE)
+
 demo: carbon $(DEMO_MODEL)
 	test/demo.sh
 
@@ -164,5 +169,5 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f $(DEMO_MODEL) models/carbon-tiny/config.json models/carbon-tiny/dna_config.json carbon-$(VERSION).tar.gz
 
-.PHONY: all check test demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test bench demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

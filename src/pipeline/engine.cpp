@@ -1,5 +1,7 @@
 #include "src/pipeline/engine.hpp"
 
+#include <utility>
+
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
 #include "src/util/cpus.hpp"
@@ -28,8 +30,11 @@ std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, const C
 }  // namespace
 
 Engine::Engine(const EngineOptions& options)
-    : checkpoint_(options.model.empty() ? default_model() : resolve_model(options.model),
-                  options.rope_scaling),
+    : Engine(options, Checkpoint(options.model.empty() ? default_model() : resolve_model(options.model),
+                                 options.rope_scaling)) {}
+
+Engine::Engine(const EngineOptions& options, Checkpoint checkpoint)
+    : checkpoint_(std::move(checkpoint)),
       batch_tokens_(options.batch_tokens),
       threads_(options.threads > 0 ? options.threads : available_cpus()),
       backend_(make_backend(options, checkpoint_, threads_)),
