@@ -12,10 +12,12 @@ namespace carbon::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Block __attribute__((vector_size(64))) = uint64_t;
+// Of every vector unit there is.
+using Vector __attribute__((vector_size(16))) = uint64_t;
 
 // Half of the memory in so many pieces, which threads share out.
 constexpr int64_t kPieces = 256, kPiece = MemoryLimits::kBytes / 2 / kPieces;
+constexpr int64_t kStreams = 4;
 
 // A measurement goes on for so long.
 constexpr double kLeastSeconds = 0.2;
@@ -37,6 +39,16 @@ double rate(F f) {
   return done / seconds;
 }
 
+// Reads kStreams pieces side by side: on the machines tried, faster than one after the other.
+uint64_t read_streams(const char* pieces) {
+  Vector sums[kStreams] = {};
+  for (int64_t i = 0; i < kPiece / static_cast<int64_t>(sizeof(Vector)); ++i)
+#pragma GCC unroll 4
+    for (int64_t s = 0; s < kStreams; ++s) sums[s] ^= reinterpret_cast<const Vector*>(pieces + s * kPiece)[i];
+  const Vector sum = (sums[0] ^ sums[1]) ^ (sums[2] ^ sums[3]);
+  return sum[0] ^ sum[1];
+}
+
 }  // namespace
 
 MemoryLimits::MemoryLimits(int threads)
@@ -49,17 +61,11 @@ MemoryLimits::MemoryLimits(int threads)
 }
 
 double MemoryLimits::read_rate() {
-  const auto* const blocks = static_cast<const Block*>(memory_.get());
-  constexpr int64_t kBlocks = kBytes / sizeof(Block);
+  const char* const data = static_cast<const char*>(memory_.get());
   return rate([&] {
     uint64_t all = 0;
-#pragma omp parallel num_threads(threads_) reduction(^ : all)
-    {
-      Block sum = {};
-#pragma omp for schedule(static)
-      for (int64_t i = 0; i < kBlocks; ++i) sum ^= blocks[i];
-      for (size_t i = 0; i < sizeof(Block) / sizeof(uint64_t); ++i) all ^= sum[i];
-    }
+#pragma omp parallel for schedule(static) num_threads(threads_) reduction(^ : all)
+    for (int64_t i = 0; i < 2 * kPieces; i += kStreams) all ^= read_streams(data + i * kPiece);
     // So that the sum is not left out as unused.
     std::memcpy(memory_.get(), &all, sizeof all);
   });
