@@ -1,13 +1,16 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
 # defaults below.
 #
-#   make            ./carbon, the plugins and the bundled model
+#   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
+#   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
+#   make bench-gpu  its speed beside what the GPU can do
 #   make demo       call variants on samtools' example reads and annotate them
-#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir (also: make uninstall)
+#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
+#                   the shells' completion; make uninstall removes what it has installed
 #   make lint       formatting of the sources, syntax of the man pages
-#   make dist       carbon-VERSION.tar.gz of the last commit
+#   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
 # and leaves ./carbon alone. Debug information: CXXFLAGS='-O2 -g'.
@@ -21,6 +24,8 @@ includedir    = $(prefix)/include
 datarootdir   = $(prefix)/share
 datadir       = $(datarootdir)
 mandir        = $(datarootdir)/man
+bashcompdir   = $(datadir)/bash-completion/completions
+zshcompdir    = $(datadir)/zsh/site-functions
 
 CXX           = g++
 CXXFLAGS      = -O2 -Wall -Wextra
@@ -30,6 +35,10 @@ LIBS          =
 HTSLIB_CPPFLAGS =
 HTSLIB_LDFLAGS  =
 WITH_ONEDNN   = auto
+# auto, no, or the folder of a CUDA toolkit; code for the kinds of GPU named, and PTX of the last of them.
+WITH_CUDA     = auto
+CUDA_ARCH     = 80 90
+NVCCFLAGS     = -O3
 INSTALL       = install
 SANITIZE      =
 BUILD         = $(if $(SANITIZE),build-sanitize,build)
@@ -48,29 +57,45 @@ ifeq ($(WITH_ONEDNN),yes)
 ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
 ONEDNN_LIBS     = -ldnnl
 endif
+# CUDA 12 is the first whose compiler takes C++20.
+ifeq ($(WITH_CUDA),auto)
+override WITH_CUDA := $(shell nvcc=$$(command -v nvcc || echo /usr/local/cuda/bin/nvcc); home=$${nvcc%/bin/nvcc}; \
+    major=$$("$$nvcc" --version 2>&1 | sed -n 's/.*release \([0-9]*\).*/\1/p'); \
+    if [ "$${major:-0}" -ge 12 ] && [ -f "$$home/include/cublasLt.h" ]; then echo "$$home"; else echo no; fi)
+endif
 ifneq ($(SANITIZE),)
+override WITH_CUDA := no
 SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
 all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
-all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lsqlite3 -lz $(LIBS)
+all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
+cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 
 x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))
-lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) \
+lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) kernels/cuda/loader.cpp \
                 $(filter-out $(if $(x86),,kernels/cpu/isa_avx%.cpp),$(wildcard kernels/cpu/*.cpp))
 unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
 plugin_names := $(patsubst plugins/%.cpp,%,$(wildcard plugins/*.cpp))
 plugins      := $(plugin_names:%=$(BUILD)/plugins/%.so)
-DEMO_MODEL   := models/carbon-tiny/model.safetensors
+cuda_sources := $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu)
+cuda_objects := $(cuda_sources:%=$(BUILD)/cuda/%.o)
+CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
+# The same sources for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
+emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp,$(cuda_sources)) \
+                      $(wildcard test/cuda_emulation/*.cpp))
+gpu_checks   := $(wildcard test/gpu/*.cpp)
+gpu_bench    := $(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp))
+emulated_bench := $(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp))
 
 # A program with sanitizers stays in its build folder, and so do its plugins.
-all: $(if $(SANITIZE),$(BUILD)/carbon $(plugins),carbon $(plugin_names:%=plugins/%.so)) $(DEMO_MODEL)
+all: $(if $(SANITIZE),$(BUILD)/carbon $(plugins),carbon $(CUDA_LIBRARY) $(plugin_names:%=plugins/%.so))
 
-carbon: $(BUILD)/carbon
+carbon carbon-cuda.so: %: $(BUILD)/%
 	cp -f $< $@.tmp && mv -f $@.tmp $@
 plugins/%.so: $(BUILD)/plugins/%.so
 	cp -f $< $@.tmp && mv -f $@.tmp $@
@@ -83,13 +108,15 @@ $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -m
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
 $(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
-# Alone in knowing where data and plugins are installed: `make install prefix=DIR` after `make` compiles two files.
-$(BUILD)/src/model/registry.o: file_flags = -DCARBON_DATADIR='"$(datadir)"'
-$(BUILD)/src/model/registry.o: $(BUILD)/datadir.stamp
-$(BUILD)/src/plugin/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/src/plugin/loader.o: $(BUILD)/libexecdir.stamp
+# Where data and plugins are installed: `make install prefix=DIR` after `make` compiles this and the loader of carbon-cuda.so.
+install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/src/util/installed.o: file_flags = $(install_dirs)
+$(BUILD)/src/util/installed.o: $(BUILD)/install_dirs.stamp
 
-$(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h
+$(BUILD)/kernels/cuda/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/kernels/cuda/loader.o: $(BUILD)/libexecdir.stamp
+
+$(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
 	$(CXX) $(all_cppflags) $(all_cxxflags) $(file_flags) -MMD -MP -c -o $@ $<
 
@@ -103,10 +130,17 @@ $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_VERSION "%s"\n' '$(VERSION)' > $@
 
+# What program and carbon-cuda.so must agree on: the headers of their interface, and the compiler.
+$(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/cuda/library.hpp src/util/error.hpp VERSION
+	@mkdir -p $(@D)
+	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' "$$(cat $^ | cksum | cut -d' ' -f1)" \
+	    "$$($(CXX) -dumpfullversion)" > $@
+
 # What objects depend on besides files; a stamp changes only with its text.
 $(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
-$(BUILD)/datadir.stamp: stamp_text = $(datadir)
+$(BUILD)/install_dirs.stamp: stamp_text = $(install_dirs)
 $(BUILD)/libexecdir.stamp: stamp_text = $(libexecdir)
+$(BUILD)/cuda.stamp: stamp_text = $(WITH_CUDA) $(CUDA_ARCH) $(NVCCFLAGS)
 $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(stamp_text))' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -120,54 +154,115 @@ $(BUILD)/carbon: $(BUILD)/src/main.o $(BUILD)/libcarbon.a
 $(BUILD)/unit: $(unit_objects) $(BUILD)/libcarbon.a
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
 
-# Checkpoints for tests and the stand-in demonstration model: every weight is a hash of (tensor name, index).
-$(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o $(BUILD)/libcarbon.a
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
+# Checkpoints for tests: every weight is a hash of (tensor name, index).
+$(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^
 
-# Made anew when its recipe changes, not with every link of the program that writes it.
-$(DEMO_MODEL): test/tools/make_checkpoint.cpp | $(BUILD)/make_checkpoint
-	$(BUILD)/make_checkpoint --preset demo models/carbon-tiny
+# The CUDA backend. -fmad=false for the reason of -ffp-contract=off above. Only what the program looks up is visible.
+newest_arch = $(lastword $(CUDA_ARCH))
+nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
+              -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
+$(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/cuda.stamp $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false $(nvcc_arch) $(cuda_cppflags) \
+	    -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -MMD -MP -MF $@.d -c -o $@ $<
+$(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/cuda.stamp $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden -MMD -MP -MF $@.d -c -o $@ $<
 
+cuda_libs = -L$(WITH_CUDA)/lib64 -Wl,-rpath,$(WITH_CUDA)/lib64 -lcublasLt -lcudart_static -ldl -lrt -lpthread
+$(BUILD)/carbon-cuda.so: $(cuda_objects)
+	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -Wl,--no-undefined -o $@ $^ $(cuda_libs)
+
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt.
+portable_flags = -static-libstdc++ -static-libgcc
+bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
+check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
+$(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) -MMD -MP -c -o $@ $<
+$(BUILD)/check_gpu: $(gpu_checks:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(check_libs)
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
+$(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_libs)
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
+
+emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
+                    -DCARBON_CUDA_ARCH='"75 80 90"'
+$(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
+	    -MMD -MP -MF $@.d -c -o $@ -x c++ $<
+$(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(check_libs)
+	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
+$(BUILD)/emulated/bench_gpu: $(emulated_bench:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(bench_libs)
+	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
+# A folder of its own, with a program beside a library that says it has GPUs, for the tests of commands.
+$(BUILD)/emulated/carbon-cuda.so: $(emulated_objects)
+	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -o $@ $^
+$(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
+	cp -f $< $@.tmp && mv -f $@.tmp $@
+
+-include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(patsubst %,$(BUILD)/cuda/%.o,$(gpu_checks) $(gpu_bench)) \
+    $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench)))
 -include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
-check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(DEMO_MODEL)
+check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
+    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
 	BUILD=$(BUILD) test/run.sh
+
+ifeq ($(WITH_CUDA),no)
+check-gpu bench-gpu:
+	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
+else
+check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/check_gpu
+bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/bench_gpu \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+endif
 
 SHAPE = 500M
 bench: carbon
 	./carbon bench --synthetic $(SHAPE)
 
-demo: carbon $(DEMO_MODEL)
+demo: carbon
 	test/demo.sh
 
-install: carbon $(plugins) $(DEMO_MODEL)
+install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
-	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
+	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
-	$(INSTALL) -m 755 $(plugins) $(DESTDIR)$(libexecdir)/carbon
+	$(INSTALL) -m 755 $(plugins) $(CUDA_LIBRARY) $(DESTDIR)$(libexecdir)/carbon
 	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	cp -R workflows $(DESTDIR)$(datadir)/carbon/
+	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
+	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
 	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
-	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so)
-	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
+	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
+	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
+	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
+DIST = carbon-$(VERSION).tar.gz
 dist:
-	git archive --prefix=carbon-$(VERSION)/ -o carbon-$(VERSION).tar.gz HEAD
+	git archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
 
 lint:
-	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' | xargs clang-format --dry-run --Werror
+	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
 	mandoc -Tlint -W warning man/*.[15]
 
 clean:
-	rm -rf $(BUILD) carbon plugins/*.so
+	rm -rf $(BUILD) carbon carbon-cuda.so plugins/*.so
 distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
-	rm -f $(DEMO_MODEL) models/carbon-tiny/config.json models/carbon-tiny/dna_config.json carbon-$(VERSION).tar.gz
+	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all check test bench demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test check-gpu bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

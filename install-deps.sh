@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
-# Changes nothing else. --no-onednn leaves the optional oneDNN out; --list prints the packages and installs nothing.
+# Changes nothing else. --no-onednn leaves the optional oneDNN out; --workflows adds what the tests of workflows/ and of
+# shell completion need and skip without; --list prints the packages and installs nothing.
 set -euo pipefail
 
 packages=(
@@ -8,14 +9,16 @@ packages=(
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam # tests and `make demo`
 )
+workflows=(snakemake slurmctld slurmd munge zsh)
 onednn=libdnnl-dev
 list=
 for argument in "$@"; do
   case $argument in
     --no-onednn) onednn= ;;
+    --workflows) packages+=("${workflows[@]}") ;;
     --list) list=1 ;;
     *)
-      echo "Usage: ./install-deps.sh [--no-onednn] [--list]" >&2
+      echo "Usage: ./install-deps.sh [--no-onednn] [--workflows] [--list]" >&2
       [[ $argument == --help || $argument == -h ]] && exit 0
       exit 1
       ;;
@@ -34,7 +37,7 @@ install-deps.sh: no apt-get here. With conda the same comes from
   conda install -c conda-forge -c bioconda cxx-compiler make autoconf htslib zlib onednn cli11 doctest \
       nlohmann_json libutf8proc openssl sqlite bcftools samtools numpy pysam
 
-and in that environment: autoreconf -i && ./configure --prefix="$CONDA_PREFIX" \
+and in that environment: autoconf && ./configure --prefix="$CONDA_PREFIX" \
       CPPFLAGS="-I$CONDA_PREFIX/include" LDFLAGS="-L$CONDA_PREFIX/lib -Wl,-rpath,$CONDA_PREFIX/lib"
 END
   exit 1

@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/tensor.hpp"
 
@@ -157,6 +158,24 @@ struct CpuOptions {
 };
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
+
+struct CudaOptions {
+  DType dtype = DType::bf16;
+  int device = 0;      // as the driver counts them
+  bool cublas = true;  // where its products pass the start-up self-test
+};
+
+/// Loads carbon-cuda.so from beside the program or from the library folder. Throws Error saying what is
+/// missing: the file, something that it needs, the driver, the device, or code for this kind of device.
+std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options);
+
+/// What is there, without an error: for --version and for choosing devices.
+struct CudaStatus {
+  std::string library;               // version and kinds of device compiled for; "" when it cannot be loaded
+  std::vector<std::string> devices;  // name, kind and memory of each
+  std::string problem;               // why one of the two is empty
+};
+CudaStatus cuda_status();
 
 /// The ISA class that a CpuOptions with this `isa` would run on; throws when it is unknown or the CPU lacks
 /// it.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/cmd/commands.hpp"
+#include "src/cmd/completion.hpp"
 #include "src/cmd/version.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/vcf.hpp"
@@ -15,12 +16,7 @@
 
 namespace {
 
-struct Command {
-  const char* name;
-  const char* group;
-  const char* help;
-  int (*run)(int argc, char** argv);
-};
+using carbon::Command;
 
 constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
@@ -48,7 +44,7 @@ void print_usage(std::FILE* out) {
   std::fputs(
       "\n"
       " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build "
-      "contains.\n\n",
+      "contains;\n 'carbon completion bash' or 'zsh' prints a script that completes command lines.\n\n",
       out);
 }
 
@@ -66,6 +62,7 @@ int dispatch(int argc, char** argv) {
     std::fputs(carbon::version_text().c_str(), stdout);
     return 0;
   }
+  if (name == "completion") return carbon::cmd_completion(kCommands, argc - 1, argv + 1);
   const bool help = name == "help";
   if (help) name = argv[2];
   std::string flag = "--help";

@@ -41,5 +41,5 @@ echo
 } | awk -F '\t' '{ printf "%-6s %6s  %-8s %-12s %9s  %-4s %s\n", $1, $2, $3, $4, $5, $6, $7 }'
 echo
 echo "$records records. CARBON_LLR: log-likelihood of the sequence around the variant, alternative minus reference, in"
-echo "nats; negative = the model finds the alternative less likely. The bundled model is a stand-in with random weights:"
-echo "its scores mean nothing. README.md says how to use a real one."
+echo "nats; negative = the model finds the alternative less likely. The bundled model is a demonstration, trained"
+echo "on a few genomes and too small to judge variants. README.md says how to use a released one."

@@ -12,7 +12,7 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
-for program in carbon unit make_checkpoint; do
+for program in carbon unit make_checkpoint check_emulated emulated/carbon emulated/bench_gpu; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
@@ -47,6 +47,19 @@ unit_tests() {
   counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
   local passed=${counts% *} failed=${counts#* }
   report "unit tests" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped"
+}
+
+# The CUDA backend's sources on the emulated GPU.
+emulated_gpu() {
+  local log=$logs/emulated-gpu.log status last
+  "$build/check_emulated" > "$log" 2>&1
+  status=$?
+  last=$(tail -n 1 "$log")
+  if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    report "CUDA backend, emulated GPU" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
+  else
+    report "CUDA backend, emulated GPU" "$log" "$status" "" "" ""
+  fi
 }
 
 # A Python program whose last line is "N passed, N failed[, N skipped]".
@@ -131,6 +144,8 @@ manual_options() {
 
 started=$SECONDS
 unit_tests
+started=$SECONDS
+emulated_gpu
 if "$python" -c 'import numpy' 2> /dev/null; then
   started=$SECONDS
   checkpoints

@@ -21,8 +21,8 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
   const size_t rounded = bytes > std::numeric_limits<size_t>::max() - 64 ? 0 : (bytes + 64) / 64 * 64;
   void* const p = rounded == 0 ? nullptr : std::aligned_alloc(64, rounded);
   if (p == nullptr)
-    throw Error(function, "out of memory: could not allocate " + std::to_string(bytes) +
-                              " bytes; use a smaller batch or model, or a machine with more memory");
+    throw OutOfMemory(function, "out of memory: could not allocate " + std::to_string(bytes) +
+                                    " bytes; use a smaller batch or model, or a machine with more memory");
   return Memory(p);
 }
 

@@ -3,6 +3,14 @@
 
 namespace carbon {
 
+/// A line of the command table in main.cpp.
+struct Command {
+  const char* name;
+  const char* group;
+  const char* help;
+  int (*run)(int argc, char** argv);
+};
+
 int cmd_vep(int argc, char** argv);
 int cmd_score(int argc, char** argv);
 int cmd_embed(int argc, char** argv);

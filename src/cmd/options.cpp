@@ -25,14 +25,27 @@ class Formatter : public CLI::Formatter {
   std::string usage_;
 };
 
+std::function<void(CLI::App&)>& next_look() {
+  static std::function<void(CLI::App&)> look;
+  return look;
+}
+
 }  // namespace
 
 void set_usage(CLI::App& app, const std::string& usage) {
   app.formatter(std::make_shared<Formatter>(usage));
 }
 
+void describe_options(std::function<void(CLI::App&)> look) {
+  next_look() = std::move(look);
+}
+
 int parse_options(CLI::App& app, int argc, char** argv, const std::string& command) {
   app.name("carbon " + command);
+  if (const auto look = std::exchange(next_look(), nullptr)) {
+    look(app);
+    return 0;
+  }
   try {
     app.parse(argc, argv);
     return -1;
@@ -61,7 +74,8 @@ void add_verbosity_options(CLI::App& app) {
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& mode) {
-  app.add_option("--progress", mode, "auto (a bar if stderr is a terminal), always or never")
+  app.add_option("--progress", mode,
+                 "auto (a bar on a terminal, else a line every 10 minutes), always or never")
       ->type_name("WHEN")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
@@ -84,7 +98,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
          "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
       ->type_name("yarn:F|none")
       ->group(group);
-  app.add_option("--device", engine.device, "auto, cpu, cuda or cuda:0,1")->type_name("DEV")->group(group);
+  app.add_option("--device", engine.device, "auto (the CPU), cpu, cuda or cuda:N (one GPU)")
+      ->type_name("DEV")
+      ->group(group);
   app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")
       ->type_name("TYPE")
       ->check(CLI::IsMember({"auto", "bf16", "f32"}))

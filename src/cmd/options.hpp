@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 #include "src/genome/vcf.hpp"
@@ -14,6 +15,8 @@ namespace carbon {
 /// Parses argv into `app`. Returns -1 to go on, else the exit code: 0 after --help (on stdout), 1 after a
 /// usage error (one line and a hint on stderr). CLI11's own exit codes never leave this function.
 int parse_options(CLI::App& app, int argc, char** argv, const std::string& command);
+/// The next parse_options() hands its app to `look` instead and returns 0, which ends the command.
+void describe_options(std::function<void(CLI::App&)> look);
 
 /// Options of every command that runs a model.
 struct CommonOptions {

@@ -12,8 +12,13 @@ std::string version_summary() {
 
 std::string version_text() {
   const std::string onednn = ops::onednn_version();
-  return "carbon " CARBON_VERSION "\nhtslib " + htslib_version() + "\noneDNN " +
-         (onednn.empty() ? "not built in" : onednn) + "\nCUDA not built in\nCPU " + ops::cpu_isa("") + "\n";
+  const ops::CudaStatus cuda = ops::cuda_status();
+  std::string text = "carbon " CARBON_VERSION "\nhtslib " + htslib_version() + "\noneDNN " +
+                     (onednn.empty() ? "not built in" : onednn) + "\nCUDA " +
+                     (cuda.library.empty() ? "" : cuda.library) +
+                     (!cuda.library.empty() && !cuda.problem.empty() ? "; " : "") + cuda.problem + "\n";
+  for (const std::string& device : cuda.devices) text += "GPU " + device + "\n";
+  return text + "CPU " + ops::cpu_isa("") + "\n";
 }
 
 }  // namespace carbon

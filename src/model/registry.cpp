@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/util/error.hpp"
+#include "src/util/installed.hpp"
 #include "src/util/json.hpp"
 #include "src/util/log.hpp"
 
@@ -59,7 +60,7 @@ std::vector<fs::path> model_dirs() {
   if (const fs::path data = xdg_dir("XDG_DATA_HOME", ".local/share"); !data.empty()) {
     dirs.push_back(data / "carbon" / "models");
   }
-  dirs.push_back(fs::path(CARBON_DATADIR) / "carbon" / "models");
+  for (const fs::path data : installed_data_directories()) dirs.push_back(data / "carbon" / "models");
   return dirs;
 }
 
@@ -111,9 +112,7 @@ fs::path find_snapshot(const fs::path& repository) {
               repository.string() + ": several snapshots and no refs/main; give -m one of:" + list);
 }
 
-}  // namespace
-
-std::string resolve_model(const std::string& value) {
+std::string find_model(const std::string& value) {
   if (is_checkpoint(value)) return value;
   if (!is_name(value)) {
     throw Error("resolve_model",
@@ -133,6 +132,19 @@ std::string resolve_model(const std::string& value) {
                                    "; nothing is downloaded, fetch it first");
 }
 
+}  // namespace
+
+std::string resolve_model(const std::string& value) {
+  std::string found = find_model(value);
+  fs::path path = fs::path(found).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path.filename() == kBundledModel) {
+    log::warning("resolve_model",
+                 std::string(kBundledModel) + " is a demonstration model: small, trained on a few genomes");
+  }
+  return found;
+}
+
 std::string default_model() {
   if (const std::string chosen = environment("CARBON_MODEL"); !chosen.empty()) return resolve_model(chosen);
   std::vector<fs::path> places;
@@ -142,7 +154,8 @@ std::string default_model() {
     places.push_back(beside / "models" / kBundledModel);
     places.push_back(beside.parent_path() / "models" / kBundledModel);
   }
-  places.push_back(fs::path(CARBON_DATADIR) / "carbon" / "models" / kBundledModel);
+  for (const fs::path data : installed_data_directories())
+    places.push_back(data / "carbon" / "models" / kBundledModel);
   for (const fs::path& place : places) {
     if (!is_checkpoint(place)) continue;
     log::warning("default_model", "no model chosen (-m or CARBON_MODEL): using the bundled " +

@@ -10,6 +10,7 @@ namespace carbon {
 /// $(datadir)/carbon/models, and the Hugging Face cache ($HF_HUB_CACHE, $HF_HOME/hub,
 /// $XDG_CACHE_HOME/huggingface/hub or ~/.cache/huggingface/hub: models--ORG--NAME/snapshots/*, the one
 /// refs/main names, else the only one, else Error listing them). Throws Error listing the places searched.
+/// Warns if it is the bundled demonstration model.
 std::string resolve_model(const std::string& value);
 
 /// The default: $CARBON_MODEL, else the bundled carbon-tiny (beside the program in a build tree, else

@@ -17,7 +17,10 @@ class Group {
  public:
   Group(Engine& engine, int layer, std::span<EmbedJob* const> jobs)
       : engine_(engine), layer_(layer), jobs_(jobs), sums_(jobs.size()) {
-    for (size_t i = 0; i < jobs.size(); ++i) sequences_.push_back(engine.decoder().kv().make_sequence());
+    for (EmbedJob* job : jobs) {
+      job->rows.clear();  // of an attempt that ran out of memory
+      sequences_.push_back(engine.decoder().kv().make_sequence());
+    }
   }
 
   void run() {
@@ -83,8 +86,7 @@ bool EmbedJob::shares_with(const EmbedJob& other) const {
 }
 
 void embed_jobs(Engine& engine, int layer, std::span<EmbedJob* const> jobs) {
-  run_jobs(jobs, engine.batch_tokens(),
-           [&](std::span<EmbedJob* const> group) { Group(engine, layer, group).run(); });
+  run_jobs(engine, jobs, [&](std::span<EmbedJob* const> group) { Group(engine, layer, group).run(); });
 }
 
 }  // namespace carbon

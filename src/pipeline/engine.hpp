@@ -14,7 +14,7 @@ namespace carbon {
 
 struct EngineOptions {
   std::string model;            // "" : the default model
-  std::string device = "auto";  // auto, cpu, cuda, cuda:0,1
+  std::string device = "auto";  // auto, cpu, cuda, cuda:N
   std::string dtype = "auto";   // auto, bf16, f32
   int threads = 0;              // 0: available_cpus()
   size_t batch_tokens = 4096;   // soft limit on new tokens a forward
@@ -35,6 +35,9 @@ class Engine {
   Head& head() { return *head_; }
   ops::Backend& backend() { return *backend_; }
   size_t batch_tokens() const { return batch_tokens_; }
+  /// After an OutOfMemory: halves batch_tokens() with a warning. False when that is of no use any more. No
+  /// result depends on it.
+  bool take_less();
   int threads() const { return threads_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
@@ -43,6 +46,9 @@ class Engine {
   std::string device_kind() const { return backend_->device_kind(); }
 
  private:
+  // A single window may be longer than this, and then nothing is gained by going on.
+  static constexpr size_t kLeastBatch = 64;
+
   Checkpoint checkpoint_;
   size_t batch_tokens_;
   int threads_;

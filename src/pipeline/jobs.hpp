@@ -8,6 +8,7 @@
 //   size_t cost_beside(const Job& first) const new tokens that it adds to the run of a job it shares with
 //   void join(const Job&)                      ask for what another asks as well, which it shares with
 //   void take_results(const Job& joined)       of a job that joined this one
+// and when memory runs out, its group is run anew in smaller ones.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,9 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "src/pipeline/engine.hpp"
+#include "src/util/error.hpp"
 
 namespace carbon {
 
@@ -63,10 +67,11 @@ std::vector<std::vector<Job*>> group_by_run(std::span<Job* const> jobs) {
   return groups;
 }
 
-/// Runs the jobs by `run_group`, as many at a time as `batch_tokens` allows (at least one); of jobs that
-/// share a run, one that asks for all that they ask. Returns the new tokens run.
+/// Runs the jobs by `run_group`, as many at a time as the engine's batch limit allows (at least one); of jobs
+/// that share a run, one that asks for all that they ask. After an OutOfMemory goes on with
+/// Engine::take_less(), so `run_group` must do with jobs that have been begun. Returns the new tokens run.
 template <class Job, class RunGroup>
-size_t run_jobs(std::span<Job* const> jobs, size_t batch_tokens, RunGroup run_group) {
+size_t run_jobs(Engine& engine, std::span<Job* const> jobs, RunGroup run_group) {
   const std::vector<std::vector<Job*>> sharing = group_by_run(jobs);
   std::vector<Job*> run;
   std::deque<Job> joined;  // keeps its elements where they are
@@ -82,8 +87,14 @@ size_t run_jobs(std::span<Job* const> jobs, size_t batch_tokens, RunGroup run_gr
   for (size_t begin = 0; begin < run.size();) {
     size_t end = begin, tokens = 0;
     do tokens += run[end++]->tokens.size();
-    while (end < run.size() && tokens + run[end]->tokens.size() <= batch_tokens);
-    run_group(std::span<Job* const>(run).subspan(begin, end - begin));
+    while (end < run.size() && tokens + run[end]->tokens.size() <= engine.batch_tokens());
+    try {
+      run_group(std::span<Job* const>(run).subspan(begin, end - begin));
+    } catch (const OutOfMemory&) {
+      // What the group had taken is free again.
+      if (!engine.take_less()) throw;
+      continue;
+    }
     begin = end;
   }
   for (size_t i = 0; i < run.size(); ++i)

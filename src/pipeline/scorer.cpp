@@ -129,8 +129,7 @@ void ScoreJob::take_results(const ScoreJob& joined) {
 }
 
 size_t score_jobs(Engine& engine, std::span<ScoreJob* const> jobs) {
-  return run_jobs(jobs, engine.batch_tokens(),
-                  [&](std::span<ScoreJob* const> group) { score_group(engine, group); });
+  return run_jobs(engine, jobs, [&](std::span<ScoreJob* const> group) { score_group(engine, group); });
 }
 
 }  // namespace carbon

@@ -17,6 +17,7 @@
 
 #include "src/plugin/crash_guard.hpp"
 #include "src/util/error.hpp"
+#include "src/util/installed.hpp"
 #include "src/util/json.hpp"
 
 namespace carbon {
@@ -29,8 +30,9 @@ constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, on a slow
 constexpr uint32_t kKnownUses =
     CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS | CARBON_READS_INPUTS;
 
+// Installed plugins lie beside the program's own libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
-  return !name.empty() &&
+  return !name.empty() && !name.starts_with("carbon-") &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
              std::string::npos;
 }
@@ -128,7 +130,7 @@ std::vector<std::string> plugin_directories() {
   std::error_code ignored;
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
     directories.push_back((program.parent_path() / "plugins").string());
-  directories.push_back(std::string(CARBON_LIBEXECDIR) + "/carbon");
+  for (const std::string& installed : installed_plugin_directories()) directories.push_back(installed);
   return directories;
 }
 
@@ -152,7 +154,8 @@ PluginFile find_plugin(const std::string& name) {
     return {fs::path(name).stem().string(), name};
   }
   if (!is_plugin_name(name))
-    throw Error("plugin", "'+" + printable(name) + "' names no plugin: expected letters, digits, - and _");
+    throw Error("plugin", "'+" + printable(name) +
+                              "' names no plugin: expected letters, digits, - and _, not carbon- first");
   std::string searched;
   for (const std::string& directory : plugin_directories()) {
     const fs::path path = fs::path(directory) / (name + ".so");

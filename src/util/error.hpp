@@ -21,4 +21,11 @@ class Error : public std::runtime_error {
   std::string function_;
 };
 
+/// No memory on the host or the device for what was asked. Smaller pieces may still fit, and nothing has been
+/// changed.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace carbon

@@ -5,15 +5,25 @@
 #include <cstdio>
 #include <utility>
 
+#include "src/util/log.hpp"
+
 namespace carbon {
 
-Progress::Progress(ProgressMode mode, std::string command, std::string unit)
+using namespace std::chrono_literals;
+
+Progress::Progress(ProgressMode mode, std::string command, std::string unit,
+                   std::function<Clock::time_point()> now)
     : terminal_(isatty(STDERR_FILENO) != 0),
       command_(std::move(command)),
       unit_(std::move(unit)),
-      start_(Clock::now()),
+      now_(std::move(now)),
+      start_(now_()),
       last_(start_) {
-  enabled_ = mode == ProgressMode::always || (mode == ProgressMode::automatic && terminal_);
+  // A terminal is redrawn a few times a second. A log gets lines, which -q takes away unless they were asked
+  // for.
+  interval_ = terminal_ ? 200ms : mode == ProgressMode::always ? 1min : 10min;
+  enabled_ = mode == ProgressMode::always ||
+             (mode == ProgressMode::automatic && (terminal_ || log::verbosity() >= log::warning_level));
 }
 
 Progress::~Progress() {
@@ -22,15 +32,13 @@ Progress::~Progress() {
 
 void Progress::begin_at(uint64_t done) {
   skipped_ = done;
-  start_ = Clock::now();
+  start_ = now_();
 }
 
 void Progress::update(uint64_t done, const std::string& where) {
   if (!enabled_) return;
-  const auto now = Clock::now();
-  // A terminal is redrawn a few times a second; a log file gets a line a minute.
-  const auto interval = terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(60000);
-  if (now - last_ < interval) return;
+  const auto now = now_();
+  if (now - last_ < interval_) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   std::fprintf(stderr,

@@ -1,10 +1,11 @@
-// Progress on stderr: a bar line when stderr is a terminal, otherwise nothing unless asked for.
+// Progress on stderr: a bar if stderr is a terminal, else lines, seldom enough for the log of a batch job.
 //
 // Never touches stdout. One writer at a time.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace carbon {
@@ -13,8 +14,11 @@ enum class ProgressMode { automatic, always, never };
 
 class Progress {
  public:
-  /// `unit` is what is counted, e.g. "records" or "bp".
-  Progress(ProgressMode mode, std::string command, std::string unit);
+  using Clock = std::chrono::steady_clock;
+
+  /// `unit` is what is counted, e.g. "records" or "bp". Tests have a clock of their own.
+  Progress(ProgressMode mode, std::string command, std::string unit,
+           std::function<Clock::time_point()> now = Clock::now);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,9 +31,10 @@ class Progress {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
   bool enabled_ = false, terminal_ = false, drawn_ = false;
+  std::chrono::milliseconds interval_;
   std::string command_, unit_;
+  std::function<Clock::time_point()> now_;
   uint64_t skipped_ = 0;
   Clock::time_point start_, last_;
 };

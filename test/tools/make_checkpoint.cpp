@@ -1,6 +1,5 @@
-// Writes a Llama checkpoint whose every weight is a hash of (tensor name, element index): a test fixture and
-// the stand-in demonstration model. hash_checkpoint.py beside it writes the same bytes. Nothing here is
-// trained.
+// Writes a Llama checkpoint whose every weight is a hash of (tensor name, element index): a test fixture.
+// hash_checkpoint.py beside it writes the same bytes. Nothing here is trained.
 //
 // The rule, all of it exact or rounded once per step so that two programs agree:
 //   h0 = FNV-1a-64(tensor name) xor (seed * G)       G = 0x9E3779B97F4A7C15, arithmetic modulo 2^64

@@ -1,0 +1,206 @@
+// bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
+//
+//   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
+//
+// Random weights of the published shapes, whole models, bf16, with products by the library and by the
+// backend's own kernels. Prefill is what `carbon score` does with two windows of 8,192 bp; a decode step
+// gives every sequence of a batch, 1,024 tokens long, one more token and fetches its marginals. The limit is
+// the time that the operations take at the measured matrix rate or the bytes at the measured copy bandwidth,
+// whichever is longer (work.hpp). Prints Markdown. Exit status 1 on an error, 77 without a GPU.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bench/gpu/limits.hpp"
+#include "bench/gpu/timing.hpp"
+#include "bench/gpu/work.hpp"
+#include "kernels/cuda/cuda_backend.hpp"
+#include "src/decoder/decoder.hpp"
+#include "src/decoder/head.hpp"
+#include "test/unit/generated_checkpoint.hpp"
+
+namespace carbon::gpu_bench {
+namespace {
+
+#ifdef CARBON_CUDA_EMULATION
+constexpr Effort kEffort{0, 1, size_t{1} << 20, 64};
+constexpr size_t kWindow = 20, kContext = 64, kLargeBatch = 3;
+#else
+constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
+constexpr size_t kWindow = 1366, kContext = 1024, kLargeBatch = 64;
+#endif
+// As many whole windows as the default --batch-tokens takes.
+constexpr size_t kWindows = 2;
+
+struct Shape {
+  const char* name;
+  const char* options;  // of make_checkpoint
+};
+constexpr Shape kShapes[] = {
+    {"500M", "--layers 28 --hidden 1024 --heads 16 --kv-heads 8 --head-dim 64 --intermediate 3072 --tied 1"},
+    {"3B", "--layers 30 --hidden 3072 --heads 32 --kv-heads 4 --head-dim 96 --intermediate 8448 --tied 1"},
+    {"8B", "--layers 32 --hidden 4096 --heads 32 --kv-heads 8 --head-dim 128 --intermediate 14336 --tied 0"},
+    // For trying the program.
+    {"tiny", "--layers 1 --hidden 64 --heads 2 --kv-heads 1 --head-dim 64 --intermediate 64 --tied 1"},
+};
+
+struct Settings {
+  std::vector<Shape> shapes;
+  int device = 0;
+  std::string commit = "unknown";
+};
+
+struct Limits {
+  double bandwidth, rate;
+  double seconds(const Work& work) const { return std::max(work.operations / rate, work.bytes / bandwidth); }
+  const char* what(const Work& work) const {
+    return work.operations / rate > work.bytes / bandwidth ? "matrix rate" : "bandwidth";
+  }
+};
+
+class Model {
+ public:
+  Model(const Checkpoint& checkpoint, const ops::CudaOptions& options)
+      : backend_(cuda::make_backend(options)),
+        decoder_(*backend_, checkpoint),
+        head_(*backend_, checkpoint) {}
+
+  std::string device_kind() const { return backend_->device_kind(); }
+  const ModelConfig& config() const { return decoder_.config(); }
+
+  /// Seconds of a forward of `sequences` sequences by `tokens` tokens behind `before` that are in the cache.
+  double forward_seconds(size_t sequences, size_t before, size_t tokens) {
+    const std::vector<uint32_t> past = make_tokens(before), next = make_tokens(tokens);
+    std::vector<Sequence> all;
+    for (size_t i = 0; i < sequences; ++i) {
+      all.push_back(decoder_.kv().make_sequence());
+      if (before == 0) continue;
+      const Chunk chunk{&all.back(), past, before, before};  // no row is wanted
+      decoder_.forward(std::span(&chunk, 1));
+    }
+    std::vector<Chunk> chunks;
+    chunks.reserve(sequences);
+    for (Sequence& sequence : all) chunks.push_back({&sequence, next, 0, tokens});
+    std::vector<double> marginals(sequences * tokens * ops::kMarginals);
+    return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
+      head_.marginals(decoder_.forward(chunks), marginals.data());
+      for (Sequence& sequence : all) sequence.truncate(before);
+    });
+  }
+
+ private:
+  std::vector<uint32_t> make_tokens(size_t n) const {
+    std::vector<uint32_t> tokens(n);
+    for (size_t i = 0; i < n; ++i)
+      tokens[i] = config().layout.kmer0() + static_cast<uint32_t>(i * 2654435761u % ops::kKmers);
+    return tokens;
+  }
+
+  std::unique_ptr<ops::Backend> backend_;
+  Decoder decoder_;
+  Head head_;
+};
+
+void print_row(const char* shape, const char* products, const std::string& what, Model& model,
+               const Limits& limits, size_t sequences, size_t before, size_t tokens) {
+  std::printf("| %s | %s | %s | ", shape, products, what.c_str());
+  try {
+    const double seconds = model.forward_seconds(sequences, before, tokens);
+    const Work work = forward_work(model.config(), sequences, before, tokens);
+    const double least = limits.seconds(work);
+    std::printf("%.4g | %.4g | %.4g | %.4g | %.4g | %.3f of %s |\n", work.operations / 1e12, work.bytes / 1e9,
+                static_cast<double>(sequences * tokens) / seconds, 1e3 * seconds, 1e3 * least,
+                least / seconds, limits.what(work));
+  } catch (const OutOfMemory&) {
+    std::printf("does not fit | | | | | |\n");
+  }
+  std::fflush(stdout);
+}
+
+void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
+  const test::GeneratedCheckpoint files(
+      std::string("--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16 ") + shape.options);
+  const Checkpoint checkpoint(files.dir());
+  for (const bool library : {true, false}) {
+    const char* const products = library ? "library" : "own";
+    try {
+      Model model(checkpoint, {DType::bf16, settings.device, library});
+      print_row(shape.name, products,
+                "prefill, " + std::to_string(kWindows) + " windows of " + std::to_string(kWindow), model,
+                limits, kWindows, 0, kWindow);
+      for (const size_t batch : {size_t{1}, kLargeBatch})
+        print_row(shape.name, products, "decode, batch " + std::to_string(batch), model, limits, batch,
+                  kContext, 1);
+    } catch (const OutOfMemory&) {
+      std::printf("| %s | %s | the weights | do not fit | | | | | |\n", shape.name, products);
+    }
+  }
+}
+
+/// The kernel module's version, or "unknown".
+std::string driver() {
+  std::ifstream in("/proc/driver/nvidia/version");
+  std::string line;
+  return std::getline(in, line) ? line : "unknown";
+}
+
+Settings parse(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (i + 1 == argc) throw Error("bench_gpu", option + ": no such option, or it lacks its value");
+    const std::string value = argv[++i];
+    if (option == "--device") {
+      settings.device = std::atoi(value.c_str());
+    } else if (option == "--commit") {
+      settings.commit = value;
+    } else if (option == "--model") {
+      const auto* const shape = std::find_if(std::begin(kShapes), std::end(kShapes),
+                                             [&](const Shape& s) { return value == s.name; });
+      if (shape == std::end(kShapes))
+        throw Error("bench_gpu", "no model " + value + ": 500M, 3B, 8B or tiny");
+      settings.shapes.push_back(*shape);
+    } else {
+      throw Error("bench_gpu", "no option " + option);
+    }
+  }
+  if (settings.shapes.empty()) settings.shapes.assign(kShapes, kShapes + 3);
+  return settings;
+}
+
+int run(const Settings& settings) {
+  std::shared_ptr<const cuda::Device> device;
+  try {
+    device = std::make_shared<cuda::Device>(settings.device);
+  } catch (const Error& error) {
+    std::printf("SKIPPED: %s\n", error.what());
+    return 77;
+  }
+  device->use();
+  std::printf("device: %s\n", cuda::list_devices().at(static_cast<size_t>(settings.device)).c_str());
+  std::printf("kind: %s\n", cuda::make_backend({DType::bf16, settings.device, true})->device_kind().c_str());
+  std::printf("driver: %s\ncommit: %s\n", driver().c_str(), settings.commit.c_str());
+  const Limits limits{copy_bandwidth(device, kEffort), matrix_rate(device, kEffort)};
+  std::printf("copy bandwidth, read + written: %.4g TB/s\nbf16 matrix rate: %.4g TFLOP/s\n\n",
+              limits.bandwidth / 1e12, limits.rate / 1e12);
+  std::printf("| model | products | work | TFLOP | GB | tokens/s | ms | least ms | achieved / limit |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  std::fflush(stdout);
+  for (const Shape& shape : settings.shapes) bench_shape(settings, shape, limits);
+  return 0;
+}
+
+}  // namespace
+}  // namespace carbon::gpu_bench
+
+int main(int argc, char** argv) {
+  try {
+    return carbon::gpu_bench::run(carbon::gpu_bench::parse(argc, argv));
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "bench_gpu: %s\n", error.what());
+    return 1;
+  }
+}

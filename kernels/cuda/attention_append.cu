@@ -1,0 +1,45 @@
+// Rotated keys and values into the pages of the cache: a block a row.
+#include "kernels/cuda/device_math.cuh"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/launch.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr uint32_t kPage = 64;
+
+template <class T>
+__global__ void append_kernel(const float* k, const float* v, size_t ld, const RowPlace* places,
+                              const uint32_t* page_list, KvLayer kv, Rotary rotary) {
+  const RowPlace place = places[blockIdx.x];
+  const size_t dim = kv.head_dim, half = dim / 2;
+  char* const page =
+      static_cast<char*>(kv.pages[page_list[place.pages + place.position / kPage]]) + kv.offset;
+  const float* const cos = rotary.cos + place.position * half;
+  const float* const sin = rotary.sin + place.position * half;
+  for (size_t i = threadIdx.x; i < kv.kv_heads * half; i += kThreads) {
+    const size_t head = i / half, j = i % half;
+    T* const keys = reinterpret_cast<T*>(page) + (head * 2 * kPage + place.position % kPage) * dim;
+    T* const values = keys + kPage * dim;
+    const size_t from = place.row * ld + head * dim + j;
+    const float a = k[from], b = k[from + half];
+    narrow(a * cos[j] - b * sin[j], keys + j);
+    narrow(b * cos[j] + a * sin[j], keys + half + j);
+    narrow(v[from], values + j);
+    narrow(v[from + half], values + half + j);
+  }
+}
+
+}  // namespace
+
+void run_append(cudaStream_t stream, const float* k, const float* v, size_t ld, const RowPlace* places,
+                size_t n, const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary) {
+  const dim3 grid(static_cast<unsigned>(n));
+  if (kv.type == DType::bf16)
+    launch(append_kernel<Bf16>, grid, kThreads, 0, stream, k, v, ld, places, page_list, kv, rotary);
+  else
+    launch(append_kernel<float>, grid, kThreads, 0, stream, k, v, ld, places, page_list, kv, rotary);
+}
+
+}  // namespace carbon::cuda

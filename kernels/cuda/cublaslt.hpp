@@ -1,0 +1,73 @@
+// cuBLASLt's objects with an owner, and its status codes as errors.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "src/util/error.hpp"
+
+namespace carbon::cuda {
+
+inline void check_blas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error("cuda", std::string(what) + ": cuBLASLt: " + cublasLtGetStatusString(status));
+}
+
+template <class T, cublasStatus_t (*Destroy)(T)>
+struct BlasDestroyer {
+  void operator()(T object) const { Destroy(object); }
+};
+template <class T, cublasStatus_t (*Destroy)(T)>
+using BlasObject = std::unique_ptr<std::remove_pointer_t<T>, BlasDestroyer<T, Destroy>>;
+
+using BlasLayout = BlasObject<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using BlasOperation = BlasObject<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using BlasPreference = BlasObject<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+using BlasHandle = BlasObject<cublasLtHandle_t, cublasLtDestroy>;
+
+inline BlasHandle make_blas_handle() {
+  cublasLtHandle_t handle = nullptr;
+  check_blas(cublasLtCreate(&handle), "starting cuBLASLt");
+  return BlasHandle(handle);
+}
+
+/// A column-major matrix.
+inline BlasLayout make_blas_layout(cudaDataType type, size_t rows, size_t columns, size_t ld) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  check_blas(cublasLtMatrixLayoutCreate(&layout, type, rows, columns, static_cast<int64_t>(ld)),
+             "describing a matrix");
+  return BlasLayout(layout);
+}
+
+/// D = A^T B, summed in f32.
+inline BlasOperation make_blas_operation() {
+  cublasLtMatmulDesc_t operation = nullptr;
+  check_blas(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
+  BlasOperation result(operation);
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  check_blas(
+      cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+      "describing a product");
+  return result;
+}
+
+template <class T>
+void set_blas_preference(const BlasPreference& preference, cublasLtMatmulPreferenceAttributes_t attribute,
+                         T value) {
+  check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+             "choosing an algorithm");
+}
+
+/// Algorithms with at most `workspace` bytes of working memory.
+inline BlasPreference make_blas_preference(size_t workspace) {
+  cublasLtMatmulPreference_t preference = nullptr;
+  check_blas(cublasLtMatmulPreferenceCreate(&preference), "choosing an algorithm");
+  BlasPreference result(preference);
+  set_blas_preference(result, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{workspace});
+  return result;
+}
+
+}  // namespace carbon::cuda

@@ -1,0 +1,333 @@
+// ops::Backend on a CUDA device: sizes, checks and buffers; the arithmetic is in the kernels (kernels.hpp)
+// and in cuBLASLt (matmul.hpp).
+//
+// Every operation puts its work on the device's one stream and returns; only what gives results to the host
+// waits. One thread at a time calls a backend; backends of several devices may be called from several
+// threads.
+#include "kernels/cuda/cuda_backend.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/embedding.hpp"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/kv.hpp"
+#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/matmul.hpp"
+#include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/weight.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+// Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
+constexpr const char* kNumerics = "1";
+
+// Logits held at a time, so that the product's results are still in the device's cache when they are read: 16
+// MiB.
+constexpr size_t kLogits = size_t{1} << 22;
+// The oldest device with bf16 tensor cores and asynchronous copies.
+constexpr int kTensorCores = 80;
+
+class CudaBackend final : public ops::Backend {
+ public:
+  explicit CudaBackend(const ops::CudaOptions& options);
+
+  std::string device_kind() const override;
+  DType dtype() const override { return dtype_; }
+
+  void* allocate(size_t bytes) override;
+  void release(void* memory) override;
+
+  std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override;
+  std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override;
+  void set_rope(const ops::RopeParams& rope, size_t positions) override;
+
+  void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
+  void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
+                void* act) override;
+  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) override;
+  void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
+                 ops::KvStore& kv) override;
+  void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
+                 const ops::KvStore& kv, void* act) override;
+  void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
+  void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
+  void upload(const float* host, size_t count, float* device) override;
+  void download(const float* device, size_t count, float* host) override;
+
+  void marginals(const void* act, size_t n, const ops::Weight& w, double* out) override;
+  void logits(const void* act, size_t n, const ops::Weight& w, float* out) override;
+  void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
+                 double* maximum, double* sum, double* target_logit) override;
+
+ private:
+  cudaStream_t stream() const { return device_->stream(); }
+  bool uses_mma(const ops::KvShape& shape, size_t heads) const;
+  const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
+                                const ops::KvStore& kv) const;
+  Rotary rotary() const { return {cos_.as<float>(), sin_.as<float>()}; }
+  /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
+  template <class F>
+  void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
+
+  std::shared_ptr<const Device> device_;
+  DType dtype_;
+  bool tensor_cores_;
+  std::unique_ptr<Matmul> library_;
+  Embedding embedding_;
+  PlanCache plans_;
+  std::vector<double> inv_freq_;
+  double rope_scale_ = 0;
+  size_t positions_ = 0;
+  Memory cos_, sin_;  // [positions_, inv_freq_.size()]
+  Scratch indices_, logits_, results_;
+};
+
+DType checked_type(const ops::CudaOptions& options) {
+  if (options.dtype == DType::f16)
+    throw Error("make_cuda_backend", "f16 is no activation type of the CUDA backend; choose f32 or bf16");
+  return options.dtype;
+}
+
+CudaBackend::CudaBackend(const ops::CudaOptions& options)
+    : device_(std::make_shared<Device>(options.device)),
+      dtype_(checked_type(options)),
+      tensor_cores_(device_->capability() >= kTensorCores),
+      embedding_(device_),
+      plans_(device_),
+      indices_(device_, "row numbers"),
+      logits_(device_, "logits"),
+      results_(device_, "results") {
+  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_);
+}
+
+std::string CudaBackend::device_kind() const {
+  return "cuda:sm_" + std::to_string(device_->capability()) + "x" +
+         std::to_string(device_->multiprocessors()) + (library_ ? "+" + library_->name() : "") + ":" +
+         kNumerics;
+}
+
+void* CudaBackend::allocate(size_t bytes) {
+  device_->use();
+  Memory memory(device_, bytes, "activations");
+  device_->clear(memory.get(), bytes);
+  return memory.release();
+}
+
+void CudaBackend::release(void* memory) {
+  // Waits for the work that uses it; there is nothing left to be done about a failure.
+  if (memory != nullptr) cudaFree(memory);
+}
+
+std::unique_ptr<ops::Weight> CudaBackend::prepare(const TensorView& matrix) {
+  device_->use();
+  return std::make_unique<CudaWeight>(device_, matrix, dtype_, tensor_cores_, library_.get());
+}
+
+std::unique_ptr<ops::KvStore> CudaBackend::kv_store(const ops::KvShape& shape) {
+  return std::make_unique<CudaKvStore>(device_, shape, dtype_);
+}
+
+// In double on the host, as on the CPU, so that the two backends turn by the same angles.
+void CudaBackend::set_rope(const ops::RopeParams& rope, size_t positions) {
+  const bool same = rope_scale_ == rope.scale && std::ranges::equal(inv_freq_, rope.inv_freq);
+  if (same && positions <= positions_) return;
+  device_->use();
+  const size_t half = rope.inv_freq.size();
+  std::vector<float> cos(positions * half), sin(positions * half);
+  for (size_t p = 0; p < positions; ++p)
+    for (size_t j = 0; j < half; ++j) {
+      const double angle = static_cast<double>(p) * rope.inv_freq[j];
+      cos[p * half + j] = static_cast<float>(std::cos(angle) * rope.scale);
+      sin[p * half + j] = static_cast<float>(std::sin(angle) * rope.scale);
+    }
+  positions_ = 0;
+  for (const auto& [memory, values] : {std::pair(&cos_, &cos), std::pair(&sin_, &sin)}) {
+    const size_t bytes = values->size() * sizeof(float);
+    memory->reset();
+    *memory = Memory(device_, bytes, "the rotary table");
+    device_->copy_in(memory->get(), values->data(), bytes);
+  }
+  inv_freq_.assign(rope.inv_freq.begin(), rope.inv_freq.end());
+  rope_scale_ = rope.scale;
+  positions_ = positions;
+}
+
+void CudaBackend::embed(const TensorView& table, std::span<const uint32_t> rows, float* x) {
+  for (const uint32_t row : rows)
+    if (row >= table.rows)
+      throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
+                               std::to_string(table.rows) + " rows");
+  device_->use();
+  embedding_.gather(table, rows, x);
+}
+
+void CudaBackend::add_norm(float* x, const float* delta, const float* weight, float eps, size_t n,
+                           size_t width, void* act) {
+  if (n == 0) return;
+  device_->use();
+  run_add_norm(stream(), x, delta, weight, eps, n, width, act, dtype_);
+}
+
+void CudaBackend::swiglu(const float* gate_up, size_t n, size_t width, void* act) {
+  if (n == 0) return;
+  device_->use();
+  run_swiglu(stream(), gate_up, n, width, act, dtype_);
+}
+
+void CudaBackend::select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) {
+  if (rows.empty()) return;
+  device_->use();
+  auto* const indices = indices_.ensure_array<uint32_t>(rows.size());
+  device_->copy_in(indices, rows.data(), rows.size_bytes());
+  run_select_rows(stream(), x, indices, rows.size(), width, out);
+}
+
+void CudaBackend::upload(const float* host, size_t count, float* device) {
+  device_->use();
+  device_->copy_in(device, host, count * sizeof(float));
+}
+
+void CudaBackend::download(const float* device, size_t count, float* host) {
+  device_->use();
+  device_->copy_out(host, device, count * sizeof(float));
+}
+
+void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) {
+  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
+  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
+  if (ld_out < w.rows())
+    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
+                              std::to_string(w.rows()) + " outputs of the weight");
+  if (n == 0) return;
+  const LinearCall call{act, weight->data(), n, w.rows(), w.cols(), out, ld_out};
+  const auto misaligned = [](const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 != 0; };
+  if (weight->product() != CudaWeight::Product::plain && misaligned(act))
+    throw Error("linear", "activations must be aligned to 16 bytes");
+  device_->use();
+  switch (weight->product()) {
+    case CudaWeight::Product::plain:
+      return run_linear_plain(stream(), call, dtype_, weight->type());
+    case CudaWeight::Product::mma:
+      return run_linear_mma(stream(), call);
+    case CudaWeight::Product::library:
+      if (misaligned(out) || ld_out % 4 != 0)
+        throw Error("linear", "results must be aligned to 16 bytes, and rows be multiples of that");
+      return library_->run(call);
+  }
+}
+
+const CudaKvStore& CudaBackend::check_runs(const char* function, std::span<const ops::RowRun> runs,
+                                           size_t layer, const ops::KvStore& kv) const {
+  const auto* const store = dynamic_cast<const CudaKvStore*>(&kv);
+  if (store == nullptr) throw Error(function, "the KV store belongs to another backend");
+  if (store->shape().head_dim != 2 * inv_freq_.size())
+    throw Error(function, "the rotary table is for heads of " + std::to_string(2 * inv_freq_.size()) +
+                              ", the cache for " + std::to_string(store->shape().head_dim));
+  if (layer >= store->shape().layers || store->type() != dtype_)
+    throw Error(function, "the KV store does not fit: layer " + std::to_string(layer) + " of " +
+                              std::to_string(store->shape().layers));
+  for (const ops::RowRun& run : runs) {
+    if (run.n_rows > positions_ || run.position > positions_ - run.n_rows)
+      throw Error(function, "positions up to " + std::to_string(run.position + run.n_rows) +
+                                " are beyond the rotary table of " + std::to_string(positions_));
+    for (size_t i = 0; i * ops::kPageTokens < run.position + run.n_rows; ++i)
+      if (run.pages[i] >= store->count())
+        throw Error(function, "KV page " + std::to_string(run.pages[i]) + " of " +
+                                  std::to_string(store->count()) + " does not exist");
+  }
+  return *store;
+}
+
+bool CudaBackend::uses_mma(const ops::KvShape& shape, size_t heads) const {
+  return dtype_ == DType::bf16 && tensor_cores_ && has_attention_mma(shape.head_dim) &&
+         heads / shape.kv_heads <= kAttentionRows;
+}
+
+void CudaBackend::append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs,
+                            size_t layer, ops::KvStore& kv) {
+  const CudaKvStore& store = check_runs("append_kv", runs, layer, kv);
+  device_->use();
+  const Plan places = plans_.find(runs, 0);
+  if (places.rows == 0) return;
+  run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), rotary());
+}
+
+void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
+                            size_t layer, const ops::KvStore& kv, void* act) {
+  const CudaKvStore& store = check_runs("attention", runs, layer, kv);
+  if (heads == 0 || heads % store.shape().kv_heads != 0)
+    throw Error("attention", std::to_string(heads) + " query heads cannot share " +
+                                 std::to_string(store.shape().kv_heads) + " KV heads");
+  device_->use();
+  const bool mma = uses_mma(store.shape(), heads);
+  const Plan rows = plans_.find(runs, mma ? kAttentionRows / (heads / store.shape().kv_heads) : 0);
+  if (rows.rows == 0) return;
+  const AttentionCall call{q, ld, heads, rows.page_list, store.layer(layer), rotary(), act};
+  if (mma)
+    run_attention_mma(stream(), call, rows.tiles, rows.tile_count);
+  else
+    run_attention_plain(stream(), call, rows.places, rows.rows);
+}
+
+template <class F>
+void CudaBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f) {
+  const size_t rows = std::clamp<size_t>(kLogits / w.rows(), 1, std::max<size_t>(n, 1));
+  auto* const z = logits_.ensure_array<float>(rows * w.rows());
+  for (size_t first = 0; first < n; first += rows) {
+    const size_t count = std::min(rows, n - first);
+    linear(static_cast<const char*>(act) + first * w.cols() * dtype_size(dtype_), count, w, z, w.rows());
+    f(first, count, z);
+  }
+}
+
+void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out) {
+  if (w.rows() != ops::kKmers)
+    throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
+                                 std::to_string(ops::kKmers) + " 6-mers");
+  if (n == 0) return;
+  device_->use();
+  auto* const results = results_.ensure_array<double>(n * ops::kMarginals);
+  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+    run_marginals(stream(), z, count, results + first * ops::kMarginals);
+  });
+  device_->copy_out(out, results, n * ops::kMarginals * sizeof(double));
+}
+
+void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float* out) {
+  device_->use();
+  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+    device_->copy_out(out + first * w.rows(), z, count * w.rows() * sizeof(float));
+  });
+}
+
+void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
+                            double* maximum, double* sum, double* target_logit) {
+  if (targets.size() != n)
+    throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
+  if (n == 0) return;
+  device_->use();
+  static_assert(sizeof(int64_t) == sizeof(double));
+  auto* const places = results_.ensure_array<double>(4 * n);  // three results, then the targets
+  auto* const device_targets = reinterpret_cast<int64_t*>(places + 3 * n);
+  double* const host[] = {maximum, sum, target_logit};
+  for (size_t i = 0; i < 3; ++i) device_->copy_in(places + i * n, host[i], n * sizeof(double));
+  device_->copy_in(device_targets, targets.data(), targets.size_bytes());
+  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+    run_logsumexp(stream(), z, count, w.rows(), device_targets + first, places + first, places + n + first,
+                  places + 2 * n + first);
+  });
+  for (size_t i = 0; i < 3; ++i) device_->copy_out(host[i], places + i * n, n * sizeof(double));
+}
+
+}  // namespace
+
+std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace carbon::cuda

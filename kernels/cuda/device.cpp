@@ -1,0 +1,164 @@
+#include "kernels/cuda/device.hpp"
+
+#include <utility>
+
+#include "kernels/cuda/launch.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+#ifndef CARBON_CUDA_ARCH
+#error "CARBON_CUDA_ARCH: the kinds of device compiled for, \"80 90\""
+#endif
+
+/// The compiled kinds, ascending as the Makefile gives them; 75 is the oldest that CUDA 13 knows.
+std::vector<int> kinds() {
+  std::vector<int> result;
+  const std::string all = CARBON_CUDA_ARCH;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find(' ', at), all.size());
+    if (end > at) result.push_back(std::stoi(all.substr(at, end - at)));
+    at = end + 1;
+  }
+  return result;
+}
+
+/// Code for sm_XY runs on every later sm_XZ of the same X; that of the newest kind is there as PTX, too,
+/// which the driver compiles for anything later.
+bool has_code_for(int capability) {
+  for (const int kind : kinds())
+    if (kind <= capability && (kind / 10 == capability / 10 || kind == kinds().back())) return true;
+  return false;
+}
+
+int count_devices() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver)
+    throw Error("cuda",
+                "no NVIDIA driver, or one too old for this carbon; install or update it, or use "
+                "--device cpu");
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
+    throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?); use --device cpu");
+  if (status != cudaSuccess)
+    throw Error("cuda", std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(status) + " (" +
+                            cudaGetErrorName(status) + "); see nvidia-smi, or use --device cpu");
+  return count;
+}
+
+}  // namespace
+
+Device::Device(int index) : index_(index) {
+  const int count = count_devices();
+  if (index < 0 || index >= count)
+    throw Error("cuda",
+                "no GPU " + std::to_string(index) + ": there " +
+                    (count == 1 ? "is one, number 0" : "are " + std::to_string(count) + ", from 0 on"));
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "asking for the GPU's properties");
+  capability_ = 10 * properties.major + properties.minor;
+  multiprocessors_ = properties.multiProcessorCount;
+  if (!has_code_for(capability_))
+    throw Error("cuda", "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
+                            std::to_string(capability_) +
+                            ") is of a kind that this carbon has no code for (" + compiled_kinds() +
+                            "); build with --with-cuda-arch, or use --device cpu");
+  use();
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "starting work on the GPU");
+}
+
+Device::~Device() {
+  cudaStreamDestroy(stream_);
+}
+
+void Device::use() const {
+  check(cudaSetDevice(index_), "choosing the GPU");
+}
+
+void Device::wait() const {
+  check(cudaStreamSynchronize(stream_), "waiting for the GPU");
+}
+
+void Device::copy_in(void* device, const void* host, size_t bytes) const {
+  // From memory that is not page-locked the driver has taken its own copy when this returns.
+  if (bytes != 0)
+    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "copying to the GPU");
+}
+
+void Device::copy_out(void* host, const void* device, size_t bytes) const {
+  if (bytes != 0)
+    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the GPU");
+  wait();
+}
+
+void Device::copy(void* to, const void* from, size_t bytes) const {
+  if (bytes != 0)
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying on the GPU");
+}
+
+void Device::clear(void* memory, size_t bytes) const {
+  if (bytes != 0) check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory of the GPU");
+}
+
+std::string compiled_kinds() {
+  std::string text;
+  for (const int kind : kinds()) text += (text.empty() ? "sm_" : " sm_") + std::to_string(kind);
+  return text;
+}
+
+std::vector<std::string> list_devices() {
+  std::vector<std::string> lines;
+  const int count = count_devices();
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, i), "asking for a GPU's properties");
+    lines.push_back("cuda:" + std::to_string(i) + " " + properties.name + ", sm_" +
+                    std::to_string(10 * properties.major + properties.minor) + ", " +
+                    std::to_string(properties.totalGlobalMem >> 20) + " MiB");
+  }
+  return lines;
+}
+
+Memory::Memory(std::shared_ptr<const Device> device, size_t bytes, const char* what)
+    : device_(std::move(device)), bytes_(bytes) {
+  const std::string doing = "allocating " + std::to_string(bytes) + " bytes of GPU memory for " + what;
+  check(cudaMalloc(&data_, std::max<size_t>(bytes, 1)), doing.c_str());
+}
+
+Memory::Memory(Memory&& other) noexcept
+    : device_(std::move(other.device_)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  device_ = std::move(other.device_);
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+void Memory::reset() {
+  // Waits for the work that uses it. After a failure on the device nothing is left to be done about another
+  // one.
+  if (data_ != nullptr) cudaFree(std::exchange(data_, nullptr));
+  bytes_ = 0;
+  device_.reset();
+}
+
+void* Memory::release() {
+  bytes_ = 0;
+  device_.reset();
+  return std::exchange(data_, nullptr);
+}
+
+void* Scratch::ensure(size_t bytes) {
+  if (bytes > memory_.bytes()) {
+    memory_.reset();
+    memory_ = Memory(device_, bytes, what_);
+  }
+  return memory_.get();
+}
+
+}  // namespace carbon::cuda

@@ -1,0 +1,119 @@
+// Arithmetic that several kernels share: element types, exponentials, sums over a block in a fixed order.
+//
+// A fused multiply-add is written where one is meant; the files are compiled with -fmad=false.
+#pragma once
+
+#include "kernels/cuda/instructions.cuh"
+
+namespace carbon::cuda {
+
+/// Storage of bf16 and f16 elements.
+struct Bf16 {
+  uint16_t bits;
+};
+struct F16 {
+  uint16_t bits;
+};
+
+__device__ inline float widen(float v) {
+  return v;
+}
+__device__ inline float widen(Bf16 v) {
+  return bits_float(static_cast<uint32_t>(v.bits) << 16);
+}
+/// Exact, subnormals included.
+__device__ inline float widen(F16 v) {
+  const uint32_t sign = static_cast<uint32_t>(v.bits & 0x8000u) << 16;
+  const uint32_t exponent = (v.bits >> 10) & 0x1fu, mantissa = v.bits & 0x3ffu;
+  if (exponent == 0x1f) return bits_float(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return bits_float(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float magnitude = static_cast<float>(mantissa) * 5.9604644775390625e-8f;
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+__device__ inline void narrow(float v, float* to) {
+  *to = v;
+}
+__device__ inline void narrow(float v, Bf16* to) {
+  to->bits = static_cast<uint16_t>(pack_bf16(v, 0.0f));
+}
+
+/// 2^n for integral -127 < n < 128.
+__device__ inline float power_of_two(float n) {
+  return bits_float(static_cast<uint32_t>(static_cast<int>(n) + 127) << 23);
+}
+
+/// exp(x): about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN. The CPU backend's
+/// steps.
+__device__ inline float exp_f32(float x) {
+  if (x != x) return x;
+  const float clamped = fminf(89.0f, fmaxf(-105.0f, x));
+  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float n = fmaf(clamped, 1.44269504088896f, magic) - magic;
+  const float r = fmaf(n, 2.12194440e-4f, fmaf(n, -0.693359375f, clamped));
+  float p = 1.0f / 5040;
+  p = fmaf(p, r, 1.0f / 720);
+  p = fmaf(p, r, 1.0f / 120);
+  p = fmaf(p, r, 1.0f / 24);
+  p = fmaf(p, r, 1.0f / 6);
+  p = fmaf(p, r, 0.5f);
+  p = fmaf(r * r, p, r) + 1.0f;
+  const float half = fmaf(n, 0.5f, magic) - magic;
+  return p * power_of_two(half) * power_of_two(n - half);
+}
+
+/// 2^x for x <= 0: relative error about 2^-22, exactly 1 at 0, 0 below -126, NaN stays NaN.
+__device__ inline float exp2_nonpositive(float x) {
+  if (x < -126.0f) return 0.0f;
+  const float magic = 12582912.0f;
+  const float shifted = x + magic;
+  const float f = x - (shifted - magic);  // in [-0.5, 0.5]
+  // Taylor series of exp(f ln 2): the first term left out is below 2^-24.
+  float p = 1.54035304e-4f;
+  p = fmaf(p, f, 1.33335581e-3f);
+  p = fmaf(p, f, 9.61812911e-3f);
+  p = fmaf(p, f, 5.55041087e-2f);
+  p = fmaf(p, f, 2.40226507e-1f);
+  p = fmaf(p, f, 6.93147181e-1f);
+  p = fmaf(p, f, 1.0f);
+  // The integer sits in the low bits of `shifted`; a NaN leaves garbage there, but p is then NaN as well.
+  const uint32_t exponent = (float_bits(shifted) - float_bits(magic) + 127u) & 0xffu;
+  return p * bits_float(exponent << 23);
+}
+
+template <class T>
+__device__ inline T warp_sum(T value) {
+#pragma unroll
+  for (int mask = kWarp / 2; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
+  return value;
+}
+
+/// Sum over the block's threads, the same in all of them: lanes by halves, then warps in order. `scratch`
+/// holds one value a warp and is free again when all threads have returned and met at a barrier.
+template <int Threads, class T>
+__device__ inline T block_sum(T value, T* scratch) {
+  value = warp_sum(value);
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread % kWarp == 0) scratch[thread / kWarp] = value;
+  __syncthreads();
+  T total = scratch[0];
+#pragma unroll
+  for (int w = 1; w < Threads / kWarp; ++w) total += scratch[w];
+  return total;
+}
+
+/// Largest over the block's threads; a NaN is passed over (callers look for NaN themselves).
+template <int Threads>
+__device__ inline float block_max(float value, float* scratch) {
+#pragma unroll
+  for (int mask = kWarp / 2; mask > 0; mask /= 2) value = fmaxf(value, shuffle_xor(value, mask));
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread % kWarp == 0) scratch[thread / kWarp] = value;
+  __syncthreads();
+  float total = scratch[0];
+#pragma unroll
+  for (int w = 1; w < Threads / kWarp; ++w) total = fmaxf(total, scratch[w]);
+  return total;
+}
+
+}  // namespace carbon::cuda

@@ -1,0 +1,86 @@
+#include "kernels/cuda/embedding.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "kernels/cuda/kernels.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr uint32_t kAbsent = 0xffffffffu;
+constexpr size_t kSmallTable = 16;   // rows of a table that is not worth keeping
+constexpr size_t kFirstRows = 1024;  // room at first, doubled when it is full
+
+const char* row_of(const TensorView& table, uint32_t row) {
+  return static_cast<const char*>(table.data) + row * table.cols * dtype_size(table.dtype);
+}
+
+}  // namespace
+
+Embedding::Embedding(const std::shared_ptr<const Device>& device)
+    : device_(device), indices_(device, "token rows"), passing_(device, "rows of a table") {}
+
+void Embedding::gather(const TensorView& table, std::span<const uint32_t> rows, float* x) {
+  if (rows.empty()) return;
+  if (table.rows <= kSmallTable) return gather_once(table, rows, x);
+  const bool same = table.data == table_.data && table.dtype == table_.dtype && table.rows == table_.rows &&
+                    table.cols == table_.cols;
+  if (!same) change_table(table);
+
+  std::vector<uint32_t> slots(rows.size()), missing;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    uint32_t& slot = slots_[rows[i]];
+    if (slot == kAbsent) {
+      slot = static_cast<uint32_t>(used_ + missing.size());
+      missing.push_back(rows[i]);
+    }
+    slots[i] = slot;
+  }
+  if (!missing.empty()) {
+    const size_t row_bytes = table.cols * dtype_size(table.dtype);
+    try {
+      grow(used_ + missing.size());
+    } catch (...) {
+      for (const uint32_t row : missing) slots_[row] = kAbsent;
+      throw;
+    }
+    std::vector<char> block(missing.size() * row_bytes);
+    for (size_t i = 0; i < missing.size(); ++i)
+      std::memcpy(block.data() + i * row_bytes, row_of(table, missing[i]), row_bytes);
+    device_->copy_in(kept_.as<char>() + used_ * row_bytes, block.data(), block.size());
+    used_ += missing.size();
+  }
+  auto* const indices = indices_.ensure_array<uint32_t>(slots.size());
+  device_->copy_in(indices, slots.data(), slots.size() * sizeof(uint32_t));
+  run_gather(device_->stream(), kept_.get(), table.dtype, indices, slots.size(), table.cols, x);
+}
+
+void Embedding::gather_once(const TensorView& table, std::span<const uint32_t> rows, float* x) {
+  const std::vector<uint32_t> indices(rows.begin(), rows.end());
+  void* const copy = passing_.ensure(table.bytes());
+  device_->copy_in(copy, table.data, table.bytes());
+  auto* const device_indices = indices_.ensure_array<uint32_t>(indices.size());
+  device_->copy_in(device_indices, indices.data(), indices.size() * sizeof(uint32_t));
+  run_gather(device_->stream(), copy, table.dtype, device_indices, indices.size(), table.cols, x);
+}
+
+void Embedding::change_table(const TensorView& table) {
+  kept_.reset();
+  used_ = capacity_ = 0;
+  slots_.assign(table.rows, kAbsent);
+  table_ = table;
+}
+
+void Embedding::grow(size_t count) {
+  if (count <= capacity_) return;
+  const size_t row_bytes = table_.cols * dtype_size(table_.dtype);
+  const size_t capacity = std::min(std::max({count, 2 * capacity_, kFirstRows}), table_.rows);
+  Memory larger(device_, capacity * row_bytes, "the embedding");
+  device_->copy(larger.get(), kept_.get(), used_ * row_bytes);
+  kept_ = std::move(larger);
+  capacity_ = capacity;
+}
+
+}  // namespace carbon::cuda

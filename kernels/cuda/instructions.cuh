@@ -1,0 +1,127 @@
+// The machine instructions that C++ has no name for, one inline function each.
+//
+// Kernels use nothing of the machine but what is here and threadIdx, blockIdx, gridDim and __syncthreads().
+// test/cuda_emulation has a file of this name with the same functions for a CPU, written from the PTX
+// manual's tables of fragments, so that the kernels can be run and checked without a device.
+//
+// Fragments of mma.m16n8k16 (PTX manual, "Matrix Fragments for mma.m16n8k16"), with g = lane / 4, t = lane %
+// 4, two bf16 to a register, the lower half first:
+//   a[0] row g,     columns 2t, 2t + 1      a[1] row g + 8, the same columns
+//   a[2] row g,     columns 2t + 8, + 9     a[3] row g + 8, the same columns
+//   b[0] column g,  rows 2t, 2t + 1         b[1] column g,  rows 2t + 8, + 9
+//   c[0], c[1] row g, columns 2t, 2t + 1    c[2], c[3] row g + 8, the same columns
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace carbon::cuda {
+
+inline constexpr int kWarp = 32;
+
+__device__ inline uint32_t float_bits(float x) {
+  return __float_as_uint(x);
+}
+__device__ inline float bits_float(uint32_t x) {
+  return __uint_as_float(x);
+}
+
+/// The block's dynamic shared memory, aligned to 16 bytes.
+__device__ inline unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char carbon_shared[];
+  return carbon_shared;
+}
+
+/// The value of lane (lane ^ mask). All lanes of a warp call it together.
+template <class T>
+__device__ inline T shuffle_xor(T value, int mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+
+// The tensor cores' bf16 and the asynchronous copies begin with sm_80. The backend launches no kernel with
+// them on an older device; code for one holds a trap in their place.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Two floats to bf16, to nearest even; `low` goes into the lower half.
+__device__ inline uint32_t pack_bf16(float low, float high) {
+  uint32_t result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+/// c += a . b for a 16 x 16 and b 16 x 8 of bf16, c in f32.
+__device__ inline void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// Four 8 x 8 matrices of 16-bit elements from shared memory: lane 8 i + j gives the address of row j of
+/// matrix i; out[i] gets row lane / 4, columns 2 (lane % 4) and the next.
+__device__ inline void load_matrices(uint32_t out[4], const void* row) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// The same, each matrix transposed: out[i] gets column lane / 4, rows 2 (lane % 4) and the next.
+__device__ inline void load_matrices_transposed(uint32_t out[4], const void* row) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// Starts a copy of 16 bytes to shared memory; zeros instead, and `from` is not read, when `valid` is false.
+__device__ inline void copy_async(void* to, const void* from, bool valid) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(address), "l"(from), "r"(valid ? 16 : 0)
+               : "memory");
+}
+/// Ends a group of copies; a group may be empty.
+__device__ inline void copy_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Waits until at most `Pending` of this thread's groups are unfinished; other threads see them after a
+/// barrier.
+template <int Pending>
+__device__ inline void copy_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
+
+#else
+
+__device__ inline uint32_t pack_bf16(float low, float high) {
+  const auto half = [](float v) {
+    const uint32_t u = float_bits(v);
+    if ((u & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;
+    return (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+  };
+  return half(low) | (half(high) << 16);
+}
+__device__ inline void mma_bf16(float*, const uint32_t*, uint32_t, uint32_t) {
+  __trap();
+}
+__device__ inline void load_matrices(uint32_t*, const void*) {
+  __trap();
+}
+__device__ inline void load_matrices_transposed(uint32_t*, const void*) {
+  __trap();
+}
+__device__ inline void copy_async(void*, const void*, bool) {
+  __trap();
+}
+__device__ inline void copy_async_commit() {}
+template <int Pending>
+__device__ inline void copy_async_wait() {}
+
+#endif
+
+}  // namespace carbon::cuda

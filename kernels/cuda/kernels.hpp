@@ -1,0 +1,106 @@
+// The CUDA kernels as host functions: each puts its work on a stream and returns.
+//
+// All pointers are device memory unless said otherwise; shapes are row-major. Sizes are checked by the
+// callers. Every value written depends on its own row alone, in an order fixed by the shapes, never on the
+// number of rows or blocks. Nothing here uses atomics.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/tensor.hpp"
+
+namespace carbon::cuda {
+
+// rows.cu
+
+/// x[i, :] = table[slots[i], :] widened to f32; table [., width] of f32, bf16 or f16.
+void run_gather(cudaStream_t stream, const void* table, DType type, const uint32_t* slots, size_t n,
+                size_t width, float* x);
+/// to[i] = from[i] as bf16, to nearest even; from of f32 or f16.
+void run_to_bf16(cudaStream_t stream, const void* from, DType type, size_t n, void* to);
+/// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
+void run_add_norm(cudaStream_t stream, float* x, const float* delta, const float* weight, float eps, size_t n,
+                  size_t width, void* act, DType act_type);
+/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
+void run_swiglu(cudaStream_t stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type);
+/// out[i, :] = x[rows[i], :].
+void run_select_rows(cudaStream_t stream, const float* x, const uint32_t* rows, size_t n, size_t width,
+                     float* out);
+
+// linear_plain.cu and linear_mma.cu
+
+struct LinearCall {
+  const void* act;     // [n, k]
+  const void* weight;  // [outputs, k]
+  size_t n, outputs, k;
+  float* out;  // leading dimension ld_out
+  size_t ld_out;
+};
+/// out[i, j] = sum_k act[i, k] * weight[j, k], one chain of fused multiply-adds over ascending k. f32
+/// activations go with weights of any type, bf16 activations with bf16.
+void run_linear_plain(cudaStream_t stream, const LinearCall& call, DType act_type, DType weight_type);
+/// The same for bf16 on tensor cores: one chain of 16-wide products over ascending k. k is a multiple of 8,
+/// act and weight are aligned to 16 bytes.
+void run_linear_mma(cudaStream_t stream, const LinearCall& call);
+
+// attention_append.cu, attention_plain.cu and attention_mma.cu
+
+/// Where rows stand in the cache; made by plan.hpp. A row of q, k, v and act is named by its index there.
+struct RowPlace {
+  uint32_t row, position;
+  uint32_t pages;  // index into the page list of the entry for positions [0, 64) of this row's sequence
+};
+/// Consecutive rows of one sequence that attention takes together.
+struct RowTile {
+  uint32_t row, position, pages, positions;
+};
+
+/// One layer of the paged cache. A page of a KV head is keys [64][head_dim], then values of the same shape.
+struct KvLayer {
+  void* const* pages;  // address of every page
+  size_t offset;       // bytes from a page's address to this layer's first head
+  size_t kv_heads, head_dim;
+  DType type;
+};
+struct Rotary {
+  const float* cos;  // [positions, head_dim / 2]
+  const float* sin;
+};
+
+/// Rotates k and writes k, v of `n` rows to their pages.
+void run_append(cudaStream_t stream, const float* k, const float* v, size_t ld, const RowPlace* places,
+                size_t n, const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary);
+
+struct AttentionCall {
+  const float* q;  // [., ld]
+  size_t ld, heads;
+  const uint32_t* page_list;
+  KvLayer kv;
+  Rotary rotary;
+  void* act;  // [., heads * head_dim], of the cache's type
+};
+/// Any head size up to kMaxPlainHead; f32 arithmetic.
+void run_attention_plain(cudaStream_t stream, const AttentionCall& call, const RowPlace* places, size_t n);
+inline constexpr size_t kMaxPlainHead = 256;
+
+/// Head sizes for which run_attention_mma exists, in bf16.
+constexpr bool has_attention_mma(size_t head_dim) {
+  return head_dim == 64 || head_dim == 96 || head_dim == 128;
+}
+/// Query rows (positions times the heads of a group) of a tile of run_attention_mma.
+inline constexpr size_t kAttentionRows = 128;
+/// heads / kv_heads times the tiles' `positions` is at most kAttentionRows.
+void run_attention_mma(cudaStream_t stream, const AttentionCall& call, const RowTile* tiles, size_t n);
+
+// heads.cu
+
+/// ops::Backend::marginals of logits [n, 4096]; out [n, 6, 4].
+void run_marginals(cudaStream_t stream, const float* logits, size_t n, double* out);
+/// ops::Backend::logsumexp over logits [n, columns]; the arrays are [n].
+void run_logsumexp(cudaStream_t stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
+                   double* maximum, double* sum, double* target_logit);
+
+}  // namespace carbon::cuda

@@ -1,0 +1,43 @@
+// The pages of the key-value cache in device memory.
+//
+// A page holds, for every layer and KV head, keys [64][head_dim], then values of the same shape, of f32 or
+// bf16. Pages come in pools that are allocated as they are needed; nothing here knows which sequence uses a
+// page.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/ops.hpp"
+
+namespace carbon::cuda {
+
+class CudaKvStore final : public ops::KvStore {
+ public:
+  /// Throws Error when the shape is empty, the head is odd or longer than the kernels take, or a size
+  /// overflows.
+  CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShape& shape, DType type);
+
+  size_t page_bytes() const override { return page_bytes_; }
+  void reserve(size_t count) override;
+  void copy_page(uint32_t to, uint32_t from) override;
+
+  const ops::KvShape& shape() const { return shape_; }
+  DType type() const { return type_; }
+  size_t count() const { return pages_.size(); }
+  KvLayer layer(size_t index) const;
+
+ private:
+  void add_pool();
+
+  std::shared_ptr<const Device> device_;
+  ops::KvShape shape_;
+  DType type_;
+  size_t page_bytes_, pool_pages_;
+  std::vector<Memory> pools_;
+  std::vector<void*> pages_;
+  Memory table_;  // the addresses in pages_, on the device
+};
+
+}  // namespace carbon::cuda

@@ -1,0 +1,71 @@
+// Finds and loads carbon-cuda.so: the part of the CUDA backend that is in the program itself.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <climits>
+#include <string>
+
+#include "kernels/cuda/library.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr const char* kFile = "carbon-cuda.so";
+
+std::string program_folder() {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  if (n <= 0) return ".";
+  const std::string whole(path, static_cast<size_t>(n));
+  return whole.substr(0, whole.rfind('/'));
+}
+
+std::string find_library() {
+  const std::string places[] = {program_folder() + "/" + kFile,
+                                CARBON_LIBEXECDIR "/carbon/" + std::string(kFile)};
+  for (const std::string& path : places)
+    if (access(path.c_str(), R_OK) == 0) return path;
+  throw Error("cuda", "no " + places[0] + " and no " + places[1] +
+                          ": this carbon was built without CUDA; build it where nvcc is found, or use "
+                          "--device cpu");
+}
+
+// Never closed: backends and exceptions from it may live as long as the program.
+const Library& load_library() {
+  const std::string path = find_library();
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    throw Error("cuda", "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") +
+                            "; install the CUDA run-time libraries (cuBLASLt), or use --device cpu");
+  }
+  const auto stamp = reinterpret_cast<StampFunction>(dlsym(handle, "carbon_cuda_stamp"));
+  const auto library = reinterpret_cast<LibraryFunction>(dlsym(handle, "carbon_cuda_library"));
+  if (stamp == nullptr || library == nullptr)
+    throw Error("cuda", path + " is no CUDA backend of carbon; reinstall carbon, or use --device cpu");
+  if (const std::string built = stamp(); built != CARBON_BACKEND_STAMP)
+    throw Error("cuda", path + " was built with another carbon (" + built +
+                            ", this is " CARBON_BACKEND_STAMP
+                            "); install both from one build, or use --device cpu");
+  return *library();
+}
+
+}  // namespace
+}  // namespace carbon::cuda
+
+std::unique_ptr<carbon::ops::Backend> carbon::ops::make_cuda_backend(const CudaOptions& options) {
+  return cuda::load_library().make_backend(options);
+}
+
+carbon::ops::CudaStatus carbon::ops::cuda_status() {
+  CudaStatus status;
+  try {
+    const cuda::Library& library = cuda::load_library();
+    status.library = library.description();
+    status.devices = library.devices();
+  } catch (const Error& error) {
+    status.problem = error.what();
+  }
+  return status;
+}

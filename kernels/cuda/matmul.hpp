@@ -1,0 +1,28 @@
+// Matrix products by a library, for the shapes where its bits keep the invariance rule.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/kernels.hpp"
+
+namespace carbon::cuda {
+
+class Matmul {
+ public:
+  virtual ~Matmul() = default;
+  /// Library and version, for device_kind().
+  virtual std::string name() const = 0;
+  /// Fixes the algorithm for bf16 weights of this shape, once for all of them: the first of the library's own
+  /// order that sums in one piece and whose rows have the same bits in products of different numbers of rows.
+  /// False when there is none. `weight` [outputs, k] is what the test multiplies with.
+  virtual bool prepare(const void* weight, size_t outputs, size_t k) = 0;
+  /// bf16 times bf16 into f32, for a shape that prepare() has accepted. act and out are aligned to 16 bytes,
+  /// ld_out is a multiple of 4.
+  virtual void run(const LinearCall& call) = 0;
+};
+
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device);
+
+}  // namespace carbon::cuda

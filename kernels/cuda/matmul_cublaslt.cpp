@@ -1,0 +1,141 @@
+// cuBLASLt behind matmul.hpp.
+//
+// Row-major act . weight^T is, in the library's column-major terms, D = A^T B with A = weight [k x outputs]
+// and B = act [k x n], all without copies. The library picks algorithms by the number of rows; here one is
+// chosen for a shape, without split-K, and kept for every number of rows. That its rows then have the same
+// bits is measured at start-up, not assumed: kernels that split the sum by the number of tiles fail the test
+// and are passed over.
+#include "kernels/cuda/matmul.hpp"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kernels/cuda/cublaslt.hpp"
+#include "kernels/cuda/selftest.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr size_t kWorkspace = size_t{32} << 20;
+constexpr int kCandidates = 16;
+// The number of rows that algorithms are asked for: a pass of the decoder.
+constexpr size_t kTypicalRows = 2048;
+// Rows of the self-test's product, and (first, count) of the parts that must have the same bits.
+constexpr size_t kTestRows = 1408;
+constexpr std::pair<size_t, size_t> kTestParts[] = {{0, 1},   {1407, 1},  {5, 2},     {3, 17},    {40, 64},
+                                                    {9, 100}, {128, 256}, {100, 683}, {42, 1366}, {0, 1024}};
+
+/// Algorithms that sum in one piece, for operands aligned to 16 bytes.
+BlasPreference one_piece_preference() {
+  BlasPreference preference = make_blas_preference(kWorkspace);
+  set_blas_preference(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                      uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE});
+  for (const auto attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    set_blas_preference(preference, attribute, uint32_t{16});
+  return preference;
+}
+
+bool sums_in_one_piece(const cublasLtMatmulAlgo_t& algorithm) {
+  const auto get = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
+    int32_t value = -1;
+    size_t written = 0;
+    check_blas(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, &written),
+               "looking at an algorithm");
+    return value;
+  };
+  return get(CUBLASLT_ALGO_CONFIG_SPLITK_NUM) <= 1 &&
+         get(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) == CUBLASLT_REDUCTION_SCHEME_NONE;
+}
+
+class CublasLt final : public Matmul {
+ public:
+  explicit CublasLt(std::shared_ptr<const Device> device)
+      : device_(std::move(device)),
+        operation_(make_blas_operation()),
+        workspace_(device_, kWorkspace, "cuBLASLt"),
+        handle_(make_blas_handle()) {}
+
+  std::string name() const override { return "cublaslt" + std::to_string(cublasLtGetVersion()); }
+
+  bool prepare(const void* weight, size_t outputs, size_t k) override {
+    if (k % 8 != 0 || outputs % 4 != 0) return false;
+    const auto [at, added] = algorithms_.try_emplace({outputs, k});
+    if (added) at->second = choose(weight, outputs, k);
+    return at->second.has_value();
+  }
+
+  void run(const LinearCall& call) override {
+    const auto at = algorithms_.find({call.outputs, call.k});
+    if (at == algorithms_.end() || !at->second || call.ld_out % 4 != 0)
+      throw Error("linear", "no algorithm was prepared for this product");
+    check_blas(multiply(call, *at->second), "a matrix product");
+  }
+
+ private:
+  using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+
+  cublasStatus_t multiply(const LinearCall& c, const cublasLtMatmulAlgo_t& algorithm) {
+    const BlasLayout a = make_blas_layout(CUDA_R_16BF, c.k, c.outputs, c.k),
+                     b = make_blas_layout(CUDA_R_16BF, c.k, c.n, c.k),
+                     d = make_blas_layout(CUDA_R_32F, c.outputs, c.n, c.ld_out);
+    const float one = 1.0f, zero = 0.0f;
+    return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &zero,
+                          c.out, d.get(), c.out, d.get(), &algorithm, workspace_.get(), kWorkspace,
+                          device_->stream());
+  }
+
+  Algorithm choose(const void* weight, size_t outputs, size_t k) {
+    const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
+                     b = make_blas_layout(CUDA_R_16BF, k, kTypicalRows, k),
+                     d = make_blas_layout(CUDA_R_32F, outputs, kTypicalRows, outputs);
+    std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
+    int count = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle_.get(), operation_.get(), a.get(), b.get(), d.get(), d.get(),
+                                       one_piece_preference().get(), kCandidates, found.data(), &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
+    check_blas(status, "choosing an algorithm");
+    const Memory act(device_, kTestRows * k * sizeof(bf16), "the self-test of a product");
+    const Memory whole(device_, kTestRows * outputs * sizeof(float), "the self-test of a product"),
+        part(device_, kTestRows * outputs * sizeof(float), "the self-test of a product");
+    fill_random(*device_, act.get(), kTestRows * k);
+    for (int i = 0; i < count; ++i)
+      if (found[i].state == CUBLAS_STATUS_SUCCESS && sums_in_one_piece(found[i].algo) &&
+          same_bits({act.get(), weight, kTestRows, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
+                    found[i].algo))
+        return found[i].algo;
+    return std::nullopt;
+  }
+
+  bool same_bits(const LinearCall& all, float* part, const cublasLtMatmulAlgo_t& algorithm) {
+    if (multiply(all, algorithm) != CUBLAS_STATUS_SUCCESS) return false;
+    for (const auto& [first, count] : kTestParts) {
+      LinearCall some = all;
+      some.act = static_cast<const bf16*>(all.act) + first * all.k;
+      some.n = count;
+      some.out = part;
+      if (multiply(some, algorithm) != CUBLAS_STATUS_SUCCESS ||
+          differ(device_, part, all.out + first * all.outputs, count * all.outputs))
+        return false;
+    }
+    return true;
+  }
+
+  std::shared_ptr<const Device> device_;
+  BlasOperation operation_;
+  Memory workspace_;
+  BlasHandle handle_;
+  std::map<std::pair<size_t, size_t>, Algorithm> algorithms_;  // by (outputs, k)
+};
+
+}  // namespace
+
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device) {
+  return std::make_unique<CublasLt>(std::move(device));
+}
+
+}  // namespace carbon::cuda

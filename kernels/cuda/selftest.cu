@@ -1,0 +1,47 @@
+#include "kernels/cuda/selftest.hpp"
+
+#include "kernels/cuda/device_math.cuh"
+#include "kernels/cuda/launch.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+__global__ void fill_kernel(Bf16* to, size_t n) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) {
+    // Two rounds of multiplying and folding spread neighbouring indices over all values.
+    uint32_t h = static_cast<uint32_t>(i) * 2654435769u;
+    h = (h ^ (h >> 15)) * 2246822519u;
+    h ^= h >> 13;
+    narrow(static_cast<float>(static_cast<int32_t>(h)) * 4.656612873077393e-10f, to + i);
+  }
+}
+
+__global__ void differ_kernel(const float* a, const float* b, size_t n, int* found) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  bool different = false;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)
+    different |= float_bits(a[i]) != float_bits(b[i]);
+  if (different) *found = 1;  // whoever writes it writes the same
+}
+
+}  // namespace
+
+void fill_random(const Device& device, void* to, size_t n) {
+  launch(fill_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device.stream(),
+         static_cast<Bf16*>(to), n);
+}
+
+bool differ(const std::shared_ptr<const Device>& device, const float* a, const float* b, size_t n) {
+  const Memory found(device, sizeof(int), "a comparison");
+  int result = 1;
+  device->clear(found.get(), sizeof result);
+  launch(differ_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device->stream(), a, b, n,
+         found.as<int>());
+  device->copy_out(&result, found.get(), sizeof result);
+  return result != 0;
+}
+
+}  // namespace carbon::cuda

@@ -1,0 +1,185 @@
+"""--device: what is said where there is no GPU, no driver or no library, and whole commands on an emulated GPU.
+
+The emulated GPU (test/cuda_emulation) is a carbon-cuda.so of the same sources, in a folder of its own beside a copy of
+the program, so that loading, choosing a device and running out of memory are the real thing."""
+
+import os
+import re
+import shutil
+
+from harness import (CARBON, MAKE_CHECKPOINT, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
+                     fresh, main, model, to_fasta, write)
+
+FOLDER = os.path.dirname(CARBON)
+LIBRARY = os.path.join(FOLDER, "carbon-cuda.so")
+EMULATED = os.path.join(FOLDER, "emulated")
+SEQUENCES = to_fasta([("s%d" % i, ("ACGTTGCAAC" * 40)[i:240 + 17 * i]) for i in range(4)])
+
+
+def emulated(*args, env=None, folder=EMULATED):
+    return command([os.path.join(folder, "carbon"), *args], env=env, timeout=120)
+
+
+def score(device, *more, run=carbon, env=None, **sizes):
+    fasta = write(fresh(), "a.fa", SEQUENCES)
+    return run("score", "-m", model(**sizes), "--device", device, *more, fasta, env=env)
+
+
+def no_gpu_here():
+    if os.path.exists("/dev/nvidiactl"):
+        raise Skip("this machine has a GPU")
+
+
+@case
+def without_a_gpu_cuda_is_an_error():
+    no_gpu_here()
+    result = score("cuda")
+    expect_failure(result, "--device cpu", ("driver", "GPU", "built without CUDA"))
+    expect(result.out == b"", "nothing on stdout", result)
+
+
+@case
+def auto_is_the_cpu():
+    result = score("auto", "-v", "4")
+    expect(result.rc == 0, "expected rc 0", result)
+    expect(any("--device cuda" in line for line in result.messages("I")), "a note on --device cuda", result)
+    expect_equal(score("auto").out, score("cpu").out, "auto and cpu")
+
+
+@case
+def without_the_library():
+    folder = fresh()
+    shutil.copy(CARBON, folder)
+    run = lambda *args, env=None: emulated(*args, env=env, folder=folder)
+    expect_failure(score("cuda", run=run), "carbon-cuda.so", "built without CUDA", "--device cpu")
+    expect(re.search(r"^CUDA no .*carbon-cuda.so", run("--version").text, re.M), "--version says so")
+    write(folder, "carbon-cuda.so", b"no library")
+    expect_failure(score("cuda", run=run), "cannot load", "carbon-cuda.so", "--device cpu")
+    expect(run("--version").rc == 0, "--version works all the same")
+
+
+@case
+def with_the_library_of_another_build():
+    folder = fresh()
+    shutil.copy(CARBON, folder)
+    with open(os.path.join(EMULATED, "carbon-cuda.so"), "rb") as f:
+        library = f.read()
+    changed, n = re.subn(rb"(\d+\.\d+\.\d+-\d+)-(\d+\.\d+\.\d+)\0", lambda m: m.group(1) + b"-" + b"9" * len(m.group(2)) + b"\0",
+                         library)
+    expect(n >= 1, "the stamp is in the library")
+    write(folder, "carbon-cuda.so", changed)
+    expect_failure(score("cuda", run=lambda *args, env=None: emulated(*args, env=env, folder=folder)), "another carbon")
+
+
+@case
+def names_of_devices():
+    for name in ("gpu", "cuda:", "cuda:x", "cuda:-1", "cuda1", "CUDA"):
+        expect_failure(score(name), name, "expected auto, cpu, cuda or cuda:N")
+    for name in ("cuda:0,1", "cuda:0-3", "cuda:0x"):
+        expect_failure(score(name), name, "only one GPU")
+    expect_failure(score("cuda:1", run=emulated), "no GPU 1")
+
+
+@case
+def version_lists_gpus():
+    text = emulated("--version", env={"CARBON_EMULATED_GPUS": "2"}).text
+    expect(re.search(r"^CUDA 13\.0, sm_75 sm_80 sm_90$", text, re.M), "the library:\n" + text)
+    expect_equal(re.findall(r"^GPU (cuda:\d) emulated GPU, sm_90", text, re.M), ["cuda:0", "cuda:1"], "GPUs")
+
+
+@case
+def emulated_scores():
+    cpu = score("cpu", "-O", "tsv", head_dim=64)
+    for env in ({}, {"CARBON_EMULATED_SM": "75"}, {"CARBON_EMULATED_SM": "86"}):
+        gpu = score("cuda", "-O", "tsv", run=emulated, env=env, head_dim=64)
+        expect(gpu.rc == 0, "expected rc 0", gpu)
+        warnings = [line for line in gpu.messages("W") if "emulation" in line]
+        expect_equal(len(warnings), 1, "warnings that no GPU has run this yet")
+        rows = [line.split("\t") for line in gpu.lines()], [line.split("\t") for line in cpu.lines()]
+        expect_equal(len(rows[0]), len(rows[1]), "lines")
+        for a, b in zip(*rows):
+            expect_equal(a[:3], b[:3], "places")
+            if not a[0].startswith("#"):
+                # bf16 activations: a relative error of 2^-8 each, on logits of a few nats.
+                expect_close(float(a[4]), float(b[4]), 0.1, "a score on sm %s" % env)
+
+
+@case
+def emulated_batches():
+    whole = score("cuda", "-O", "tsv", run=emulated, head_dim=64)
+    expect(whole.rc == 0, "expected rc 0", whole)
+    for tokens in ("1", "50", "100000"):
+        expect_equal(score("cuda", "-O", "tsv", "--batch-tokens", tokens, run=emulated, head_dim=64).out, whole.out,
+                     "--batch-tokens " + tokens)
+
+
+@case
+def devices_that_will_not_do():
+    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}), "no NVIDIA driver", "--device cpu")
+    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
+    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "70"}), "sm_70", "--with-cuda-arch")
+    expect(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "120"}).rc == 0, "PTX serves later kinds")
+
+
+def bench(*args, env=None):
+    return command([os.path.join(EMULATED, "bench_gpu"), *args], env={"CARBON_MAKE_CHECKPOINT": MAKE_CHECKPOINT,
+                                                                      **(env or {})}, timeout=120)
+
+
+@case
+def bench_gpu_prints_a_table():
+    result = bench("--model", "tiny", "--commit", "abc")
+    expect(result.rc == 0, "expected rc 0", result)
+    expect(re.search(r"^device: cuda:0 emulated GPU", result.text, re.M) and "commit: abc\n" in result.text, "heading", result)
+    rows = [line.strip("| ").split(" | ") for line in result.lines() if line.startswith("| tiny")]
+    expect_equal(len(rows), 6, "rows")
+    # The tiny shape: a layer of width 64, 2 heads of 64 that share one of keys and values, 64 wide inside.
+    weights = 64 * (2 * 128 + 2 * 64 + 3 * 64) + 4096 * 64
+    for row, (products, sequences, before, tokens) in zip(rows, [
+            (products, *work) for products in ("library", "own") for work in ((2, 0, 20), (1, 64, 1), (3, 64, 1))]):
+        expect_equal(row[:2], ["tiny", products], "which product")
+        seen = sum(range(before + 1, before + tokens + 1))
+        operations = sequences * (2 * weights * tokens + 4 * 128 * seen)
+        expect_close(float(row[3]) * 1e12 / operations, 1, 0.001, "operations of " + row[2])
+        moved = 2 * (weights + sequences * 2 * 64 * (before + tokens))
+        expect_close(float(row[4]) * 1e9 / moved, 1, 0.001, "bytes of " + row[2])
+        rate, ms, least, ratio = float(row[5]), float(row[6]), float(row[7]), float(row[8].split()[0])
+        expect_close(rate * ms / 1000 / (sequences * tokens), 1, 0.01, "tokens a second")
+        expect_close(ratio, least / ms, 0.01, "achieved / limit")
+
+
+@case
+def bench_gpu_refuses():
+    expect_equal(bench(env={"CARBON_EMULATED_GPUS": "0"}).rc, 77, "exit status without a GPU")
+    for args in (["--model", "7B"], ["--nonsense", "1"], ["--device"]):
+        result = bench(*args)
+        expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
+
+
+def runs_out_of_memory(name):
+    sizes = dict(head_dim=64, hidden=64, layers=1)
+    run = lambda env=None: score("cuda", run=lambda _, *args, env: emulated(name, *args, env=env), env=env, **sizes)
+    enough = run()
+    expect(enough.rc == 0, "expected rc 0", enough)
+    # The least memory that will do: there a batch has been halved, and below it there is an error.
+    fails, does, least = 1 << 20, 1 << 26, None
+    while does - fails > 1 << 14:
+        memory = (fails + does) // 2
+        result = run({"CARBON_EMULATED_MEMORY": str(memory)})
+        if result.rc == 0:
+            expect_equal(result.out, enough.out, "with %d bytes" % memory)
+            does, least = memory, result
+        else:
+            expect_failure(result, "out of memory", "GPU memory")
+            fails = memory
+    expect(any("out of memory: going on with" in line for line in least.messages("W")), "a halved batch", least)
+    expect(not any("out of memory" in line for line in enough.messages("W")), "no warning with enough", enough)
+
+
+@case
+def out_of_memory():
+    for name in ("score", "embed"):
+        runs_out_of_memory(name)
+
+
+main()

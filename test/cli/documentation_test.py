@@ -1,0 +1,130 @@
+"""Every shell block of the README, docs/ and workflows/README.md, run as it stands on small files of the names that it uses.
+
+A block that cannot run here is marked in the document, with the reason, by `<!-- not run by make check: ... -->` before it.
+The blocks of a document run one after the other in one directory. `hf` is a stand-in that puts a generated checkpoint where
+`hf download` puts a real one.
+"""
+
+import os
+import re
+import shutil
+import stat
+
+from harness import CARBON, DATA, ENV, Skip, bgzip, case, command, expect, expect_equal, fresh, genome, main, model, read, tool, write
+from vep_support import HEAD, OTHER
+from workflow_support import WORKFLOWS, study
+
+SOURCE = os.path.dirname(os.path.dirname(DATA))
+BRCA1 = 43044295 + 8000  # a place in the region of the README's example
+
+HF = """#!/bin/bash
+[[ $1 == download && $2 == */* ]] || exit 1
+at="$HF_HOME/hub/models--${2/\\//--}"
+mkdir -p "$at/snapshots/1" "$at/refs" && printf 1 > "$at/refs/main" && cp "$TEST_MODEL"/* "$at/snapshots/1"
+"""
+
+
+def blocks(path):
+    """[(first line of the block, its text, the reason why it is not run or None)]"""
+    lines, found = read(path).decode().splitlines(), []
+    for i, line in enumerate(lines):
+        if line == "```sh":
+            end = lines.index("```", i)
+            reason = re.fullmatch(r"<!-- not run by make check: (.+) -->", lines[i - 1])
+            found.append((i + 2, "\n".join(lines[i + 1:end]) + "\n", reason and reason.group(1)))
+    return found
+
+
+def documents():
+    docs = os.path.join(SOURCE, "docs")
+    return ["README.md", "HACKING.md", "workflows/README.md", "packaging/README.md"] + \
+        ["docs/" + name for name in sorted(os.listdir(docs)) if name.endswith(".md")]
+
+
+def directory():
+    """A directory with the files that the documents name, and the environment in which their commands run."""
+    d = fresh()
+    study(d, count=40)  # cohort.bcf, cohort.vcf and ref.fa
+    os.symlink(CARBON, os.path.join(d, "carbon"))
+    os.symlink(WORKFLOWS, os.path.join(d, "workflows"))
+    bases = genome()["c1"].upper()
+    write(d, "promoters.fa", ">p1\n%s\n>p2\n%s\n" % (bases[:90], bases[90:211]))
+    write(d, "seqs.fa", ">s1\n%s\n>s2\n%s\n" % (bases[:300], bases[200:523]))
+    tool("bcftools", "view", "-Ov", "-o", os.path.join(d, "in.vcf"), os.path.join(d, "cohort.bcf"))
+    programs = fresh()
+    os.symlink(CARBON, os.path.join(programs, "carbon"))
+    hf = write(programs, "hf", HF)
+    os.chmod(hf, os.stat(hf).st_mode | stat.S_IXUSR)
+    env = {"PATH": programs + os.pathsep + ENV["PATH"], "HF_HOME": os.path.join(fresh(), "hf"), "TEST_MODEL": model(max_positions=8192),
+           "CARBON_MODEL": model()}
+    return d, env
+
+
+def human(d):
+    """GRCh38.fa, Ns but for a piece of chr17, and clinvar.vcf.gz on it, whose contigs have no chr."""
+    piece = (genome()["c1"].upper().replace("N", "A") * 30)[:16000]
+    start = BRCA1 - 8000
+    with open(os.path.join(d, "GRCh38.fa"), "wb") as f:
+        f.write(b">chr17\n")
+        for _ in range((start - 1) // 60):
+            f.write(b"N" * 60 + b"\n")
+        sequence = b"N" * ((start - 1) % 60) + piece.encode()
+        for i in range(0, len(sequence), 60):
+            f.write(sequence[i:i + 60] + b"\n")
+    head = '##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n##contig=<ID=17>\n'
+    lines = ""
+    for i, label in enumerate(("Pathogenic", "Benign", "Likely_pathogenic", "Likely_benign", "Uncertain_significance")):
+        ref = piece[8000 + i]
+        lines += "17\t%d\t.\t%s\t%s\t.\t.\tCLNSIG=%s\n" % (BRCA1 + i, ref, OTHER[ref], label)
+    tool("tabix", "-p", "vcf", bgzip(write(d, "clinvar.vcf", HEAD % head + lines)))
+
+
+def run_document(name):
+    d, env = directory()
+    if name == "README.md":
+        human(d)
+    if name == "workflows/README.md":
+        if shutil.which("snakemake") is None:
+            raise Skip("snakemake is not installed")
+        text = read(os.path.join(WORKFLOWS, "snakemake", "config.yaml")).decode()
+        os.rename(os.path.join(d, "ref.fa"), os.path.join(d, "GRCh38.fa"))
+        write(d, "my.yaml", text.replace("HuggingFaceBio/Carbon-500M", model()).replace("shards: 20", "shards: 2"))
+    run = 0
+    for line, text, reason in blocks(os.path.join(SOURCE, name)):
+        if reason is None:
+            result = command(["bash", "-euo", "pipefail", "-c", text], cwd=d, env=env, timeout=240)
+            expect(result.rc == 0, "%s:%d: the block fails:\n%s" % (name, line, text), result)
+            expect(not result.messages("E"), "%s:%d: an error message" % (name, line), result)
+            run += 1
+    return d, run
+
+
+for document in documents():
+    if any(reason is None for _, _, reason in blocks(os.path.join(SOURCE, document))):
+        @case(name="the commands of " + document)
+        def commands(document=document):
+            d, run = run_document(document)
+            expect(run > 0, "nothing was run")
+            if document == "README.md":
+                lines = tool("bcftools", "query", "-f", "%CARBON_LLR\n", os.path.join(d, "brca1.carbon.vcf.gz")).lines()
+                expect(len(lines) == 5 and "." not in lines, "scores of the example: %r" % lines)
+                expect_equal(len(re.findall("^>", read(os.path.join(d, "continued.fa")).decode(), re.M)), 20, "generated sequences")
+            if document == "workflows/README.md":
+                expect(os.path.exists(os.path.join(d, "cohort.carbon.bcf")), "no output of the workflow")
+
+
+@case
+def commands_stand_in_blocks_that_are_run():
+    """A fenced block of another kind holds no command, so that none escapes."""
+    seen = 0
+    for document in documents():
+        text = read(os.path.join(SOURCE, document)).decode()
+        for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
+            seen += 1
+            found = re.search(r"^(?:\$ )?(?:\./)?(?:carbon (?!NAME)[a-z+]+ .*(?:\.fa|\.vcf|\.bcf)|make |hf |sbatch |snakemake ).*", body, re.M)
+            expect(kind == "sh" or not found, "%s: a command in a block of kind %r: %s" % (document, kind, found and found.group()))
+    expect(seen > 5, "%d blocks" % seen)
+
+
+if __name__ == "__main__":
+    main()

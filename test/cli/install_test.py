@@ -1,0 +1,120 @@
+"""make install, uninstall and dist: a tree that runs from where it lies, that leaves nothing, and a whole archive."""
+
+import os
+import re
+import shutil
+import tarfile
+
+from harness import CARBON, DATA, Skip, case, command, data, expect, expect_equal, fresh, main, read
+
+SOURCE = os.path.dirname(os.path.dirname(DATA))
+BUILD = os.path.dirname(CARBON)
+PREFIX = "/opt/carbon-of-a-test"
+
+
+def make(*args):
+    if shutil.which("make") is None:
+        raise Skip("no make")
+    # What is built stays as it is: the tests of one run are all of the same program.
+    built = ["carbon", "models/carbon-tiny/model.safetensors"]
+    built += [os.path.join(BUILD, "plugins", name) for name in os.listdir(os.path.join(BUILD, "plugins"))]
+    settings = ["WITH_CUDA=no"] + [word for path in built for word in ("-o", path)]
+    result = command(["make", "-s", "-C", SOURCE, *args, "BUILD=" + BUILD, *settings], env={"MAKEFLAGS": ""}, timeout=120)
+    expect(result.rc == 0, "expected rc 0", result)
+    return result
+
+
+def installed():
+    if "sanitize" in os.path.basename(BUILD) or not os.path.exists(os.path.join(SOURCE, "carbon")):
+        raise Skip("no ./carbon, or one with sanitizers, which is not installed")
+    root = fresh()
+    make("install", "DESTDIR=" + root, "prefix=" + PREFIX)
+    return root
+
+
+def files(root):
+    return sorted(os.path.relpath(os.path.join(where, name), root) for where, _, names in os.walk(root) for name in names)
+
+
+@case
+def a_tree_that_runs_from_where_it_lies():
+    root = installed()
+    moved = os.path.join(fresh(), "elsewhere")
+    for tree in (root + PREFIX, moved):
+        if tree == moved:
+            os.rename(root + PREFIX, moved)
+        program = os.path.join(tree, "bin", "carbon")
+        listed = command([program, "plugin", "-l"]).lines()
+        expect_equal(listed[0], os.path.join(tree, "libexec", "carbon"), "directory of the plugins")
+        expect(any(line.startswith("    +auroc ") for line in listed), "no plugins: %r" % listed)
+        for model in ((), ("-m", "carbon-tiny")):
+            result = command([program, "score", *model, data("mini.fa")])
+            expect(result.rc == 0, "the bundled model was not found", result)
+            expect_equal(bool(result.messages("W")), not model, "a warning of the demonstration model")
+        expect(command([program, "+auroc", "--", "--help"]).rc == 0, "a plugin does not run")
+    os.rename(os.path.join(moved, "share"), os.path.join(moved, "away"))
+    result = command([program, "score", data("mini.fa")])
+    expect(result.rc == 1 and "is not installed" in result.err, "a model from another place", result)
+
+
+@case
+def what_is_installed():
+    root = installed()
+    found = set(files(root + PREFIX))
+    for page in os.listdir(os.path.join(SOURCE, "man")):
+        expect("share/man/man%s/%s" % (page[-1], page) in found, "not installed: " + page)
+    for path in ("include/carbon_plugin.h", "share/carbon/workflows/snakemake/Snakefile"):
+        expect(path in found, "not installed: " + path)
+    for shell, path in (("bash", "share/bash-completion/completions/carbon"), ("zsh", "share/zsh/site-functions/_carbon")):
+        wanted = command([os.path.join(SOURCE, "carbon"), "completion", shell]).out
+        expect(wanted != b"" and read(os.path.join(root + PREFIX, path)) == wanted, "completion for " + shell)
+
+
+@case
+def uninstall_leaves_nothing():
+    root = installed()
+    expect(len(files(root)) > 20, "nothing was installed")
+    make("uninstall", "DESTDIR=" + root, "prefix=" + PREFIX)
+    expect_equal(files(root), [], "files left behind")
+    own = [where for where, _, _ in os.walk(root + PREFIX) if os.path.basename(where) == "carbon"]
+    expect_equal(own, [], "directories left behind")
+    # Models that the user has put beside the bundled one are the user's.
+    os.makedirs(os.path.join(root + PREFIX, "share/carbon/models/own"))
+    make("uninstall", "DESTDIR=" + root, "prefix=" + PREFIX)
+    expect(os.path.isdir(os.path.join(root + PREFIX, "share/carbon/models/own")), "a user's model was removed")
+
+
+@case
+def configure_writes_what_make_reads():
+    if shutil.which("autoconf") is None:
+        raise Skip("no autoconf")
+    d = fresh()
+    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "src/main.cpp"):
+        os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
+        shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
+    done = command(["bash", "-c", "autoconf && ./configure --prefix=/opt/x --with-onednn=no --with-cuda=no CXXFLAGS=-O0"], cwd=d, timeout=180)
+    expect(done.rc == 0, "autoconf && ./configure", done)
+    plan = command(["make", "-n", "uninstall"], cwd=d, env={"MAKEFLAGS": ""})
+    expect("/opt/x/bin/carbon" in plan.text, "the prefix of ./configure does not reach make", plan)
+
+
+@case
+def dist_holds_the_last_commit():
+    if shutil.which("git") is None or command(["git", "-C", SOURCE, "rev-parse", "HEAD"]).rc != 0:
+        raise Skip("not a git repository")
+    d = fresh()
+    path = os.path.join(d, "carbon.tar.gz")
+    make("dist", "DIST=" + path)
+    with tarfile.open(path) as archive:
+        archive.extractall(d)
+    version = read(os.path.join(SOURCE, "VERSION")).decode().strip()
+    top = os.path.join(d, "carbon-" + version)
+    committed = command(["git", "-C", SOURCE, "ls-tree", "-r", "--name-only", "HEAD"]).lines()
+    expect_equal(files(top), sorted(committed), "files of the archive")
+    # All sources that the rules ask for are there: make says what it would do and finds nothing missing.
+    plan = command(["make", "-n", "-C", top], env={"MAKEFLAGS": ""}, timeout=120)
+    expect(plan.rc == 0 and re.search(r"-o build/src/main\.o src/main\.cpp", plan.text), "make -n in the archive", plan)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""workflows/slurm on a Slurm of one node, started here: tasks that were stopped go on, and the parts are one run's records."""
+
+import atexit
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+from harness import ENV, Skip, case, command, expect, expect_equal, fresh, main, read, write
+from workflow_support import VEP, WORKFLOWS, environment, expect_same_file, one_run, study
+
+SCRIPTS = os.path.join(WORKFLOWS, "slurm")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
+PATH = ENV["PATH"] + ":/usr/sbin:/sbin"
+CONFIGURATION = """
+ClusterName=carbon
+SlurmctldHost=%(host)s(127.0.0.1)
+SlurmctldPort=%(port1)d
+SlurmdPort=%(port2)d
+SlurmUser=%(user)s
+SlurmdUser=%(user)s
+# A requeued job waits until its old credential has expired.
+AuthInfo=socket=%(d)s/munge.socket,cred_expire=5
+StateSaveLocation=%(d)s/state
+SlurmdSpoolDir=%(d)s/spool
+SlurmctldPidFile=%(d)s/slurmctld.pid
+SlurmdPidFile=%(d)s/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+MpiDefault=none
+ReturnToService=2
+KillWait=5
+NodeName=%(host)s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+_cluster = {}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def stop(daemons):
+    """Jobs first, then the daemons in the opposite order; each is a process that this test has started."""
+    subprocess.run(["scancel", "--full", "--user=" + getpass.getuser()], env=_cluster["env"], timeout=20)
+    for daemon in reversed(daemons):
+        daemon.terminate()
+        try:
+            daemon.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+
+def cluster():
+    """The environment in which Slurm's programs find the cluster, which is started once."""
+    if "reason" in _cluster:
+        raise Skip(_cluster["reason"])
+    if "env" in _cluster:
+        return _cluster["env"]
+    missing = [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
+    if missing:
+        _cluster["reason"] = ", ".join(missing) + ": not installed"
+        raise Skip(_cluster["reason"])
+    d = fresh()
+    for name in ("state", "spool"):
+        os.mkdir(os.path.join(d, name))
+    write(d, "key", os.urandom(128))
+    os.chmod(os.path.join(d, "key"), 0o600)
+    names = dict(d=d, host=socket.gethostname().split(".")[0], user=getpass.getuser(), port1=free_port(), port2=free_port())
+    write(d, "slurm.conf", CONFIGURATION % names)
+    env = {**ENV, **environment(), "SLURM_CONF": os.path.join(d, "slurm.conf")}
+    env["PATH"] += ":/usr/sbin:/sbin"
+    munged = ["munged", "--foreground", "--force"] + ["--%s=%s/%s" % (option, d, name) for option, name in (
+        ("key-file", "key"), ("socket", "munge.socket"), ("pid-file", "munge.pid"), ("seed-file", "munge.seed"))]
+    daemons = []
+    _cluster["env"] = env
+    atexit.register(stop, daemons)
+    for args in (munged, ["slurmctld", "-D"], ["slurmd", "-D"]):
+        log = open(os.path.join(d, args[0] + ".log"), "wb")
+        daemons.append(subprocess.Popen(args, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+        time.sleep(0.5)
+    deadline = time.monotonic() + 60
+    while "idle" not in (state := command(["sinfo", "-h", "-o", "%T"], env=env).text):
+        dead = next((p.args[0] for p in daemons if p.poll() is not None), None)
+        if dead or time.monotonic() > deadline:
+            name = dead or "slurmd"
+            said = read(os.path.join(d, name + ".log")).decode(errors="replace").strip().splitlines()[-3:]
+            del _cluster["env"]
+            _cluster["reason"] = "Slurm cannot be started here: node %r; %s: %s" % (state.strip(), name, " | ".join(said))
+            raise Skip(_cluster["reason"])
+        time.sleep(0.2)
+    return env
+
+
+def run(args, env, cwd):
+    result = command(args, env=env, cwd=cwd)
+    expect(result.rc == 0, "expected rc 0", result)
+    return result.text.strip()
+
+
+def submit(script, *args, env, cwd, options=()):
+    return run(["sbatch", "--parsable", *options, os.path.join(SCRIPTS, script), *args], env, cwd)
+
+
+def wait_for(reached, what, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not (found := reached()):
+        expect(time.monotonic() < deadline, what() if callable(what) else what)
+        time.sleep(0.02)
+    return found
+
+
+def states(job, env):
+    """State of each task of a job, as scontrol has it."""
+    text = command(["scontrol", "show", "job", job, "-o"], env=env).text
+    return [next(w[9:] for w in line.split() if w.startswith("JobState=")) for line in text.splitlines() if "JobState=" in line]
+
+
+def logs(directory):
+    return "".join("%s:\n%s\n" % (name, read(os.path.join(directory, name)).decode())
+                   for name in sorted(os.listdir(directory)) if name.startswith("slurm-"))
+
+
+def wait_for_end(job, env, directory):
+    def ended():
+        found = states(job, env)
+        return found and all(s in ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL") for s in found) and found
+    return wait_for(ended, lambda: "job %s: %r\n%s" % (job, states(job, env), logs(directory)))
+
+
+@case
+def tasks_that_are_stopped_and_requeued():
+    env = cluster()
+    d = fresh()
+    study(d, count=4000)
+    job = submit("vep.sbatch", "2", "cohort.bcf", "ref.fa", "out.bcf", *VEP, env=env, cwd=d, options=["--array=1-2"])
+    gather = submit("gather.sbatch", "2", "out.bcf", env=env, cwd=d, options=["--dependency=afterok:" + job])
+
+    def scores(task):
+        path = os.path.join(d, "out.bcf.parts/%d.bcf.partial" % task)
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    # As at the end of the time limit, to the step alone; and as preemption does, to the whole job.
+    for task, stop_it in ((1, ["scancel", "--signal=TERM", job + "_1"]), (2, ["scontrol", "requeue", job + "_2"])):
+        wait_for(lambda: scores(task) > 2000, lambda: "task %d has no scores\n%s" % (task, logs(d)))
+        run(stop_it, env, d)
+    expect_equal(wait_for_end(job, env, d), ["COMPLETED"] * 2, "states of the tasks")
+    expect_equal(wait_for_end(gather, env, d), ["COMPLETED"], "state of the job that puts the parts together")
+    for task in (1, 2):
+        log = read(os.path.join(d, "slurm-%s_%d.out" % (job, task))).decode()
+        expect("continuing: " in log, "task %d did not go on from its scores:\n%s" % (task, log))
+    expect("goes back into the queue" in read(os.path.join(d, "slurm-%s_1.out" % job)).decode(), "task 1 did not ask for a turn")
+    expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "two tasks, stopped")
+    expect(not os.path.exists(os.path.join(d, "out.bcf.parts")), "parts left behind")
+
+
+@case
+def a_task_that_fails_is_submitted_again_alone():
+    env = cluster()
+    d = fresh()
+    study(d, count=60)
+    os.rename(os.path.join(d, "ref.fa"), os.path.join(d, "ref.away"))
+    job = submit("vep.sbatch", "3", "cohort.bcf", "ref.fa", "out.vcf.gz", *VEP, env=env, cwd=d, options=["--array=2"])
+    expect_equal(wait_for_end(job, env, d), ["FAILED"], "state without a reference")
+    os.rename(os.path.join(d, "ref.away"), os.path.join(d, "ref.fa"))
+    for tasks in ("1,3", "2"):
+        job = submit("vep.sbatch", "3", "cohort.bcf", "ref.fa", "out.vcf.gz", *VEP, env=env, cwd=d, options=["--array=" + tasks])
+        expect_equal(set(wait_for_end(job, env, d)), {"COMPLETED"}, "states of tasks " + tasks)
+    gather = submit("gather.sbatch", "3", "out.vcf.gz", env=env, cwd=d)
+    expect_equal(wait_for_end(gather, env, d), ["COMPLETED"], "state of the job that puts the parts together")
+    expect_same_file(os.path.join(d, "out.vcf.gz"), one_run(d), "three tasks")
+
+
+@case
+def wrong_arguments():
+    for args in ([], ["3", "in.bcf", "ref.fa", "out.vcf"], ["in.bcf", "ref.fa", "out.bcf", "-q"]):
+        result = command(["bash", os.path.join(SCRIPTS, "vep.sbatch"), *args], env={"SLURM_ARRAY_TASK_ID": "1"})
+        expect(result.rc == 1 and result.err.startswith("usage:"), "expected the usage", result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""workflows/snakemake under Snakemake: parts put together are one run's records, also when jobs were killed on the way."""
+
+import os
+import shutil
+
+from harness import Skip, case, command, expect, expect_equal, fresh, main, ok, read, write
+from workflow_support import VEP, WORKFLOWS, environment, expect_same_file, one_run, study
+
+RULES = os.path.join(WORKFLOWS, "snakemake")
+
+
+def snakemake(directory, *args, env=None, rc=0):
+    if shutil.which("snakemake") is None:
+        raise Skip("snakemake is not installed")
+    result = command(["snakemake", "--cores", "2", "--nocolor", *args], cwd=directory, env=env or environment(), timeout=240)
+    expect(result.rc == rc, "expected rc %d" % rc, result)
+    return result
+
+
+def scatter(directory, *settings, **options):
+    given = ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf", "extra=" + " ".join(VEP), *settings)
+    return snakemake(directory, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, **options)
+
+
+@case
+def jobs_that_are_killed_and_started_again():
+    d = fresh()
+    study(d)
+    wanted = one_run(d)
+    for number in ("KILL", "TERM"):
+        env = environment(ONCE=os.path.join(d, "stopped-" + number), SIGNAL=number)
+        scatter(d, "shards=2", "index=true", env=env, rc=1)
+        expect(not os.path.exists(os.path.join(d, "out.bcf")), "an output after a failure")
+    left = [name for name in os.listdir(os.path.join(d, "out.bcf.parts")) if name.endswith(".partial") and name[0] != "."]
+    expect(left, "no scores were left behind")
+    scatter(d, "shards=2", "index=true", env=env)
+    logs = "".join(read(os.path.join(d, "out.bcf.parts", name.split(".")[0] + ".log")).decode() for name in left)
+    expect_equal(logs.count("continuing: "), len(left), "jobs that went on from saved scores")
+    expect_same_file(os.path.join(d, "out.bcf"), wanted, "parts of a file in two shares")
+    expect(os.path.exists(os.path.join(d, "out.bcf.csi")), "no index")
+    expect_equal(sorted(n for n in os.listdir(os.path.join(d, "out.bcf.parts")) if not n.endswith(".log")), [],
+                 "parts left behind")
+
+
+@case
+def regions_and_more_shares_than_records():
+    d = fresh()
+    study(d, count=30)
+    # A deletion that begins before 101 reaches into the second region and comes once.
+    bases = read(os.path.join(d, "ref.fa")).decode().split("\n")[1]
+    across = "c1\t99\t.\t%s\t%s\t.\t.\t.\n" % (bases[98:103], bases[98])
+    lines = read(os.path.join(d, "cohort.vcf")).decode().splitlines(True)
+    at = next(i for i, line in enumerate(lines) if line[0] != "#" and int(line.split("\t")[1]) > 99)
+    path = write(d, "cohort.vcf", "".join(lines[:at] + [across] + lines[at:]))
+    for args in (["bcftools", "view", "-Ob", "-o", "cohort.bcf", path], ["bcftools", "index", "-f", "cohort.bcf"]):
+        expect_equal(command(args, cwd=d).rc, 0, " ".join(args))
+    write(d, "regions.txt", "c1:1-100\nc1:101-\n\nc2\n")
+    scatter(d, "regions=regions.txt")
+    expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "a region a job")
+    os.remove(os.path.join(d, "out.bcf"))
+    scatter(d, "shards=40", "output=out.vcf.gz")
+    expect_same_file(os.path.join(d, "out.vcf.gz"), one_run(d), "more shares than records")
+
+
+@case
+def settings_that_are_missing_are_named():
+    d = fresh()
+    for given, word in ((["variants=x.bcf", "fasta=x.fa"], "output"), (["variants=x", "fasta=x", "output=x.vcf"], ".vcf.gz")):
+        result = snakemake(d, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, rc=1)
+        expect(word in result.err, "the message does not say %r" % word, result)
+
+
+@case
+def rules_of_the_four_commands():
+    d = fresh()
+    study(d, count=30)
+    write(d, "Snakefile", '''
+module carbon:
+    snakefile: "%s/carbon.smk"
+    config: config
+use rule score, generate from carbon as *
+use rule vep from carbon as annotate with:
+    input: variants="{name}.vcf", fasta="ref.fa"
+    output: "{name} annotated.vcf"
+    params: extra="%s"
+use rule embed from carbon as embed with:
+    params: extra="--pool mean"
+rule all:
+    input: "cohort annotated.vcf", "ref.scores.tsv", "ref.generated.fa", "ref.npy", "ref.names.tsv"
+    default_target: True
+''' % (RULES, " ".join(VEP)))
+    snakemake(d, "--config", "threads=2")
+    ref = os.path.join(d, "ref.fa")
+    m = environment()["CARBON_MODEL"]
+    expect_equal(read(os.path.join(d, "cohort annotated.vcf")).decode(), one_run(d), "carbon vep")
+    expect_equal(read(os.path.join(d, "ref.scores.tsv")), ok("score", "-m", m, ref).out, "carbon score")
+    expect_equal(read(os.path.join(d, "ref.generated.fa")), ok("generate", "-m", m, "-l", 600, ref).out, "carbon generate")
+    ok("embed", "-m", m, "--pool", "mean", "-o", os.path.join(d, "other.npy"), ref)
+    for name in ("npy", "names.tsv"):
+        expect_equal(read(os.path.join(d, "ref." + name)), read(os.path.join(d, "other." + name)), "carbon embed, " + name)
+
+
+if __name__ == "__main__":
+    main()

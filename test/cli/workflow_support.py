@@ -1,0 +1,73 @@
+"""What the tests of workflows share: records to annotate, and a carbon that is stopped once. Not a test."""
+
+import os
+import stat
+
+from harness import CARBON, ENV, expect_equal, fresh, genome, model, tool, write
+from vep_support import HEAD, OTHER, vep
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WORKFLOWS = os.path.join(ROOT, "workflows")
+VEP = ("-w", "48", "--batch-tokens", "32", "--no-version")
+
+# Stands in the place of carbon. The run that first makes the directory $ONCE gets a signal when it has written a part
+# of its scores, as a scheduler that takes the machine away sends it; all others run through.
+STOPPED_ONCE = """#!/bin/bash
+[[ -n $ONCE && $1 == vep ]] && mkdir "$ONCE" 2> /dev/null || exec %s "$@"
+%s "$@" &
+for word; do [[ $before == -o ]] && out=$word; before=$word; done
+until (($(stat -c %%s "$out.partial" 2> /dev/null || echo 0) > 4000)); do
+  kill -0 $! || { echo "carbon ended before it could be stopped" >&2; exit 99; }
+  sleep 0.01
+done
+kill -$SIGNAL $!
+wait $!
+"""
+
+
+def programs():
+    """A directory for PATH with carbon in it."""
+    directory = fresh()
+    path = write(directory, "carbon", STOPPED_ONCE % (CARBON, CARBON))
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    return directory
+
+
+def environment(**more):
+    return {"PATH": programs() + os.pathsep + ENV["PATH"], "CARBON_MODEL": model(), "ONCE": "", "SIGNAL": "", **more}
+
+
+def study(directory, count=1200):
+    """mini.fa's c1 and c2 and sorted records on them: SNVs, some of them with a deletion beside; cohort.bcf, indexed."""
+    bases = genome()
+    lines = []
+    for contig, length in (("c1", 600), ("c2", 180)):
+        for i in range(count * length // 780):
+            pos = 1 + i * (length - 10) // (count * length // 780)
+            ref = bases[contig][pos - 1:pos + 2].upper()
+            if set(ref) <= set("ACGT"):
+                lines.append((contig, pos, ref[0], OTHER[ref[0]]) if i % 5 else (contig, pos, ref, ref[0]))
+    text = HEAD % "##contig=<ID=c1,length=600>\n##contig=<ID=c2,length=180>\n"
+    path = write(directory, "cohort.vcf", text + "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % line for line in lines))
+    tool("bcftools", "view", "--no-version", "-Ob", "-o", os.path.join(directory, "cohort.bcf"), path)
+    tool("bcftools", "index", os.path.join(directory, "cohort.bcf"))
+    write(directory, "ref.fa", "".join(">%s\n%s\n" % (name, bases[name]) for name in ("c1", "c2")))
+    return len(lines)
+
+
+def one_run(directory, *args):
+    """Header and records of one process's output, as text."""
+    return vep(*VEP, *args, os.path.join(directory, "cohort.bcf"), fasta=os.path.join(directory, "ref.fa")).text
+
+
+def printed(path):
+    return tool("bcftools", "view", "--no-version", path).text
+
+
+def expect_same_file(path, wanted, what):
+    """All that bcftools prints of a file, header and records, except lines on versions."""
+    def lines(text):
+        return [line for line in text.splitlines() if not line.startswith(("##bcftools_", "##carbon_vepVersion", "##carbon_vepCommand"))]
+    # A BCF has the IDX fields and the PASS line that bcftools adds to any header; both sides go through it.
+    again = tool("bcftools", "view", "--no-version", "-", stdin=wanted.encode()).text
+    expect_equal(lines(printed(path)), lines(again), what)

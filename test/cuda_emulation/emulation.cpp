@@ -1,0 +1,320 @@
+#include "test/cuda_emulation/emulation.hpp"
+
+#include <setjmp.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace carbon::emulation {
+namespace {
+
+constexpr size_t kStack = 256 * 1024;
+
+struct Copy {
+  void* to;
+  const void* from;
+  bool valid;
+};
+
+/// A thread of the block. Its stack is kept for the thread of that number of the next block.
+struct Fiber {
+  std::unique_ptr<char[]> stack{new char[kStack]};
+  ucontext_t context{};
+  jmp_buf resume;
+  bool started = false, finished = true;
+  unsigned index = 0;
+  size_t instructions = 0;  // of its warp, met so far
+  std::deque<std::vector<Copy>> groups;
+  std::vector<Copy> open_group;
+};
+
+struct Warp {
+  Operands operands[2][kLanes];  // of even and of odd instructions: a lane is never two ahead
+  const char* instruction = nullptr;
+  std::vector<Fiber*> waiting;
+};
+
+class Executor {
+ public:
+  void run(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& body);
+
+  void barrier();
+  const Operands* meet(const char* instruction, const Operands& mine);
+  Fiber& current() { return *current_; }
+  unsigned char* shared() { return shared_.get(); }
+  size_t shared_bytes() const { return shared_bytes_; }
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  static void enter();
+  void run_block(unsigned threads);
+  void resume(Fiber& fiber);
+  void suspend();
+  void pass_barrier();
+
+  const char* name_ = "";
+  const std::function<void()>* body_ = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<Fiber*> ready_, at_barrier_;
+  Fiber* current_ = nullptr;
+  size_t unfinished_ = 0;
+  std::unique_ptr<unsigned char[]> shared_;
+  size_t shared_bytes_ = 0;
+  std::mt19937 random_{20240607};
+  jmp_buf scheduler_;
+  ucontext_t scheduler_context_{};
+};
+
+// One for the process, as the names threadIdx and blockIdx are; launches of several threads take turns.
+Executor& executor() {
+  static Executor one;
+  return one;
+}
+
+void Executor::fail(const std::string& what) const {
+  std::fprintf(stderr, "kernel %s, block (%u, %u), thread %u: %s\n", name_, blockIdx.x, blockIdx.y,
+               current_ != nullptr ? current_->index : 0, what.c_str());
+  std::abort();
+}
+
+void Executor::run(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
+                   const std::function<void()>& body) {
+  static std::mutex turn;
+  const std::lock_guard lock(turn);
+  name_ = name;
+  body_ = &body;
+  gridDim = grid;
+  blockDim = block;
+  const unsigned threads = block.x;
+  if (threads == 0 || threads % kLanes != 0 || threads > 1024 || block.y != 1 || block.z != 1)
+    fail("a block of " + std::to_string(threads) + " threads");
+  if (grid.x == 0 || grid.y == 0 || grid.z != 1 || grid.y > 65535)
+    fail("a grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y));
+  while (fibers_.size() < threads) {
+    fibers_.push_back(std::make_unique<Fiber>());
+    fibers_.back()->index = static_cast<unsigned>(fibers_.size() - 1);
+  }
+  shared_bytes_ = shared_bytes;
+  shared_.reset(new unsigned char[shared_bytes]);
+  std::vector<uint64_t> order(size_t{grid.x} * grid.y);
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), random_);
+  for (const uint64_t index : order) {
+    blockIdx = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x), 0};
+    std::memset(shared_.get(), 0xff, shared_bytes);
+    run_block(threads);
+  }
+}
+
+void Executor::run_block(unsigned threads) {
+  warps_.clear();
+  warps_.resize(threads / kLanes);
+  ready_.clear();
+  at_barrier_.clear();
+  for (unsigned i = 0; i < threads; ++i) {
+    fibers_[i]->finished = false;
+    fibers_[i]->instructions = 0;
+    ready_.push_back(fibers_[i].get());
+  }
+  unfinished_ = threads;
+  while (unfinished_ > 0) {
+    if (ready_.empty())
+      fail("deadlock: " + std::to_string(at_barrier_.size()) + " of " + std::to_string(unfinished_) +
+           " threads wait at the block's barrier, the others at instructions that not all lanes reach");
+    const size_t at = random_() % ready_.size();
+    std::swap(ready_[at], ready_.back());
+    Fiber& fiber = *ready_.back();
+    ready_.pop_back();
+    resume(fiber);
+    if (fiber.finished) {
+      --unfinished_;
+      for (const std::vector<Copy>& group : fiber.groups)
+        fiber.open_group.insert(fiber.open_group.end(), group.begin(), group.end());
+      fiber.groups.clear();
+      if (!fiber.open_group.empty()) fail("ends with copies that were not waited for");
+      pass_barrier();
+    }
+  }
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+
+// With AddressSanitizer, which must hear of every change of stack.
+void Executor::resume(Fiber& fiber) {
+  current_ = &fiber;
+  threadIdx = {fiber.index, 0, 0};
+  if (!fiber.started) {
+    fiber.started = true;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack = {fiber.stack.get(), 0, kStack};
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, enter, 0);
+  }
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, fiber.stack.get(), kStack);
+  swapcontext(&scheduler_context_, &fiber.context);
+  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+}
+
+namespace {
+const void* scheduler_stack = nullptr;
+size_t scheduler_stack_size = 0;
+}  // namespace
+
+void Executor::suspend() {
+  void* fake = nullptr;
+  Fiber* const self = current_;
+  __sanitizer_start_switch_fiber(&fake, scheduler_stack, scheduler_stack_size);
+  swapcontext(&self->context, &scheduler_context_);
+  __sanitizer_finish_switch_fiber(fake, &scheduler_stack, &scheduler_stack_size);
+}
+
+void Executor::enter() {
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
+  Executor& self = executor();
+  for (;;) {
+    (*self.body_)();
+    self.current_->finished = true;
+    self.suspend();
+  }
+}
+
+#else
+
+// The first entry is by ucontext; after that jumps, which save no signal mask, are ten times quicker.
+void Executor::resume(Fiber& fiber) {
+  current_ = &fiber;
+  threadIdx = {fiber.index, 0, 0};
+  if (_setjmp(scheduler_) != 0) return;
+  if (fiber.started) _longjmp(fiber.resume, 1);
+  fiber.started = true;
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStack;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, enter, 0);
+  setcontext(&fiber.context);
+}
+
+void Executor::suspend() {
+  if (_setjmp(current_->resume) == 0) _longjmp(scheduler_, 1);
+}
+
+void Executor::enter() {
+  Executor& self = executor();
+  for (;;) {
+    (*self.body_)();
+    self.current_->finished = true;
+    self.suspend();
+  }
+}
+
+#endif
+
+// The barrier opens when all threads that have not ended wait there; one that ended early is an error then,
+// as some devices wait for it.
+void Executor::pass_barrier() {
+  if (at_barrier_.empty() || at_barrier_.size() < unfinished_) return;
+  if (unfinished_ != blockDim.x) fail("a barrier that ended threads do not reach");
+  ready_.insert(ready_.end(), at_barrier_.begin(), at_barrier_.end());
+  at_barrier_.clear();
+}
+
+void Executor::barrier() {
+  at_barrier_.push_back(current_);
+  pass_barrier();
+  suspend();
+}
+
+const Operands* Executor::meet(const char* instruction, const Operands& mine) {
+  Fiber& self = *current_;
+  Warp& warp = warps_[self.index / kLanes];
+  Operands* const all = warp.operands[self.instructions++ % 2];
+  all[self.index % kLanes] = mine;
+  if (warp.waiting.empty())
+    warp.instruction = instruction;
+  else if (std::strcmp(warp.instruction, instruction) != 0)
+    fail(std::string("is at ") + instruction + " while its warp is at " + warp.instruction);
+  warp.waiting.push_back(&self);
+  if (warp.waiting.size() == kLanes) {
+    ready_.insert(ready_.end(), warp.waiting.begin(), warp.waiting.end());
+    warp.waiting.clear();
+  }
+  suspend();
+  return all;
+}
+
+}  // namespace
+
+void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
+              const std::function<void()>& body) {
+  executor().run(name, grid, block, shared_bytes, body);
+}
+
+const Operands* meet(const char* instruction, const Operands& mine) {
+  return executor().meet(instruction, mine);
+}
+
+size_t lane() {
+  return threadIdx.x % kLanes;
+}
+
+unsigned char* shared_memory() {
+  return executor().shared();
+}
+
+void access(const void* address, size_t bytes, size_t alignment) {
+  Executor& e = executor();
+  const auto* const at = static_cast<const unsigned char*>(address);
+  if (at < e.shared() || at + bytes > e.shared() + e.shared_bytes())
+    e.fail("reaches outside its " + std::to_string(e.shared_bytes()) + " bytes of shared memory, at " +
+           std::to_string(at - e.shared()));
+  if (static_cast<size_t>(at - e.shared()) % alignment != 0)
+    e.fail("a misaligned access to shared memory at " + std::to_string(at - e.shared()));
+}
+
+void copy_async(void* to, const void* from, bool valid) {
+  access(to, 16, 16);
+  if (reinterpret_cast<uintptr_t>(from) % 16 != 0) executor().fail("a misaligned source of a copy");
+  executor().current().open_group.push_back({to, from, valid});
+}
+
+void copy_async_commit() {
+  Fiber& self = executor().current();
+  self.groups.push_back(std::move(self.open_group));
+  self.open_group.clear();
+}
+
+void copy_async_wait(size_t pending) {
+  Fiber& self = executor().current();
+  for (; self.groups.size() > pending; self.groups.pop_front())
+    for (const Copy& copy : self.groups.front()) {
+      if (copy.valid)
+        std::memcpy(copy.to, copy.from, 16);
+      else
+        std::memset(copy.to, 0, 16);
+    }
+}
+
+}  // namespace carbon::emulation
+
+void __syncthreads() {
+  carbon::emulation::executor().barrier();
+}

@@ -1,0 +1,253 @@
+// kv_store(), append_kv() and attention(): against double precision, and to the bit however a sequence is
+// cut.
+#include <algorithm>
+
+#include "test/gpu/check.hpp"
+
+namespace carbon::gpu_test {
+namespace {
+
+struct Problem {
+  size_t tokens, heads, kv_heads, head_dim;
+  std::vector<float> q, k, v;  // [tokens, heads * head_dim], [tokens, kv_heads * head_dim] each, f32
+  std::vector<double> inv_freq;
+  double scale = 1.1;
+
+  Problem(size_t tokens, size_t heads, size_t kv_heads, size_t head_dim, uint64_t seed)
+      : tokens(tokens), heads(heads), kv_heads(kv_heads), head_dim(head_dim) {
+    Random random(seed);
+    q = random.vector(tokens * heads * head_dim, 3.0f);
+    k = random.vector(tokens * kv_heads * head_dim, 3.0f);
+    v = random.vector(tokens * kv_heads * head_dim);
+    for (size_t j = 0; j < head_dim / 2; ++j)
+      inv_freq.push_back(std::pow(10000.0, -2.0 * static_cast<double>(j) / static_cast<double>(head_dim)));
+  }
+  size_t q_width() const { return heads * head_dim; }
+  size_t kv_width() const { return kv_heads * head_dim; }
+};
+
+/// A rotated head as the kernels compute it: the table in f32, products and sums rounded one by one.
+std::vector<float> rotated(const Problem& p, const float* x, size_t position) {
+  const size_t half = p.head_dim / 2;
+  std::vector<float> out(p.head_dim);
+  for (size_t j = 0; j < half; ++j) {
+    const double angle = static_cast<double>(position) * p.inv_freq[j];
+    const auto c = static_cast<float>(std::cos(angle) * p.scale),
+               s = static_cast<float>(std::sin(angle) * p.scale);
+    const float ac = x[j] * c, bs = x[half + j] * s, bc = x[half + j] * c, as = x[j] * s;
+    out[j] = ac - bs;
+    out[half + j] = bc + as;
+  }
+  return out;
+}
+
+double rounded(DType type, float x) {
+  return static_cast<double>(type == DType::bf16 ? to_float(to_bf16(x)) : x);
+}
+
+/// One row of attention, [heads * head_dim], in double on rounded queries, keys and values.
+std::vector<double> reference_row(const Problem& p, DType type, bool round_queries, size_t token) {
+  std::vector<double> out(p.q_width());
+  for (size_t h = 0; h < p.heads; ++h) {
+    const size_t kv = h / (p.heads / p.kv_heads);
+    const std::vector<float> q = rotated(p, &p.q[(token * p.heads + h) * p.head_dim], token);
+    std::vector<double> score(token + 1);
+    for (size_t t = 0; t <= token; ++t) {
+      const std::vector<float> k = rotated(p, &p.k[(t * p.kv_heads + kv) * p.head_dim], t);
+      for (size_t d = 0; d < p.head_dim; ++d)
+        score[t] += rounded(round_queries ? type : DType::f32, q[d]) * rounded(type, k[d]);
+      score[t] /= std::sqrt(static_cast<double>(p.head_dim));
+    }
+    const double largest = *std::max_element(score.begin(), score.end());
+    double sum = 0;
+    for (double& s : score) sum += s = std::exp(s - largest);
+    for (size_t t = 0; t <= token; ++t)
+      for (size_t d = 0; d < p.head_dim; ++d)
+        out[h * p.head_dim + d] +=
+            score[t] / sum * rounded(type, p.v[(t * p.kv_heads + kv) * p.head_dim + d]);
+  }
+  return out;
+}
+
+/// The rows [begin, end) of a problem as one buffer of q, k, v side by side.
+std::vector<float> rows_of(const Problem& p, size_t begin, size_t end) {
+  std::vector<float> rows;
+  for (size_t t = begin; t < end; ++t)
+    for (const auto& [all, width] :
+         {std::pair(&p.q, p.q_width()), std::pair(&p.k, p.kv_width()), std::pair(&p.v, p.kv_width())})
+      rows.insert(rows.end(), &(*all)[t * width], &(*all)[t * width] + width);
+  return rows;
+}
+
+std::vector<uint32_t> falling_pages(size_t tokens, uint32_t first) {
+  const size_t n = (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
+  std::vector<uint32_t> pages(n);
+  for (size_t i = 0; i < n; ++i) pages[i] = first + static_cast<uint32_t>(n - 1 - i);
+  return pages;
+}
+
+/// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens.
+std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, std::vector<size_t> cuts,
+                            uint32_t first_page = 0) {
+  backend.set_rope({p.inv_freq, p.scale}, p.tokens);
+  const auto kv = backend.kv_store({2, p.kv_heads, p.head_dim});
+  const std::vector<uint32_t> pages = falling_pages(p.tokens, first_page);
+  kv->reserve(first_page + pages.size());
+  const size_t ld = p.q_width() + 2 * p.kv_width(), row_bytes = p.q_width() * dtype_size(backend.dtype());
+  std::vector<uint8_t> result;
+  size_t begin = 0;
+  cuts.push_back(p.tokens);
+  for (const size_t end : cuts) {
+    const Array qkv(backend, rows_of(p, begin, end)), act(backend, (end - begin) * row_bytes);
+    const ops::RowRun run{pages.data(), 0, end - begin, begin};
+    backend.append_kv(qkv.floats() + p.q_width(), qkv.floats() + p.q_width() + p.kv_width(), ld, {&run, 1}, 1,
+                      *kv);
+    backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 1, *kv, act.get());
+    const std::vector<uint8_t> part = act.bytes((end - begin) * row_bytes);
+    result.insert(result.end(), part.begin(), part.end());
+    begin = end;
+  }
+  return result;
+}
+
+bool has_tensor_path(DType type, size_t head_dim) {
+  return type == DType::bf16 && (head_dim == 64 || head_dim == 96 || head_dim == 128);
+}
+
+void agrees(Checks& checks, ops::Backend& backend, const Problem& p, bool tensor_cores) {
+  const DType type = backend.dtype();
+  const bool mma = tensor_cores && has_tensor_path(type, p.head_dim);
+  const std::vector<uint8_t> raw = attend(backend, p, {});
+  for (size_t t = 0; t < p.tokens; t += 1 + p.tokens / 40) {
+    const std::vector<double> want = reference_row(p, type, mma, t);
+    for (size_t i = 0; i < want.size(); ++i) {
+      const size_t at = (t * want.size() + i) * dtype_size(type);
+      double got;
+      if (type == DType::bf16) {
+        bf16 b;
+        std::memcpy(&b, &raw[at], sizeof b);
+        got = static_cast<double>(to_float(b));
+      } else {
+        float f;
+        std::memcpy(&f, &raw[at], sizeof f);
+        got = static_cast<double>(f);
+      }
+      // |v| <= 1. Weights and results rounded to the type: half a unit each. Scores of size up to S carry
+      // S (head_dim + 2) 2^-24 from their sums, which scale weights by as much; sums of weights their own.
+      const double s = 3 * 3 * 2 * 1.21 * std::sqrt(static_cast<double>(p.head_dim));
+      const double bound = (mma ? 2 : 1) * act_epsilon(type) / 2 + act_epsilon(type) / 2 +
+                           2 * s * static_cast<double>(p.head_dim + 8) * 0x1p-24 +
+                           static_cast<double>(p.tokens) * 0x1p-24;
+      checks.within(std::fabs(got - want[i]), bound, "head size " + std::to_string(p.head_dim));
+    }
+  }
+}
+
+void is_invariant(Checks& checks, ops::Backend& backend, const Problem& p) {
+  const std::vector<uint8_t> whole = attend(backend, p, {});
+  for (const std::vector<size_t>& cuts :
+       {std::vector<size_t>{1}, {63}, {64}, {65}, {100, 101, 102}, {1, 2, 3, 127, 128, 129}, {p.tokens - 1}})
+    checks.that(same_bits(attend(backend, p, cuts, static_cast<uint32_t>(cuts[0] % 3)), whole),
+                "cut at " + std::to_string(cuts[0]) + ", head size " + std::to_string(p.head_dim));
+}
+
+/// Two sequences in one call, in rows out of order, have the bits that each has alone.
+void does_not_see_neighbours(Checks& checks, ops::Backend& backend, size_t head_dim) {
+  const Problem a(90, 4, 2, head_dim, 31), b(70, 4, 2, head_dim, 32);
+  const size_t ld = a.q_width() + 2 * a.kv_width(), row_bytes = a.q_width() * dtype_size(backend.dtype());
+  const std::vector<uint8_t> alone_a = attend(backend, a, {}), alone_b = attend(backend, b, {});
+  const auto kv = backend.kv_store({1, a.kv_heads, head_dim});
+  kv->reserve(4);
+  std::vector<float> rows = rows_of(b, 0, b.tokens);
+  const std::vector<float> more = rows_of(a, 0, a.tokens);
+  rows.insert(rows.end(), more.begin(), more.end());
+  const Array qkv(backend, rows), act(backend, (a.tokens + b.tokens) * row_bytes);
+  const std::vector<uint32_t> pages_a{3, 0}, pages_b{1, 2};
+  const ops::RowRun runs[] = {{pages_a.data(), b.tokens, a.tokens, 0}, {pages_b.data(), 0, b.tokens, 0}};
+  backend.append_kv(qkv.floats() + a.q_width(), qkv.floats() + a.q_width() + a.kv_width(), ld, runs, 0, *kv);
+  backend.attention(qkv.floats(), ld, a.heads, runs, 0, *kv, act.get());
+  std::vector<uint8_t> both = alone_b;
+  both.insert(both.end(), alone_a.begin(), alone_a.end());
+  checks.that(same_bits(act.bytes(both.size()), both), "two sequences at once");
+}
+
+/// Copied pages have their contents whatever becomes of the others, and growing the store keeps them.
+void copies_pages(Checks& checks, ops::Backend& backend) {
+  const Problem p(100, 2, 1, 64, 41);
+  backend.set_rope({p.inv_freq, p.scale}, p.tokens);
+  const auto kv = backend.kv_store({1, 1, 64});
+  kv->reserve(2);
+  const size_t ld = p.q_width() + 2 * p.kv_width(),
+               bytes = p.tokens * p.q_width() * dtype_size(backend.dtype());
+  const Array qkv(backend, rows_of(p, 0, p.tokens)), act(backend, bytes), again(backend, bytes);
+  const std::vector<uint32_t> pages{0, 1}, copies{500, 501};
+  const ops::RowRun run{pages.data(), 0, p.tokens, 0}, copy{copies.data(), 0, p.tokens, 0};
+  backend.append_kv(qkv.floats() + p.q_width(), qkv.floats() + p.q_width() + p.kv_width(), ld, {&run, 1}, 0,
+                    *kv);
+  backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 0, *kv, act.get());
+  checks.refused(
+      [&] {
+        backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, act.get());
+      },
+      "does not exist");
+  kv->reserve(502);
+  for (const size_t i : {size_t{0}, size_t{1}}) kv->copy_page(copies[i], pages[i]);
+  // Other keys and values in the first pages; then the same rows and positions on the others.
+  backend.append_kv(qkv.floats(), qkv.floats(), ld, {&run, 1}, 0, *kv);
+  backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 0, *kv, again.get());
+  checks.that(!same_bits(act.bytes(bytes), again.bytes(bytes)), "keys and values count");
+  backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, again.get());
+  checks.that(same_bits(act.bytes(bytes), again.bytes(bytes)), "the copy");
+  checks.refused([&] { kv->copy_page(100000, 0); }, "does not exist");
+  checks.refused(
+      [&] {
+        backend.attention(qkv.floats(), ld, 3, {&run, 1}, 1, *kv, act.get());
+      },
+      "does not fit");
+  checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
+}
+
+}  // namespace
+
+void check_attention(Checks& checks, const Machine& machine) {
+  struct Shape {
+    size_t tokens, heads, kv_heads, head_dim;
+  };
+  std::vector<Shape> shapes = {{1, 1, 1, 2},    {70, 4, 2, 20}, {129, 4, 2, 64}, {130, 8, 1, 96},
+                               {66, 4, 1, 128}, {63, 3, 3, 64}, {64, 6, 2, 96},  {65, 5, 1, 128}};
+  if (!machine.emulated)
+    shapes.insert(shapes.end(),
+                  {{1366, 16, 8, 64}, {1366, 32, 4, 96}, {1366, 32, 8, 128}, {4001, 8, 1, 128}});
+  for (const Way& way : {kWays[0], kWays[1]}) {
+    const auto backend = make(machine, way);
+    // "cuda:sm_75x40...": no tensor cores for bf16.
+    const bool tensor_cores = backend->device_kind().substr(8, 2) != "75";
+    for (const Shape& s : shapes) {
+      // The plain kernel does nothing special at any head size.
+      if (machine.emulated && way.dtype == DType::f32 && s.tokens * s.head_dim > 5000) continue;
+      checks.run("attention agrees with double: " + std::to_string(s.tokens) + " tokens, " +
+                     std::to_string(s.heads) + "/" + std::to_string(s.kv_heads) + " heads of " +
+                     std::to_string(s.head_dim) + " [" + way.name() + "]",
+                 [&] {
+                   agrees(checks, *backend, Problem(s.tokens, s.heads, s.kv_heads, s.head_dim, 21),
+                          tensor_cores);
+                 });
+    }
+    const auto run = [&](const char* name, const std::function<void()>& body) {
+      checks.run(std::string(name) + " [" + way.name() + "]", body);
+    };
+    run("attention: bits do not depend on cuts or pages", [&] {
+      is_invariant(checks, *backend, Problem(140, 2, 1, 20, 22));
+      if (way.dtype == DType::bf16)
+        for (const size_t head_dim : {size_t{64}, size_t{96}, size_t{128}})
+          is_invariant(checks, *backend, Problem(140, 6, 2, head_dim, 22));
+    });
+    run("attention: a sequence does not see its neighbours", [&] {
+      for (const size_t head_dim : {size_t{20}, size_t{64}})
+        does_not_see_neighbours(checks, *backend, head_dim);
+    });
+    run("pages are copied and kept", [&] { copies_pages(checks, *backend); });
+  }
+}
+
+}  // namespace carbon::gpu_test

@@ -1,0 +1,133 @@
+// What the checks of the CUDA backend share: counting, numbers, and arrays in device memory.
+//
+// The same checks run on a GPU (check_gpu) and, in sizes that it can bear, on test/cuda_emulation. They use
+// neither htslib nor oneDNN nor a test framework, so that the program can be carried to a machine with
+// nothing but a driver.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda_backend.hpp"
+#include "kernels/ops.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon::gpu_test {
+
+class Checks {
+ public:
+  /// A line for every case; a failed one says what and goes on.
+  void run(const std::string& name, const std::function<void()>& body);
+  void that(bool good, const std::string& what);
+  /// error <= bound, and not NaN; the worst ratio of the case is printed with it.
+  void within(double error, double bound, const std::string& what);
+  /// That body throws Error with `text` in its message.
+  void refused(const std::function<void()>& body, const std::string& text);
+  int passed() const { return passed_; }
+  int failed() const { return failed_; }
+
+ private:
+  int passed_ = 0, failed_ = 0;
+  int case_failures_ = 0;
+  double worst_ = 0;
+};
+
+/// Which machine the checks run on, and so how large they may be.
+struct Machine {
+  bool emulated = false;
+  int device = 0;
+};
+
+/// The backend in all the ways it can multiply: f32, bf16 by its own kernels, bf16 by the library.
+struct Way {
+  DType dtype;
+  bool library;
+  std::string name() const { return dtype == DType::f32 ? "f32" : library ? "bf16, library" : "bf16, own"; }
+};
+inline constexpr Way kWays[] = {{DType::f32, false}, {DType::bf16, false}, {DType::bf16, true}};
+inline std::unique_ptr<ops::Backend> make(const Machine& machine, const Way& way) {
+  return cuda::make_backend({way.dtype, machine.device, way.library});
+}
+
+/// A small deterministic generator of floats in [-1, 1).
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 2654435761u + 88172645463325252u) {}
+  float next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<float>(static_cast<int32_t>(state_ >> 32)) * 0x1p-31f;
+  }
+  std::vector<float> vector(size_t n, float scale = 1.0f) {
+    std::vector<float> v(n);
+    for (float& x : v) x = next() * scale;
+    return v;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// Values in a storage type; `value` is what they are exactly. f16 is made from bf16, whose values it holds
+/// here.
+struct Stored {
+  DType type;
+  std::vector<uint16_t> half;
+  std::vector<float> value;
+  const void* data() const {
+    return type == DType::f32 ? static_cast<const void*>(value.data()) : half.data();
+  }
+};
+Stored stored(DType type, std::vector<float> values);
+
+/// Bytes in device memory.
+class Array {
+ public:
+  Array(ops::Backend& backend, size_t bytes);
+  Array(ops::Backend& backend, const void* data, size_t bytes);
+  Array(ops::Backend& backend, const std::vector<float>& values)
+      : Array(backend, values.data(), values.size() * sizeof(float)) {}
+  ~Array() { backend_->release(memory_); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  void* get() const { return memory_; }
+  float* floats() const { return static_cast<float*>(memory_); }
+  void* at(size_t bytes) const { return static_cast<char*>(memory_) + bytes; }
+  std::vector<float> read(size_t count) const;              // f32
+  std::vector<float> read(size_t count, DType type) const;  // f32 or bf16
+  std::vector<uint8_t> bytes(size_t count) const;
+
+ private:
+  ops::Backend* backend_;
+  void* memory_;
+};
+
+/// Unit roundoff of what an act buffer stores.
+inline double act_epsilon(DType type) {
+  return type == DType::bf16 ? 0x1p-8 : 0x1p-24;
+}
+/// The larger; a NaN counts as infinitely bad, where std::max would drop it.
+inline double worse(double worst, double error) {
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+}
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+// A file each.
+void check_rows(Checks& checks, const Machine& machine);
+void check_linear(Checks& checks, const Machine& machine);
+void check_attention(Checks& checks, const Machine& machine);
+void check_heads(Checks& checks, const Machine& machine);
+void check_decoder(Checks& checks, const Machine& machine);
+
+}  // namespace carbon::gpu_test

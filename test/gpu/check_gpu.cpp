@@ -1,0 +1,52 @@
+// check_gpu: every operation of the CUDA backend and the decoder on it, on the first GPU or the one named.
+//
+//   check_gpu [rows|linear|attention|heads|decoder]... [--device N]
+//
+// Exit status 0 when all is well, 1 when a check failed, 77 without a GPU that it can run on.
+#include <cstdlib>
+
+#include "test/gpu/check.hpp"
+
+namespace {
+
+using carbon::gpu_test::Checks;
+using carbon::gpu_test::Machine;
+
+struct Part {
+  const char* name;
+  void (*run)(Checks&, const Machine&);
+};
+constexpr Part kParts[] = {{"rows", carbon::gpu_test::check_rows},
+                           {"linear", carbon::gpu_test::check_linear},
+                           {"attention", carbon::gpu_test::check_attention},
+                           {"heads", carbon::gpu_test::check_heads},
+                           {"decoder", carbon::gpu_test::check_decoder}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Machine machine;
+#ifdef CARBON_CUDA_EMULATION
+  machine.emulated = true;
+#endif
+  std::vector<std::string> wanted;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--device" && i + 1 < argc)
+      machine.device = std::atoi(argv[++i]);
+    else
+      wanted.emplace_back(argv[i]);
+  }
+  Checks checks;
+  try {
+    const auto backend = carbon::gpu_test::make(machine, carbon::gpu_test::kWays[2]);
+    std::printf("device kind %s\n", backend->device_kind().c_str());
+  } catch (const carbon::Error& error) {
+    std::printf("SKIPPED: %s\n", error.what());
+    return 77;
+  }
+  for (const Part& part : kParts)
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), part.name) != wanted.end())
+      part.run(checks, machine);
+  std::printf("%d passed, %d failed\n", checks.passed(), checks.failed());
+  return checks.failed() == 0 ? 0 : 1;
+}

@@ -1,0 +1,262 @@
+// The whole forward pass and the heads on random models: against the double-precision reference, to the bit
+// however sequences are cut, shared and batched, and without leaving memory behind.
+#include <cuda_runtime.h>
+
+#include <random>
+
+#include "src/decoder/decoder.hpp"
+#include "src/decoder/head.hpp"
+#include "test/gpu/check.hpp"
+#include "test/reference/llama.hpp"
+#include "test/unit/generated_checkpoint.hpp"
+
+namespace carbon::gpu_test {
+namespace {
+
+using test::GeneratedCheckpoint;
+using test::tiny;
+
+struct Model {
+  Model(const Checkpoint& checkpoint, std::unique_ptr<ops::Backend> made)
+      : backend(std::move(made)), decoder(*backend, checkpoint), head(*backend, checkpoint) {}
+  std::unique_ptr<ops::Backend> backend;
+  Decoder decoder;
+  Head head;
+};
+
+using Tokens = std::vector<uint32_t>;
+
+Tokens random_tokens(const Checkpoint& checkpoint, size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  const TokenLayout& layout = checkpoint.config().layout;
+  Tokens tokens{layout.dna_begin()};
+  while (tokens.size() < n)
+    tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
+  return tokens;
+}
+
+std::vector<double> marginals(Model& model, std::span<const Chunk> chunks) {
+  const HiddenRows rows = model.decoder.forward(chunks);
+  std::vector<double> out(rows.count * ops::kMarginals);
+  model.head.marginals(rows, out.data());
+  return out;
+}
+std::vector<double> marginals(Model& model, Sequence& sequence, const Tokens& tokens) {
+  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+  return marginals(model, std::span(&chunk, 1));
+}
+std::vector<double> marginals(Model& model, const Tokens& tokens) {
+  Sequence sequence = model.decoder.kv().make_sequence();
+  return marginals(model, sequence, tokens);
+}
+
+std::vector<double> tail(const std::vector<double>& all, size_t from_row) {
+  return {all.begin() + static_cast<ptrdiff_t>(from_row * ops::kMarginals), all.end()};
+}
+
+/// The largest difference from the double-precision reference.
+template <class T>
+double error_of(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
+                const reference::Matrix<T>& rows) {
+  double worst = 0;
+  for (size_t t = 0; t < rows.size(); ++t) {
+    const auto a = reference::marginals(checkpoint, truth[t]), b = reference::marginals(checkpoint, rows[t]);
+    for (size_t i = 0; i < a.size(); ++i) worst = worse(worst, std::fabs(a[i] - b[i]));
+  }
+  return worst;
+}
+double error_of(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
+                const std::vector<double>& got) {
+  double worst = 0;
+  for (size_t t = 0; t < truth.size(); ++t) {
+    const auto want = reference::marginals(checkpoint, truth[t]);
+    for (size_t i = 0; i < want.size(); ++i)
+      worst = worse(worst, std::fabs(want[i] - got[t * ops::kMarginals + i]));
+  }
+  return worst;
+}
+
+/// f32: as close to double as a naive float implementation, times two. bf16: four times the error of the CPU
+/// backend, which keeps queries and softmax weights in f32, where tensor cores round them to bf16.
+void agrees(Checks& checks, const Machine& machine, const Way& way, const std::string& shape, size_t length) {
+  const GeneratedCheckpoint files(shape);
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, way));
+  const Tokens tokens = random_tokens(checkpoint, length, 5);
+  const auto truth = reference::hidden_states<double>(checkpoint, tokens);
+  double bound;
+  if (way.dtype == DType::f32) {
+    bound = 2 * error_of(checkpoint, truth, reference::hidden_states<float>(checkpoint, tokens));
+  } else {
+    Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2, false, ""}));
+    bound = 4 * error_of(checkpoint, truth, marginals(cpu, tokens));
+  }
+  checks.within(error_of(checkpoint, truth, marginals(model, tokens)), bound, shape);
+
+  Sequence sequence = model.decoder.kv().make_sequence();
+  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+  const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
+  Tokens targets(tokens.begin() + 1, tokens.end());
+  targets.push_back(checkpoint.config().layout.kmer0());
+  std::vector<double> token_level(targets.size());
+  model.head.token_logprob(rows, targets, token_level.data());
+  for (size_t t = 0; t < targets.size(); t += 13)
+    checks.within(std::fabs(token_level[t] - reference::token_logprob(checkpoint, truth[t], targets[t])),
+                  way.dtype == DType::f32 ? 2e-4 : 0.1, "a token");
+}
+
+/// The same sequence in pieces and among others has the bits that it has whole.
+void cuts_do_not_matter(Checks& checks, Model& model, const Checkpoint& checkpoint, const Tokens& tokens,
+                        const std::vector<double>& whole, const std::vector<size_t>& cuts) {
+  for (const size_t cut : cuts) {
+    Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
+    const Tokens noise = random_tokens(checkpoint, 37, 99);
+    const Tokens first(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(cut)),
+        rest(tokens.begin() + static_cast<ptrdiff_t>(cut), tokens.end());
+    const Chunk chunks[] = {{&other, noise, 0, 5}, {&sequence, first, first.size(), first.size()}};
+    model.decoder.forward(chunks);
+    checks.that(same_bits(tail(whole, cut), marginals(model, sequence, rest)),
+                "cut at " + std::to_string(cut));
+  }
+}
+
+/// A fork goes on from the shared prefix, and its parent is not disturbed.
+void forks_do_not_matter(Checks& checks, Model& model, const Checkpoint& checkpoint, const Tokens& tokens,
+                         const std::vector<double>& whole, const std::vector<size_t>& shares) {
+  for (const size_t shared : shares) {
+    Sequence parent = model.decoder.kv().make_sequence();
+    const Tokens stranger = random_tokens(checkpoint, 80, 8);
+    const Tokens prefix(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(shared)),
+        rest(tokens.begin() + static_cast<ptrdiff_t>(shared), tokens.end());
+    marginals(model, parent, prefix);
+    Sequence fork = parent.fork();
+    marginals(model, parent, stranger);
+    checks.that(same_bits(tail(whole, shared), marginals(model, fork, rest)),
+                "fork at " + std::to_string(shared));
+    parent.truncate(shared);
+    checks.that(same_bits(tail(whole, shared), marginals(model, parent, rest)),
+                "parent at " + std::to_string(shared));
+  }
+}
+
+/// Batches of sequences of different lengths against each of them alone.
+void batches_do_not_matter(Checks& checks, Model& model, const Checkpoint& checkpoint, size_t longest,
+                           const std::vector<size_t>& batches) {
+  std::vector<Tokens> all;
+  std::vector<std::vector<double>> alone;
+  for (unsigned i = 0; i < 7; ++i) {
+    all.push_back(random_tokens(checkpoint, 1 + (i * 29) % longest, i));
+    alone.push_back(marginals(model, all.back()));
+  }
+  for (const size_t batch : batches) {
+    std::vector<Sequence> sequences;
+    sequences.reserve(batch);
+    std::vector<Chunk> chunks;
+    std::vector<double> expected;
+    for (size_t i = 0; i < batch; ++i) {
+      const size_t which = (i * 5) % all.size();
+      sequences.push_back(model.decoder.kv().make_sequence());
+      chunks.push_back({&sequences.back(), all[which], 0, all[which].size()});
+      expected.insert(expected.end(), alone[which].begin(), alone[which].end());
+    }
+    checks.that(same_bits(marginals(model, chunks), expected), std::to_string(batch) + " sequences");
+  }
+}
+
+/// How much of the invariance rule is tried.
+struct Extent {
+  size_t length, longest;
+  std::vector<size_t> cuts, shares, batches;
+};
+
+void is_invariant(Checks& checks, const Machine& machine, const Way& way, const std::string& shape,
+                  const Extent& extent) {
+  const GeneratedCheckpoint files(shape);
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, way));
+  const Tokens tokens = random_tokens(checkpoint, extent.length, 7);
+  const std::vector<double> whole = marginals(model, tokens);
+  Model again(checkpoint, make(machine, way));
+  checks.that(same_bits(whole, marginals(again, tokens)), "a second backend");
+  cuts_do_not_matter(checks, model, checkpoint, tokens, whole, extent.cuts);
+  forks_do_not_matter(checks, model, checkpoint, tokens, whole, extent.shares);
+  batches_do_not_matter(checks, model, checkpoint, extent.longest, extent.batches);
+  checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
+}
+
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
+  return free;
+}
+
+void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
+  const GeneratedCheckpoint files(tiny("--layers 2"));
+  const Checkpoint checkpoint(files.dir());
+  const auto run = [&](size_t count) {
+    Model model(checkpoint, make(machine, kWays[1]));
+    const Tokens tokens = random_tokens(checkpoint, 40, 3);
+    marginals(model, tokens);
+    const size_t before = free_memory();
+    for (size_t i = 0; i < count; ++i) marginals(model, tokens);
+    checks.that(free_memory() == before, "memory grows over batches");
+  };
+  run(1);  // what the runtime keeps for itself
+  const size_t before = free_memory();
+  run(batches);
+  checks.that(free_memory() == before, "a backend leaves memory behind");
+}
+
+/// Options of make_checkpoint, and tokens to compare: the reference takes about a second for one of a
+/// published shape.
+struct Shape {
+  std::string options;
+  size_t length;
+};
+
+/// Small models of every head size; on a GPU the published shapes, too, with few layers.
+std::vector<Shape> shapes_for(const Machine& machine, const Way& way) {
+  const std::string small[] = {
+      tiny("--head-dim 64 --heads 4 --kv-heads 1 --tied 0 --dtype f32 --layers 2"),
+      tiny("--head-dim 96 --heads 2 --kv-heads 2 --hidden 96 --dtype f16 --shards 2 --layers 2"),
+      tiny("--head-dim 128 --heads 8 --kv-heads 1 --hidden 48 --layers 2"),
+      tiny("--head-dim 20 --heads 3 --kv-heads 3 --hidden 60 --intermediate 100 --layers 2"),
+      tiny("--head-dim 64 --yarn 4 --yarn-original 1024 --layers 2"),
+  };
+  // In emulation the ways differ in their products alone, which need no second look at every head size.
+  if (machine.emulated && way.library) return {{small[2], 70}};
+  if (machine.emulated && way.dtype == DType::f32) return {{small[0], 70}, {small[3], 70}};
+  std::vector<Shape> shapes;
+  for (const std::string& options : small) shapes.push_back({options, machine.emulated ? 70u : 97u});
+  if (machine.emulated) return shapes;
+  const std::string common = "--vocab 4224 --dna-start 0 --max-positions 8192 --layers 2 --head-dim ";
+  shapes.push_back({common + "64 --hidden 1024 --heads 16 --kv-heads 8 --intermediate 3072 --tied 1", 70});
+  shapes.push_back({common + "96 --hidden 3072 --heads 32 --kv-heads 4 --intermediate 8448 --tied 1", 40});
+  shapes.push_back({common + "128 --hidden 4096 --heads 32 --kv-heads 8 --intermediate 14336 --tied 0", 40});
+  return shapes;
+}
+
+}  // namespace
+
+void check_decoder(Checks& checks, const Machine& machine) {
+  const Extent emulated{131, 20, {1, 64, 130}, {64, 100}, {7}};
+  const Extent whole{1366, 300, {1, 2, 63, 64, 65, 130, 683, 1365}, {1, 64, 100, 129, 683}, {7, 64}};
+  for (const Way& way : kWays) {
+    for (const Shape& shape : shapes_for(machine, way))
+      checks.run("decoder agrees with the reference: " +
+                     shape.options.substr(shape.options.rfind("--head-dim")) + " [" + way.name() + "]",
+                 [&] { agrees(checks, machine, way, shape.options, shape.length); });
+    if (machine.emulated && way.library) continue;
+    const bool plain = machine.emulated && way.dtype == DType::f32;
+    checks.run("decoder: bits do not depend on cuts, forks or batches [" + way.name() + "]", [&] {
+      is_invariant(checks, machine, way,
+                   tiny(plain ? "--head-dim 20 --heads 2 --kv-heads 1 --layers 1"
+                              : "--head-dim 64 --heads 2 --kv-heads 1 --layers 2"),
+                   machine.emulated ? emulated : whole);
+    });
+  }
+  checks.run("nothing is left behind",
+             [&] { leaves_nothing(checks, machine, machine.emulated ? 2 : 10000); });
+}
+
+}  // namespace carbon::gpu_test

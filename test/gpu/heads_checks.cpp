@@ -1,0 +1,148 @@
+// marginals(), logits() and logsumexp(): against brute force in double, and hard rows.
+#include <algorithm>
+
+#include "test/gpu/check.hpp"
+
+namespace carbon::gpu_test {
+namespace {
+
+constexpr size_t kKmers = ops::kKmers;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// ln P_j(b) by brute force, each group with its own maximum.
+std::vector<double> brute_force(const float* z) {
+  const auto logsumexp = [&](auto take) {
+    double largest = -kInfinity, sum = 0;
+    for (size_t i = 0; i < kKmers; ++i)
+      if (take(i)) largest = std::max(largest, static_cast<double>(z[i]));
+    for (size_t i = 0; i < kKmers; ++i)
+      if (take(i)) sum += std::exp(static_cast<double>(z[i]) - largest);
+    return largest + std::log(sum);
+  };
+  const double total = logsumexp([](size_t) { return true; });
+  std::vector<double> out;
+  for (size_t j = 0; j < 6; ++j)
+    for (size_t b = 0; b < 4; ++b) {
+      const size_t place = size_t{1} << (2 * (5 - j));
+      out.push_back(logsumexp([&](size_t i) { return i / place % 4 == b; }) - total);
+    }
+  return out;
+}
+
+/// A head of one column in f32: act is {1}, so that the logits are the weights themselves.
+std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>& z) {
+  const auto head = backend.prepare({z.data(), DType::f32, kKmers, 1});
+  const Array one(backend, std::vector<float>{1.0f});
+  std::vector<double> out(ops::kMarginals);
+  backend.marginals(one.get(), 1, *head, out.data());
+  return out;
+}
+
+void marginals_agree(Checks& checks, ops::Backend& backend) {
+  Random random(51);
+  std::vector<float> z = random.vector(kKmers, 12.0f);
+  const auto compare = [&](double bound) {
+    const std::vector<double> got = marginals_of(backend, z), want = brute_force(z.data());
+    for (size_t i = 0; i < got.size(); ++i) checks.within(std::fabs(got[i] - want[i]), bound, "a marginal");
+    for (size_t j = 0; j < 6; ++j) {
+      double sum = 0;
+      for (size_t b = 0; b < 4; ++b) sum += std::exp(got[j * 4 + b]);
+      checks.within(std::fabs(sum - 1), 1e-6, "the sum of a base");
+    }
+  };
+  // Every exponential errs by 1.5 ulp and its argument by one rounding of |z - maximum| <= 24, twice.
+  compare(2 * (3 + 24) * 0x1p-23);
+  // One logit far above the rest: the other groups underflow in f32 and must still be right.
+  z[1234] = 200.0f;
+  compare(1e-5);
+  std::fill(z.begin(), z.end(), -3e38f);
+  z[0] = 3e38f;
+  for (const double v : marginals_of(backend, z)) checks.that(std::isfinite(v), "a huge range");
+  for (const float bad : {std::nanf(""), static_cast<float>(kInfinity), -static_cast<float>(kInfinity)})
+    for (const size_t place : {size_t{0}, size_t{77}, kKmers - 1}) {
+      std::fill(z.begin(), z.end(), 0.5f);
+      z[place] = bad;
+      for (const double v : marginals_of(backend, z)) checks.that(std::isnan(v), "not finite gives NaN");
+    }
+}
+
+struct HeadProblem {
+  size_t n, k, columns;
+  Stored a, w;
+  HeadProblem(DType type, size_t n, size_t k, size_t columns)
+      : n(n),
+        k(k),
+        columns(columns),
+        a(stored(type, Random(61).vector(n * k))),
+        w(stored(DType::bf16, Random(62).vector(columns * k))) {}
+};
+
+void rows_are_invariant(Checks& checks, ops::Backend& backend, size_t n) {
+  const HeadProblem p(backend.dtype(), n, 32, kKmers);
+  const auto head = backend.prepare({p.w.data(), DType::bf16, p.columns, p.k});
+  const size_t row_bytes = p.k * dtype_size(p.a.type);
+  const Array act(backend, p.a.data(), p.n * row_bytes);
+  std::vector<double> all(p.n * ops::kMarginals), one(ops::kMarginals);
+  backend.marginals(act.get(), p.n, *head, all.data());
+  std::vector<float> logits(p.n * kKmers);
+  backend.logits(act.get(), p.n, *head, logits.data());
+  for (size_t i = 0; i < p.n; i += 1 + p.n / 5) {
+    backend.marginals(act.at(i * row_bytes), 1, *head, one.data());
+    checks.that(std::memcmp(one.data(), &all[i * ops::kMarginals], sizeof(double) * one.size()) == 0,
+                "row " + std::to_string(i) + " alone");
+    const std::vector<double> want = brute_force(&logits[i * kKmers]);
+    for (size_t m = 0; m < want.size(); ++m) checks.within(std::fabs(one[m] - want[m]), 4e-6, "from logits");
+  }
+}
+
+void logsumexp_agrees(Checks& checks, ops::Backend& backend) {
+  const HeadProblem p(backend.dtype(), 5, 24, 700);
+  const size_t row_bytes = p.k * dtype_size(p.a.type), cut = 300;
+  const Array act(backend, p.a.data(), p.n * row_bytes);
+  const TensorView whole{p.w.data(), DType::bf16, p.columns, p.k};
+  const auto all = backend.prepare(whole), first = backend.prepare(whole.slice_rows(0, cut)),
+             second = backend.prepare(whole.slice_rows(cut, p.columns - cut));
+  std::vector<float> logits(p.n * p.columns);
+  backend.logits(act.get(), p.n, *all, logits.data());
+  std::vector<double> maximum(p.n, -kInfinity), sum(p.n, 0.0), target(p.n, 0.0);
+  const std::vector<int64_t> targets{0, 299, 300, 699, 123};
+  std::vector<int64_t> later = targets;
+  for (int64_t& t : later) t -= static_cast<int64_t>(cut);
+  backend.logsumexp(act.get(), p.n, *first, targets, maximum.data(), sum.data(), target.data());
+  backend.logsumexp(act.get(), p.n, *second, later, maximum.data(), sum.data(), target.data());
+  for (size_t i = 0; i < p.n; ++i) {
+    const float* const z = &logits[i * p.columns];
+    double want = 0;
+    for (size_t j = 0; j < p.columns; ++j) want += std::exp(static_cast<double>(z[j]));
+    checks.within(std::fabs(maximum[i] + std::log(sum[i]) - std::log(want)), 4e-6, "a sum");
+    checks.that(maximum[i] == static_cast<double>(*std::max_element(z, z + p.columns)), "the maximum");
+    checks.within(std::fabs(target[i] - static_cast<double>(z[targets[i]])), 1e-5, "a target");
+  }
+  const std::vector<float> bad{1.0f, std::nanf(""), 2.0f};
+  const auto poisoned = backend.prepare({bad.data(), DType::f32, 3, 1});
+  const Stored ones = stored(backend.dtype(), {1.0f, 1.0f});
+  const Array one(backend, ones.data(), 2 * dtype_size(ones.type));
+  backend.logsumexp(one.get(), 1, *poisoned, std::span(targets).first(1), maximum.data(), sum.data(),
+                    target.data());
+  checks.that(std::isnan(sum[0]), "not finite makes the sum NaN");
+  checks.refused([&] { backend.logsumexp(act.get(), p.n, *all, {}, nullptr, nullptr, nullptr); }, "targets");
+  checks.refused([&] { backend.marginals(act.get(), p.n, *all, nullptr); }, "6-mers");
+}
+
+}  // namespace
+
+void check_heads(Checks& checks, const Machine& machine) {
+  for (const Way& way : kWays) {
+    const auto backend = make(machine, way);
+    const auto run = [&](const char* name, const std::function<void()>& body) {
+      checks.run(std::string(name) + " [" + way.name() + "]", body);
+    };
+    if (way.dtype == DType::f32)
+      run("marginals agree with brute force, hard rows too", [&] { marginals_agree(checks, *backend); });
+    run("marginals: a row does not see its neighbours",
+        [&] { rows_are_invariant(checks, *backend, machine.emulated ? 12 : 1100); });
+    run("logsumexp over slices agrees with double", [&] { logsumexp_agrees(checks, *backend); });
+  }
+}
+
+}  // namespace carbon::gpu_test

@@ -1,0 +1,142 @@
+// embed(), add_norm(), swiglu(), select_rows(), allocate(), upload() and download().
+#include "test/gpu/check.hpp"
+
+namespace carbon::gpu_test {
+namespace {
+
+void embed_copies(Checks& checks, ops::Backend& backend) {
+  Random random(1);
+  const size_t cols = 40;
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    // More rows than are kept at first, and a vector as the decoder loads its norms.
+    for (const size_t table_rows : {size_t{1}, size_t{3000}}) {
+      const Stored table = stored(type, random.vector(table_rows * cols));
+      const TensorView view{table.data(), type, table_rows, cols};
+      for (const size_t n : {size_t{7}, size_t{1500}, size_t{2000}}) {
+        std::vector<uint32_t> rows(n);
+        for (size_t i = 0; i < n; ++i) rows[i] = static_cast<uint32_t>((i * 37 + n) % table_rows);
+        const Array x(backend, n * cols * sizeof(float));
+        backend.embed(view, rows, x.floats());
+        const std::vector<float> got = x.read(n * cols);
+        std::vector<float> expected(n * cols);
+        for (size_t i = 0; i < n; ++i) std::copy_n(&table.value[rows[i] * cols], cols, &expected[i * cols]);
+        checks.that(same_bits(got, expected), std::string("rows of ") + dtype_name(type));
+      }
+    }
+  }
+  const std::vector<float> two(2 * cols);
+  const std::vector<uint32_t> outside{2};
+  checks.refused([&] { backend.embed({two.data(), DType::f32, 2, cols}, outside, nullptr); }, "outside");
+}
+
+void add_norm_agrees(Checks& checks, ops::Backend& backend) {
+  Random random(2);
+  for (const size_t width : {size_t{2}, size_t{64}, size_t{100}, size_t{1000}, size_t{4096}})
+    for (const bool with_delta : {false, true}) {
+      const size_t n = 5;
+      // Small enough once for eps to count.
+      const std::vector<float> x = random.vector(n * width, with_delta ? 4.0f : 1e-3f),
+                               delta = random.vector(n * width), weight = random.vector(width, 2.0f);
+      const Array dx(backend, x), dd(backend, delta), dw(backend, weight),
+          act(backend, n * width * dtype_size(backend.dtype()));
+      backend.add_norm(dx.floats(), with_delta ? dd.floats() : nullptr, dw.floats(), 1e-6f, n, width,
+                       act.get());
+      std::vector<float> sum = x;
+      if (with_delta)
+        for (size_t i = 0; i < sum.size(); ++i) sum[i] += delta[i];
+      checks.that(same_bits(dx.read(n * width), sum), "the residual");
+      const std::vector<float> got = act.read(n * width, backend.dtype());
+      for (size_t i = 0; i < n; ++i) {
+        double squares = 0;
+        for (size_t j = 0; j < width; ++j) squares += std::pow(static_cast<double>(sum[i * width + j]), 2);
+        const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + 1e-6);
+        for (size_t j = 0; j < width; ++j) {
+          const double want =
+              static_cast<double>(sum[i * width + j]) * scale * static_cast<double>(weight[j]);
+          // Sums in f32 of up to 16 terms a thread and 8 levels; then half an error in the root, and
+          // products.
+          const double bound = std::fabs(want) * (act_epsilon(backend.dtype()) + 20 * 0x1p-24) + 1e-30;
+          checks.within(std::fabs(static_cast<double>(got[i * width + j]) - want), bound, "a norm");
+        }
+      }
+    }
+}
+
+void add_norm_is_invariant(Checks& checks, ops::Backend& backend) {
+  Random random(3);
+  const size_t width = 300, n = 40, act_bytes = width * dtype_size(backend.dtype());
+  const std::vector<float> x = random.vector(n * width), weight = random.vector(width);
+  const Array all(backend, x), one(backend, &x[17 * width], width * sizeof(float)), w(backend, weight),
+      act_all(backend, n * act_bytes), act_one(backend, act_bytes);
+  backend.add_norm(all.floats(), nullptr, w.floats(), 1e-5f, n, width, act_all.get());
+  backend.add_norm(one.floats(), nullptr, w.floats(), 1e-5f, 1, width, act_one.get());
+  const std::vector<uint8_t> rows = act_all.bytes(n * act_bytes);
+  checks.that(same_bits(act_one.bytes(act_bytes),
+                        std::vector<uint8_t>(rows.begin() + static_cast<ptrdiff_t>(17 * act_bytes),
+                                             rows.begin() + static_cast<ptrdiff_t>(18 * act_bytes))),
+              "a row alone has the bits that it has among others");
+}
+
+void swiglu_agrees(Checks& checks, ops::Backend& backend) {
+  Random random(4);
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const size_t width : {size_t{4}, size_t{300}, size_t{1500}}) {
+    const size_t n = 6;
+    std::vector<float> x = random.vector(n * 2 * width, 12.0f);
+    x[0] = -1000.0f, x[1] = 1000.0f, x[2] = -inf, x[3] = std::nanf("");
+    const Array gate_up(backend, x), act(backend, n * width * dtype_size(backend.dtype()));
+    backend.swiglu(gate_up.floats(), n, width, act.get());
+    const std::vector<float> got = act.read(n * width, backend.dtype());
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = 0; j < width; ++j) {
+        const auto g = static_cast<double>(x[i * 2 * width + j]);
+        const double want = g / (1 + std::exp(-g)) * static_cast<double>(x[i * 2 * width + width + j]);
+        const auto have = static_cast<double>(got[i * width + j]);
+        if (std::isnan(want))
+          checks.that(std::isnan(have), "NaN stays");
+        else
+          // An exponential of 2 ulp, whose argument moves it by |g| ulp; a sum, a quotient, a product.
+          checks.within(std::fabs(have - want),
+                        std::fabs(want) * (act_epsilon(backend.dtype()) + 8 * 0x1p-24) + 1e-37, "a gate");
+      }
+  }
+}
+
+void select_copies(Checks& checks, ops::Backend& backend) {
+  Random random(5);
+  const size_t width = 130;
+  const std::vector<float> x = random.vector(20 * width);
+  const std::vector<uint32_t> rows{19, 0, 7, 7};
+  const Array from(backend, x), to(backend, rows.size() * width * sizeof(float));
+  backend.select_rows(from.floats(), rows, width, to.floats());
+  std::vector<float> expected;
+  for (const uint32_t row : rows) expected.insert(expected.end(), &x[row * width], &x[row * width] + width);
+  checks.that(same_bits(to.read(expected.size()), expected), "rows");
+  backend.select_rows(from.floats(), {}, width, to.floats());
+  backend.add_norm(nullptr, nullptr, nullptr, 0, 0, width, nullptr);
+  backend.swiglu(nullptr, 0, width, nullptr);
+}
+
+}  // namespace
+
+void check_rows(Checks& checks, const Machine& machine) {
+  for (const Way& way : {kWays[0], kWays[1]}) {
+    const auto backend = make(machine, way);
+    const auto run = [&](const char* name, void (*body)(Checks&, ops::Backend&)) {
+      checks.run(std::string(name) + " [" + way.name() + "]", [&] { body(checks, *backend); });
+    };
+    run("embed copies rows of every type", embed_copies);
+    run("add_norm agrees with double precision", add_norm_agrees);
+    run("add_norm: a row does not see its neighbours", add_norm_is_invariant);
+    run("swiglu agrees with double precision", swiglu_agrees);
+    run("select_rows copies, and nothing is no error", select_copies);
+    run("memory is zeroed and aligned", [](Checks& c, ops::Backend& b) {
+      const Array fresh(b, 1000 * sizeof(float));
+      c.that(same_bits(fresh.read(1000), std::vector<float>(1000)), "zeros");
+      c.that(reinterpret_cast<uintptr_t>(fresh.get()) % 64 == 0, "64 bytes");
+      b.release(nullptr);
+    });
+  }
+}
+
+}  // namespace carbon::gpu_test
