@@ -3,6 +3,7 @@
 #
 #   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make check      every test that needs no GPU; last line "N passed, N failed"
+#   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
 #   make bench-gpu  its speed beside what the GPU can do
 #   make demo       call variants on samtools' example reads and annotate them
@@ -220,6 +221,10 @@ bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
 	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 endif
 
+SHAPE = 500M
+bench: carbon
+	./carbon bench --synthetic $(SHAPE)
+
 demo: carbon
 	test/demo.sh
 
@@ -259,5 +264,5 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all check test check-gpu bench-gpu demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test check-gpu bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
     {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
     {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"bench", "Machine", "how fast a model runs here, beside what the machine can do", carbon::cmd_bench},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };
 

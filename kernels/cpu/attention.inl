@@ -225,6 +225,6 @@ void attention(const AttentionRange& g) {
 }
 
 constexpr Kernels make_table(const char* name) {
-  return {name,      linear_scratch,    linear,    widen,      narrow,     add_norm, swiglu,
-          append_kv, attention_scratch, attention, finite_max, exp_shifted};
+  return {name,      linear_scratch,    linear,    widen,      narrow,      add_norm,     swiglu,
+          append_kv, attention_scratch, attention, finite_max, exp_shifted, multiply_adds};
 }

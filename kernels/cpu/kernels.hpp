@@ -23,6 +23,9 @@ inline constexpr size_t kLinearRows = 96;
 /// Columns of a LinearRange are best a multiple of this.
 inline constexpr size_t kLinearColumns = 32;
 
+/// What multiply_adds needs, on the widest CPU.
+inline constexpr size_t kPeakValues = 14 * 16;
+
 /// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and columns [column, column_end).
 /// Types: f32 activations with f32, bf16 or f16 weights; bf16 activations with bf16 weights.
 struct LinearRange {
@@ -90,6 +93,9 @@ struct Kernels {
   float (*finite_max)(const float* z, size_t n);
   /// out[i] = exp(z[i] - shift), about 1 ulp.
   void (*exp_shifted)(const float* z, size_t n, float shift, float* out);
+  /// What the CPU could do at most: multiply-adds on registers alone, as those of linear() for `act_type`.
+  /// Returns how many. values: kPeakValues floats, changed.
+  size_t (*multiply_adds)(DType act_type, size_t rounds, float* values);
 };
 
 const Kernels& kernels_generic();

@@ -210,3 +210,29 @@ size_t linear_scratch(size_t rows, size_t k) {
   const size_t packed = rows < kPackRows ? 0 : (kLinearRows + kPanelColumns) * (kBlock + kSkew);
   return round_up((direct > packed ? direct : packed) * sizeof(float), 64);
 }
+
+/// The inner loop of a product without its loads: as many chains as hide the latency of one.
+template <class Dot>
+size_t multiply_add_chains(size_t rounds, float* values) {
+  constexpr size_t kChains = 12;
+  static_assert((kChains + 2) * kLanes <= kPeakValues);
+  float* const inputs = values + kChains * kLanes;
+  const auto a = Dot::act(reinterpret_cast<const typename Dot::Act*>(inputs));
+  const auto w = Dot::weight(reinterpret_cast<const typename Dot::Weight*>(inputs + kLanes));
+  vf acc[kChains];
+#pragma GCC unroll 12
+  for (size_t j = 0; j < kChains; ++j) acc[j] = load(values + j * kLanes);
+  for (size_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
+    for (size_t j = 0; j < kChains; ++j) acc[j] = Dot::mac(acc[j], a, w);
+#pragma GCC unroll 12
+  for (size_t j = 0; j < kChains; ++j) store(values + j * kLanes, acc[j]);
+  return rounds * kChains * Dot::step;
+}
+
+size_t multiply_adds([[maybe_unused]] DType act_type, size_t rounds, float* values) {
+#ifdef __AVX512BF16__
+  if (act_type == DType::bf16) return multiply_add_chains<PairDot>(rounds, values);
+#endif
+  return multiply_add_chains<FloatDot<float>>(rounds, values);
+}

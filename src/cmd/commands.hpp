@@ -16,6 +16,7 @@ int cmd_score(int argc, char** argv);
 int cmd_embed(int argc, char** argv);
 int cmd_generate(int argc, char** argv);
 int cmd_tokenize(int argc, char** argv);
+int cmd_bench(int argc, char** argv);
 int cmd_plugin(int argc, char** argv);
 /// argv[0] is +NAME.
 int cmd_run_plugin(int argc, char** argv);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "src/model/digest.hpp"
 #include "src/model/rope_scaling.hpp"
@@ -29,31 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxIndexBytes = size_t{64} << 20;
-
-struct Expected {
-  std::string name;
-  std::vector<uint64_t> shape;
-};
-
-/// Every tensor the architecture reads.
-std::vector<Expected> architecture(const ModelConfig& c) {
-  const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
-  std::vector<Expected> list = {{"model.embed_tokens.weight", {c.vocab, h}}, {"model.norm.weight", {h}}};
-  for (size_t i = 0; i < c.layers; ++i) {
-    const std::string p = "model.layers." + std::to_string(i) + ".";
-    list.push_back({p + "input_layernorm.weight", {h}});
-    list.push_back({p + "self_attn.q_proj.weight", {q, h}});
-    list.push_back({p + "self_attn.k_proj.weight", {kv, h}});
-    list.push_back({p + "self_attn.v_proj.weight", {kv, h}});
-    list.push_back({p + "self_attn.o_proj.weight", {h, q}});
-    list.push_back({p + "post_attention_layernorm.weight", {h}});
-    list.push_back({p + "mlp.gate_proj.weight", {ff, h}});
-    list.push_back({p + "mlp.up_proj.weight", {ff, h}});
-    list.push_back({p + "mlp.down_proj.weight", {h, ff}});
-  }
-  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, h}});
-  return list;
-}
 
 std::optional<DType> dtype_of(std::string_view name) {
   if (name == "BF16") return DType::bf16;
@@ -98,15 +74,46 @@ bool ignorable_buffer(std::string_view name) {
 
 }  // namespace
 
+std::vector<TensorShape> architecture(const ModelConfig& c) {
+  const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
+  std::vector<TensorShape> list = {{"model.embed_tokens.weight", {c.vocab, h}}, {"model.norm.weight", {h}}};
+  for (size_t i = 0; i < c.layers; ++i) {
+    const std::string p = "model.layers." + std::to_string(i) + ".";
+    list.push_back({p + "input_layernorm.weight", {h}});
+    list.push_back({p + "self_attn.q_proj.weight", {q, h}});
+    list.push_back({p + "self_attn.k_proj.weight", {kv, h}});
+    list.push_back({p + "self_attn.v_proj.weight", {kv, h}});
+    list.push_back({p + "self_attn.o_proj.weight", {h, q}});
+    list.push_back({p + "post_attention_layernorm.weight", {h}});
+    list.push_back({p + "mlp.gate_proj.weight", {ff, h}});
+    list.push_back({p + "mlp.up_proj.weight", {ff, h}});
+    list.push_back({p + "mlp.down_proj.weight", {h, ff}});
+  }
+  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, h}});
+  return list;
+}
+
 Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling)
     : dir_(dir), config_(load_config(dir)) {
-  if (rope_scaling) {
-    const RopeScaling own = config_.rope_scaling;
-    apply_rope_scaling(*rope_scaling, config_);
-    if (config_.rope_scaling != own) rope_override_ = rope_scaling_text(*rope_scaling);
-  }
+  apply(rope_scaling);
   open_files();
   check_tensors();
+}
+
+Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
+                       const std::optional<RopeScaling>& rope_scaling)
+    : dir_(std::move(name)), config_(config) {
+  apply(rope_scaling);
+  for (const auto& [tensor, info] : tensors->tensors()) file_of_[tensor] = 0;
+  files_.push_back(std::move(tensors));
+  check_tensors();
+}
+
+void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
+  if (!rope_scaling) return;
+  const RopeScaling own = config_.rope_scaling;
+  apply_rope_scaling(*rope_scaling, config_);
+  if (config_.rope_scaling != own) rope_override_ = rope_scaling_text(*rope_scaling);
 }
 
 void Checkpoint::open_files() {
@@ -144,7 +151,7 @@ const TensorInfo* Checkpoint::find(std::string_view name) const {
 
 void Checkpoint::check_tensors() const {
   std::set<std::string> read;
-  for (const Expected& e : architecture(config_)) {
+  for (const TensorShape& e : architecture(config_)) {
     const TensorInfo* info = find(e.name);
     if (info == nullptr) {
       fail(dir_ + ": tensor " + e.name + " " + shape_text(e.shape) + " is missing");
@@ -221,14 +228,16 @@ TensorView Checkpoint::head() const {
 }
 
 bool Checkpoint::all_bf16() const {
-  const std::vector<Expected> list = architecture(config_);
-  return std::all_of(list.begin(), list.end(),
-                     [&](const Expected& e) { return e.shape.size() != 2 || find(e.name)->dtype == "BF16"; });
+  const std::vector<TensorShape> list = architecture(config_);
+  return std::all_of(list.begin(), list.end(), [&](const TensorShape& e) {
+    return e.shape.size() != 2 || find(e.name)->dtype == "BF16";
+  });
 }
 
 std::string Checkpoint::digest_lines(int threads) const {
-  std::vector<Expected> list = architecture(config_);
-  std::sort(list.begin(), list.end(), [](const Expected& a, const Expected& b) { return a.name < b.name; });
+  std::vector<TensorShape> list = architecture(config_);
+  std::sort(list.begin(), list.end(),
+            [](const TensorShape& a, const TensorShape& b) { return a.name < b.name; });
   std::vector<std::string> hashes(list.size());
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -276,8 +285,8 @@ std::string Checkpoint::sha256(int threads) const {
   key += fingerprint;
 
   // A file written a moment ago could change again within one tick of its clock without any trace: do not
-  // remember it.
-  const bool settled = newest + 2 < std::time(nullptr);
+  // remember it. (Without any file there is nothing to go by.)
+  const bool settled = newest > 0 && newest + 2 < std::time(nullptr);
   std::error_code ignored;
   fs::path subject = fs::canonical(dir_, ignored);
   if (ignored) subject = dir_;

@@ -15,6 +15,14 @@
 
 namespace carbon {
 
+struct TensorShape {
+  std::string name;
+  std::vector<uint64_t> shape;
+};
+
+/// Every tensor that the architecture of `config` reads.
+std::vector<TensorShape> architecture(const ModelConfig& config);
+
 class Checkpoint {
  public:
   /// Opens DIR: config.json, dna_config.json (optional), model.safetensors or model.safetensors.index.json +
@@ -25,6 +33,9 @@ class Checkpoint {
   /// ignored with a warning.
   /// `rope_scaling` is applied to the configuration (apply_rope_scaling).
   explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt);
+  /// The same of tensors that no file holds; `name` is what dir() and id() say.
+  Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
+             const std::optional<RopeScaling>& rope_scaling);
 
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
@@ -53,9 +64,10 @@ class Checkpoint {
   std::string dir_;
   ModelConfig config_;
   std::string rope_override_;
-  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::vector<std::unique_ptr<TensorFile>> files_;
   std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_
 
+  void apply(const std::optional<RopeScaling>& rope_scaling);
   void open_files();
   void check_tensors() const;
   const TensorInfo* find(std::string_view name) const;

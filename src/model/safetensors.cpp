@@ -135,7 +135,7 @@ std::map<std::string, TensorInfo> read_header(const std::string& path, const uin
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
+SafetensorsFile::SafetensorsFile(const std::string& path) : TensorFile(path) {
   const Descriptor file(path);
   if (file.get() < 0) fail(path, std::string("cannot open: ") + std::strerror(errno));
   struct stat status {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
@@ -58,8 +59,11 @@ std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, DType d
 }  // namespace
 
 Engine::Engine(const EngineOptions& options)
-    : checkpoint_(options.model.empty() ? default_model() : resolve_model(options.model),
-                  options.rope_scaling),
+    : Engine(options, Checkpoint(options.model.empty() ? default_model() : resolve_model(options.model),
+                                 options.rope_scaling)) {}
+
+Engine::Engine(const EngineOptions& options, Checkpoint checkpoint)
+    : checkpoint_(std::move(checkpoint)),
       batch_tokens_(options.batch_tokens),
       threads_(options.threads > 0 ? options.threads : available_cpus()),
       backend_(make_backend(options, chosen_type(options, checkpoint_), threads_)),

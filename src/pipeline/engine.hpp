@@ -26,11 +26,14 @@ class Engine {
  public:
   /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error.
   explicit Engine(const EngineOptions& options);
+  /// The same with a checkpoint at hand; options.model and options.rope_scaling are not looked at.
+  Engine(const EngineOptions& options, Checkpoint checkpoint);
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const ModelConfig& config() const { return checkpoint_.config(); }
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
+  ops::Backend& backend() { return *backend_; }
   size_t batch_tokens() const { return batch_tokens_; }
   /// After an OutOfMemory: halves batch_tokens() with a warning. False when that is of no use any more. No
   /// result depends on it.

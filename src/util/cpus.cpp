@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "src/util/cgroup.hpp"
+
 namespace carbon {
 namespace {
 
@@ -17,27 +19,17 @@ int cgroup_cpus() {
   const auto take = [&best](double quota, double period) {
     if (quota > 0 && period > 0) best = best > 0 ? std::min(best, quota / period) : quota / period;
   };
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const size_t a = line.find(':'), b = line.find(':', a + 1);
-    if (a == std::string::npos || b == std::string::npos) continue;
-    const std::string controllers = line.substr(a + 1, b - a - 1);
-    const bool unified = controllers.empty();
-    if (!unified && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
-    for (std::string path = line.substr(b + 1);; path.resize(path.rfind('/'))) {
-      const std::string base = (unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu") + path;
-      if (unified) {
-        std::string quota;
-        double period = 0;
-        if (std::ifstream file(base + "/cpu.max"); file >> quota >> period && quota != "max")
-          take(std::atof(quota.c_str()), period);
-      } else {
-        double quota = 0, period = 0;
-        if (std::ifstream(base + "/cpu.cfs_quota_us") >> quota &&
-            std::ifstream(base + "/cpu.cfs_period_us") >> period)
-          take(quota, period);
-      }
-      if (path.empty() || path.rfind('/') == std::string::npos) break;
+  for (const ControlGroup& group : control_groups("cpu")) {
+    if (group.unified) {
+      std::string quota;
+      double period = 0;
+      if (std::ifstream file(group.directory + "/cpu.max"); file >> quota >> period && quota != "max")
+        take(std::atof(quota.c_str()), period);
+    } else {
+      double quota = 0, period = 0;
+      if (std::ifstream(group.directory + "/cpu.cfs_quota_us") >> quota &&
+          std::ifstream(group.directory + "/cpu.cfs_period_us") >> period)
+        take(quota, period);
     }
   }
   return best > 0 ? static_cast<int>(std::ceil(best)) : 0;

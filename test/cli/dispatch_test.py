@@ -10,7 +10,7 @@ import time
 from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model,
                      ok, read, to_fasta, tree, write)
 
-COMMANDS = ("score", "vep", "embed", "tokenize", "plugin")
+COMMANDS = ("score", "vep", "embed", "tokenize", "bench", "plugin")
 
 
 @case

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Prefill and decode of carbon, llama.cpp and transformers on the same checkpoint of the 500M shape (random weights, bf16),
+# the same number of threads, CPU. Runs of the three alternate; medians of tokens/s, lowest and highest are printed, and
+# carbon's median over the peer's. First it is shown that they compute the same: the log-probability of one 6-mer.
+# carbon computes the logits of the 4,096 6-mers; the peers those of the whole vocabulary, as they have no other way.
+#
+#   python3 -m venv V && CMAKE_ARGS=-DGGML_NATIVE=ON V/bin/pip install llama-cpp-python gguf    # compiles llama.cpp
+#   PYTHON=python-with-torch-and-transformers LLAMA_PYTHON=V/bin/python bench/peers.sh
+#
+# From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (python3), LLAMA_PYTHON (PYTHON); a peer
+# that cannot be imported is left out with a message. RUNS (5), PROMPT (1366 tokens), NEW (32 tokens), BATCHES (1,16), THREADS
+# (default: all), LAYERS (28). Needs 3 GB in TMPDIR and 5 GB of memory.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=$(realpath "${BUILD:-build}")
+python=${PYTHON:-python3} llama_python=${LLAMA_PYTHON:-${PYTHON:-python3}}
+runs=${RUNS:-5} prompt=${PROMPT:-1366} new=${NEW:-32} batches=${BATCHES:-1,16} threads=${THREADS:-$(nproc)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$build/make_checkpoint" --hidden 1024 --layers "${LAYERS:-28}" --heads 16 --kv-heads 8 --head-dim 64 --intermediate 3072 \
+  --max-positions 8192 --dtype bf16 "$work/model"
+awk -v n=$((6 * prompt)) 'BEGIN { srand(1); print ">p"
+  for (i = 0; i < n; ++i) s = s substr("ACGT", 1 + int(4 * rand()), 1); print s }' > "$work/prompt.fa"
+
+programs=(carbon)
+if "$llama_python" -c 'import gguf, llama_cpp' 2> /dev/null; then
+  "$llama_python" bench/peers/to_gguf.py "$work/model" "$work/model.gguf" > /dev/null
+  programs+=(llama.cpp)
+else
+  echo "no llama_cpp and gguf in $llama_python: without llama.cpp" >&2
+fi
+if "$python" -c 'import torch, transformers' 2> /dev/null; then
+  programs+=(transformers)
+else
+  echo "no torch and transformers in $python: without transformers" >&2
+fi
+
+# run PROGRAM: a line of JSON as bench/peers/workload.py has it.
+run() {
+  case $1 in
+    carbon)
+      local logp
+      logp=$("$build/carbon" score -q -m "$work/model" -@ "$threads" --level token -O bedgraph "$work/prompt.fa" | tail -n 1 | cut -f4)
+      "$build/carbon" bench -q -m "$work/model" -@ "$threads" -p "$prompt" -n "$new" -b "$batches" --rounds 1 --json |
+        /usr/bin/env python3 -c 'import json, sys
+tests = json.load(sys.stdin)["tests"]
+rate = lambda test: test["tokens_per_s"]["median"]
+print(json.dumps({"prefill": rate(tests[0]), "decode": {t["batch"]: rate(t) for t in tests if t["test"] == "decode"},
+                  "logp": float(sys.argv[1])}))' "$logp"
+      ;;
+    llama.cpp) "$llama_python" bench/peers/llama_cpp_run.py "$work/model.gguf" "$work/prompt.fa" "$new" "$batches" "$threads" ;;
+    transformers) "$python" bench/peers/transformers_run.py "$work/model" "$work/prompt.fa" "$new" "$batches" "$threads" ;;
+  esac
+}
+
+grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: /CPU /'
+echo "carbon $(git describe --always --dirty), $threads threads, $runs runs each, $(date -u +%F)"
+[[ " ${programs[*]} " != *" llama.cpp "* ]] || "$llama_python" -c 'import llama_cpp; print("llama-cpp-python", llama_cpp.__version__)'
+[[ " ${programs[*]} " != *" transformers "* ]] ||
+  "$python" -c 'import torch, transformers; print("transformers", transformers.__version__, "torch", torch.__version__)'
+for ((i = 0; i < runs; ++i)); do
+  for program in "${programs[@]}"; do run "$program" >> "$work/$program.json"; done
+done
+/usr/bin/env python3 bench/peers/compare.py "$work" "${programs[@]}"

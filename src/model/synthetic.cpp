@@ -1,0 +1,175 @@
+#include "src/model/synthetic.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "src/util/error.hpp"
+
+namespace carbon {
+namespace {
+
+// Of random numbers; a multiple of every page size, and beyond every last-level cache.
+constexpr uint64_t kBlock = uint64_t{1} << 30;
+// Where a tensor may begin, and the unit of mappings.
+constexpr uint64_t kAlign = uint64_t{1} << 16;
+
+struct Shape {
+  const char* name;
+  size_t hidden, layers, heads, kv_heads, head_dim, intermediate, max_positions;
+  float rms_eps;
+  double rope_theta;
+  bool tied_head;
+};
+
+constexpr Shape kShapes[] = {
+    {"500M", 1024, 28, 16, 8, 64, 3072, 8192, 1e-6f, 5e5, true},
+    {"3B", 3072, 30, 32, 4, 96, 8448, 32768, 1e-6f, 5e6, true},
+    {"8B", 4096, 32, 32, 8, 128, 14336, 32768, 1e-5f, 5e6, false},
+};
+
+constexpr uint64_t round_up(uint64_t n, uint64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+[[noreturn]] void fail(const char* what) {
+  throw Error("synthetic_checkpoint", std::string(what) + ": " + std::strerror(errno) +
+                                          "; use a smaller shape or a machine with more memory");
+}
+
+/// Where each tensor lies: first the vectors, then the matrices.
+struct Plan {
+  std::map<std::string, TensorInfo> tensors;
+  uint64_t vectors = 0, total = 0;  // bytes, multiples of kAlign
+
+  explicit Plan(const ModelConfig& config) {
+    for (const size_t rank : {1, 2}) {
+      for (const TensorShape& tensor : architecture(config)) {
+        if (tensor.shape.size() != rank) continue;
+        const uint64_t count = std::accumulate(tensor.shape.begin(), tensor.shape.end(), uint64_t{1},
+                                               [](uint64_t a, uint64_t b) { return a * b; });
+        tensors[tensor.name] = {"BF16", tensor.shape, total, total + count * sizeof(bf16)};
+        total = round_up(total + count * sizeof(bf16), kAlign);
+      }
+      if (rank == 1) vectors = total;
+    }
+  }
+  /// Of the random numbers that the matrices repeat.
+  uint64_t block() const { return std::min(total - vectors, kBlock); }
+  uint64_t stored() const { return vectors + block(); }
+};
+
+uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+/// Anonymous memory as a descriptor, so that it can be mapped many times.
+class SharedMemory {
+ public:
+  explicit SharedMemory(uint64_t bytes) : fd_(::memfd_create("carbon-synthetic", MFD_CLOEXEC)) {
+    if (fd_ < 0) fail("cannot create memory for random weights");
+    // Taken now: later a lack of it would be a signal and no error.
+    if (const int status = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); status != 0) {
+      ::close(fd_);
+      errno = status;
+      fail("no memory for random weights");
+    }
+  }
+  ~SharedMemory() { ::close(fd_); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  void map(uint8_t* to, uint64_t bytes, uint64_t from, int protection) const {
+    if (::mmap(to, bytes, protection, MAP_SHARED | MAP_FIXED, fd_, static_cast<off_t>(from)) == MAP_FAILED)
+      fail("cannot map random weights");
+  }
+
+ private:
+  int fd_;
+};
+
+class SyntheticTensors final : public TensorFile {
+ public:
+  SyntheticTensors(const std::string& name, const Plan& plan) : TensorFile(name) {
+    tensors_ = plan.tensors;
+    void* const space =
+        ::mmap(nullptr, plan.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) fail("no address space for random weights");
+    data_ = static_cast<uint8_t*>(space);
+    size_ = plan.total;
+    try {
+      fill(static_cast<uint8_t*>(space), plan);
+    } catch (...) {
+      ::munmap(space, size_);  // no destructor runs for a half-built object
+      throw;
+    }
+  }
+  ~SyntheticTensors() override { ::munmap(const_cast<uint8_t*>(data_), size_); }
+
+ private:
+  static void fill(uint8_t* space, const Plan& plan) {
+    const SharedMemory memory(plan.stored());
+    memory.map(space, plan.stored(), 0, PROT_READ | PROT_WRITE);
+    std::fill_n(reinterpret_cast<uint16_t*>(space), plan.vectors / sizeof(bf16), to_bf16(1.0f).bits);
+    auto* const values = reinterpret_cast<uint64_t*>(space + plan.vectors);
+    const uint64_t count = plan.block() / sizeof(uint64_t);
+#pragma omp parallel for
+    for (uint64_t i = 0; i < count; ++i) {
+      // Four numbers: of each the sign and the mantissa are random, the exponent is that of 2^-6.
+      constexpr uint64_t kRandom = 0x807f807f807f807fu, kExponent = 0x3c803c803c803c80u;
+      values[i] = (mix(i * 0x9E3779B97F4A7C15u) & kRandom) | kExponent;
+    }
+    memory.map(space, plan.stored(), 0, PROT_READ);
+    for (uint64_t at = plan.stored(); at < plan.total; at += plan.block())
+      memory.map(space + at, std::min(plan.block(), plan.total - at), plan.vectors, PROT_READ);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> synthetic_shapes() {
+  std::vector<std::string> names;
+  for (const Shape& shape : kShapes) names.emplace_back(shape.name);
+  return names;
+}
+
+ModelConfig synthetic_config(const std::string& shape) {
+  for (const Shape& s : kShapes) {
+    if (shape != s.name) continue;
+    ModelConfig c;
+    c.hidden = s.hidden;
+    c.layers = s.layers;
+    c.heads = s.heads;
+    c.kv_heads = s.kv_heads;
+    c.head_dim = s.head_dim;
+    c.intermediate = s.intermediate;
+    c.vocab = c.layout.vocab_size;
+    c.max_positions = s.max_positions;
+    c.rms_eps = s.rms_eps;
+    c.rope_theta = s.rope_theta;
+    c.tied_head = s.tied_head;
+    return c;
+  }
+  throw Error("synthetic_checkpoint", "no shape is called '" + shape + "'");
+}
+
+uint64_t synthetic_bytes(const ModelConfig& config) {
+  return Plan(config).stored();
+}
+
+Checkpoint synthetic_checkpoint(const std::string& shape, const std::optional<RopeScaling>& rope_scaling) {
+  const ModelConfig config = synthetic_config(shape);
+  const std::string name = "synthetic-" + shape;
+  return {name, config, std::make_unique<SyntheticTensors>(name, Plan(config)), rope_scaling};
+}
+
+}  // namespace carbon
