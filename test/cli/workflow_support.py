@@ -8,7 +8,8 @@ from vep_support import HEAD, OTHER, vep
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORKFLOWS = os.path.join(ROOT, "workflows")
-VEP = ("-w", "48", "--batch-tokens", "32", "--no-version")
+# Small batches and windows as long as a contig: runs that last long enough to be stopped on their way.
+VEP = ("-w", "600", "--batch-tokens", "32", "--no-version")
 
 # Stands in the place of carbon. The run that first makes the directory $ONCE gets a signal when it has written a part
 # of its scores, as a scheduler that takes the machine away sends it; all others run through.
