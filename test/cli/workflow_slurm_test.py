@@ -1,6 +1,7 @@
 """workflows/slurm on a Slurm of one node, started here: tasks that were stopped go on, and the parts are one run's records."""
 
 import atexit
+import concurrent.futures
 import getpass
 import os
 import shutil
@@ -149,10 +150,16 @@ def tasks_that_are_stopped_and_requeued():
         path = os.path.join(d, "out.bcf.parts/%d.bcf.partial" % task)
         return os.path.getsize(path) if os.path.exists(path) else 0
 
-    # As at the end of the time limit, to the step alone; and as preemption does, to the whole job.
-    for task, stop_it in ((1, ["scancel", "--signal=TERM", job + "_1"]), (2, ["scontrol", "requeue", job + "_2"])):
+    def stop_on_its_way(task, *args):
         wait_for(lambda: scores(task) > 2000, lambda: "task %d has no scores\n%s" % (task, logs(d)))
-        run(stop_it, env, d)
+        run(args, env, d)
+
+    # As at the end of the time limit, to the step alone; and as preemption does, to the whole job. At the same time, so
+    # that neither task ends while the other is stopped.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done in [pool.submit(stop_on_its_way, 1, "scancel", "--signal=TERM", job + "_1"),
+                     pool.submit(stop_on_its_way, 2, "scontrol", "requeue", job + "_2")]:
+            done.result()
     expect_equal(wait_for_end(job, env, d), ["COMPLETED"] * 2, "states of the tasks")
     expect_equal(wait_for_end(gather, env, d), ["COMPLETED"], "state of the job that puts the parts together")
     for task in (1, 2):

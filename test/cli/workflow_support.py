@@ -3,12 +3,13 @@
 import os
 import stat
 
-from harness import CARBON, ENV, expect_equal, fresh, genome, model, tool, write
-from vep_support import HEAD, OTHER, vep
+from harness import CARBON, ENV, expect_equal, fresh, genome, model, ok, tool, write
+from vep_support import HEAD, OTHER
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORKFLOWS = os.path.join(ROOT, "workflows")
-VEP = ("-w", "48", "--batch-tokens", "32", "--no-version")
+# With a slow model and windows as long as a contig a run lasts long enough to be stopped on its way.
+VEP = ("-w", "600", "--batch-tokens", "32", "--no-version")
 
 # Stands in the place of carbon. The run that first makes the directory $ONCE gets a signal when it has written a part
 # of its scores, as a scheduler that takes the machine away sends it; all others run through.
@@ -25,6 +26,11 @@ wait $!
 """
 
 
+def checkpoint():
+    """One that is slow for its size."""
+    return model(layers=24)
+
+
 def programs():
     """A directory for PATH with carbon in it."""
     directory = fresh()
@@ -34,7 +40,7 @@ def programs():
 
 
 def environment(**more):
-    return {"PATH": programs() + os.pathsep + ENV["PATH"], "CARBON_MODEL": model(), "ONCE": "", "SIGNAL": "", **more}
+    return {"PATH": programs() + os.pathsep + ENV["PATH"], "CARBON_MODEL": checkpoint(), "ONCE": "", "SIGNAL": "", **more}
 
 
 def study(directory, count=1200):
@@ -57,7 +63,8 @@ def study(directory, count=1200):
 
 def one_run(directory, *args):
     """Header and records of one process's output, as text."""
-    return vep(*VEP, *args, os.path.join(directory, "cohort.bcf"), fasta=os.path.join(directory, "ref.fa")).text
+    return ok("vep", "-m", checkpoint(), "-f", os.path.join(directory, "ref.fa"), *VEP, *args,
+              os.path.join(directory, "cohort.bcf")).text
 
 
 def printed(path):
