@@ -108,13 +108,10 @@ $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -m
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
 $(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
-# Where data and plugins are installed: `make install prefix=DIR` after `make` compiles this and the loader of carbon-cuda.so.
+# Where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
 install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
 $(BUILD)/src/util/installed.o: file_flags = $(install_dirs)
 $(BUILD)/src/util/installed.o: $(BUILD)/install_dirs.stamp
-
-$(BUILD)/kernels/cuda/loader.o: file_flags = -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/kernels/cuda/loader.o: $(BUILD)/libexecdir.stamp
 
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
@@ -139,7 +136,6 @@ $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/cuda/librar
 # What objects depend on besides files; a stamp changes only with its text.
 $(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
 $(BUILD)/install_dirs.stamp: stamp_text = $(install_dirs)
-$(BUILD)/libexecdir.stamp: stamp_text = $(libexecdir)
 $(BUILD)/cuda.stamp: stamp_text = $(WITH_CUDA) $(CUDA_ARCH) $(NVCCFLAGS)
 $(BUILD)/%.stamp: FORCE
 	@mkdir -p $(@D)

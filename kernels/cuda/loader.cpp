@@ -4,9 +4,11 @@
 
 #include <climits>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/library.hpp"
 #include "src/util/error.hpp"
+#include "src/util/installed.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -22,11 +24,15 @@ std::string program_folder() {
 }
 
 std::string find_library() {
-  const std::string places[] = {program_folder() + "/" + kFile,
-                                CARBON_LIBEXECDIR "/carbon/" + std::string(kFile)};
-  for (const std::string& path : places)
+  std::vector<std::string> places{program_folder()};
+  for (const std::string& directory : installed_library_directories()) places.push_back(directory);
+  std::string searched;
+  for (const std::string& directory : places) {
+    const std::string path = directory + "/" + kFile;
     if (access(path.c_str(), R_OK) == 0) return path;
-  throw Error("cuda", "no " + places[0] + " and no " + places[1] +
+    searched += (searched.empty() ? "" : " and no ") + path;
+  }
+  throw Error("cuda", "no " + searched +
                           ": this carbon was built without CUDA; build it where nvcc is found, or use "
                           "--device cpu");
 }

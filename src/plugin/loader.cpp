@@ -130,7 +130,7 @@ std::vector<std::string> plugin_directories() {
   std::error_code ignored;
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
     directories.push_back((program.parent_path() / "plugins").string());
-  for (const std::string& installed : installed_plugin_directories()) directories.push_back(installed);
+  for (const std::string& installed : installed_library_directories()) directories.push_back(installed);
   return directories;
 }
 

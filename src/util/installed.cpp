@@ -26,7 +26,7 @@ std::vector<std::string> installed_data_directories() {
   return places(CARBON_DATADIR);
 }
 
-std::vector<std::string> installed_plugin_directories() {
+std::vector<std::string> installed_library_directories() {
   return places(fs::path(CARBON_LIBEXECDIR) / "carbon");
 }
 

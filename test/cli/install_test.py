@@ -52,6 +52,8 @@ def a_tree_that_runs_from_where_it_lies():
             expect(result.rc == 0, "the bundled model was not found", result)
             expect_equal(len(result.messages("W")), 1, "warnings, of the demonstration model")
         expect(command([program, "+auroc", "--", "--help"]).rc == 0, "a plugin does not run")
+        if os.path.exists(os.path.join(tree, "libexec", "carbon", "carbon-cuda.so")):
+            expect("built without CUDA" not in command([program, "--version"]).text, "carbon-cuda.so was not found")
     os.rename(os.path.join(moved, "share"), os.path.join(moved, "away"))
     result = command([program, "score", data("mini.fa")])
     expect(result.rc == 1 and "is not installed" in result.err, "a model from another place", result)
