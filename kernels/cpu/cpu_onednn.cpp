@@ -23,6 +23,10 @@ using dnnl::memory;
 
 // The weights' layout is chosen for this many rows and kept for all others.
 constexpr size_t kReferenceRows = 64;
+// Rows of a product into a part of wider rows that are computed at a time: enough for the full rate, few
+// enough that they are copied from a cache.
+constexpr size_t kStridedRows = 256;
+constexpr size_t kSerialCopy = size_t{1} << 16;  // elements up to which one thread is quicker
 // Primitives kept for a shape; batches of ever new sizes must not fill the memory.
 constexpr size_t kPrimitives = 64;
 
@@ -50,12 +54,12 @@ class Shape {
     const ThreadCount scope(threads_);
     try {
       const auto any = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::any);
-      const auto chosen = description(kReferenceRows, n_, any);
+      const auto chosen = description(kReferenceRows, any);
       weights_ = chosen.weights_desc();
       usable_ = is_invariant_kind(chosen);
       // The choice of implementation depends on the number of rows; ask for a spread of them.
       for (const size_t count : {1, 8, 9, 200, 1366, 8192})
-        usable_ = usable_ && is_invariant_kind(description(count, n_, weights_));
+        usable_ = usable_ && is_invariant_kind(description(count, weights_));
     } catch (const dnnl::error&) {
       usable_ = false;  // no such product on this CPU
     }
@@ -75,11 +79,17 @@ class Shape {
   }
 
   void multiply(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
-    const Primitive& product = primitive(rows, ld_out);
-    if (product)
-      run(product, weights, act, rows, out, ld_out, threads_);
-    else
-      multiply_padded(weights, act, rows, out, ld_out);
+    if (ld_out == n_ || rows == 1) return multiply_dense(weights, act, rows, out);
+    // oneDNN 2.6 writes into a part of wider rows by its reference implementation alone, which is hundreds of
+    // times slower.
+    strided_.resize(std::min(rows, kStridedRows) * n_);
+    for (size_t first = 0; first < rows; first += kStridedRows) {
+      const size_t count = std::min(kStridedRows, rows - first);
+      multiply_dense(weights, act + first * k_, count, strided_.data());
+#pragma omp parallel for num_threads(threads_) if (count * n_ > kSerialCopy)
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(out + (first + i) * ld_out, strided_.data() + i * n_, n_ * sizeof(float));
+    }
   }
 
   /// Whether rows come out the same alone, in batches and on several threads. Asked once; a "no" is for good.
@@ -101,45 +111,52 @@ class Shape {
   memory::desc source(size_t rows) const {
     return {{dim(rows), dim(k_)}, memory::data_type::bf16, memory::format_tag::ab};
   }
-  memory::desc result(size_t rows, size_t ld_out) const {
-    return {{dim(rows), dim(n_)}, memory::data_type::f32, memory::dims{dim(ld_out), 1}};
+  memory::desc result(size_t rows) const {
+    return {{dim(rows), dim(n_)}, memory::data_type::f32, memory::format_tag::ab};
   }
-  dnnl::matmul::primitive_desc description(size_t rows, size_t ld_out, const memory::desc& weights) const {
-    return {dnnl::matmul::desc(source(rows), weights, result(rows, ld_out)), engine_};
+  dnnl::matmul::primitive_desc description(size_t rows, const memory::desc& weights) const {
+    return {dnnl::matmul::desc(source(rows), weights, result(rows)), engine_};
   }
   /// An empty primitive where oneDNN would take an implementation that is not trusted.
-  Primitive create(size_t rows, size_t ld_out, int threads) const {
+  Primitive create(size_t rows, int threads) const {
     const ThreadCount scope(threads);
-    const auto d = description(rows, ld_out, weights_);
+    const auto d = description(rows, weights_);
     return is_invariant_kind(d) ? Primitive(d) : Primitive();
   }
 
-  const Primitive& primitive(size_t rows, size_t ld_out) {
-    const std::pair<size_t, size_t> key(rows, ld_out);
-    const auto found = primitives_.find(key);
+  const Primitive& primitive(size_t rows) {
+    const auto found = primitives_.find(rows);
     if (found != primitives_.end()) return found->second;
     if (primitives_.size() >= kPrimitives) primitives_.clear();
-    return primitives_.emplace(key, create(rows, ld_out, threads_)).first->second;
+    return primitives_.emplace(rows, create(rows, threads_)).first->second;
+  }
+
+  void multiply_dense(const memory& weights, const bf16* act, size_t rows, float* out) {
+    const Primitive& product = primitive(rows);
+    if (product)
+      run(product, weights, act, rows, out, threads_);
+    else
+      multiply_padded(weights, act, rows, out);
   }
 
   /// In blocks of the reference size, whose implementation the self-test has seen: slow, and always possible.
-  void multiply_padded(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
-    const Primitive product = create(kReferenceRows, n_, threads_);
+  void multiply_padded(const memory& weights, const bf16* act, size_t rows, float* out) {
+    const Primitive product = create(kReferenceRows, threads_);
     std::vector<bf16> in(kReferenceRows * k_);
     std::vector<float> to(kReferenceRows * n_);
     for (size_t first = 0; first < rows; first += kReferenceRows) {
       const size_t count = std::min(kReferenceRows, rows - first);
       std::copy_n(act + first * k_, count * k_, in.begin());
-      run(product, weights, in.data(), kReferenceRows, to.data(), n_, threads_);
-      for (size_t i = 0; i < count; ++i) std::copy_n(to.data() + i * n_, n_, out + (first + i) * ld_out);
+      run(product, weights, in.data(), kReferenceRows, to.data(), threads_);
+      std::copy_n(to.begin(), count * n_, out + first * n_);
     }
   }
 
   void run(const Primitive& product, const memory& weights, const bf16* act, size_t rows, float* out,
-           size_t ld_out, int threads) {
+           int threads) {
     const ThreadCount scope(threads);
     const memory in(source(rows), engine_, const_cast<bf16*>(act));
-    const memory to(result(rows, ld_out), engine_, out);
+    const memory to(result(rows), engine_, out);
     product.execute(stream_, {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, to}});
     stream_.wait();
   }
@@ -153,14 +170,14 @@ class Shape {
     }
     std::vector<float> all(kReferenceRows * n_), some(kReferenceRows * n_);
     try {
-      run(create(kReferenceRows, n_, 1), weights, act.data(), kReferenceRows, all.data(), n_, 1);
+      run(create(kReferenceRows, 1), weights, act.data(), kReferenceRows, all.data(), 1);
       for (const int threads : {1, 2, threads_})
         for (const size_t rows : {size_t{1}, size_t{8}, size_t{9}, kReferenceRows}) {
           // The last rows, so that an order that follows the row's number shows too.
           const size_t first = kReferenceRows - rows;
-          const Primitive product = create(rows, n_, threads);
+          const Primitive product = create(rows, threads);
           if (!product) return false;
-          run(product, weights, act.data() + first * k_, rows, some.data(), n_, threads);
+          run(product, weights, act.data() + first * k_, rows, some.data(), threads);
           if (std::memcmp(some.data(), all.data() + first * n_, rows * n_ * sizeof(float)) != 0) return false;
         }
     } catch (const dnnl::error&) {
@@ -175,7 +192,8 @@ class Shape {
   int threads_;
   memory::desc weights_;
   bool usable_ = false, tested_ = false;
-  std::map<std::pair<size_t, size_t>, Primitive> primitives_;  // by rows and leading dimension
+  std::map<size_t, Primitive> primitives_;  // by rows
+  std::vector<float> strided_;              // [kStridedRows, n_] at most
 };
 
 [[noreturn]] void fail(const char* function, const dnnl::error& e) {
