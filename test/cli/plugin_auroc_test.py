@@ -6,6 +6,7 @@ import random
 import sys
 
 from harness import Skip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, ok, write
+from plugin_support import SplitMix64
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 sys.path.insert(0, GOLDEN)
@@ -148,19 +149,6 @@ def a_number_that_is_no_class_has_a_rank_correlation():
     # With a threshold there are classes, and the ranks are still those of the number.
     found = table(ok("+auroc", vcf(lines), "--", "--score", "S", "--label", "X>20", "--bootstrap", 0).text)
     expect_equal((found["auroc"][0], found["spearman"][0]), (1.0, 1.0), "AUROC, Spearman")
-
-
-class SplitMix64:
-    def __init__(self, seed):
-        self.state = seed
-
-    def below(self, n):
-        mask = (1 << 64) - 1
-        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        return ((z ^ (z >> 31)) * n) >> 64
 
 
 def plain_auroc(rows):

@@ -7,24 +7,7 @@ import re
 
 from harness import (bgzip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, model, ok, parse_fasta, read, to_fasta,
                      write)
-
-MASK = (1 << 64) - 1
-
-
-class SplitMix64:
-    def __init__(self, seed):
-        self.state = seed & MASK
-
-    def next(self):
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        return z ^ (z >> 31)
-
-    def below(self, n):
-        return (self.next() * n) >> 64
-
+from plugin_support import SplitMix64
 
 # ---- the restatement
 

@@ -39,25 +39,6 @@ void Checks::refused(const std::function<void()>& body, const std::string& text)
   }
 }
 
-Stored stored(DType type, std::vector<float> values) {
-  Stored s{type, {}, std::move(values)};
-  if (type == DType::f32) return s;
-  for (float& v : s.value) {
-    const bf16 b = to_bf16(v);
-    v = to_float(b);
-    uint16_t h = b.bits;
-    if (type == DType::f16) {
-      const auto u = std::bit_cast<uint32_t>(v);
-      const int exponent = static_cast<int>((u >> 23) & 0xff) - 112;
-      h = exponent <= 0 ? 0
-                        : static_cast<uint16_t>((u >> 16 & 0x8000u) | (exponent << 10) | ((u >> 13) & 0x3ff));
-      v = half_to_float(h);
-    }
-    s.half.push_back(h);
-  }
-  return s;
-}
-
 Array::Array(ops::Backend& backend, size_t bytes)
     : backend_(&backend), memory_(backend.allocate((bytes + 3) / 4 * 4)) {}
 

@@ -17,6 +17,7 @@
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/ops.hpp"
 #include "src/util/error.hpp"
+#include "test/reference/kernel_data.hpp"
 
 namespace carbon::gpu_test {
 
@@ -55,37 +56,9 @@ inline std::unique_ptr<ops::Backend> make(const Machine& machine, const Way& way
   return cuda::make_backend({way.dtype, machine.device, way.library});
 }
 
-/// A small deterministic generator of floats in [-1, 1).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 2654435761u + 88172645463325252u) {}
-  float next() {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<float>(static_cast<int32_t>(state_ >> 32)) * 0x1p-31f;
-  }
-  std::vector<float> vector(size_t n, float scale = 1.0f) {
-    std::vector<float> v(n);
-    for (float& x : v) x = next() * scale;
-    return v;
-  }
-
- private:
-  uint64_t state_;
-};
-
-/// Values in a storage type; `value` is what they are exactly. f16 is made from bf16, whose values it holds
-/// here.
-struct Stored {
-  DType type;
-  std::vector<uint16_t> half;
-  std::vector<float> value;
-  const void* data() const {
-    return type == DType::f32 ? static_cast<const void*>(value.data()) : half.data();
-  }
-};
-Stored stored(DType type, std::vector<float> values);
+using testing::Random;
+using testing::Stored;
+using testing::stored;
 
 /// Bytes in device memory.
 class Array {

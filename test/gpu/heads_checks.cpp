@@ -9,26 +9,6 @@ namespace {
 constexpr size_t kKmers = ops::kKmers;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// ln P_j(b) by brute force, each group with its own maximum.
-std::vector<double> brute_force(const float* z) {
-  const auto logsumexp = [&](auto take) {
-    double largest = -kInfinity, sum = 0;
-    for (size_t i = 0; i < kKmers; ++i)
-      if (take(i)) largest = std::max(largest, static_cast<double>(z[i]));
-    for (size_t i = 0; i < kKmers; ++i)
-      if (take(i)) sum += std::exp(static_cast<double>(z[i]) - largest);
-    return largest + std::log(sum);
-  };
-  const double total = logsumexp([](size_t) { return true; });
-  std::vector<double> out;
-  for (size_t j = 0; j < 6; ++j)
-    for (size_t b = 0; b < 4; ++b) {
-      const size_t place = size_t{1} << (2 * (5 - j));
-      out.push_back(logsumexp([&](size_t i) { return i / place % 4 == b; }) - total);
-    }
-  return out;
-}
-
 /// A head of one column in f32: act is {1}, so that the logits are the weights themselves.
 std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>& z) {
   const auto head = backend.prepare({z.data(), DType::f32, kKmers, 1});
@@ -42,7 +22,7 @@ void marginals_agree(Checks& checks, ops::Backend& backend) {
   Random random(51);
   std::vector<float> z = random.vector(kKmers, 12.0f);
   const auto compare = [&](double bound) {
-    const std::vector<double> got = marginals_of(backend, z), want = brute_force(z.data());
+    const std::vector<double> got = marginals_of(backend, z), want = testing::brute_force(z.data());
     for (size_t i = 0; i < got.size(); ++i) checks.within(std::fabs(got[i] - want[i]), bound, "a marginal");
     for (size_t j = 0; j < 6; ++j) {
       double sum = 0;
@@ -90,7 +70,7 @@ void rows_are_invariant(Checks& checks, ops::Backend& backend, size_t n) {
     backend.marginals(act.at(i * row_bytes), 1, *head, one.data());
     checks.that(std::memcmp(one.data(), &all[i * ops::kMarginals], sizeof(double) * one.size()) == 0,
                 "row " + std::to_string(i) + " alone");
-    const std::vector<double> want = brute_force(&logits[i * kKmers]);
+    const std::vector<double> want = testing::brute_force(&logits[i * kKmers]);
     for (size_t m = 0; m < want.size(); ++m) checks.within(std::fabs(one[m] - want[m]), 4e-6, "from logits");
   }
 }

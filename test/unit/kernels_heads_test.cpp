@@ -16,26 +16,6 @@ namespace {
 constexpr size_t kKmers = ops::kKmers;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// ln P_j(b) by brute force, each group with its own maximum.
-std::vector<double> brute_force(const float* z) {
-  const auto logsumexp = [&](auto take) {
-    double largest = -kInfinity, sum = 0;
-    for (size_t i = 0; i < kKmers; ++i)
-      if (take(i)) largest = std::max(largest, static_cast<double>(z[i]));
-    for (size_t i = 0; i < kKmers; ++i)
-      if (take(i)) sum += std::exp(static_cast<double>(z[i]) - largest);
-    return largest + std::log(sum);
-  };
-  const double total = logsumexp([](size_t) { return true; });
-  std::vector<double> out;
-  for (size_t j = 0; j < 6; ++j)
-    for (size_t b = 0; b < 4; ++b) {
-      const size_t place = size_t{1} << (2 * (5 - j));
-      out.push_back(logsumexp([&](size_t i) { return i / place % 4 == b; }) - total);
-    }
-  return out;
-}
-
 /// A head of one column: act is {1}, so that the logits are the weights themselves.
 std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>& z) {
   const auto head = backend.prepare({z.data(), DType::f32, kKmers, 1});

@@ -14,58 +14,9 @@
 #include "kernels/cpu/cpu_dispatch.hpp"
 #include "kernels/ops.hpp"
 #include "src/util/error.hpp"
+#include "test/reference/kernel_data.hpp"
 
 namespace carbon::testing {
-
-/// A small deterministic generator of floats in [-1, 1).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 2654435761u + 88172645463325252u) {}
-  float next() {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<float>(static_cast<int32_t>(state_ >> 32)) * 0x1p-31f;
-  }
-  std::vector<float> vector(size_t n, float scale = 1.0f) {
-    std::vector<float> v(n);
-    for (float& x : v) x = next() * scale;
-    return v;
-  }
-
- private:
-  uint64_t state_;
-};
-
-/// Values in one of the storage types, and what they are exactly.
-struct Stored {
-  DType type;
-  std::vector<uint16_t> half;  // bf16 or f16
-  std::vector<float> value;
-  const void* data() const {
-    return type == DType::f32 ? static_cast<const void*>(value.data()) : half.data();
-  }
-};
-
-inline Stored stored(DType type, std::vector<float> value) {
-  Stored s{type, {}, std::move(value)};
-  if (type == DType::f32) return s;
-  for (float& v : s.value) {
-    // f16 by way of bf16: eleven bits hold eight, and the values here are far from f16's range.
-    const bf16 b = to_bf16(v);
-    v = to_float(b);
-    uint16_t h = b.bits;
-    if (type == DType::f16) {
-      const uint32_t u = std::bit_cast<uint32_t>(v);
-      const int exponent = static_cast<int>((u >> 23) & 0xff) - 112;
-      h = exponent <= 0 ? 0
-                        : static_cast<uint16_t>((u >> 16 & 0x8000u) | (exponent << 10) | ((u >> 13) & 0x3ff));
-      v = half_to_float(h);
-    }
-    s.half.push_back(h);
-  }
-  return s;
-}
 
 /// One way to run the backend.
 struct Way {
