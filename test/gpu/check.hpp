@@ -56,6 +56,11 @@ inline std::unique_ptr<ops::Backend> make(const Machine& machine, const Way& way
   return cuda::make_backend({way.dtype, machine.device, way.library});
 }
 
+inline constexpr ops::RowClass kClasses[] = {ops::RowClass::prefill, ops::RowClass::decode};
+inline std::string name(ops::RowClass row_class) {
+  return row_class == ops::RowClass::prefill ? "prefill" : "decode";
+}
+
 using testing::Random;
 using testing::Stored;
 using testing::stored;
