@@ -224,7 +224,8 @@ void Generator::round() {
 }
 
 // Runs the last 6-mer of each row and what is proposed behind it, draws at each place, and keeps what it drew
-// up to and with the first 6-mer that is not the proposed one.
+// up to and with the first 6-mer that is not the proposed one. All of it has the decode class, however many
+// rows that makes, so that a draft changes no bit of what is drawn from.
 void Generator::check_group(std::span<GenerateRow> rows) {
   const uint32_t first = engine_.config().layout.kmer0();
   std::vector<std::vector<uint32_t>> tokens(rows.size());
@@ -238,7 +239,7 @@ void Generator::check_group(std::span<GenerateRow> rows) {
     first_row.push_back(count);
     count += tokens[i].size();
   }
-  const HiddenRows hidden = engine_.decoder().forward(chunks);
+  const HiddenRows hidden = engine_.decoder().forward(chunks, ops::RowClass::decode);
   logits_.resize(count * ops::kKmers);
   engine_.head().kmer_logits(hidden, logits_.data());
   for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {

@@ -114,6 +114,20 @@ def emulated_batches():
 
 
 @case
+def emulated_generation():
+    fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAAC" * 9)[i:60 + 11 * i]) for i in range(2)]))
+    sizes = dict(head_dim=64, hidden=64, layers=1)
+    generate = lambda *more: emulated("generate", "-m", model(**sizes), "--device", "cuda", "-l", "40", "-n", "2", "--seed", "5",
+                                      *more, fasta)
+    alone = generate()
+    expect(alone.rc == 0 and len(alone.lines()) >= 8, "four samples", alone)
+    expect_equal(generate("--batch-tokens", "1").out, alone.out, "samples one by one")
+    drafted = generate("--draft", model(**sizes), "--draft-tokens", "3")
+    expect_equal(drafted.out, alone.out, "with a draft")
+    expect(re.search(r"[1-9]\d* accepted", drafted.err), "accepted proposals", drafted)
+
+
+@case
 def devices_that_will_not_do():
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}), "no NVIDIA driver", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
