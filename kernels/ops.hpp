@@ -173,11 +173,15 @@ class Backend {
                          RowClass row_class = RowClass::prefill) = 0;
 };
 
+/// oneDNN's products in place of the own ones: where they are built in, serve bf16 on this CPU and pass the
+/// start-up self-test.
+enum class OneDnnUse { with_amx, never, always };
+
 struct CpuOptions {
   DType dtype = DType::bf16;
   int threads = 1;
-  bool onednn = true;  // where it is built in, fast and passes the start-up self-test
-  std::string isa;     // "", or a forced class: generic, avx2, avx512, avx512_bf16
+  OneDnnUse onednn = OneDnnUse::with_amx;
+  std::string isa;  // "", or a forced class: generic, avx2, avx512, avx512_bf16
 };
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);

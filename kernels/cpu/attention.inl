@@ -1,80 +1,32 @@
 // Causal attention: included after kv_page.inl. Ends with the table of kernels.
 //
 // Scores and sums are f32, for a block of rows (positions x heads of a group) against one page of keys at a
-// time, in ascending order, with the running maximum and sum of an online softmax. Both products run through
-// one micro-kernel in which an element is a single chain of multiply-adds over ascending k, so a row's result
-// does not depend on the rows beside it. A row never touches a key that it may not see, not even with weight
-// zero (a NaN there stays there).
+// time, in ascending order, with the running maximum and sum of an online softmax. A row's result does not
+// depend on the rows beside it. A row never touches a key that it may not see, not even with weight zero (a
+// NaN there stays there).
 
-/// c[r, :] = a[r, :] . b (or +=) for Rows rows and Vectors * kLanes columns; b's rows are ldb elements apart.
-template <class Products, size_t Rows, size_t Vectors>
-void outer_tile(const typename Products::Element* a, size_t lda, const typename Products::Element* b,
-                size_t ldb, size_t k, float* c, size_t ldc, bool add_to) {
-  constexpr size_t step = Products::kStep;
-  vf acc[Rows][Vectors];
-#pragma GCC unroll 8
-  for (size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 4
-    for (size_t v = 0; v < Vectors; ++v) acc[r][v] = add_to ? load(c + r * ldc + v * kLanes) : zero();
-  size_t i = 0;
-  for (; i + step <= k; i += step, b += ldb) {
-    decltype(Products::right(b)) row[Vectors];
-#pragma GCC unroll 4
-    for (size_t v = 0; v < Vectors; ++v) row[v] = Products::right(b + v * kLanes * step);
-#pragma GCC unroll 8
-    for (size_t r = 0; r < Rows; ++r) {
-      const auto x = Products::left(a + r * lda + i);
-#pragma GCC unroll 4
-      for (size_t v = 0; v < Vectors; ++v) acc[r][v] = Products::mac(acc[r][v], x, row[v]);
-    }
-  }
-  if constexpr (step == 2)
-    if (i < k)
-#pragma GCC unroll 4
-      for (size_t v = 0; v < Vectors; ++v) {
-        const auto last = Products::right_first(b + v * kLanes * step);
-#pragma GCC unroll 8
-        for (size_t r = 0; r < Rows; ++r)
-          acc[r][v] = Products::mac(acc[r][v], Products::left(a + r * lda + i), last);
-      }
-#pragma GCC unroll 8
-  for (size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 4
-    for (size_t v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, acc[r][v]);
-}
-
-template <class Products, size_t Vectors, size_t Rows = kTileRows>
-INLINE void outer_rows(size_t rows, const typename Products::Element* a, size_t lda,
-                       const typename Products::Element* b, size_t ldb, size_t k, float* c, size_t ldc,
-                       bool add_to) {
-  if (rows >= Rows)
-    outer_tile<Products, Rows, Vectors>(a, lda, b, ldb, k, c, ldc, add_to);
-  else if constexpr (Rows > 1)
-    outer_rows<Products, Vectors, Rows - 1>(rows, a, lda, b, ldb, k, c, ldc, add_to);
-}
-
-/// c [rows, n] = a [rows, k] . b [k, n], or added to c; n is a multiple of kValuePad, hence of kLanes.
-/// b holds its rows in groups of kStep, interleaved; an odd k leaves the second row of its last pair out.
+/// c [rows, n] = a [rows, k] . b [k, n], or further sums of c (Sums::resume); n is a multiple of kValuePad,
+/// hence of kLanes. b holds its rows in groups of kStep, interleaved; an odd k leaves the second row of its
+/// last pair out.
 template <class Products>
 void outer_product(size_t rows, const typename Products::Element* a, size_t lda,
-                   const typename Products::Element* b, size_t n, size_t k, float* c, size_t ldc,
-                   bool add_to) {
+                   const typename Products::Element* b, size_t n, size_t k, float* c, size_t ldc, Sums sums) {
   static_assert(kValuePad % kLanes == 0 && kPage % (4 * kLanes) == 0);
   constexpr size_t step = Products::kStep;
   const size_t ldb = n * step;
   size_t column = 0;
   for (; column + 4 * kLanes <= n; column += 4 * kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<Products, 4>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
-                              ldc, add_to);
+      outer_rows<Products, kTileRows, 4>(rows - r, a + r * lda, lda, b + column * step, ldb, k,
+                                         c + r * ldc + column, ldc, sums);
   for (; column + 2 * kLanes <= n; column += 2 * kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<Products, 2>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
-                              ldc, add_to);
+      outer_rows<Products, kTileRows, 2>(rows - r, a + r * lda, lda, b + column * step, ldb, k,
+                                         c + r * ldc + column, ldc, sums);
   for (; column < n; column += kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<Products, 1>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
-                              ldc, add_to);
+      outer_rows<Products, kTileRows, 1>(rows - r, a + r * lda, lda, b + column * step, ldb, k,
+                                         c + r * ldc + column, ldc, sums);
 }
 
 /// Where a block's working set lies in scratch; every part begins at a multiple of 16 floats. Sums are kept a
@@ -151,7 +103,7 @@ struct AttentionBlock {
     const Element* const keys = Products::operand(reinterpret_cast<const Page*>(page + g.k_offset),
                                                   g.head_dim * kPage, reinterpret_cast<Element*>(s.keys));
     outer_product<Products>(rows - begin, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim,
-                            s.scores + begin * kPage, kPage, false);
+                            s.scores + begin * kPage, kPage, Sums::store);
     raise_maxima(first, begin);
     for (size_t r = begin; r < rows; ++r) weigh(r);
     const Element* const values =
@@ -161,7 +113,7 @@ struct AttentionBlock {
       const size_t visible = visible_keys(i, first);
       const size_t n = visible == kPage ? rows - i * g.group : g.group;
       outer_product<Products>(n, weights + i * g.group * kPage, kPage, values, g.value_dim, visible,
-                              s.out + i * g.group * g.value_dim, g.value_dim, true);
+                              s.out + i * g.group * g.value_dim, g.value_dim, Sums::resume);
       i += n / g.group;
     }
   }
@@ -242,6 +194,6 @@ void attention(const AttentionRange& g) {
 }
 
 constexpr Kernels make_table(const char* name) {
-  return {name,      linear_scratch,    linear,    widen,      narrow,      add_norm,     swiglu,
+  return {name,      kPanelOutputs,     kPairs,    linear,     widen,       narrow,       add_norm, swiglu,
           append_kv, attention_scratch, attention, finite_max, exp_shifted, multiply_adds};
 }

@@ -1,9 +1,10 @@
 // ops::Backend on the CPU: cuts each operation into independent ranges and runs them on OpenMP threads.
 //
-// The arithmetic is in the kernel tables (kernels.hpp) and in oneDNN; here are sizes, checks, scratch and
-// threads. One thread calls; the team it starts has exactly the number of threads asked for. Which thread
-// computes a range, and how ranges are cut, changes no bit of the results. Nor does the class of rows: the
-// products of one row and of thousands have one order here (measured of oneDNN at start-up), so it is unused.
+// The arithmetic is in the kernel tables (kernels.hpp) or, on CPUs with AMX, in oneDNN; here are sizes,
+// checks, scratch and threads. One thread calls; the team it starts has exactly the number of threads asked
+// for. Which thread computes a range, and how ranges are cut, changes no bit of the results. Nor does the
+// class of rows: the products of one row and of thousands have one order here (measured of oneDNN at
+// start-up), so it is unused.
 #include <omp.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ namespace {
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
 constexpr const char* kNumerics = "2";
 
+constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
 constexpr size_t kAttentionRows = 64;             // query rows (positions x heads of a group) in a range
@@ -49,7 +51,7 @@ class CpuBackend final : public ops::Backend {
   void release(void* memory) override { FreeMemory()(memory); }
 
   std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override {
-    return std::make_unique<CpuWeight>(kernels_, matrix, dtype_, onednn_.get());
+    return std::make_unique<CpuWeight>(kernels_, matrix, dtype_, onednn_.get(), threads_);
   }
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override {
     return std::make_unique<CpuKvStore>(shape, dtype_);
@@ -97,6 +99,8 @@ class CpuBackend final : public ops::Backend {
     return static_cast<const char*>(act) + elements * dtype_size(dtype_);
   }
   void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
+  /// The rows in f32, in memory that the next call reuses.
+  const float* widened(const void* act, size_t n, size_t k);
   void check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
                   const CpuKvStore& kv) const;
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
@@ -110,8 +114,8 @@ class CpuBackend final : public ops::Backend {
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one a thread
   size_t scratch_bytes_ = 0;
-  Memory logits_;
-  size_t logits_bytes_ = 0;
+  Memory logits_, widened_;
+  size_t logits_bytes_ = 0, widened_bytes_ = 0;
 };
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
@@ -121,8 +125,11 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
   if (threads_ < 1)
     throw Error("make_cpu_backend",
                 std::to_string(threads_) + " threads were asked for; at least 1 is needed");
-  // Only there is it faster than the own kernels; without bf16 products in the CPU it emulates them.
-  if (options.onednn && dtype_ == DType::bf16 && std::strcmp(kernels_.name, "avx512_bf16") == 0)
+  // It is there for AMX. Without, the own kernels are as fast for many rows and faster for few, and without
+  // bf16 products in the CPU it emulates them.
+  if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 &&
+      std::strcmp(kernels_.name, "avx512_bf16") == 0 &&
+      (options.onednn == ops::OneDnnUse::always || onednn_has_amx()))
     onednn_ = make_onednn(threads_);
   scratch_.resize(static_cast<size_t>(threads_));
 }
@@ -222,22 +229,42 @@ void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* 
 
 void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
   const size_t k = w.cols(), outputs = w.rows();
-  // Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); columns so that the
-  // threads have a few tasks each, but no narrower than pays for packing the rows once more.
+  DType type = dtype_;
+  if (type == DType::bf16 && !kernels_.pairs) {
+    act = widened(act, n, k);
+    type = DType::f32;
+  }
+  // Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); panels so that the
+  // threads have a few tasks each.
   const size_t row_blocks = divide_up(n, kLinearRows);
   const size_t block_rows = divide_up(divide_up(n, row_blocks), 6) * 6;
+  const size_t panels = divide_up(outputs, kernels_.panel_outputs);
   const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
-  const size_t block_columns = std::clamp(
-      divide_up(divide_up(outputs, wanted), kLinearColumns) * kLinearColumns, kLinearColumns, size_t{512});
-  const size_t column_blocks = divide_up(outputs, block_columns);
-  need_scratch(kernels_.linear_scratch(std::min(n, block_rows), k));
-  parallel(row_blocks * column_blocks, n * outputs * k, [&](size_t task, size_t thread) {
-    const size_t row = task / column_blocks * block_rows, column = task % column_blocks * block_columns;
+  const size_t block_panels =
+      divide_up(panels, std::min(panels, std::max(wanted, divide_up(panels, kTaskPanels))));
+  const size_t panel_blocks = divide_up(panels, block_panels);
+  parallel(row_blocks * panel_blocks, n * outputs * k, [&](size_t task, size_t) {
+    const size_t row = task / panel_blocks * block_rows, panel = task % panel_blocks * block_panels;
     if (row >= n) return;
-    kernels_.linear({at(act, row * k), dtype_, w.data(), w.type(), std::min(block_rows, n - row), k, column,
-                     std::min(column + block_columns, outputs), out + row * ld_out, ld_out,
-                     scratch_[thread].get()});
+    kernels_.linear({static_cast<const char*>(act) + row * k * dtype_size(type), type, w.panels(), w.type(),
+                     std::min(block_rows, n - row), k, panel, std::min(panel + block_panels, panels), outputs,
+                     out + row * ld_out, ld_out});
   });
+}
+
+const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
+  const size_t bytes = checked_product("linear", n * k, sizeof(float));
+  if (bytes > widened_bytes_) {
+    widened_.reset();
+    widened_bytes_ = 0;
+    widened_ = allocate_aligned("linear", bytes);
+    widened_bytes_ = bytes;
+  }
+  float* const out = static_cast<float*>(widened_.get());
+  parallel_rows(n, k, [&](size_t first, size_t rows) {
+    kernels_.widen(at(act, first * k), dtype_, rows * k, out + first * k);
+  });
+  return out;
 }
 
 void CpuBackend::check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,

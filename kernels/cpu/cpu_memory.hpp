@@ -1,6 +1,8 @@
 // Aligned memory for the CPU backend: 64 bytes, so that a vector never straddles a cache line.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -16,10 +18,18 @@ struct FreeMemory {
 };
 using Memory = std::unique_ptr<void, FreeMemory>;
 
-/// `bytes` of memory aligned to 64 bytes, contents undefined. Throws Error(function, ...) naming the size.
+/// Weights are read straight through at every token: with small pages the search for their addresses would
+/// cost a good part of the memory's speed.
+inline constexpr size_t kHugePage = size_t{1} << 21;
+
+/// `bytes` of memory aligned to 64 bytes, contents undefined, as huge pages as far as they fill some and the
+/// system has them. Throws Error(function, ...) naming the size.
 inline Memory allocate_aligned(const char* function, size_t bytes) {
+  const size_t alignment = bytes < kHugePage ? 64 : kHugePage;
   const size_t rounded = bytes > std::numeric_limits<size_t>::max() - 64 ? 0 : (bytes + 64) / 64 * 64;
-  void* const p = rounded == 0 ? nullptr : std::aligned_alloc(64, rounded);
+  void* p = nullptr;
+  if (rounded != 0 && posix_memalign(&p, alignment, rounded) != 0) p = nullptr;
+  if (p != nullptr && bytes >= kHugePage) madvise(p, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   if (p == nullptr)
     throw OutOfMemory(function, "out of memory: could not allocate " + std::to_string(bytes) +
                                     " bytes; use a smaller batch or model, or a machine with more memory");

@@ -1,6 +1,7 @@
 // The dnnl::matmul primitive behind OneDnn; see the header for what is asked of it.
 #include "kernels/cpu/cpu_onednn.hpp"
 
+#include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/ops.hpp"
 
 #ifdef CARBON_ONEDNN
@@ -67,12 +68,14 @@ class Shape {
 
   bool usable() const { return usable_; }
 
-  memory reorder(const bf16* data) {
+  /// The weights in oneDNN's order, in memory that `room` gets.
+  memory reorder(const bf16* data, Memory& room) {
     const ThreadCount scope(threads_);
     const auto plain = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::ba);
     // The source is only read.
     memory from(plain, engine_, const_cast<bf16*>(data));
-    memory to(weights_, engine_);
+    room = allocate_aligned("prepare", weights_.get_size());
+    memory to(weights_, engine_, room.get());
     dnnl::reorder(from, to).execute(stream_, from, to);
     stream_.wait();
     return to;
@@ -205,8 +208,8 @@ class Shape {
 
 class Weight final : public OneDnnWeight {
  public:
-  Weight(std::shared_ptr<Shape> shape, memory weights)
-      : shape_(std::move(shape)), weights_(std::move(weights)) {}
+  Weight(std::shared_ptr<Shape> shape, Memory room, memory weights)
+      : shape_(std::move(shape)), room_(std::move(room)), weights_(std::move(weights)) {}
   void multiply(const bf16* act, size_t n, float* out, size_t ld_out) override {
     try {
       shape_->multiply(weights_, act, n, out, ld_out);
@@ -217,6 +220,7 @@ class Weight final : public OneDnnWeight {
 
  private:
   std::shared_ptr<Shape> shape_;
+  Memory room_;
   memory weights_;
 };
 
@@ -229,17 +233,17 @@ class Library final : public OneDnn {
     if (!shape) shape = std::make_shared<Shape>(engine_, stream_, rows, cols, threads_);
     if (!shape->usable()) return nullptr;
     try {
-      memory weights = shape->reorder(data);
+      Memory room;
+      memory weights = shape->reorder(data, room);
       if (!shape->passes_self_test(weights)) return nullptr;
-      return std::make_unique<Weight>(shape, std::move(weights));
+      return std::make_unique<Weight>(shape, std::move(room), std::move(weights));
     } catch (const dnnl::error& e) {
       fail("prepare", e);
     }
   }
 
   std::string kind() const override {
-    return "onednn" + ops::onednn_version() +
-           (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx ? "amx" : "");
+    return "onednn" + ops::onednn_version() + (onednn_has_amx() ? "amx" : "");
   }
 
  private:
@@ -250,6 +254,10 @@ class Library final : public OneDnn {
 };
 
 }  // namespace
+
+bool onednn_has_amx() {
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
 
 std::unique_ptr<OneDnn> make_onednn(int threads) {
   try {
@@ -268,6 +276,9 @@ std::string carbon::ops::onednn_version() {
 
 #else
 
+bool carbon::cpu::onednn_has_amx() {
+  return false;
+}
 std::unique_ptr<carbon::cpu::OneDnn> carbon::cpu::make_onednn(int) {
   return nullptr;
 }

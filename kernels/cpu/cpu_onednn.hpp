@@ -32,6 +32,9 @@ class OneDnn {
   virtual std::string kind() const = 0;
 };
 
+/// Whether oneDNN is built in and would use AMX on this CPU.
+bool onednn_has_amx();
+
 /// Null when the program was built without oneDNN.
 std::unique_ptr<OneDnn> make_onednn(int threads);
 

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace carbon::cpu {
 namespace {
@@ -36,26 +38,78 @@ void give_back(const TensorView& matrix) {
   if (first < last) madvise(data + (first - begin), last - first, MADV_DONTNEED);
 }
 
+/// Rows of a matrix that make a panel.
+struct PanelSource {
+  const char* data;
+  size_t rows, cols, step, element;  // columns in a step; bytes of an element
+};
+
+/// Steps of all rows after each other, in tiles that stay in the nearest cache while their lines are taken
+/// apart.
+template <class Unit>
+void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
+  constexpr size_t kTile = 32;
+  const size_t full = in.cols / in.step, row_bytes = in.cols * in.element;
+  for (size_t first = 0; first < full; first += kTile) {
+    const size_t end = std::min(first + kTile, full);
+    for (size_t j = 0; j < outputs; ++j) {
+      const char* const row = in.data + j * row_bytes;
+      for (size_t i = first; i < end; ++i) {
+        Unit value = 0;
+        if (j < in.rows) std::memcpy(&value, row + i * sizeof(Unit), sizeof(Unit));
+        out[i * outputs + j] = value;
+      }
+    }
+  }
+  if (full * in.step == in.cols) return;
+  for (size_t j = 0; j < outputs; ++j) {  // half a pair
+    Unit value = 0;
+    if (j < in.rows) std::memcpy(&value, in.data + (j + 1) * row_bytes - in.element, in.element);
+    out[full * outputs + j] = value;
+  }
+}
+
 }  // namespace
 
-CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn)
-    : Weight(matrix.rows, matrix.cols), data_(matrix.data), type_(matrix.dtype) {
+CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn,
+                     int threads)
+    : Weight(matrix.rows, matrix.cols), type_(matrix.dtype) {
   if (matrix.data == nullptr || matrix.rows == 0 || matrix.cols == 0)
     throw Error("prepare", "an empty weight matrix: " + std::to_string(matrix.rows) + " x " +
                                std::to_string(matrix.cols));
-  if (act_type != DType::bf16) return;
-  if (matrix.dtype != DType::bf16) {
-    copy_ = to_bf16_copy(kernels, matrix);
-    data_ = copy_.get();
+  const void* data = matrix.data;
+  Memory copy;
+  if (act_type == DType::bf16 && matrix.dtype != DType::bf16) {
+    copy = to_bf16_copy(kernels, matrix);
+    data = copy.get();
     type_ = DType::bf16;
   }
-  if (onednn != nullptr) onednn_ = onednn->prepare(static_cast<const bf16*>(data_), matrix.rows, matrix.cols);
-  const bool view_is_needed = !onednn_ && !copy_;
-  if (onednn_) {
-    copy_.reset();
-    data_ = nullptr;
-  }
-  if (!view_is_needed && matrix.mapped_file) give_back(matrix);
+  if (onednn != nullptr && act_type == DType::bf16)
+    onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
+  if (!onednn_)
+    panels_ = pack_panels(data, type_, matrix.rows, matrix.cols, kernels.panel_outputs,
+                          act_type == DType::bf16 && kernels.pairs, threads);
+  if (matrix.mapped_file) give_back(matrix);
+}
+
+Memory pack_panels(const void* matrix, DType type, size_t rows, size_t cols, size_t outputs, bool pairs,
+                   int threads) {
+  const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
+  const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
+  Memory room = allocate_aligned(
+      "prepare", checked_product("prepare", checked_product("prepare", panels * outputs, steps), unit));
+  const char* const in = static_cast<const char*>(matrix);
+  char* const out = static_cast<char*>(room.get());
+  const auto run = [&]<class Unit>(Unit) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (size_t panel = 0; panel < panels; ++panel) {
+      const PanelSource source{in + panel * outputs * cols * dtype_size(type),
+                               std::min(outputs, rows - panel * outputs), cols, step, dtype_size(type)};
+      pack_panel(source, outputs, reinterpret_cast<Unit*>(out + panel * outputs * steps * unit));
+    }
+  };
+  unit == sizeof(uint16_t) ? run(uint16_t{}) : run(uint32_t{});
+  return room;
 }
 
 }  // namespace carbon::cpu

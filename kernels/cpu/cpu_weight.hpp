@@ -1,4 +1,4 @@
-// A weight as the CPU backend keeps it: the caller's view, a bf16 copy, or oneDNN's reordered copy.
+// A weight as the CPU backend keeps it: in panels for the own kernels, or in oneDNN's order.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,24 @@ namespace carbon::cpu {
 
 class CpuWeight final : public ops::Weight {
  public:
-  /// In bf16 mode other types are rounded into a copy; in f32 mode the view is used as it is. `onednn` may be
-  /// null.
-  CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn);
+  /// In bf16 mode other types are rounded; in f32 mode elements keep their type. `onednn` may be null. The
+  /// matrix is not needed afterwards.
+  CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn, int threads);
 
-  /// Not null: multiply with it. Null: data() and type() are for the own kernels.
+  /// Not null: multiply with it. Null: panels() and type() are for the own kernels.
   OneDnnWeight* onednn() const { return onednn_.get(); }
-  const void* data() const { return data_; }
+  const void* panels() const { return panels_.get(); }
   DType type() const { return type_; }
 
  private:
-  const void* data_;
   DType type_;
-  Memory copy_;
+  Memory panels_;
   std::unique_ptr<OneDnnWeight> onednn_;
 };
+
+/// A matrix [rows, cols] in panels of `outputs` rows of it: [panels, steps, outputs, step], where a step is
+/// one column, or with `pairs` two. What is past the matrix is zero.
+Memory pack_panels(const void* matrix, DType type, size_t rows, size_t cols, size_t outputs, bool pairs,
+                   int threads);
 
 }  // namespace carbon::cpu

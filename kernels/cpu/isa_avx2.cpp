@@ -16,6 +16,8 @@ namespace isa_avx2 {
 //
 #include "kernels/cpu/kernels.inl"
 //
+#include "kernels/cpu/tile.inl"
+//
 #include "kernels/cpu/linear.inl"
 //
 #include "kernels/cpu/kv_page.inl"

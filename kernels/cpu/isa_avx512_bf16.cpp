@@ -21,6 +21,8 @@ namespace isa_avx512_bf16 {
 //
 #include "kernels/cpu/kernels.inl"
 //
+#include "kernels/cpu/tile.inl"
+//
 #include "kernels/cpu/linear.inl"
 //
 #include "kernels/cpu/kv_page.inl"

@@ -13,6 +13,8 @@ namespace isa_generic {
 //
 #include "kernels/cpu/kernels.inl"
 //
+#include "kernels/cpu/tile.inl"
+//
 #include "kernels/cpu/linear.inl"
 //
 #include "kernels/cpu/kv_page.inl"

@@ -18,25 +18,23 @@ inline constexpr size_t kPage = 64, kValuePad = 16;
 /// The longest head that append_kv has room for.
 inline constexpr size_t kMaxHeadDim = 1024;
 
-/// Rows of activations that one LinearRange may hold at most.
-inline constexpr size_t kLinearRows = 96;
-/// Columns of a LinearRange are best a multiple of this.
-inline constexpr size_t kLinearColumns = 32;
+/// Rows of activations that one LinearRange may hold at most; a multiple of the rows of every tile.
+inline constexpr size_t kLinearRows = 192;
 
 /// What multiply_adds needs, on the widest CPU.
 inline constexpr size_t kPeakValues = 14 * 16;
 
-/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and columns [column, column_end).
-/// Types: f32 activations with f32, bf16 or f16 weights; bf16 activations with bf16 weights.
+/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and the outputs of panels [panel,
+/// panel_end). Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
 struct LinearRange {
   const void* act;  // [rows, k], dense
   DType act_type;
-  const void* weight;  // [all columns, k], dense
+  const void* panels;  // as pack_panels (cpu_weight.hpp) makes them
   DType weight_type;
-  size_t rows, k, column, column_end;
-  float* out;  // row 0, column 0 of the whole output
+  size_t rows, k, panel, panel_end;
+  size_t outputs;  // of the whole weight
+  float* out;      // row 0, column 0 of the whole output
   size_t ld_out;
-  void* scratch;  // linear_scratch(rows, k) bytes, 64-byte aligned
 };
 
 /// Keys and values of one KV head for consecutive positions inside one page.
@@ -73,8 +71,8 @@ struct AttentionRange {
 
 struct Kernels {
   const char* name;
-  /// Bytes of scratch for a range of up to `rows` rows.
-  size_t (*linear_scratch)(size_t rows, size_t k);
+  size_t panel_outputs;  // outputs of a panel of weights
+  bool pairs;            // bf16 activations are multiplied in pairs; elsewhere they are widened first
   void (*linear)(const LinearRange& range);
   /// out[i] = in[i], exact.
   void (*widen)(const void* in, DType type, size_t n, float* out);

@@ -7,6 +7,13 @@
 // for 0.5 < p < 2 and integral -252 < n < 255, rounded once. hsum, hsum4 and hmax reduce a vector in a fixed
 // order.
 
+constexpr size_t round_up(size_t n, size_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+constexpr size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
 /// exp(x): relative error about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
 INLINE vf exp_vector(vf x) {
   const vf clamped = vmin(set1(89.0f), vmax(set1(-105.0f), x));

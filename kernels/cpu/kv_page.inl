@@ -1,9 +1,8 @@
 // Rotary embedding and the layout of KV pages: included after linear.inl.
 //
 // In bf16 the two products of attention take bf16 inputs and add in f32, as every other product does. A way
-// to run them (FloatProducts, PairProducts) says how the elements of a page lie, what is kept of queries and
-// weights, and what one step of a product is: `kStep` inner indices at once, so that the right-hand side is
-// stored in rows of kStep interleaved inner rows.
+// to run them (FloatProducts, PairProducts) says how the elements of a page lie and what is kept of queries
+// and weights, on top of the steps of the micro-kernel.
 
 /// out = the rotated head: (x1 c - x2 s, x2 c + x1 s) for the two halves, times `scale`.
 void rotate(const float* x, const float* cos, const float* sin, size_t head_dim, float scale, float* out) {
@@ -15,15 +14,11 @@ void rotate(const float* x, const float* cos, const float* sin, size_t head_dim,
   }
 }
 
-/// One inner index a step, in f32. Kv is the type of the cache, to whose precision inputs are rounded.
+/// In f32. Kv is the type of the cache, to whose precision inputs are rounded.
 template <class Kv>
-struct FloatProducts {
+struct FloatProducts : FloatSteps<float> {
   using Page = Kv;
   using Element = float;
-  static constexpr size_t kStep = 1;
-  INLINE static vf left(const float* p) { return set1(*p); }
-  INLINE static vf right(const float* p) { return load(p); }
-  INLINE static vf mac(vf acc, vf a, vf b) { return fma(a, b, acc); }
 
   /// Keeps v, rounded, at p; returns what was kept.
   INLINE static vf keep(float* p, vf v) {
@@ -60,17 +55,11 @@ struct FloatProducts {
 };
 
 #ifdef __AVX512BF16__
-/// Two inner indices a step, bf16 pairs summed in f32 by the CPU. A page holds keys as [head_dim / 2, kPage]
-/// pairs of dimensions and values as [kPage / 2, value_dim] pairs of slots.
-struct PairProducts {
+/// On bf16 pairs. A page holds keys as [head_dim / 2, kPage] pairs of dimensions and values as
+/// [kPage / 2, value_dim] pairs of slots.
+struct PairProducts : PairSteps {
   using Page = bf16;
   using Element = bf16;
-  static constexpr size_t kStep = 2;
-  INLINE static vpair left(const bf16* p) { return broadcast_pair(p); }
-  INLINE static vpair right(const bf16* p) { return load_pairs(p); }
-  /// The first of each pair; zero in place of the second, whatever is stored there.
-  INLINE static vpair right_first(const bf16* p) { return first_of_pairs(load_pairs(p)); }
-  INLINE static vf mac(vf acc, vpair a, vpair b) { return pair_dot(acc, a, b); }
 
   INLINE static vf keep(bf16* p, vf v) {
     store_for_pairs(p, v);

@@ -4,6 +4,7 @@
 
 inline constexpr size_t kLanes = 8;
 inline constexpr size_t kTileRows = 3;
+inline constexpr size_t kPanelVectors = 2, kPanelRows = 6;
 
 using vf = __m256;
 

@@ -4,6 +4,7 @@
 
 inline constexpr size_t kLanes = 16;
 inline constexpr size_t kTileRows = 6;
+inline constexpr size_t kPanelVectors = 4, kPanelRows = 6;
 
 using vf = __m512;
 
@@ -117,9 +118,6 @@ using vpair = __m512i;  // 32 bf16, taken two at a time
 INLINE vpair load_pairs(const bf16* p) {
   return _mm512_loadu_si512(p);
 }
-INLINE vpair load_pairs_part(const bf16* p, size_t n) {
-  return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((uint64_t{1} << n) - 1), p);
-}
 /// Rounds to bf16 for a product of pairs: what a subnormal number becomes is the same to it, zero.
 INLINE void store_for_pairs(bf16* p, vf v) {
   const __m256bh rounded = _mm512_cvtneps_pbh(v);
@@ -130,6 +128,12 @@ INLINE vpair broadcast_pair(const bf16* p) {
   int32_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm512_set1_epi32(pair);
+}
+/// The bf16 at p and zero in every lane.
+INLINE vpair broadcast_first(const bf16* p) {
+  uint16_t first;
+  __builtin_memcpy(&first, p, sizeof first);
+  return _mm512_set1_epi32(first);
 }
 /// Zero in place of the second of every pair.
 INLINE vpair first_of_pairs(vpair v) {

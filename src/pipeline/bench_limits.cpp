@@ -138,13 +138,17 @@ std::vector<BenchLimit> bench_limits(Engine& engine) {
       {"copy", "copying memory", LimitKind::other, [memory] { return memory->copy_rate(); }},
       peak_limit(type, LimitKind::matrix, threads),
       own};
-  if (engine.device_kind().find("+onednn") != std::string::npos)
-    limits.push_back(product_limit(name + "_product_own", name + " matrix product without oneDNN",
-                                   LimitKind::matrix, {type, threads, false, ""}));
+  const auto other = engine.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
+                                                                               : ops::OneDnnUse::never;
+  if (type == DType::bf16 && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
+    limits.push_back(product_limit(
+        name + (other == ops::OneDnnUse::always ? "_product_onednn" : "_product_own"),
+        name + " matrix product " + (other == ops::OneDnnUse::always ? "by oneDNN" : "without oneDNN"),
+        LimitKind::matrix, {type, threads, other, ""}));
   if (type != DType::f32) {
     limits.push_back(peak_limit(DType::f32, LimitKind::other, threads));
     limits.push_back(product_limit("f32_product", "f32 matrix product", LimitKind::other,
-                                   {DType::f32, threads, true, ""}));
+                                   {DType::f32, threads, ops::OneDnnUse::never, ""}));
   }
   return limits;
 }

@@ -98,7 +98,7 @@ void agrees(Checks& checks, const Machine& machine, const Way& way, const std::s
   if (way.dtype == DType::f32) {
     bound = 2 * error_of(checkpoint, truth, reference::hidden_states<float>(checkpoint, tokens));
   } else {
-    Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2, false, ""}));
+    Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2, ops::OneDnnUse::never, ""}));
     bound = 4 * error_of(checkpoint, truth, marginals(cpu, tokens));
   }
   checks.within(error_of(checkpoint, truth, marginals(model, tokens)), bound, shape);

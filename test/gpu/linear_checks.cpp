@@ -233,7 +233,7 @@ void refuses(Checks& checks, ops::Backend& backend) {
   const auto weight = backend.prepare({data.data(), DType::f32, 4, 16});
   const Array out(backend, data);
   checks.refused([&] { backend.linear(out.get(), 1, *weight, out.floats(), 3); }, "leading dimension");
-  const auto other = ops::make_cpu_backend({DType::f32, 1, false, "generic"});
+  const auto other = ops::make_cpu_backend({DType::f32, 1, ops::OneDnnUse::never, "generic"});
   const auto foreign = other->prepare({data.data(), DType::f32, 4, 16});
   checks.refused([&] { backend.linear(out.get(), 1, *foreign, out.floats(), 4); }, "another backend");
 }

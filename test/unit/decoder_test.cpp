@@ -19,9 +19,11 @@ using carbon::test::tiny;
 namespace {
 
 struct Model {
-  Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "", bool onednn = true)
+  Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "",
+        bool onednn = false)
       : checkpoint(dir),
-        backend(ops::make_cpu_backend({dtype, threads, onednn, isa})),
+        backend(ops::make_cpu_backend(
+            {dtype, threads, onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never, isa})),
         decoder(*backend, checkpoint),
         head(*backend, checkpoint) {}
 

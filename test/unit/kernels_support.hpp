@@ -26,14 +26,14 @@ struct Way {
     ops::CpuOptions options;
     options.dtype = dtype;
     options.threads = threads;
-    options.onednn = onednn;
+    options.onednn = onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never;
     options.isa = isa;
     return ops::make_cpu_backend(options);
   }
   std::string name() const { return isa + (onednn ? "+onednn" : ""); }
 };
 
-/// Every instruction set of this CPU, and oneDNN where it would be used.
+/// Every instruction set of this CPU, and oneDNN where it can be used.
 inline std::vector<Way> ways() {
   std::vector<Way> result;
   for (const cpu::Kernels* k : cpu::supported_kernels()) {
