@@ -104,5 +104,25 @@ def commands_stand_in_blocks_that_are_run():
     expect(seen > 5, "%d blocks" % seen)
 
 
+@case
+def hacking_names_what_there_is():
+    """The files and folders that it names exist, and every folder of the sources has its line."""
+    text = read(os.path.join(SOURCE, "HACKING.md")).decode()
+    tops = sorted(name for name in os.listdir(SOURCE) if os.path.isdir(os.path.join(SOURCE, name)) and not name.startswith((".", "build")))
+    folders = tops + ["src/" + name for name in sorted(os.listdir(os.path.join(SOURCE, "src"))) if "." not in name]
+    for folder in set(folders) - {"src", "autom4te.cache"}:
+        expect(re.search(r"^%s/ " % re.escape(folder), text, re.M), "HACKING.md has no line of " + folder)
+    named = re.findall(r"`([\w./-]+/[\w.-]+\.\w+|[\w.-]+\.(?:cpp|hpp|inl|cuh|py|sh))`", text)
+    expect(len(named) > 20, "it names %r" % named)
+    everywhere = {name for _, _, names in os.walk(SOURCE) for name in names}
+    for path in named:
+        if "NAME" not in path and not path.startswith("build"):
+            expect(os.path.exists(os.path.join(SOURCE, path)) if "/" in path else path in everywhere, "HACKING.md names " + path)
+    code = "".join(read(os.path.join(where, name)).decode() for top in ("src", "kernels", "plugins", "test/unit")
+                   for where, _, names in os.walk(os.path.join(SOURCE, top)) for name in names if name.endswith(("pp", ".inl", ".h")))
+    for word in re.findall(r"`([a-z_]+_[a-z_]+|k[A-Z]\w+|ways)(?:\(\))?`", text):
+        expect(re.search(r"\b%s\b" % word, code) or word == "file_flags", "HACKING.md names " + word)
+
+
 if __name__ == "__main__":
     main()
