@@ -181,7 +181,7 @@ class Niah {
       depth_texts_.push_back(text);
       depth_values_.push_back(depth);
     }
-    if (run_->api->input(run_, 1)) fail("one input file is expected, not several");
+    input_ = only_input(run_);
   }
 
   void finish() {
@@ -199,7 +199,7 @@ class Niah {
     else
       make_rows();
     generate();
-    if (tallies_.empty()) fail(std::string(run_->api->input(run_, 0)) + ": no prompts");
+    if (tallies_.empty()) fail(std::string(input_) + ": no prompts");
     Output(run_, nullptr).write(table());
     if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
   }
@@ -209,19 +209,16 @@ class Niah {
 
   void make_rows() {
     Haystack haystack;
-    carbon_sequences* input = checked(run_->api->sequences_open(run_, run_->api->input(run_, 0)));
-    const char *name = nullptr, *bases = nullptr;
-    size_t length = 0;
-    while (checked(run_->api->sequences_next(run_, input, &name, &bases, &length)) == 1)
-      haystack.add(upper_case({bases, length}));
+    Sequences input(run_, input_);
+    while (input.next()) haystack.add(upper_case(std::string(input.bases())));
     constexpr size_t changes[] = {0, 4, 2, 1};
     for (uint64_t i = 0; i < rows_; ++i) {
       const size_t depth = i % depth_values_.size();
       Row row = make_row(haystack, static_cast<size_t>(context_), changes[task_], depth_values_[depth],
                          row_stream(seed_, i));
       if (row.prompt.empty())
-        fail(std::string(run_->api->input(run_, 0)) + ": fewer bases A, C, G, T than a context of " +
-             std::to_string(context_) + " tokens takes; give a longer sequence or a smaller --context");
+        fail(std::string(input_) + ": fewer bases A, C, G, T than a context of " + std::to_string(context_) +
+             " tokens takes; give a longer sequence or a smaller --context");
       row.name = std::to_string(i);
       row.depth = depth_texts_[depth];
       take(std::move(row));
@@ -229,7 +226,7 @@ class Niah {
   }
 
   void read_table() {
-    Table input(run_, run_->api->input(run_, 0));
+    Table input(run_, input_);
     const size_t prompt = input.required("prompt"), value = input.required("value");
     const size_t name = input.column({"uid", "name", "id"}), depth = input.column({"depth"}),
                  key = input.column({"key"}), negative = input.column({"negative"}),
@@ -351,16 +348,13 @@ class Niah {
     return out;
   }
 
-  std::string property(int which) const { return checked(run_->api->property(run_, which)); }
-
   std::string json() const {
     constexpr const char* tasks[] = {"niah", "neardup_d4", "neardup_d2", "neardup_d1", "given"};
     constexpr const char* samplers[] = {"kmer", "marginal", "chain"};
     Json out;
     out.open('{').name("task").value(tasks[task_]).name("sampler").value(samplers[sampler_]);
     if (task_ != kGiven) out.name("context").value(static_cast<uint64_t>(context_)).name("seed").value(seed_);
-    out.name("model").value(property(CARBON_MODEL_ID)).name("sha256").value(property(CARBON_MODEL_SHA256));
-    out.name("dtype").value(property(CARBON_MODEL_DTYPE)).name("device").value(property(CARBON_DEVICE_KIND));
+    add_model(out, run_);
     add(out, all_);
     out.name("depths").open('[');
     for (const auto& [depth, tally] : tallies_) {
@@ -379,6 +373,7 @@ class Niah {
   }
 
   carbon_run* run_;
+  const char* input_ = nullptr;
   int task_ = 0, sampler_ = CARBON_SAMPLER_KMER;
   int64_t context_ = 4096;
   uint64_t rows_ = 500, seed_ = 0;

@@ -130,7 +130,7 @@ class Perturb {
       fail("--motif " + settings_.motif + ": expected three letters A, C, G, T");
     if (settings_.start_after % 3 != 0 || settings_.patch % 3 != 0)
       fail("--start-after and --patch count whole codons: expected multiples of 3");
-    if (run_->api->input(run_, 1)) fail("one input file is expected, not several");
+    input_ = only_input(run_);
   }
 
   void finish() {
@@ -148,7 +148,7 @@ class Perturb {
       read_fasta();
     score();
     if (compared_ == 0)
-      fail(std::string(run_->api->input(run_, 0)) + ": no pairs to compare; " + std::to_string(skipped_) +
+      fail(std::string(input_) + ": no pairs to compare; " + std::to_string(skipped_) +
            " sequences were left out, too short or nothing to change");
     Output(run_, nullptr).write(table());
     if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
@@ -158,12 +158,9 @@ class Perturb {
   // ---- input
 
   void read_fasta() {
-    carbon_sequences* input = checked(run_->api->sequences_open(run_, run_->api->input(run_, 0)));
-    const char *name = nullptr, *bases = nullptr;
-    size_t length = 0;
-    for (uint64_t record = 0; checked(run_->api->sequences_next(run_, input, &name, &bases, &length)) == 1;
-         ++record) {
-      const std::string sequence = upper_case({bases, length});
+    Sequences input(run_, input_);
+    for (uint64_t record = 0; input.next(); ++record) {
+      const std::string name = input.name(), sequence = upper_case(std::string(input.bases()));
       const std::optional<Pair> pair =
           settings_.task == kTriplet
               ? expand_triplet(name, sequence, settings_)
@@ -176,7 +173,7 @@ class Perturb {
   }
 
   void read_table() {
-    Table input(run_, run_->api->input(run_, 0));
+    Table input(run_, input_);
     const size_t original = input.required("original_sequence"), perturbed = input.required("sequence");
     const size_t name = input.column({"name", "benchmark_id", "id"});
     const auto cut = [&](const std::string& text) {
@@ -239,8 +236,6 @@ class Perturb {
            "\n";
   }
 
-  std::string property(int which) const { return checked(run_->api->property(run_, which)); }
-
   std::string json() const {
     constexpr const char* tasks[] = {"triplet", "synonymous", "given"};
     Json out;
@@ -249,8 +244,7 @@ class Perturb {
     if (settings_.task == kTriplet) out.name("motif").value(settings_.motif);
     if (settings_.task == kSynonymous)
       out.name("rate").value(settings_.rate).name("seed").value(settings_.seed);
-    out.name("model").value(property(CARBON_MODEL_ID)).name("sha256").value(property(CARBON_MODEL_SHA256));
-    out.name("dtype").value(property(CARBON_MODEL_DTYPE)).name("device").value(property(CARBON_DEVICE_KIND));
+    add_model(out, run_);
     out.name("accuracy").value(per_pair(static_cast<double>(correct_)));
     out.name("pairs").value(compared_).name("correct").value(correct_).name("ties").value(ties_);
     out.name("skipped").value(skipped_);
@@ -260,6 +254,7 @@ class Perturb {
   }
 
   carbon_run* run_;
+  const char* input_ = nullptr;
   Settings settings_;
   int level_ = CARBON_LEVEL_BP;
   std::string pairs_path_, details_path_, json_path_;

@@ -50,7 +50,7 @@ class Recovery {
   void start() {
     if (context_ % 6 != 0) fail("--context " + std::to_string(context_) + ": expected a multiple of 6");
     if (!group_column_.empty() && task_ == 0) fail("--group names a column: it goes with --task given");
-    if (run_->api->input(run_, 1)) fail("one input file is expected, not several");
+    input_ = only_input(run_);
   }
 
   void finish() {
@@ -64,7 +64,7 @@ class Recovery {
       read_table();
     generate();
     if (all_.rows == 0)
-      fail(std::string(run_->api->input(run_, 0)) + ": nothing to restore; " + std::to_string(skipped_) +
+      fail(std::string(input_) + ": nothing to restore; " + std::to_string(skipped_) +
            " sequences were left out, too short or without bases A, C, G and T at their end");
     Output(run_, nullptr).write(table());
     if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
@@ -72,13 +72,12 @@ class Recovery {
 
  private:
   void read_fasta() {
-    carbon_sequences* input = checked(run_->api->sequences_open(run_, run_->api->input(run_, 0)));
-    const char *name = nullptr, *bases = nullptr;
-    size_t length = 0;
+    Sequences input(run_, input_);
     const auto held_out = static_cast<size_t>(length_);
-    while (checked(run_->api->sequences_next(run_, input, &name, &bases, &length)) == 1) {
-      const size_t cut = length - std::min(length, held_out);
-      Row row{name, "", prompt_of({bases, cut}), upper_case(std::string(bases + cut, length - cut))};
+    while (input.next()) {
+      const std::string_view bases = input.bases();
+      const size_t cut = bases.size() - std::min(bases.size(), held_out);
+      Row row{input.name(), "", prompt_of(bases.substr(0, cut)), upper_case(std::string(bases.substr(cut)))};
       // The end of a chromosome is often all N.
       if (row.prompt.empty() || row.label.find_first_not_of(kLetters) != std::string::npos)
         ++skipped_;
@@ -96,7 +95,7 @@ class Recovery {
   }
 
   void read_table() {
-    Table input(run_, run_->api->input(run_, 0));
+    Table input(run_, input_);
     const size_t sequence = input.required("sequence"), label = input.required("label");
     const size_t name = input.column({"name", "id", "uid"});
     const size_t group = group_column_.empty() ? Table::npos : input.required(group_column_);
@@ -153,16 +152,13 @@ class Recovery {
     return out;
   }
 
-  std::string property(int which) const { return checked(run_->api->property(run_, which)); }
-
   std::string json() const {
     constexpr const char* samplers[] = {"kmer", "marginal", "chain"};
     Json out;
     out.open('{').name("sampler").value(samplers[sampler_]);
     out.name("context").value(static_cast<uint64_t>(context_));
     out.name("length").value(static_cast<uint64_t>(length_));
-    out.name("model").value(property(CARBON_MODEL_ID)).name("sha256").value(property(CARBON_MODEL_SHA256));
-    out.name("dtype").value(property(CARBON_MODEL_DTYPE)).name("device").value(property(CARBON_DEVICE_KIND));
+    add_model(out, run_);
     out.name("rows").value(all_.rows).name("skipped").value(skipped_);
     out.name("accuracy").value(all_.accuracy()).name("exact").value(all_.exact_share());
     out.name("groups").open('[');
@@ -174,6 +170,7 @@ class Recovery {
   }
 
   carbon_run* run_;
+  const char* input_ = nullptr;
   int task_ = 0, sampler_ = CARBON_SAMPLER_KMER;
   int64_t context_ = 6144, length_ = 30;
   std::string group_column_, details_path_, json_path_;

@@ -21,6 +21,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugins/carbon_plugin.h"
@@ -180,6 +181,30 @@ class Output {
   carbon_output* output_;
 };
 
+/// The input of a plugin that takes one; fails if there are more.
+inline const char* only_input(carbon_run* run) {
+  if (run->api->input(run, 1)) fail("one input file is expected, not several");
+  return run->api->input(run, 0);
+}
+
+/// The sequences of a FASTA file, plain or compressed.
+class Sequences {
+ public:
+  Sequences(carbon_run* run, const char* path)
+      : run_(run), sequences_(checked(run->api->sequences_open(run, path))) {}
+  /// Goes to the next sequence; false at the end.
+  bool next() { return checked(run_->api->sequences_next(run_, sequences_, &name_, &bases_, &length_)) == 1; }
+  std::string name() const { return name_; }
+  /// As they stand in the file; good until next().
+  std::string_view bases() const { return {bases_, length_}; }
+
+ private:
+  carbon_run* run_;
+  carbon_sequences* sequences_;
+  const char *name_ = nullptr, *bases_ = nullptr;
+  size_t length_ = 0;
+};
+
 /// A table with tabs and a line of names, plain or compressed.
 class Table {
  public:
@@ -268,6 +293,15 @@ class Json {
   std::string text_;
   bool fresh_ = true;
 };
+
+/// What the result of a model depends on, as members of an open object.
+inline void add_model(Json& out, carbon_run* run) {
+  constexpr std::pair<const char*, int> properties[] = {{"model", CARBON_MODEL_ID},
+                                                        {"sha256", CARBON_MODEL_SHA256},
+                                                        {"dtype", CARBON_MODEL_DTYPE},
+                                                        {"device", CARBON_DEVICE_KIND}};
+  for (const auto& [name, which] : properties) out.name(name).value(checked(run->api->property(run, which)));
+}
 
 /// SplitMix64: the same numbers everywhere for a seed, and short enough to restate in a test.
 class Random {

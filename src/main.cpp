@@ -77,6 +77,14 @@ int dispatch(int argc, char** argv) {
   return 1;
 }
 
+// Looked for before a command reads its options, because those may be wrong and the message is to be JSON
+// too.
+bool wants_json(char** begin, char** end) {
+  for (char** word = begin; word != end && std::strcmp(*word, "--") != 0; ++word)
+    if (std::strcmp(*word, "--log-json") == 0) return true;
+  return false;
+}
+
 // What stdio still holds must reach standard output, or the run has failed.
 int flush_stdout(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
@@ -87,6 +95,7 @@ int flush_stdout(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (wants_json(argv, argv + argc)) carbon::log::set_json(true);
   carbon::remove_partial_outputs_on_signals();
   carbon::set_htslib_verbosity(carbon::log::verbosity());
   try {

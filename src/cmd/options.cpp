@@ -60,7 +60,8 @@ int parse_options(CLI::App& app, int argc, char** argv, const std::string& comma
 
 void set_message_level(int level) {
   log::set_verbosity(level);
-  set_htslib_verbosity(level);
+  // htslib has no hook for its messages, which are lines of text.
+  set_htslib_verbosity(log::json() ? log::off : level);
 }
 
 void add_verbosity_options(CLI::App& app) {
@@ -71,6 +72,9 @@ void add_verbosity_options(CLI::App& app) {
          "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
       ->type_name("INT")
       ->check(CLI::Range(0, 6));
+  app.add_flag_callback(
+      "--log-json", [] { log::set_json(true); },
+      "messages and progress as JSON, an object a line; without those of htslib");
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& mode) {
@@ -190,7 +194,12 @@ std::string command_line(int argc, char** argv) {
 
 std::string default_input(const CLI::App& app) {
   if (!isatty(STDIN_FILENO)) return "-";
-  std::cerr << app.help();
+  if (log::json()) {
+    log::error("main",
+               "no input is named and standard input is a terminal; see '" + app.get_name() + " --help'");
+  } else {
+    std::cerr << app.help();
+  }
   return "";
 }
 

@@ -24,8 +24,8 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v to `app`. Values land
-/// in `options` when the app is parsed; verbosity takes effect at once.
+/// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v, --log-json to `app`.
+/// Values land in `options` when the app is parsed; verbosity takes effect at once.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// Adds -r and -R; `verb` is what the command does to a region, for the help.
@@ -45,7 +45,7 @@ void add_progress_option(CLI::App& app, ProgressMode& mode);
 /// Adds -r, -R, -t, -T and how a record overlaps them.
 void add_selection_options(CLI::App& app, VcfReaderOptions& selection);
 
-/// -q and -v alone, for commands without a model.
+/// -q, -v and --log-json alone, for commands without a model.
 void add_verbosity_options(CLI::App& app);
 
 /// The words of a command line for a header line: those with white space in single quotes, as bcftools writes

@@ -88,6 +88,7 @@ void run_bench(const BenchOptions& options) {
   BenchTimes times{std::vector<std::vector<double>>(limits.size()),
                    std::vector<std::vector<double>>(tests.size())};
   Progress progress(options.progress, "bench", "measurements");
+  progress.set_total((options.rounds + 1) * (limits.size() + tests.size()));
   uint64_t done = 0;
   // Limits and tests of a round stand side by side, so that what else the machine does bears on both.
   for (size_t round = 0; round <= options.rounds; ++round) {

@@ -234,13 +234,10 @@ std::unique_ptr<Journal> open_journal(const Engine& engine, const VepOptions& op
 }
 
 void print_summary(const VepCounts& counts) {
-  std::string names = "Lines total/scored",
-              values = std::to_string(counts.total) + "/" + std::to_string(counts.scored);
-  for (int flag = 1; flag < kAlleleFlags; ++flag) {
-    names += std::string("/") + flag_name(static_cast<AlleleFlag>(flag));
-    values += "/" + std::to_string(counts.alleles[static_cast<size_t>(flag)]);
-  }
-  log::summary(names + ":\t" + values);
+  std::vector<std::pair<std::string, uint64_t>> named = {{"total", counts.total}, {"scored", counts.scored}};
+  for (int flag = 1; flag < kAlleleFlags; ++flag)
+    named.emplace_back(flag_name(static_cast<AlleleFlag>(flag)), counts.alleles[static_cast<size_t>(flag)]);
+  log::summary("vep", named);
 }
 
 }  // namespace
@@ -297,6 +294,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   writing.exclusive = journal && journal->locked();
   const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
   Progress progress(options.progress, "vep", "records");
+  if (options.shard) progress.set_total(share.end - share.begin);
   uint64_t done = 0;
   run_pipeline<VepSite>(
       engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, journal.get(), emit); },

@@ -3,33 +3,40 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <string_view>
 
 #include "src/genome/output.hpp"
+#include "src/util/json.hpp"
+#include "src/util/log.hpp"
 
 namespace carbon {
 namespace {
 
 // A signal handler can reach nothing but static storage.
-char message[256];
-size_t message_length = 0;
+char line[1024];
+size_t line_length = 0, time_at = 0, number_at = 0;  // time_at is 0 where the line has no time
 
 extern "C" void report_crash(int number) {
-  (void)!write(STDERR_FILENO, message, message_length);
-  char digits[] = " (signal 00)\n";
-  digits[9] = static_cast<char>('0' + number / 10 % 10);
-  digits[10] = static_cast<char>('0' + number % 10);
-  (void)!write(STDERR_FILENO, digits, sizeof digits - 1);
+  line[number_at] = static_cast<char>('0' + number / 10 % 10);
+  line[number_at + 1] = static_cast<char>('0' + number % 10);
+  if (time_at > 0) {
+    const auto now = log::time_text();
+    std::copy(now.begin(), now.end(), line + time_at);
+  }
+  (void)!write(STDERR_FILENO, line, line_length);
   die_by_signal(number);
 }
 
 }  // namespace
 
 CrashGuard::CrashGuard(const std::string& name) : stack_(size_t{1} << 16) {
-  const std::string text = "[E::plugin] +" + name.substr(0, 64) +
-                           " crashed while it ran; no output file is complete, tell its authors";
-  message_length = std::min(text.size(), sizeof message);
-  std::memcpy(message, text.data(), message_length);
+  const std::string text = log::error_line(
+      "plugin", "+" + printable(name.substr(0, 64)) +
+                    " crashed while it ran; no output file is complete, tell its authors (signal 00)");
+  line_length = text.copy(line, sizeof line);
+  number_at = text.rfind("00)");
+  constexpr std::string_view before_time = "{\"time\":\"";
+  time_at = text.starts_with(before_time) ? before_time.size() : 0;
   const stack_t stack{stack_.data(), 0, stack_.size()};
   sigaltstack(&stack, &old_stack_);
   struct sigaction action = {};

@@ -27,15 +27,20 @@ class Progress {
   void update(uint64_t done, const std::string& where);
   /// The units so far took no time worth counting: the rate is that of the others.
   void begin_at(uint64_t done);
-  /// Clears the bar (terminal) so that messages start on a clean line.
+  /// How many units there will be, where that is known.
+  void set_total(uint64_t total) { total_ = total; }
+  /// The end of the counting. Clears the bar (terminal) so that messages start on a clean line; in JSON,
+  /// where a run is to end with a count, writes what it came to.
   void finish();
 
  private:
+  void show(Clock::time_point now);
+
   bool enabled_ = false, terminal_ = false, drawn_ = false;
   std::chrono::milliseconds interval_;
-  std::string command_, unit_;
+  std::string command_, unit_, where_;
   std::function<Clock::time_point()> now_;
-  uint64_t skipped_ = 0;
+  uint64_t done_ = 0, shown_ = 0, skipped_ = 0, total_ = 0;
   Clock::time_point start_, last_;
 };
 

@@ -1,27 +1,19 @@
 """Every shell block of the README, docs/ and workflows/README.md, run as it stands on small files of the names that it uses.
 
 A block that cannot run here is marked in the document, with the reason, by `<!-- not run by make check: ... -->` before it.
-The blocks of a document run one after the other in one directory. `hf` is a stand-in that puts a generated checkpoint where
-`hf download` puts a real one.
+The blocks of a document run one after the other in one directory. Examples of manual pages: manual_examples_test.py.
 """
 
 import os
 import re
 import shutil
-import stat
 
-from harness import CARBON, DATA, ENV, Skip, bgzip, case, command, expect, expect_equal, fresh, genome, main, model, read, tool, write
+from documentation_support import SOURCE, environment, run_block, write_fasta
+from harness import CARBON, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
 from workflow_support import WORKFLOWS, study
 
-SOURCE = os.path.dirname(os.path.dirname(DATA))
 BRCA1 = 43044295 + 8000  # a place in the region of the README's example
-
-HF = """#!/bin/bash
-[[ $1 == download && $2 == */* ]] || exit 1
-at="$HF_HOME/hub/models--${2/\\//--}"
-mkdir -p "$at/snapshots/1" "$at/refs" && printf 1 > "$at/refs/main" && cp "$TEST_MODEL"/* "$at/snapshots/1"
-"""
 
 
 def blocks(path):
@@ -51,26 +43,14 @@ def directory():
     write(d, "promoters.fa", ">p1\n%s\n>p2\n%s\n" % (bases[:90], bases[90:211]))
     write(d, "seqs.fa", ">s1\n%s\n>s2\n%s\n" % (bases[:300], bases[200:523]))
     tool("bcftools", "view", "-Ov", "-o", os.path.join(d, "in.vcf"), os.path.join(d, "cohort.bcf"))
-    programs = fresh()
-    os.symlink(CARBON, os.path.join(programs, "carbon"))
-    hf = write(programs, "hf", HF)
-    os.chmod(hf, os.stat(hf).st_mode | stat.S_IXUSR)
-    env = {"PATH": programs + os.pathsep + ENV["PATH"], "HF_HOME": os.path.join(fresh(), "hf"), "TEST_MODEL": model(max_positions=8192),
-           "CARBON_MODEL": model()}
+    env = environment()
     return d, env
 
 
 def human(d):
     """GRCh38.fa, Ns but for a piece of chr17, and clinvar.vcf.gz on it, whose contigs have no chr."""
     piece = (genome()["c1"].upper().replace("N", "A") * 30)[:16000]
-    start = BRCA1 - 8000
-    with open(os.path.join(d, "GRCh38.fa"), "wb") as f:
-        f.write(b">chr17\n")
-        for _ in range((start - 1) // 60):
-            f.write(b"N" * 60 + b"\n")
-        sequence = b"N" * ((start - 1) % 60) + piece.encode()
-        for i in range(0, len(sequence), 60):
-            f.write(sequence[i:i + 60] + b"\n")
+    write_fasta(os.path.join(d, "GRCh38.fa"), [("chr17", BRCA1 - 8000, piece)])
     head = '##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n##contig=<ID=17>\n'
     lines = ""
     for i, label in enumerate(("Pathogenic", "Benign", "Likely_pathogenic", "Likely_benign", "Uncertain_significance")):
@@ -92,9 +72,7 @@ def run_document(name):
     run = 0
     for line, text, reason in blocks(os.path.join(SOURCE, name)):
         if reason is None:
-            result = command(["bash", "-euo", "pipefail", "-c", text], cwd=d, env=env, timeout=240)
-            expect(result.rc == 0, "%s:%d: the block fails:\n%s" % (name, line, text), result)
-            expect(not result.messages("E"), "%s:%d: an error message" % (name, line), result)
+            run_block("%s:%d" % (name, line), text, d, env)
             run += 1
     return d, run
 
@@ -124,6 +102,26 @@ def commands_stand_in_blocks_that_are_run():
             found = re.search(r"^(?:\$ )?(?:\./)?(?:carbon (?!NAME)[a-z+]+ .*(?:\.fa|\.vcf|\.bcf)|make |hf |sbatch |snakemake ).*", body, re.M)
             expect(kind == "sh" or not found, "%s: a command in a block of kind %r: %s" % (document, kind, found and found.group()))
     expect(seen > 5, "%d blocks" % seen)
+
+
+@case
+def hacking_names_what_there_is():
+    """The files and folders that it names exist, and every folder of the sources has its line."""
+    text = read(os.path.join(SOURCE, "HACKING.md")).decode()
+    tops = sorted(name for name in os.listdir(SOURCE) if os.path.isdir(os.path.join(SOURCE, name)) and not name.startswith((".", "build")))
+    folders = tops + ["src/" + name for name in sorted(os.listdir(os.path.join(SOURCE, "src"))) if "." not in name]
+    for folder in set(folders) - {"src", "autom4te.cache"}:
+        expect(re.search(r"^%s/ " % re.escape(folder), text, re.M), "HACKING.md has no line of " + folder)
+    named = re.findall(r"`([\w./-]+/[\w.-]+\.\w+|[\w.-]+\.(?:cpp|hpp|inl|cuh|py|sh))`", text)
+    expect(len(named) > 20, "it names %r" % named)
+    everywhere = {name for _, _, names in os.walk(SOURCE) for name in names}
+    for path in named:
+        if "NAME" not in path and not path.startswith("build"):
+            expect(os.path.exists(os.path.join(SOURCE, path)) if "/" in path else path in everywhere, "HACKING.md names " + path)
+    code = "".join(read(os.path.join(where, name)).decode() for top in ("src", "kernels", "plugins", "test/unit")
+                   for where, _, names in os.walk(os.path.join(SOURCE, top)) for name in names if name.endswith(("pp", ".inl", ".h")))
+    for word in re.findall(r"`([a-z_]+_[a-z_]+|k[A-Z]\w+|ways)(?:\(\))?`", text):
+        expect(re.search(r"\b%s\b" % word, code) or word == "file_flags", "HACKING.md names " + word)
 
 
 if __name__ == "__main__":

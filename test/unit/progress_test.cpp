@@ -1,5 +1,5 @@
-// Progress in a log: how often, how fast, and when not at all. By a clock of the test's; stderr is a file for
-// that time.
+// Progress in a log: how often, how fast, and when not at all; as text and as JSON. By a clock of the test's;
+// stderr is a file for that time.
 #include "src/util/progress.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,10 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "src/util/log.hpp"
 
@@ -35,18 +38,36 @@ std::string said(const std::function<void()>& action) {
   return text;
 }
 
-/// An hour in which a unit is done every second; the first `skipped` of them were there before.
-std::string an_hour(ProgressMode mode, uint64_t skipped = 0) {
+struct Run {
+  ProgressMode mode = ProgressMode::automatic;
+  uint64_t skipped = 0;  // units that were there before
+  uint64_t total = 0;
+  uint64_t seconds = 3600;
+};
+
+/// A run in which a unit is done every second.
+std::string output_of(const Run& run) {
   return said([&] {
     Progress::Clock::time_point now;
-    Progress progress(mode, "vep", "records", [&] { return now; });
-    progress.begin_at(skipped);
-    for (uint64_t second = 1; second <= 3600; ++second) {
+    Progress progress(run.mode, "vep", "records", [&] { return now; });
+    progress.set_total(run.total);
+    progress.begin_at(run.skipped);
+    for (uint64_t second = 1; second <= run.seconds; ++second) {
       now += 1s;
-      progress.update(skipped + second, "chr1:" + std::to_string(second));
+      progress.update(run.skipped + second, "chr1:" + std::to_string(second));
     }
     progress.finish();
   });
+}
+
+/// The same as JSON, a line an element; a line that is none is an exception.
+std::vector<nlohmann::json> json_of(const Run& run) {
+  log::set_json(true);
+  std::istringstream text(output_of(run));
+  log::set_json(false);
+  std::vector<nlohmann::json> records;
+  for (std::string line; std::getline(text, line);) records.push_back(nlohmann::json::parse(line));
+  return records;
 }
 
 size_t lines(const std::string& text) {
@@ -58,22 +79,53 @@ size_t lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("progress: a line every ten minutes in a log") {
-  const std::string text = an_hour(ProgressMode::automatic);
+  const std::string text = output_of({});
   CHECK(lines(text) == 6);
   CHECK(text.starts_with("[vep] 600 records, 1.0/s, 600 s, chr1:600\n[vep] 1200 records, "));
 }
 
 TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
-  CHECK(lines(an_hour(ProgressMode::always)) == 60);
-  CHECK(an_hour(ProgressMode::never) == "");
+  CHECK(lines(output_of({.mode = ProgressMode::always})) == 60);
+  CHECK(output_of({.mode = ProgressMode::never}) == "");
   const int before = log::verbosity();
   log::set_verbosity(log::error_level);
-  const std::string quiet = an_hour(ProgressMode::automatic), asked = an_hour(ProgressMode::always);
+  const std::string quiet = output_of({}), asked = output_of({.mode = ProgressMode::always});
   log::set_verbosity(before);
   CHECK(quiet == "");
   CHECK(lines(asked) == 60);
 }
 
 TEST_CASE("progress: what a run before has done does not count for the speed") {
-  CHECK(an_hour(ProgressMode::automatic, 5000).starts_with("[vep] 5600 records, 1.0/s, 600 s, "));
+  CHECK(output_of({.skipped = 5000}).starts_with("[vep] 5600 records, 1.0/s, 600 s, "));
+}
+
+TEST_CASE("progress: of how many, where that is known") {
+  CHECK(output_of({.total = 3600}).starts_with("[vep] 600 of 3600 records, 1.0/s, 600 s, "));
+}
+
+TEST_CASE("progress as JSON: the numbers of the lines") {
+  const auto records = json_of({.skipped = 5, .total = 4000});
+  REQUIRE(records.size() == 6);
+  const auto& first = records[0];
+  CHECK(first["level"] == "progress");
+  CHECK(first["where"] == "vep");
+  CHECK(first["message"] == "605 of 4000 records, 1.0/s, 600 s, chr1:600");
+  CHECK(first["done"] == 605);
+  CHECK(first["total"] == 4000);
+  CHECK(first["unit"] == "records");
+  CHECK(first["rate"] == 1.0);
+  CHECK(first["seconds"] == 600.0);
+  CHECK(first["at"] == "chr1:600");
+  CHECK(first["time"].get<std::string>().size() == 24);
+  CHECK_FALSE(json_of({})[0].contains("total"));
+}
+
+TEST_CASE("progress as JSON: a last word on where the run ended, unless it has been said") {
+  const auto records = json_of({.seconds = 605});
+  REQUIRE(records.size() == 2);
+  CHECK(records[1]["done"] == 605);
+  CHECK(records[1]["seconds"] == 605.0);
+  CHECK(json_of({.seconds = 600}).size() == 1);
+  CHECK(json_of({.seconds = 5}).size() == 1);
+  CHECK(json_of({.mode = ProgressMode::never}).empty());
 }

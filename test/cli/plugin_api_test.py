@@ -1,0 +1,232 @@
+"""What plugins are given: records, the engine, and the example of carbon-plugins(5)."""
+
+import os
+import random
+import re
+
+from harness import (DATA, case, data, expect, expect_close, expect_equal, expect_failure, fresh, info_of, main, model, ok,
+                     parse_fasta, read, records, tool, write)
+from plugin_compile import SOURCE, compiled, include, run
+
+MINI = os.path.join(DATA, "mini.vcf")
+
+
+# ---- records
+
+SPLIT = """
+#define DROPPED 19
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  (void)state;
+  if (argc != 2 || strcmp(argv[0], "halve")) return run->api->fail(run, "one word, please");
+  if (run->api->info_type(run, "CARBON_LLR") != CARBON_TYPE_FLOAT) return run->api->fail(run, "no scores in the input");
+  return run->api->info_declare(run, argv[1], "half of CARBON_LLR");
+}
+static int process(carbon_run *run, void *state, carbon_record *record) {
+  carbon_values values;
+  double halves[16];
+  size_t i;
+  (void)state;
+  if (run->api->record_pos(run, record) == DROPPED) return CARBON_DROP;
+  if (run->api->record_info(run, record, "CARBON_LLR", &values) != CARBON_OK) return CARBON_ERROR;
+  if (values.type == CARBON_TYPE_NONE || values.per != CARBON_PER_ALT) return CARBON_KEEP;
+  if (values.count + 1 != run->api->record_allele_count(run, record)) return CARBON_KEEP;
+  for (i = 0; i < values.count; i++) halves[i] = values.numbers[i] / 2;
+  return run->api->info_set(run, record, "HALF", halves, values.count);
+}
+"""
+
+
+@case
+def records_are_read_changed_and_dropped():
+    fasta = data("mini.fa")
+    scored = write(fresh(), "scored.vcf", ok("vep", "-m", model(), "-f", fasta, "-w", "48", MINI).out)
+    directory = compiled("halve", uses="CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="", process=SPLIT,
+                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
+    result = run(directory, "+halve", scored, "--", "HALF")
+    expect(result.rc == 0, "expected rc 0", result)
+    given = [line for line in records(read(scored).decode()) if line.split("\t")[1] != "20"]
+    found = records(result.text)
+    expect(len(found) == len(given) < len(records(read(scored).decode())), "expected one site less", result)
+    for before, after in zip(given, found):
+        info, old = info_of(after), info_of(before)
+        expect_equal({k: v for k, v in info.items() if k != "HALF"}, old, "the other tags")
+        if "HALF" in info and info["HALF"] != ".":
+            for a, b in zip(info["HALF"].split(","), old["CARBON_LLR"].split(",")):
+                expect((a == ".") == (b == "."), "missing values differ: " + after)
+                if a != ".":
+                    expect_close(float(a), float(b) / 2, 1e-5 * abs(float(b)) + 1e-9, after)
+    expect('##INFO=<ID=HALF,Number=A,Type=Float,Description="half of CARBON_LLR">' in result.text, "no definition", result)
+    expect("##carbon_pluginCommand=+halve " in result.text, "no command line", result)
+    quiet = run(directory, "+halve", "--no-version", "-O", "b", scored, "--", "HALF")
+    viewed = tool("bcftools", "view", "--no-version", "-", stdin=quiet.out)
+    expect_equal(records(viewed.text), found, "as BCF")
+    expect("carbon_plugin" not in viewed.text, "--no-version leaves lines", viewed)
+    chosen = run(directory, "+halve", "-t", "c2", scored, "--", "HALF")
+    expect_equal(records(chosen.text), [line for line in found if line.startswith("c2\t")], "-t")
+    expect_failure(run(directory, "+halve", MINI, "--", "HALF"), "[E::halve] no scores in the input")
+    expect_failure(run(directory, "+halve", "-O", "t", scored, "--", "HALF"), "VCF or BCF")
+
+
+# ---- the engine
+
+SCORE = """
+static int finish(carbon_run *run, void *state) {
+  const carbon_api *api = run->api;
+  carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
+  carbon_output *out = api->output_open(run, NULL);
+  const char *name, *bases;
+  size_t length;
+  int more;
+  char line[512];
+  (void)state;
+  if (!in || !out) return CARBON_ERROR;
+  while ((more = api->sequences_next(run, in, &name, &bases, &length)) == 1) {
+    int level;
+    for (level = CARBON_LEVEL_BP; level <= CARBON_LEVEL_TOKEN; level++) {
+      double *values = malloc((length + 1) * sizeof *values);
+      carbon_score_item item;
+      memset(&item, 0, sizeof item);
+      item.bases = bases; item.length = length; item.values = values;
+      if (api->score(run, level, &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+      sprintf(line, "%.100s\\t%d\\t%lu\\t%.10g\\t%.6g\\n", name, level, (unsigned long)item.scored, item.sum, values[0]);
+      free(values);
+      if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
+    }
+  }
+  if (!CARBON_HAS(api, score_variants)) return api->fail(run, "an old carbon");
+  return more;
+}
+"""
+
+
+@case
+def the_engine_scores_as_carbon_score():
+    directory = compiled("scorer", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=SCORE)
+    fasta = data("mini.fa")
+    for small in ((), ("--batch-tokens", "7")):
+        result = run(directory, "+scorer", "-m", model(max_positions=32), *small, fasta)
+        expect(result.rc == 0, "expected rc 0", result)
+        found = [line.split("\t") for line in result.lines()]
+        for level, name in ((0, "bp"), (1, "token")):
+            wanted = [line.split("\t") for line in ok("score", "-m", model(max_positions=32), "--level", name, fasta).lines()[1:]]
+            expect_equal([[f[0], f[2], f[3]] for f in found if f[1] == str(level)], [[w[0], w[4], w[5]] for w in wanted], "level " + name)
+    first = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()[0].split("\t")
+    if first[1] == "0":
+        expect_equal(found[0][4], first[3], "the first value")
+
+
+ENDS = """
+static int finish(carbon_run *run, void *state) {
+  const carbon_api *api = run->api;
+  carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
+  carbon_output *out = api->output_open(run, NULL);
+  const char *name, *bases;
+  size_t length, i, from;
+  int more;
+  char line[512];
+  (void)state;
+  if (!in || !out) return CARBON_ERROR;
+  if (!CARBON_HAS(api, score_ends)) return api->fail(run, "an old carbon");
+  while ((more = api->sequences_next(run, in, &name, &bases, &length)) == 1) {
+    double *values = malloc(length * sizeof *values);
+    carbon_score_item item;
+    memset(&item, 0, sizeof item);
+    item.bases = bases; item.length = length; item.values = values;
+    from = length - 11;
+    if (api->score_ends(run, CARBON_LEVEL_BP, &item, &from, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    for (i = 0; i < length - from; i++) {
+      sprintf(line, "%.100s\\t%lu\\t%lu\\t%.6g\\n", name, (unsigned long)(from + i), (unsigned long)(from + i + 1), values[i]);
+      if (values[i] == values[i] && api->output_write(run, out, line, strlen(line)) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    }
+    free(values);
+  }
+  return more;
+}
+"""
+
+
+@case
+def the_ends_of_sequences_have_all_before_them_as_context():
+    directory = compiled("ends", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=ENDS)
+    # 32 6-mers, the last of which is never an input. The windows of carbon score hold 30.
+    fasta = write(fresh(), "s.fa", ">a\n%s\n>b\n%s\n" % ("ACGTTGCATCGN" * 15 + "AAGCTTACTGA", "GATTACCA" * 15 + "GCNGATAGCTA"))
+    wanted = [line for line in ok("score", "-m", model(), "-O", "bedgraph", fasta).lines()
+              if int(line.split("\t")[1]) >= {"a": 180, "b": 120}[line.split("\t")[0]]]
+    expect_equal(len(wanted), 21, "values to compare")
+    for small in ((), ("--batch-tokens", "1")):
+        result = run(directory, "+ends", "-m", model(max_positions=32), *small, fasta)
+        expect_equal(result.lines(), wanted, "values; " + result.err)
+    split = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()
+    expect(wanted[0] not in split, "windows do not matter here")
+    long = write(fresh(), "l.fa", ">long\n" + "ACGTTGCATCGA" * 16 + "CATCATCATCATCATCA"[:11] + "\n")
+    expect_failure(run(directory, "+ends", "-m", model(max_positions=32), long), "192 bp", "203 bp")
+    odd = write(fresh(), "o.fa", ">odd\nACGTACGTACGTA\n")
+    expect_failure(run(directory, "+ends", "-m", model(), odd), "a multiple of 6")
+
+
+DRAW = """
+static int finish(carbon_run *run, void *state) {
+  const carbon_api *api = run->api;
+  carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
+  carbon_output *out = api->output_open(run, NULL);
+  const carbon_sampler sampler = { %s };
+  carbon_generate_item items[8];
+  char texts[8][256], bases[8][64], line[512];
+  const char *name, *letters;
+  size_t length, n = 0, i;
+  int more;
+  (void)state;
+  if (!in || !out) return CARBON_ERROR;
+  while ((more = api->sequences_next(run, in, &name, &letters, &length)) == 1) {
+    sprintf(texts[n], "%%.255s", letters);
+    items[n].prompt = texts[n]; items[n].length = length; items[n].record = n; items[n].bases = bases[n];
+    n++;
+  }
+  if (more == CARBON_ERROR || api->generate(run, &sampler, 31, items, n) != CARBON_OK) return CARBON_ERROR;
+  for (i = 0; i < n; i++) {
+    sprintf(line, "%%s\\t%%.10g\\n", bases[i], items[i].logp);
+    if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
+  }
+  return CARBON_OK;
+}
+"""
+
+
+@case
+def the_engine_generates_as_carbon_generate():
+    rng = random.Random(5)
+    fasta = write(fresh(), "p.fa", "".join(">p%d\n%s\n" % (i, "".join(rng.choice("ACGTacgtN" if i == 3 else "ACGT") for _ in range(20 + 7 * i)))
+                                           for i in range(7)))
+    for fields, options in (("CARBON_SAMPLER_KMER, 0, 0.8, 50, 0.9, 7", ("-T", "0.8", "--top-k", "50", "--top-p", "0.9", "--seed", "7")),
+                            ("CARBON_SAMPLER_CHAIN, 0, 1.5, 0, 1, 0", ("--sampler", "chain", "-T", "1.5")),
+                            ("CARBON_SAMPLER_MARGINAL, 1, 1, 0, 1, 0", ("--sampler", "marginal", "--greedy"))):
+        directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
+        text = ok("generate", "-m", model(), "-l", "31", *options, fasta).text
+        wanted = list(zip([bases for _, bases in parse_fasta(text)], re.findall(r"^>.* logp=(\S+)", text, re.M)))
+        expect_equal(len(wanted), 7, "prompts")
+        for small in ((), ("--batch-tokens", "1"), ("--batch-tokens", "12")):
+            result = run(directory, "+draw", "-m", model(), *small, fasta)
+            expect_equal([tuple(line.split("\t")) for line in result.lines()], wanted, "%s %s; %s" % (fields, small, result.err))
+    for fields, words in (("3, 0, 1, 0, 1, 0", "no sampler 3"), ("CARBON_SAMPLER_KMER, 0, 0, 0, 1, 0", "temperature"),
+                          ("CARBON_SAMPLER_KMER, 0, 1, 0, 0, 0", "top_p")):
+        directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
+        expect_failure(run(directory, "+draw", "-m", model(), fasta), "[E::plugin]", words)
+
+
+@case
+def the_example_of_the_manual_page_works():
+    with open(os.path.join(SOURCE, "man", "carbon-plugins.5")) as f:
+        page = f.read()
+    source = re.search(r"^\.EX\n(#include.*?)^\.EE", page, re.M | re.S).group(1).replace("\\-", "-").replace("\\e", "\\")
+    directory = fresh()
+    write(directory, "count-tag.c", source)
+    result = tool("gcc", "-std=c99", "-pedantic", "-Wall", "-Werror", "-fPIC", "-shared", "-I", include(), "-o",
+                  os.path.join(directory, "count-tag.so"), os.path.join(directory, "count-tag.c"))
+    expect_equal(result.err, "", "compiler's messages")
+    with_depth = sum("DP" in info_of(line) for line in records(read(MINI).decode()))
+    expect_equal(run(directory, "+count-tag", MINI, "--", "DP").text, "%d\n" % with_depth, "count")
+    expect_failure(run(directory, "+count-tag", MINI), "[E::count-tag] one tag is expected")
+
+
+if __name__ == "__main__":
+    main()

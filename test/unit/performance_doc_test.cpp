@@ -1,0 +1,129 @@
+// The tables of docs/performance.md, and the one of the README that repeats a part of them, are what the
+// program's own counting gives for the published shapes.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "src/model/synthetic.hpp"
+#include "src/pipeline/bench_work.hpp"
+#include "src/pipeline/engine.hpp"
+#include "src/pipeline/vep_plan.hpp"
+#include "src/recipe/sliding.hpp"
+
+using namespace carbon;
+
+namespace {
+
+constexpr double kGiga = 1e9;
+constexpr double kTypeBytes = 2;  // bf16
+
+// Three digits that count.
+std::string digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3, value);
+  return text;
+}
+
+std::string row(const std::string& shape, const std::vector<std::string>& cells) {
+  std::string line = "| " + shape + " |";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line;
+}
+
+double cached_bytes(const ModelConfig& c) {
+  return kTypeBytes * 2 * static_cast<double>(c.layers * c.kv_heads * c.head_dim);
+}
+
+/// One sequence, every row through the head, by base.
+double operations_a_base(const ModelConfig& config, size_t bp) {
+  const WorkChunk chunk{0, bp / kKmerLength, bp / kKmerLength};
+  return forward_work(config, {}, std::span(&chunk, 1)).flops / static_cast<double>(bp);
+}
+
+struct Site {
+  int64_t position = 30000;
+  ReferenceSlice contig{0, 60000, std::string(60000, 'A')};
+  std::vector<std::string> alts;
+  explicit Site(size_t count) : alts(std::vector<std::string>{"C", "G", "T"}) { alts.resize(count); }
+};
+
+double centered_operations(const ModelConfig& config, size_t alts) {
+  const Site site(alts);
+  std::vector<ScoreJob> jobs;
+  for (const Strand strand : {Strand::forward, Strand::reverse})
+    CenteredPlan(site.position, "A", site.alts, site.contig, 8192, strand, config.layout, jobs);
+  return jobs_work(config, {}, jobs).flops;
+}
+
+double next_token_operations(const ModelConfig& config) {
+  const Site site(3);
+  std::vector<ScoreJob> jobs;
+  NextTokenPlan(site.position, "A", site.alts, site.contig, 24000, Strand::forward, config.layout, jobs);
+  return jobs_work(config, {}, jobs).flops;
+}
+
+/// For a new 6-mer behind 1,080 bp, one sequence at a time.
+double bytes_a_kmer(const ModelConfig& config) {
+  const WorkChunk chunk{180, 1, 1};
+  return forward_work(config, {}, std::span(&chunk, 1)).bytes;
+}
+
+/// Of matrices, and of the embeddings of the 6-mers.
+double weight_bytes(const ModelConfig& c) {
+  return kTypeBytes * (read_parameters(c) + static_cast<double>(ops::kKmers * c.hidden));
+}
+
+/// Of the rows of one pass, as src/decoder/decoder.cpp keeps them: f32 but for the operand of products.
+double pass_bytes(const ModelConfig& c) {
+  constexpr double kPassRows = 2048;
+  const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
+  const size_t floats = 3 * c.hidden + q + 2 * kv + 2 * c.intermediate;
+  return kPassRows * (4 * static_cast<double>(floats) +
+                      kTypeBytes * static_cast<double>(std::max({c.hidden, q, c.intermediate})));
+}
+
+std::string document(const std::string& path) {
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file, "no " << path << ": run the tests in the top folder of the sources");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("docs/performance.md has the numbers that the program counts") {
+  const std::string text = document("docs/performance.md"), readme = document("README.md");
+  const auto check = [&](const std::string& line) {
+    CHECK_MESSAGE(text.find(line + "\n") != std::string::npos, "docs/performance.md lacks the line\n"
+                                                                   << line);
+  };
+  const size_t batch = EngineOptions().batch_tokens;
+  const double score_tokens = static_cast<double>(batch + kMaxDefaultWindow / kKmerLength - 1);
+  const double generate_tokens = 8.0 * static_cast<double>(batch);
+  for (const std::string& shape : synthetic_shapes()) {
+    const ModelConfig c = synthetic_config(shape);
+    const double fixed = weight_bytes(c) + pass_bytes(c), cached = cached_bytes(c);
+    check(row(shape, {std::to_string(c.layers), std::to_string(c.hidden), digits(parameters(c) / 1e6) + " M",
+                      digits(read_parameters(c) / 1e6) + " M", digits(cached / 1024) + " KiB"}));
+    check(row(shape, {digits(operations_a_base(c, 1200) / kGiga), digits(operations_a_base(c, 8190) / kGiga),
+                      digits(operations_a_base(c, 49140) / kGiga), digits(centered_operations(c, 1) / kGiga),
+                      digits(centered_operations(c, 3) / kGiga), digits(next_token_operations(c) / kGiga),
+                      digits(bytes_a_kmer(c) / kGiga)}));
+    check(row(shape, {digits(weight_bytes(c) / kGiga), digits(pass_bytes(c) / kGiga),
+                      digits(cached * score_tokens / kGiga), digits(cached * generate_tokens / kGiga),
+                      digits((fixed + cached * score_tokens) / kGiga),
+                      digits((fixed + cached * generate_tokens) / kGiga)}));
+    char cells[96];
+    const double tera = centered_operations(c, 1) / 1e12;
+    std::snprintf(cells, sizeof cells, " | %.1f GB | %.*f × 10¹² | %.*f s |",
+                  (fixed + cached * score_tokens) / kGiga, tera < 10, tera, tera < 10, tera);
+    CHECK_MESSAGE(readme.find(cells) != std::string::npos, "README.md lacks" << cells);
+  }
+}
