@@ -6,7 +6,7 @@
 #      carbon-tiny. Speed-up measured, and by the formula E(k) / (1 + k c), E(k) = (1 - a^(k+1)) / (1 - a), from the
 #      measured acceptance a and cost ratio c = draft step / plain step.
 #   3. peak memory with many prompts, on a model so small that it does not matter, in f32: it must not grow with their
-#      number. (In bf16 oneDNN keeps up to 1,024 products of different shapes, which takes a while to fill.)
+#      number.
 # From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (one with torch and transformers; the
 # comparison is left out without it), RUNS (3), TOKENS (new 6-mers a sample, 32; four times as many in 2.), BATCHES
 # ("1 16 64"), DRAFT_TOKENS (4), THREADS (default: all), PROMPTS ("20000 200000"), LAYERS (28). Needs GNU time, 2.5 GB in
