@@ -93,8 +93,8 @@ class Lanes {
   void run() {
     run_threads(compute_.lanes.size(), [this](size_t lane) { run_lane(lane); });
   }
-  /// What a lane threw first, or null.
-  std::exception_ptr failure() const { return failure_; }
+  /// What stopped a lane, or null: what one of them or the other end of `computed` failed with first.
+  std::exception_ptr failure() const { return failed_ ? computed_.failure() : nullptr; }
   /// `planned` failed with StopRequested. All batches that had been taken then are in `computed`.
   bool stopped() const { return stopped_; }
 
@@ -127,8 +127,8 @@ class Lanes {
   // A lane that is ahead leaves its batch here and goes on, unless so many wait already that memory counts.
   void put(uint64_t number, std::vector<Item> batch) {
     std::unique_lock lock(putting_);
-    next_moved_.wait(lock, [&] { return number < next_ + 2 * compute_.lanes.size() || failure_; });
-    if (failure_) return;  // this lane ends when it asks for more
+    next_moved_.wait(lock, [&] { return number < next_ + 2 * compute_.lanes.size() || failed_; });
+    if (failed_) return;  // this lane ends when it asks for more
     finished_.emplace(number, std::move(batch));
     for (auto first = finished_.begin(); first != finished_.end() && first->first == next_;
          first = finished_.erase(first), ++next_)
@@ -137,11 +137,11 @@ class Lanes {
   }
 
   void fail(const std::exception_ptr& failure) {
-    // First of all, as another lane may hold the lock and wait for room in the queue.
-    planned_.fail(failure);
+    // The lock comes last: another lane may hold it and wait for room in a queue.
     computed_.fail(failure);
+    planned_.fail(computed_.failure());
     const std::lock_guard lock(putting_);
-    if (!failure_) failure_ = failure;
+    failed_ = true;
     next_moved_.notify_all();
   }
 
@@ -156,8 +156,7 @@ class Lanes {
   std::condition_variable next_moved_;
   std::map<uint64_t, std::vector<Item>> finished_;  // not yet in computed_
   uint64_t next_ = 0;                               // the first of those that are not
-  std::exception_ptr failure_;
-  bool stopped_ = false;
+  bool failed_ = false, stopped_ = false;
 };
 
 }  // namespace carbon
