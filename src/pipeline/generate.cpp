@@ -65,10 +65,16 @@ class Generator {
   void run() {
     for (;;) {
       if (const std::exception_ptr failure = queue_.failure()) std::rethrow_exception(failure);
-      do start_samples();
-      while (has_room() && prefill());
-      if (live_.empty() && prompts_.empty() && ended_) break;
-      if (!live_.empty()) round();
+      try {
+        resume_samples();
+        do start_samples();
+        while (has_room() && prefill());
+        if (live_.empty() && prompts_.empty() && ended_) break;
+        if (!live_.empty()) round();
+      } catch (const OutOfMemory&) {
+        if (!engine_.take_less()) throw;
+        suspend_samples();
+      }
       writer_.flush();
     }
     report();
@@ -84,17 +90,20 @@ class Generator {
   }
 
   bool has_room() const {
-    return live_.empty() ||
-           (live_.size() < engine_.batch_tokens() && writer_.waiting_bytes() < kMaxWaitingBytes &&
-            engine_.decoder().kv().pages_in_use() + promised_pages() < page_limit());
+    return live_.empty() || (suspended_.empty() && live_.size() < engine_.batch_tokens() &&
+                             writer_.waiting_bytes() < kMaxWaitingBytes &&
+                             engine_.decoder().kv().pages_in_use() + promised_pages() < page_limit());
   }
   size_t page_limit() const { return kCachedBatches * engine_.batch_tokens() / ops::kPageTokens; }
 
   bool next_prompt();
   bool prefill();
+  void resume_samples();
+  void suspend_samples();
   void start_samples();
   void round();
   void check_group(std::span<GenerateRow> rows);
+  void retire_finished();
   void retire(GenerateRow& row);
   void report() const;
   [[noreturn]] void not_finite(const GenerateRow& row) const;
@@ -110,6 +119,7 @@ class Generator {
   std::deque<Task> read_;  // from the queue, not yet prefilled
   std::deque<ActivePrompt> prompts_;
   std::vector<GenerateRow> live_;
+  std::deque<GenerateRow> suspended_;         // without keys and values, since memory ran out; in order
   std::vector<float> start_logits_, logits_;  // [rows, 4096] of the last prefill and of the last check_group
   uint64_t done_bases_ = 0;
   struct {
@@ -122,7 +132,7 @@ class Generator {
 bool Generator::next_prompt() {
   if (!read_.empty() || ended_) return !read_.empty();
   if (queue_.try_pop(read_)) return true;
-  if (!live_.empty() || !prompts_.empty()) return false;
+  if (!live_.empty() || !prompts_.empty()) return false;  // nor are there suspended ones
   ended_ = !queue_.pop(read_);
   return !ended_;
 }
@@ -156,11 +166,16 @@ bool Generator::prefill() {
   for (size_t i = 0; i < group.size(); ++i)
     chunks.push_back(
         {&sequences[i], group[i]->context, group[i]->context.size() - 1, group[i]->context.size()});
-  const HiddenRows rows = engine_.decoder().forward(chunks);
-  start_logits_.resize(rows.count * ops::kKmers);
-  engine_.head().kmer_logits(rows, start_logits_.data());
   std::vector<std::optional<Sequence>> drafts(group.size());
-  if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
+  try {
+    const HiddenRows rows = engine_.decoder().forward(chunks);
+    start_logits_.resize(rows.count * ops::kKmers);
+    engine_.head().kmer_logits(rows, start_logits_.data());
+    if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
+  } catch (const OutOfMemory&) {
+    read_.insert(read_.begin(), tasks.begin(), tasks.end());
+    throw;
+  }
   for (size_t i = 0; i < group.size(); ++i)
     prompts_.push_back({group[i], std::move(sequences[i]), std::move(drafts[i]),
                         start_logits_.data() + i * ops::kKmers, tasks[i].first, tasks[i].end});
@@ -210,6 +225,53 @@ void Generator::start_samples() {
   }
 }
 
+// After memory ran out, and the batch limit is smaller: brings the samples to where they stood when they drew
+// last, and takes keys and values from the latest until the others have room to grow.
+void Generator::suspend_samples() {
+  retire_finished();
+  for (GenerateRow& row : live_) {
+    row.proposed.clear();
+    row.sequence->truncate(row.prompt->context.size() + row.kmers.size() - 1);
+    const size_t drafted = row.prompt->draft_context.size() + row.kmers.size() - 1;
+    if (row.draft) row.draft->truncate(std::min(row.draft->length(), drafted));
+  }
+  while (live_.size() > 1 && engine_.decoder().kv().pages_in_use() + promised_pages() > page_limit()) {
+    live_.back().sequence.reset();
+    live_.back().draft.reset();
+    suspended_.push_front(std::move(live_.back()));
+    live_.pop_back();
+  }
+  if (!suspended_.empty())
+    log::info("generate", std::to_string(suspended_.size()) + " of " +
+                              std::to_string(live_.size() + suspended_.size()) +
+                              " living samples wait for memory, and are then computed anew up to there");
+}
+
+// Gives suspended samples their keys and values again, as many as there is room for: computed as at first,
+// the prompt's apart from those of what was drawn.
+void Generator::resume_samples() {
+  while (!suspended_.empty()) {
+    GenerateRow& row = suspended_.front();
+    const std::vector<uint32_t>& context = row.prompt->context;
+    const size_t row_pages = pages(context.size() + row.prompt->kmers()) + 1;
+    if (!live_.empty() && engine_.decoder().kv().pages_in_use() + promised_pages() + row_pages > page_limit())
+      return;
+    std::vector<uint32_t> drawn;
+    for (const uint16_t kmer : row.kmers) drawn.push_back(engine_.config().layout.kmer0() + kmer);
+    drawn.pop_back();
+    Sequence sequence = engine_.decoder().kv().make_sequence();
+    for (const std::vector<uint32_t>& tokens : {context, drawn}) {
+      const Chunk chunk{&sequence, tokens, tokens.size(), tokens.size()};  // no row is wanted
+      engine_.decoder().forward(std::span(&chunk, 1));
+    }
+    if (drafter_ && drafter_->on())
+      row.draft = std::move(drafter_->prefill(std::span(&row.prompt, 1)).front());
+    row.sequence = std::move(sequence);
+    live_.push_back(std::move(row));
+    suspended_.pop_front();
+  }
+}
+
 // One pass for every living sample: a 6-mer each, and those of the draft that the target agrees with.
 void Generator::round() {
   const Stopwatch whole;
@@ -230,9 +292,7 @@ void Generator::round() {
   ++total_.rounds;
   total_.rounds_seconds += whole.seconds();
 
-  for (GenerateRow& row : live_)
-    if (row.done()) retire(row);
-  std::erase_if(live_, [](const GenerateRow& row) { return row.done(); });
+  retire_finished();
   uint64_t bases = done_bases_;
   for (const GenerateRow& row : live_) bases += kKmerLength * row.kmers.size() - row.prompt->given;
   if (!live_.empty()) progress_.update(number_, bases, live_.front().prompt->name);
@@ -267,6 +327,12 @@ void Generator::check_group(std::span<GenerateRow> rows) {
     if (!row.finite) not_finite(row);
     row.sequence->truncate(row.prompt->context.size() + row.kmers.size() - 1);
   }
+}
+
+void Generator::retire_finished() {
+  for (GenerateRow& row : live_)
+    if (row.done()) retire(row);
+  std::erase_if(live_, [](const GenerateRow& row) { return row.done(); });
 }
 
 void Generator::retire(GenerateRow& row) {

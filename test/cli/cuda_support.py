@@ -12,10 +12,10 @@ def emulated(*args, env=None, folder=EMULATED, **options):
     return command([os.path.join(folder, "carbon"), *args], env=env, timeout=120, **options)
 
 
-def least_memory(run, enough, tolerance=1 << 14):
-    """The least bytes of GPU memory with which run({"CARBON_EMULATED_MEMORY": bytes}) does what it does with `enough`, to
-    within a tolerance: bytes that do not do, bytes that do, and the result with those."""
-    fails, does, least = 1 << 20, 1 << 26, None
+def least_memory(run, enough, fails=1 << 20, does=1 << 26, tolerance=1 << 14):
+    """The least bytes of GPU memory with which run({"CARBON_EMULATED_MEMORY": bytes}) does what it did as `enough`, to within
+    a tolerance: bytes that do not do, bytes that do, and the result with those. It starts from two such numbers."""
+    least = None
     while does - fails > tolerance:
         memory = (fails + does) // 2
         result = run({"CARBON_EMULATED_MEMORY": str(memory)})

@@ -148,9 +148,9 @@ def bench_gpu_refuses():
         expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
 
 
-def runs_out_of_memory(name):
+def runs_out_of_memory(name, *more):
     sizes = dict(head_dim=64, hidden=64, layers=1)
-    run = lambda env=None: score("cuda", run=lambda _, *args, env: emulated(name, *args, env=env), env=env, **sizes)
+    run = lambda env=None: score("cuda", *more, run=lambda _, *args, env: emulated(name, *args, env=env), env=env, **sizes)
     enough = run()
     expect(enough.rc == 0, "expected rc 0", enough)
     # With the least memory that will do a batch has been halved, and with less there is an error.
@@ -161,8 +161,22 @@ def runs_out_of_memory(name):
 
 @case
 def out_of_memory():
-    for name in ("score", "embed"):
-        runs_out_of_memory(name)
+    runs_out_of_memory("score")
+    runs_out_of_memory("embed")
+
+
+@case
+def out_of_memory_while_generating():
+    """Keys and values take most of the memory, so that samples must give theirs up and go on later."""
+    large = model(hidden=32, layers=1, heads=8, kv_heads=8, head_dim=64, intermediate=16)
+    for more in ((), ("--draft", model(head_dim=64, hidden=64, layers=1), "--draft-tokens", "2")):
+        run = lambda env=None: emulated("generate", "-v", "4", "-m", large, "--device", "cuda", "--batch-tokens", "256",
+                                        "--unconditional", "-n", "10", "-l", "30", *more, env=env)
+        enough = run()
+        expect(enough.rc == 0 and "wait for memory" not in enough.err, "all samples at a time", enough)
+        _, _, least = least_memory(run, enough, fails=1 << 23, does=1 << 24, tolerance=1 << 16)
+        expect(any("out of memory: going on with" in line for line in least.messages("W")), "a smaller batch", least)
+        expect(any("wait for memory" in line for line in least.messages("I")), "suspended samples", least)
 
 
 main()

@@ -2,6 +2,7 @@
 // however sequences are cut, shared and batched, and without leaving memory behind.
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "src/decoder/decoder.hpp"
@@ -207,6 +208,35 @@ void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
   checks.that(free_memory() == before, "a backend leaves memory behind");
 }
 
+/// When there is memory for more pages but none for the longer list of them, the pages in use are still
+/// found, and later new ones are. Only in emulation, where the memory is set to the byte.
+void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, kWays[1]));
+  const Tokens tokens = random_tokens(checkpoint, 50, 3), first(tokens.begin(), tokens.begin() + 20),
+               rest(tokens.begin() + 20, tokens.end());
+  const std::vector<double> whole = marginals(model, tokens);
+  Sequence begun = model.decoder.kv().make_sequence();
+  marginals(model, begun, first);
+
+  constexpr size_t kPool = 64, kListed = 2 * kPool;  // pages of an allocation, and in the first list
+  std::vector<Sequence> others;
+  while (model.decoder.kv().pages_in_use() < kListed) {
+    others.push_back(model.decoder.kv().make_sequence());
+    others.back().reserve(1);
+  }
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  const size_t pool = kPool * model.decoder.kv().store().page_bytes();
+  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + pool + sizeof(void*)).c_str(), 1);
+  Sequence more = model.decoder.kv().make_sequence();
+  checks.refused([&] { more.reserve(1); }, "the list of KV pages");
+  checks.that(same_bits(tail(whole, 20), marginals(model, begun, rest)), "a sequence begun before");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  checks.that(same_bits(whole, marginals(model, more, tokens)), "a sequence of a new page");
+}
+
 /// Options of make_checkpoint, and tokens to compare: the reference takes about a second for one of a
 /// published shape.
 struct Shape {
@@ -255,6 +285,8 @@ void check_decoder(Checks& checks, const Machine& machine) {
                    machine.emulated ? emulated : whole);
     });
   }
+  if (machine.emulated)
+    checks.run("pages outlive a failed allocation", [&] { survives_a_failed_reserve(checks, machine); });
   checks.run("nothing is left behind",
              [&] { leaves_nothing(checks, machine, machine.emulated ? 2 : 10000); });
 }
