@@ -6,9 +6,10 @@ the program, so that loading, choosing a device and running out of memory are th
 import os
 import re
 import shutil
+import sys
 
 from cuda_support import EMULATED, emulated, least_memory
-from harness import (CARBON, MAKE_CHECKPOINT, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
+from harness import (CARBON, DATA, MAKE_CHECKPOINT, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
                      fresh, main, model, to_fasta, write)
 
 SEQUENCES = to_fasta([("s%d" % i, ("ACGTTGCAAC" * 40)[i:240 + 17 * i]) for i in range(4)])
@@ -124,9 +125,18 @@ def bench_gpu_prints_a_table():
     expect(result.rc == 0, "expected rc 0", result)
     expect(re.search(r"^device: cuda:0 emulated GPU", result.text, re.M) and "commit: abc\n" in result.text, "heading", result)
     rows = [line.strip("| ").split(" | ") for line in result.lines() if line.startswith("| tiny")]
-    expect_equal(len(rows), 6, "rows")
+    expect_equal(len(rows), 8, "rows")
     # The tiny shape: a layer of width 64, 2 heads of 64 that share one of keys and values, 64 wide inside.
     weights = 64 * (2 * 128 + 2 * 64 + 3 * 64) + 4096 * 64
+    sites = [row for row in rows if row[2].startswith("vep")]
+    rows = [row for row in rows if not row[2].startswith("vep")]
+    expect_equal([row[:2] for row in sites], [["tiny", "library"], ["tiny", "own"]], "rows of vep")
+    # 2 sites on 2 strands: 20 tokens of which 11 go through the head, and 10 of the alternative behind 10 that are shared.
+    keys, other, head = 64 * 2 * 64, 64 * (2 * 128 + 3 * 64), 4096 * 64
+    operations = 4 * (2 * (30 * keys + 21 * (other + head)) + 4 * 128 * (sum(range(10, 21)) + sum(range(11, 21))))
+    for row in sites:
+        expect_close(float(row[3]) * 1e12 / operations, 1, 0.001, "operations of vep")
+        expect_close(float(row[5]) * float(row[6]) / 1000 / 2, 1, 0.01, "variants a second")
     for row, (products, sequences, before, tokens) in zip(rows, [
             (products, *work) for products in ("library", "own") for work in ((2, 0, 20), (1, 64, 1), (3, 64, 1))]):
         expect_equal(row[:2], ["tiny", products], "which product")
@@ -138,6 +148,16 @@ def bench_gpu_prints_a_table():
         rate, ms, least, ratio = float(row[5]), float(row[6]), float(row[7]), float(row[8].split()[0])
         expect_close(rate * ms / 1000 / (sequences * tokens), 1, 0.01, "tokens a second")
         expect_close(ratio, least / ms, 0.01, "achieved / limit")
+
+
+@case
+def bench_gpu_beside_transformers():
+    result = command(["bench/gpu/run.sh", "--model", "tiny"], timeout=120, cwd=os.path.dirname(os.path.dirname(DATA)),
+                     env={"BUILD": EMULATED, "CARBON_MAKE_CHECKPOINT": MAKE_CHECKPOINT, "PYTHON": sys.executable})
+    expect(result.rc == 0, "expected rc 0", result)
+    expect_equal(len([line for line in result.lines() if line.startswith("| tiny")]), 8, "rows")
+    for what in ("transformers", "parity with transformers"):
+        expect(re.search("^%s: SKIPPED: .*torch" % what, result.text, re.M), what + " is left out, and it says so", result)
 
 
 @case
