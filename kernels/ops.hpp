@@ -10,7 +10,7 @@
 //
 // Invariance: the value written for a row depends on that row's inputs alone, never on how many rows a call
 // has, on the number of threads or on neighbours. Each operation's reduction order is fixed by the weight's
-// shape.
+// shape and the class of the rows.
 //
 // Errors: carbon::Error for what cannot be done (out of memory, an unsupported shape), thrown before any
 // write.
@@ -35,6 +35,14 @@ inline constexpr size_t kPageTokens = 64;
 /// eq. 7).
 inline constexpr size_t kBases = 6, kLetters = 4, kKmers = 4096;
 inline constexpr size_t kMarginals = kBases * kLetters;
+
+/// What rows are for. A backend may sum matrix products in another order for either class, so that rows of
+/// the two may differ in their last bits; within a class the order is one. The caller names the class by what
+/// it does, never by how many rows it has.
+enum class RowClass {
+  prefill,  // what is read: windows to score, prompts, embeddings. Many rows, bound by the matrix rate
+  decode,   // what is generated, and proposals verified on the way. Few rows, bound by the weights' bytes
+};
 
 /// A matrix [rows = outputs, cols = inputs] made ready for linear(). The view it was made from must outlive
 /// it.
@@ -110,7 +118,8 @@ class Backend {
 
   /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, w.cols()], out f32 with leading dimension ld_out >=
   /// w.rows().
-  virtual void linear(const void* act, size_t n, const Weight& w, float* out, size_t ld_out) = 0;
+  virtual void linear(const void* act, size_t n, const Weight& w, float* out, size_t ld_out,
+                      RowClass row_class = RowClass::prefill) = 0;
 
   /// q, k: f32 rows with leading dimension ld holding heads of head_dim; rotates k (rotate-half layout) and
   /// appends k, v to the pages of `runs` at `layer`. v shares ld. Row i of the buffers is row i of the runs.
@@ -126,6 +135,17 @@ class Backend {
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up f32 [n, 2 * width].
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;
 
+  /// linear() by `gate` and by `up`, of the same shape, and swiglu() of the two, to the same bits: out [n,
+  /// gate.rows()] in the activation type. `gate_up` is scratch, f32 [n, 2 * gate.rows()]; `out` overlaps
+  /// neither it nor act. A backend that need not store the two products in between has its own.
+  virtual void linear_swiglu(const void* act, size_t n, const Weight& gate, const Weight& up, float* gate_up,
+                             void* out, RowClass row_class = RowClass::prefill) {
+    const size_t width = gate.rows();
+    linear(act, n, gate, gate_up, 2 * width, row_class);
+    linear(act, n, up, gate_up + width, 2 * width, row_class);
+    swiglu(gate_up, n, width, out);
+  }
+
   /// out[i, :] = x[rows[i], :], f32 [rows.size(), width].
   virtual void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) = 0;
 
@@ -137,17 +157,20 @@ class Backend {
   /// ln sum of softmax(z) over the 6-mers whose base j is letter b. `w` is the [4096, width] slice of the
   /// head in 6-mer order. out: host [n, 6, 4], natural logs. A row with a non-finite logit gets NaN in all 24
   /// places.
-  virtual void marginals(const void* act, size_t n, const Weight& w, double* out) = 0;
+  virtual void marginals(const void* act, size_t n, const Weight& w, double* out,
+                         RowClass row_class = RowClass::prefill) = 0;
 
   /// z = act . w^T, to the host: out f32 [n, w.rows()].
-  virtual void logits(const void* act, size_t n, const Weight& w, float* out) = 0;
+  virtual void logits(const void* act, size_t n, const Weight& w, float* out,
+                      RowClass row_class = RowClass::prefill) = 0;
 
   /// Online log-sum-exp over one slice of the vocabulary: (maximum[i], sum[i]) becomes the pair after seeing
   /// the logits act[i] . w^T, so that ln sum exp = maximum + ln sum; start from (-inf, 0). Where targets[i]
   /// lies in [0, w.rows()) its logit goes to target_logit[i]. All arrays are host, length n. A non-finite
   /// logit makes sum NaN.
   virtual void logsumexp(const void* act, size_t n, const Weight& w, std::span<const int64_t> targets,
-                         double* maximum, double* sum, double* target_logit) = 0;
+                         double* maximum, double* sum, double* target_logit,
+                         RowClass row_class = RowClass::prefill) = 0;
 };
 
 struct CpuOptions {

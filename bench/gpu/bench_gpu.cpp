@@ -4,8 +4,10 @@
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //
 // Random weights of the published shapes, whole models, bf16, with products by the library and by the
-// backend's own kernels. Prefill is what `carbon score` does with two windows of 8,192 bp; a decode step
-// gives every sequence of a batch, 1,024 tokens long, one more token and fetches its marginals. The limit is
+// backend's own kernels. Prefill is what `carbon score` does with two windows of 8,192 bp, by the library; a
+// decode step gives every sequence of a batch, 1,024 tokens long, one more token and fetches its marginals,
+// as `carbon generate` does by the own kernels. The other two rows are what each would be otherwise: prefill
+// where no library product passes its test, and decode in the prefill class (ops::RowClass). The limit is
 // the time that the operations take at the measured matrix rate or the bytes at the measured copy bandwidth,
 // whichever is longer (work.hpp). vep is the centered recipe on both strands with one alternative allele a
 // site, as many sites as --batch-tokens takes by default; its limit counts what two alleles share once.
@@ -75,7 +77,7 @@ class Model {
   const ModelConfig& config() const { return decoder_.config(); }
 
   /// Seconds of a forward of `sequences` sequences by `tokens` tokens behind `before` that are in the cache.
-  double forward_seconds(size_t sequences, size_t before, size_t tokens) {
+  double forward_seconds(size_t sequences, size_t before, size_t tokens, ops::RowClass row_class) {
     const std::vector<uint32_t> past = make_tokens(before), next = make_tokens(tokens);
     std::vector<Sequence> all;
     for (size_t i = 0; i < sequences; ++i) {
@@ -89,7 +91,7 @@ class Model {
     for (Sequence& sequence : all) chunks.push_back({&sequence, next, 0, tokens});
     std::vector<double> marginals(sequences * tokens * ops::kMarginals);
     return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
-      head_.marginals(decoder_.forward(chunks), marginals.data());
+      head_.marginals(decoder_.forward(chunks, row_class), marginals.data());
       for (Sequence& sequence : all) sequence.truncate(before);
     });
   }
@@ -138,10 +140,11 @@ void print_numbers(const Work& work, double rate, double seconds, const Limits& 
 }
 
 void print_row(const char* shape, const char* products, const std::string& what, Model& model,
-               const Limits& limits, size_t sequences, size_t before, size_t tokens) {
+               const Limits& limits, size_t sequences, size_t before, size_t tokens,
+               ops::RowClass row_class) {
   std::printf("| %s | %s | %s | ", shape, products, what.c_str());
   try {
-    const double seconds = model.forward_seconds(sequences, before, tokens);
+    const double seconds = model.forward_seconds(sequences, before, tokens, row_class);
     print_numbers(forward_work(model.config(), sequences, before, tokens),
                   static_cast<double>(sequences * tokens) / seconds, seconds, limits);
   } catch (const OutOfMemory&) {
@@ -173,10 +176,10 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
       Model model(checkpoint, {DType::bf16, settings.device, library});
       print_row(shape.name, products,
                 "prefill, " + std::to_string(kWindows) + " windows of " + std::to_string(kWindow), model,
-                limits, kWindows, 0, kWindow);
+                limits, kWindows, 0, kWindow, ops::RowClass::prefill);
       for (const size_t batch : {size_t{1}, kLargeBatch})
         print_row(shape.name, products, "decode, batch " + std::to_string(batch), model, limits, batch,
-                  kContext, 1);
+                  kContext, 1, library ? ops::RowClass::prefill : ops::RowClass::decode);
       print_vep_row(shape.name, products, model, limits);
     } catch (const OutOfMemory&) {
       std::printf("| %s | %s | the weights | do not fit | | | | | |\n", shape.name, products);

@@ -1,102 +1,86 @@
-// Rotary embedding, the KV page layout and causal attention: included after linear.inl. Ends with the table.
+// Causal attention: included after kv_page.inl. Ends with the table of kernels.
 //
-// Attention is computed in f32, for a block of rows (positions x heads of a group) against one page of keys
-// at a time, in ascending order, with the running maximum and sum of an online softmax. Both products run
-// through one micro-kernel in which an element is a single chain of fma over ascending k, so a row's result
+// Scores and sums are f32, for a block of rows (positions x heads of a group) against one page of keys at a
+// time, in ascending order, with the running maximum and sum of an online softmax. Both products run through
+// one micro-kernel in which an element is a single chain of multiply-adds over ascending k, so a row's result
 // does not depend on the rows beside it. A row never touches a key that it may not see, not even with weight
 // zero (a NaN there stays there).
 
-/// out = the rotated head: (x1 c - x2 s, x2 c + x1 s) for the two halves, times `scale`.
-void rotate(const float* x, const float* cos, const float* sin, size_t head_dim, float scale, float* out) {
-  const size_t half = head_dim / 2;
-  for (size_t j = 0; j < half; ++j) {
-    const float a = x[j], b = x[half + j];
-    out[j] = (a * cos[j] - b * sin[j]) * scale;
-    out[half + j] = (b * cos[j] + a * sin[j]) * scale;
-  }
-}
-
-inline void round_head(const float* in, size_t n, float* out) {
-  __builtin_memcpy(out, in, n * sizeof(float));
-}
-inline void round_head(const float* in, size_t n, bf16* out) {
-  narrow(in, n, out);
-}
-
-template <class T>
-void append_typed(const AppendRange& g, T* k_page, T* v_page) {
-  float rotated[kMaxHeadDim];
-  T rounded[kMaxHeadDim];
-  for (size_t row = 0; row < g.rows; ++row) {
-    const size_t slot = g.slot + row, angle = row * (g.head_dim / 2);
-    rotate(g.k + row * g.ld, g.cos + angle, g.sin + angle, g.head_dim, 1.0f, rotated);
-    round_head(rotated, g.head_dim, rounded);
-    for (size_t d = 0; d < g.head_dim; ++d) k_page[d * kPage + slot] = rounded[d];
-    round_head(g.v + row * g.ld, g.head_dim, v_page + slot * g.value_dim);
-  }
-}
-
-void append_kv(const AppendRange& g) {
-  if (g.type == DType::bf16)
-    append_typed(g, static_cast<bf16*>(g.k_page), static_cast<bf16*>(g.v_page));
-  else
-    append_typed(g, static_cast<float*>(g.k_page), static_cast<float*>(g.v_page));
-}
-
-/// c[r, :] = a[r, :] . b (or +=) for Rows rows and Vectors * kLanes columns.
-template <size_t Rows, size_t Vectors>
-void outer_tile(const float* a, size_t lda, const float* b, size_t ldb, size_t k, float* c, size_t ldc,
-                bool add_to) {
+/// c[r, :] = a[r, :] . b (or +=) for Rows rows and Vectors * kLanes columns; b's rows are ldb elements apart.
+template <class Products, size_t Rows, size_t Vectors>
+void outer_tile(const typename Products::Element* a, size_t lda, const typename Products::Element* b,
+                size_t ldb, size_t k, float* c, size_t ldc, bool add_to) {
+  constexpr size_t step = Products::kStep;
   vf acc[Rows][Vectors];
 #pragma GCC unroll 8
   for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (size_t v = 0; v < Vectors; ++v) acc[r][v] = add_to ? load(c + r * ldc + v * kLanes) : zero();
-  for (size_t i = 0; i < k; ++i) {
-    vf row[Vectors];
+  size_t i = 0;
+  for (; i + step <= k; i += step, b += ldb) {
+    decltype(Products::right(b)) row[Vectors];
 #pragma GCC unroll 4
-    for (size_t v = 0; v < Vectors; ++v) row[v] = load(b + i * ldb + v * kLanes);
+    for (size_t v = 0; v < Vectors; ++v) row[v] = Products::right(b + v * kLanes * step);
 #pragma GCC unroll 8
     for (size_t r = 0; r < Rows; ++r) {
-      const vf x = set1(a[r * lda + i]);
+      const auto x = Products::left(a + r * lda + i);
 #pragma GCC unroll 4
-      for (size_t v = 0; v < Vectors; ++v) acc[r][v] = fma(x, row[v], acc[r][v]);
+      for (size_t v = 0; v < Vectors; ++v) acc[r][v] = Products::mac(acc[r][v], x, row[v]);
     }
   }
+  if constexpr (step == 2)
+    if (i < k)
+#pragma GCC unroll 4
+      for (size_t v = 0; v < Vectors; ++v) {
+        const auto last = Products::right_first(b + v * kLanes * step);
+#pragma GCC unroll 8
+        for (size_t r = 0; r < Rows; ++r)
+          acc[r][v] = Products::mac(acc[r][v], Products::left(a + r * lda + i), last);
+      }
 #pragma GCC unroll 8
   for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (size_t v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, acc[r][v]);
 }
 
-template <size_t Vectors, size_t Rows = kTileRows>
-INLINE void outer_rows(size_t rows, const float* a, size_t lda, const float* b, size_t ldb, size_t k,
-                       float* c, size_t ldc, bool add_to) {
+template <class Products, size_t Vectors, size_t Rows = kTileRows>
+INLINE void outer_rows(size_t rows, const typename Products::Element* a, size_t lda,
+                       const typename Products::Element* b, size_t ldb, size_t k, float* c, size_t ldc,
+                       bool add_to) {
   if (rows >= Rows)
-    outer_tile<Rows, Vectors>(a, lda, b, ldb, k, c, ldc, add_to);
+    outer_tile<Products, Rows, Vectors>(a, lda, b, ldb, k, c, ldc, add_to);
   else if constexpr (Rows > 1)
-    outer_rows<Vectors, Rows - 1>(rows, a, lda, b, ldb, k, c, ldc, add_to);
+    outer_rows<Products, Vectors, Rows - 1>(rows, a, lda, b, ldb, k, c, ldc, add_to);
 }
 
 /// c [rows, n] = a [rows, k] . b [k, n], or added to c; n is a multiple of kValuePad, hence of kLanes.
-void outer_product(size_t rows, const float* a, size_t lda, const float* b, size_t ldb, size_t n, size_t k,
-                   float* c, size_t ldc, bool add_to) {
+/// b holds its rows in groups of kStep, interleaved; an odd k leaves the second row of its last pair out.
+template <class Products>
+void outer_product(size_t rows, const typename Products::Element* a, size_t lda,
+                   const typename Products::Element* b, size_t n, size_t k, float* c, size_t ldc,
+                   bool add_to) {
   static_assert(kValuePad % kLanes == 0 && kPage % (4 * kLanes) == 0);
+  constexpr size_t step = Products::kStep;
+  const size_t ldb = n * step;
   size_t column = 0;
   for (; column + 4 * kLanes <= n; column += 4 * kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<4>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
+      outer_rows<Products, 4>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
+                              ldc, add_to);
   for (; column + 2 * kLanes <= n; column += 2 * kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<2>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
+      outer_rows<Products, 2>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
+                              ldc, add_to);
   for (; column < n; column += kLanes)
     for (size_t r = 0; r < rows; r += kTileRows)
-      outer_rows<1>(rows - r, a + r * lda, lda, b + column, ldb, k, c + r * ldc + column, ldc, add_to);
+      outer_rows<Products, 1>(rows - r, a + r * lda, lda, b + column * step, ldb, k, c + r * ldc + column,
+                              ldc, add_to);
 }
 
-/// Where a block's working set lies in scratch; every part begins at a multiple of 16 floats.
+/// Where a block's working set lies in scratch; every part begins at a multiple of 16 floats. Sums are kept a
+/// lane, to be added up once at the end.
 struct AttentionScratch {
-  float *q, *p, *o, *largest, *sum, *keys, *values;
+  float *q, *scores, *weights, *out, *largest, *next, *factor, *sums, *keys, *values;
   size_t total;
 
   AttentionScratch(float* base, size_t rows, size_t head_dim, size_t value_dim) {
@@ -107,10 +91,13 @@ struct AttentionScratch {
       return base + here;
     };
     q = take(rows * head_dim);
-    p = take(rows * kPage);
-    o = take(rows * value_dim);
+    scores = take(rows * kPage);
+    weights = take(rows * kPage);
+    out = take(rows * value_dim);
     largest = take(rows);
-    sum = take(rows);
+    next = take(rows);
+    factor = take(rows);
+    sums = take(rows * kLanes);
     keys = take(head_dim * kPage);
     values = take(kPage * value_dim);
     total = at;
@@ -121,107 +108,137 @@ size_t attention_scratch(size_t rows, size_t head_dim, size_t value_dim) {
   return AttentionScratch(nullptr, rows, head_dim, value_dim).total;
 }
 
-/// One row of scores to softmax numerators against the running maximum; the first `visible` keys count.
-/// Returns the new maximum and adds nothing: `*sum` is the sum of this tile's numerators.
-INLINE float softmax_row(float* p, size_t visible, float largest, float* sum) {
-  for (size_t i = visible; i < kPage; ++i) p[i] = -__builtin_inff();
-  vf m = set1(largest);
-  for (size_t i = 0; i < kPage; i += kLanes) m = vmax(load(p + i), m);
-  const float next = hmax(m);
-  const vf shift = set1(next);
-  vf total = zero();
-  for (size_t i = 0; i < kPage; i += kLanes) {
-    const vf e = exp_vector(sub(load(p + i), shift));
-    store(p + i, e);
-    total = add(total, e);
+/// A block of rows on its way along the pages.
+template <class Products>
+struct AttentionBlock {
+  using Page = typename Products::Page;
+  using Element = typename Products::Element;
+
+  const AttentionRange& g;
+  const AttentionScratch s;
+  const size_t rows;
+  Element *const q, *const weights;
+
+  explicit AttentionBlock(const AttentionRange& range)
+      : g(range),
+        s(range.scratch, range.positions * range.group, range.head_dim, range.value_dim),
+        rows(range.positions * range.group),
+        q(reinterpret_cast<Element*>(s.q)),
+        weights(reinterpret_cast<Element*>(s.weights)) {}
+
+  /// The keys of the tile from `first` on that position g.position + i may see.
+  size_t visible_keys(size_t i, size_t first) const { return least(kPage, g.position + i + 1 - first); }
+
+  /// Rotated and scaled queries, an empty softmax, zero outputs.
+  void begin() {
+    const float scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(g.head_dim)));
+    float rotated[kMaxHeadDim + kLanes];
+    for (size_t i = 0; i < g.positions; ++i)
+      for (size_t h = 0; h < g.group; ++h) {
+        const size_t angle = i * (g.head_dim / 2);
+        rotate(g.q + i * g.ld + h * g.head_dim, g.cos + angle, g.sin + angle, g.head_dim, scale, rotated);
+        keep_row(rotated, g.head_dim, q + (i * g.group + h) * g.head_dim);
+      }
+    for (size_t r = 0; r < rows; ++r) s.largest[r] = -__builtin_inff();
+    __builtin_memset(s.sums, 0, rows * kLanes * sizeof(float));
+    __builtin_memset(s.out, 0, rows * g.value_dim * sizeof(float));
   }
-  *sum = hsum(total);
-  return next;
-}
 
-/// The page's keys and values as f32: the page itself, or a widened copy in scratch.
-struct Tile {
-  const float *keys, *values;
-};
-INLINE Tile load_tile(const AttentionRange& g, const AttentionScratch& s, size_t tile) {
-  const char* const page = static_cast<const char*>(g.page_base[g.pages[tile]]);
-  const char* const k = page + g.k_offset;
-  const char* const v = page + g.v_offset;
-  if (g.kv_type == DType::f32) return {reinterpret_cast<const float*>(k), reinterpret_cast<const float*>(v)};
-  widen_typed(reinterpret_cast<const bf16*>(k), g.head_dim * kPage, s.keys);
-  widen_typed(reinterpret_cast<const bf16*>(v), kPage * g.value_dim, s.values);
-  return {s.keys, s.values};
-}
-
-/// The keys of the tile from `first` on that position g.position + i may see.
-INLINE size_t visible_keys(const AttentionRange& g, size_t i, size_t first) {
-  return least(kPage, g.position + i + 1 - first);
-}
-
-/// The tile of keys from `first` on, for the positions [i, g.positions) that see at least one of them.
-void attend_tile(const AttentionRange& g, const AttentionScratch& s, size_t first, size_t i) {
-  const Tile tile = load_tile(g, s, first / kPage);
-  const size_t dim = g.value_dim, rows = g.positions * g.group;
-  outer_product(rows - i * g.group, s.q + i * g.group * g.head_dim, g.head_dim, tile.keys, kPage, kPage,
-                g.head_dim, s.p + i * g.group * kPage, kPage, false);
-  for (size_t r = i * g.group; r < rows; ++r) {
-    float sum;
-    const float before = s.largest[r];
-    s.largest[r] = softmax_row(s.p + r * kPage, visible_keys(g, r / g.group, first), before, &sum);
-    const vf scale = exp_vector(set1(before - s.largest[r]));
-    float* const o = s.o + r * dim;
-    for (size_t d = 0; d < dim; d += kLanes) store(o + d, mul(load(o + d), scale));
-    float factor;
-    store_part(&factor, scale, 1);
-    s.sum[r] = s.sum[r] * factor + sum;
-  }
-  while (i < g.positions) {
-    const size_t visible = visible_keys(g, i, first);
-    const size_t n = visible == kPage ? rows - i * g.group : g.group;
-    outer_product(n, s.p + i * g.group * kPage, kPage, tile.values, dim, dim, visible,
-                  s.o + i * g.group * dim, dim, true);
-    i += n / g.group;
-  }
-}
-
-template <class Act>
-void attention_typed(const AttentionRange& g, Act* act) {
-  const size_t rows = g.positions * g.group;
-  const AttentionScratch s(g.scratch, rows, g.head_dim, g.value_dim);
-  const float scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(g.head_dim)));
-  for (size_t i = 0; i < g.positions; ++i)
-    for (size_t h = 0; h < g.group; ++h) {
-      const size_t angle = i * (g.head_dim / 2);
-      rotate(g.q + i * g.ld + h * g.head_dim, g.cos + angle, g.sin + angle, g.head_dim, scale,
-             s.q + (i * g.group + h) * g.head_dim);
+  /// The tile of keys from `first` on, for the positions [i, g.positions) that see at least one of them.
+  void tile(size_t first, size_t i) {
+    const char* const page = static_cast<const char*>(g.page_base[g.pages[first / kPage]]);
+    const size_t begin = i * g.group;
+    const Element* const keys = Products::operand(reinterpret_cast<const Page*>(page + g.k_offset),
+                                                  g.head_dim * kPage, reinterpret_cast<Element*>(s.keys));
+    outer_product<Products>(rows - begin, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim,
+                            s.scores + begin * kPage, kPage, false);
+    raise_maxima(first, begin);
+    for (size_t r = begin; r < rows; ++r) weigh(r);
+    const Element* const values =
+        Products::operand(reinterpret_cast<const Page*>(page + g.v_offset), kPage * g.value_dim,
+                          reinterpret_cast<Element*>(s.values));
+    while (i < g.positions) {
+      const size_t visible = visible_keys(i, first);
+      const size_t n = visible == kPage ? rows - i * g.group : g.group;
+      outer_product<Products>(n, weights + i * g.group * kPage, kPage, values, g.value_dim, visible,
+                              s.out + i * g.group * g.value_dim, g.value_dim, true);
+      i += n / g.group;
     }
-  for (size_t r = 0; r < rows; ++r) {
-    s.largest[r] = -__builtin_inff();
-    s.sum[r] = 0.0f;
   }
-  __builtin_memset(s.o, 0, rows * g.value_dim * sizeof(float));
 
+  template <class Act>
+  void finish(Act* act) const {
+    for (size_t i = 0; i < g.positions; ++i)
+      for (size_t h = 0; h < g.group; ++h) {
+        const size_t r = i * g.group + h;
+        const vf sum = set1(hsum(load(s.sums + r * kLanes)));
+        const float* const o = s.out + r * g.value_dim;
+        Act* const out = act + i * g.ld_act + h * g.head_dim;
+        size_t d = 0;
+        for (; d + kLanes <= g.head_dim; d += kLanes) store(out + d, div(load(o + d), sum));
+        if (d < g.head_dim) store_part(out + d, div(load(o + d), sum), g.head_dim - d);
+      }
+  }
+
+ private:
+  static void keep_row(const float* in, size_t n, Element* out) {
+    size_t d = 0;
+    for (; d + kLanes <= n; d += kLanes) Products::keep(out + d, load(in + d));
+    if (d == n) return;
+    Element last[kLanes];
+    Products::keep(last, load_part(in + d, n - d));
+    __builtin_memcpy(out + d, last, (n - d) * sizeof(Element));
+  }
+
+  /// From the scores of a tile the new maximum of each row and the factor that brings earlier sums to it.
+  void raise_maxima(size_t first, size_t begin) {
+    for (size_t r = begin; r < rows; ++r) {
+      float* const scores = s.scores + r * kPage;
+      for (size_t j = visible_keys(r / g.group, first); j < kPage; ++j) scores[j] = -__builtin_inff();
+      vf m = set1(s.largest[r]);
+      for (size_t j = 0; j < kPage; j += kLanes) m = vmax(load(scores + j), m);
+      s.next[r] = hmax(m);
+    }
+    for (size_t r = begin; r < rows; r += kLanes) {
+      const size_t n = least(kLanes, rows - r);
+      const vf next = load_part(s.next + r, n);
+      store_part(s.factor + r, exp_vector(sub(load_part(s.largest + r, n), next)), n);
+      store_part(s.largest + r, next, n);
+    }
+  }
+
+  /// The weights of one row, as the product takes them, and its sums, brought to the new maximum.
+  void weigh(size_t r) {
+    const float* const scores = s.scores + r * kPage;
+    const vf shift = set1(s.largest[r]), factor = set1(s.factor[r]);
+    vf total = mul(load(s.sums + r * kLanes), factor);
+    for (size_t j = 0; j < kPage; j += kLanes)
+      total = add(total, Products::keep(weights + r * kPage + j, exp_vector(sub(load(scores + j), shift))));
+    store(s.sums + r * kLanes, total);
+    if (s.factor[r] == 1.0f) return;
+    float* const o = s.out + r * g.value_dim;
+    for (size_t d = 0; d < g.value_dim; d += kLanes) store(o + d, mul(load(o + d), factor));
+  }
+};
+
+template <class Products>
+void attention_typed(const AttentionRange& g) {
+  AttentionBlock<Products> block(g);
+  block.begin();
   const size_t end = g.position + g.positions;  // keys that the last position sees
   for (size_t first = 0; first < end; first += kPage)
-    attend_tile(g, s, first, first > g.position ? first - g.position : 0);
-
-  for (size_t i = 0; i < g.positions; ++i)
-    for (size_t h = 0; h < g.group; ++h) {
-      const size_t r = i * g.group + h;
-      const vf sum = set1(s.sum[r]);
-      const float* const o = s.o + r * g.value_dim;
-      Act* const out = act + i * g.ld_act + h * g.head_dim;
-      size_t d = 0;
-      for (; d + kLanes <= g.head_dim; d += kLanes) store(out + d, div(load(o + d), sum));
-      if (d < g.head_dim) store_part(out + d, div(load(o + d), sum), g.head_dim - d);
-    }
+    block.tile(first, first > g.position ? first - g.position : 0);
+  if (g.act_type == DType::bf16)
+    block.finish(static_cast<bf16*>(g.act));
+  else
+    block.finish(static_cast<float*>(g.act));
 }
 
 void attention(const AttentionRange& g) {
-  if (g.act_type == DType::bf16)
-    attention_typed(g, static_cast<bf16*>(g.act));
+  if (g.kv_type == DType::bf16)
+    attention_typed<Bf16Products>(g);
   else
-    attention_typed(g, static_cast<float*>(g.act));
+    attention_typed<FloatProducts<float>>(g);
 }
 
 constexpr Kernels make_table(const char* name) {

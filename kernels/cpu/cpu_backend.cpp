@@ -2,7 +2,8 @@
 //
 // The arithmetic is in the kernel tables (kernels.hpp) and in oneDNN; here are sizes, checks, scratch and
 // threads. One thread calls; the team it starts has exactly the number of threads asked for. Which thread
-// computes a range, and how ranges are cut, changes no bit of the results.
+// computes a range, and how ranges are cut, changes no bit of the results. Nor does the class of rows: the
+// products of one row and of thousands have one order here (measured of oneDNN at start-up), so it is unused.
 #include <omp.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace carbon::cpu {
 namespace {
 
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
-constexpr const char* kNumerics = "1";
+constexpr const char* kNumerics = "2";
 
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
@@ -58,7 +59,8 @@ class CpuBackend final : public ops::Backend {
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
   void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
                 void* act) override;
-  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) override;
+  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
+              ops::RowClass) override;
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
@@ -72,12 +74,12 @@ class CpuBackend final : public ops::Backend {
     if (count != 0) std::memcpy(host, device, count * sizeof(float));
   }
 
-  void marginals(const void* act, size_t n, const ops::Weight& w, double* out) override;
-  void logits(const void* act, size_t n, const ops::Weight& w, float* out) override {
-    linear(act, n, w, out, w.rows());
+  void marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass) override;
+  void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass rows) override {
+    linear(act, n, w, out, w.rows(), rows);
   }
   void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
-                 double* maximum, double* sum, double* target_logit) override;
+                 double* maximum, double* sum, double* target_logit, ops::RowClass) override;
 
  private:
   /// Runs f(task, thread) for every task; `work` is the size of all of it together.
@@ -205,7 +207,8 @@ const CpuWeight& own(const ops::Weight& w) {
   return *weight;
 }
 
-void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) {
+void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
+                        ops::RowClass) {
   const CpuWeight& weight = own(w);
   if (ld_out < w.rows())
     throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
@@ -337,12 +340,12 @@ void CpuBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f
   float* const z = static_cast<float*>(logits_.get());
   for (size_t first = 0; first < n; first += rows) {
     const size_t count = std::min(rows, n - first);
-    linear(at(act, first * w.cols()), count, w, z, w.rows());
+    linear(at(act, first * w.cols()), count, w, z, w.rows(), ops::RowClass::prefill);
     f(first, count, z);
   }
 }
 
-void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out) {
+void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass) {
   if (w.rows() != ops::kKmers)
     throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
                                  std::to_string(ops::kKmers) + " 6-mers");
@@ -356,7 +359,7 @@ void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, doub
 }
 
 void CpuBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
-                           double* maximum, double* sum, double* target_logit) {
+                           double* maximum, double* sum, double* target_logit, ops::RowClass) {
   if (targets.size() != n)
     throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
   need_scratch(kLogsumexpTile * sizeof(float));

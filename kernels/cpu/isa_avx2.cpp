@@ -18,6 +18,8 @@ namespace isa_avx2 {
 //
 #include "kernels/cpu/linear.inl"
 //
+#include "kernels/cpu/kv_page.inl"
+//
 #include "kernels/cpu/attention.inl"
 
 constexpr Kernels table = make_table("avx2");

@@ -23,6 +23,8 @@ namespace isa_avx512 {
 //
 #include "kernels/cpu/linear.inl"
 //
+#include "kernels/cpu/kv_page.inl"
+//
 #include "kernels/cpu/attention.inl"
 
 constexpr Kernels table = make_table("avx512");

@@ -15,6 +15,8 @@ namespace isa_generic {
 //
 #include "kernels/cpu/linear.inl"
 //
+#include "kernels/cpu/kv_page.inl"
+//
 #include "kernels/cpu/attention.inl"
 
 constexpr Kernels table = make_table("generic");

@@ -49,8 +49,8 @@ struct AppendRange {
   size_t head_dim, value_dim;
   const float* cos;  // [rows, head_dim / 2] at the first row's position
   const float* sin;
-  void* k_page;  // [head_dim, kPage]
-  void* v_page;  // [kPage, value_dim], value_dim = head_dim rounded up to kValuePad
+  void* k_page;  // laid out as kv_page.inl has it for the instruction set
+  void* v_page;  // value_dim = head_dim rounded up to kValuePad
   DType type;
 };
 

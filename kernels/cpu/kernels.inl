@@ -3,8 +3,9 @@
 //
 // vf is a vector of kLanes binary32 values. load widens bf16 and f16, store rounds to bf16 to nearest even;
 // *_part touch only the first n elements of memory and read the rest as zero. vmax(a, b) and vmin(a, b)
-// return b when either is NaN. fma(a, b, c) = a * b + c, fused where the CPU has it. pow2(n) = 2^n for
-// integral -127 < n < 128. hsum, hsum4 and hmax reduce a vector in a fixed order.
+// return b when either is NaN. fma(a, b, c) = a * b + c, fused where the CPU has it. scale2(p, n) = p * 2^n
+// for 0.5 < p < 2 and integral -252 < n < 255, rounded once. hsum, hsum4 and hmax reduce a vector in a fixed
+// order.
 
 /// exp(x): relative error about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
 INLINE vf exp_vector(vf x) {
@@ -22,9 +23,7 @@ INLINE vf exp_vector(vf x) {
   p = fma(p, r, set1(1.0f / 6));
   p = fma(p, r, set1(0.5f));
   p = add(fma(mul(r, r), p, r), set1(1.0f));
-  // In two steps, so that 2^n itself need not be a normal number.
-  const vf half = sub(fma(n, set1(0.5f), magic), magic);
-  return mul(mul(p, pow2(half)), pow2(sub(n, half)));
+  return scale2(p, n);
 }
 
 template <class In>

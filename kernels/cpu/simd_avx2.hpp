@@ -94,9 +94,13 @@ INLINE vf vmax(vf a, vf b) {
 INLINE vf vmin(vf a, vf b) {
   return _mm256_min_ps(a, b);
 }
-INLINE vf pow2(vf n) {
-  const __m256i biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(biased, 23));
+INLINE vf pow2(__m256i n) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
+// In two steps, so that 2^n itself need not be a normal number.
+INLINE vf scale2(vf p, vf n) {
+  const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
+  return mul(mul(p, pow2(half)), pow2(_mm256_sub_epi32(whole, half)));
 }
 
 INLINE float hmax(vf v) {

@@ -83,9 +83,8 @@ INLINE vf vmax(vf a, vf b) {
 INLINE vf vmin(vf a, vf b) {
   return _mm512_min_ps(a, b);
 }
-INLINE vf pow2(vf n) {
-  const __m512i biased = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
-  return _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23));
+INLINE vf scale2(vf p, vf n) {
+  return _mm512_scalef_ps(p, n);
 }
 
 INLINE __m256 upper_half(vf v) {
@@ -120,6 +119,21 @@ INLINE vpair load_pairs(const bf16* p) {
 }
 INLINE vpair load_pairs_part(const bf16* p, size_t n) {
   return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((uint64_t{1} << n) - 1), p);
+}
+/// Rounds to bf16 for a product of pairs: what a subnormal number becomes is the same to it, zero.
+INLINE void store_for_pairs(bf16* p, vf v) {
+  const __m256bh rounded = _mm512_cvtneps_pbh(v);
+  __builtin_memcpy(p, &rounded, sizeof rounded);
+}
+/// The pair at p in every lane.
+INLINE vpair broadcast_pair(const bf16* p) {
+  int32_t pair;
+  __builtin_memcpy(&pair, p, sizeof pair);
+  return _mm512_set1_epi32(pair);
+}
+/// Zero in place of the second of every pair.
+INLINE vpair first_of_pairs(vpair v) {
+  return _mm512_and_si512(v, _mm512_set1_epi32(0xffff));
 }
 INLINE vf pair_dot(vf acc, vpair a, vpair b) {
   return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));

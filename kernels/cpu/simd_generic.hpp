@@ -97,10 +97,13 @@ INLINE vf vmax(vf a, vf b) {
 INLINE vf vmin(vf a, vf b) {
   return pick(a < b, a, b);
 }
-INLINE vf pow2(vf n) {
-  const vi i = __builtin_convertvector(n, vi);
-  const vu bits = (reinterpret_cast<vu>(i) + 127u) << 23;
-  return reinterpret_cast<vf>(bits);
+INLINE vf pow2(vi n) {
+  return reinterpret_cast<vf>((reinterpret_cast<vu>(n) + 127u) << 23);
+}
+// In two steps, so that 2^n itself need not be a normal number.
+INLINE vf scale2(vf p, vf n) {
+  const vi whole = __builtin_convertvector(n, vi), half = whole >> 1;
+  return p * pow2(half) * pow2(whole - half);
 }
 
 INLINE float hmax(vf v) {

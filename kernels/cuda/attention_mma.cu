@@ -6,6 +6,14 @@
 // softmax's running maximum and sum, and the output stay in registers. Queries and softmax weights are
 // rounded to bf16, sums are f32.
 //
+// One new token each of few sequences (generation) is what this shape is worst at. There is a block for each
+// sequence and KV head, 4 to 8 for one sequence, and the other multiprocessors have nothing to do; of the
+// block's 128 query rows the group's 2 to 8 are real. It walks its pages one after the other, with one page
+// under way while one is multiplied: so it takes at least a wait for memory for each 64 positions, however
+// small the page. Splitting the keys over blocks would fill the device, but a sum in two pieces has other
+// bits, and how many pieces pay depends on what else is in the batch; keys are not split. What would help and
+// change no bit: more stages, so that more pages are under way, and fewer warps for a tile of few rows.
+//
 // A row's bits do not depend on its place in the block or on the rows beside it: a tile that lies wholly
 // behind its last key multiplies by exactly 1 and adds exactly 0. A value that is not finite behind a row's
 // last key, but in its last tile, does reach the row (0 * NaN); the command that meets it stops with an error

@@ -24,7 +24,7 @@ namespace carbon::cuda {
 namespace {
 
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
-constexpr const char* kNumerics = "1";
+constexpr const char* kNumerics = "2";
 
 // Logits held at a time, so that the product's results are still in the device's cache when they are read: 16
 // MiB.
@@ -49,7 +49,10 @@ class CudaBackend final : public ops::Backend {
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
   void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
                 void* act) override;
-  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) override;
+  void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
+              ops::RowClass row_class) override;
+  void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                     float* gate_up, void* out, ops::RowClass row_class) override;
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
@@ -59,24 +62,27 @@ class CudaBackend final : public ops::Backend {
   void upload(const float* host, size_t count, float* device) override;
   void download(const float* device, size_t count, float* host) override;
 
-  void marginals(const void* act, size_t n, const ops::Weight& w, double* out) override;
-  void logits(const void* act, size_t n, const ops::Weight& w, float* out) override;
+  void marginals(const void* act, size_t n, const ops::Weight& w, double* out,
+                 ops::RowClass row_class) override;
+  void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass row_class) override;
   void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
-                 double* maximum, double* sum, double* target_logit) override;
+                 double* maximum, double* sum, double* target_logit, ops::RowClass row_class) override;
 
  private:
   cudaStream_t stream() const { return device_->stream(); }
+  void linear_mma(const LinearCall& call) const;
   bool uses_mma(const ops::KvShape& shape, size_t heads) const;
   const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
                                 const ops::KvStore& kv) const;
   Rotary rotary() const { return {cos_.as<float>(), sin_.as<float>()}; }
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
-  void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
+  void for_logits(const void* act, size_t n, const ops::Weight& w, ops::RowClass row_class, F f);
 
   std::shared_ptr<const Device> device_;
   DType dtype_;
   bool tensor_cores_;
+  MmaDevice mma_device_;
   std::unique_ptr<Matmul> library_;
   Embedding embedding_;
   PlanCache plans_;
@@ -93,10 +99,18 @@ DType checked_type(const ops::CudaOptions& options) {
   return options.dtype;
 }
 
+MmaDevice mma_device(const Device& device, int index) {
+  int shared = 0;
+  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
+        "asking for the shared memory of a block");
+  return {static_cast<size_t>(device.multiprocessors()), static_cast<size_t>(shared)};
+}
+
 CudaBackend::CudaBackend(const ops::CudaOptions& options)
     : device_(std::make_shared<Device>(options.device)),
       dtype_(checked_type(options)),
       tensor_cores_(device_->capability() >= kTensorCores),
+      mma_device_(mma_device(*device_, options.device)),
       embedding_(device_),
       plans_(device_),
       indices_(device_, "row numbers"),
@@ -196,28 +210,60 @@ void CudaBackend::download(const float* device, size_t count, float* host) {
   device_->copy_out(host, device, count * sizeof(float));
 }
 
-void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out) {
+const CudaWeight& own(const ops::Weight& w) {
   const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
   if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
+  return *weight;
+}
+
+bool misaligned(const void* p) {
+  return reinterpret_cast<uintptr_t>(p) % 16 != 0;
+}
+
+void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
+                         ops::RowClass row_class) {
+  const CudaWeight& weight = own(w);
+  const CudaWeight::Product product = weight.product(row_class);
   if (ld_out < w.rows())
     throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
                               std::to_string(w.rows()) + " outputs of the weight");
   if (n == 0) return;
-  const LinearCall call{act, weight->data(), n, w.rows(), w.cols(), out, ld_out};
-  const auto misaligned = [](const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 != 0; };
-  if (weight->product() != CudaWeight::Product::plain && misaligned(act))
+  const LinearCall call{act, weight.data(), n, w.rows(), w.cols(), out, ld_out};
+  if (product != CudaWeight::Product::plain && misaligned(act))
     throw Error("linear", "activations must be aligned to 16 bytes");
   device_->use();
-  switch (weight->product()) {
+  switch (product) {
     case CudaWeight::Product::plain:
-      return run_linear_plain(stream(), call, dtype_, weight->type());
+      return run_linear_plain(stream(), call, dtype_, weight.type());
     case CudaWeight::Product::mma:
-      return run_linear_mma(stream(), call);
+      return linear_mma(call);
     case CudaWeight::Product::library:
       if (misaligned(out) || ld_out % 4 != 0)
         throw Error("linear", "results must be aligned to 16 bytes, and rows be multiples of that");
       return library_->run(call);
   }
+}
+
+// The tile changes no bit, so it may follow the number of rows.
+void CudaBackend::linear_mma(const LinearCall& call) const {
+  const MmaTile tile = choose_mma_tile(call.n, call.outputs, mma_device_);
+  if (tile == kLargeTile)
+    run_linear_mma(stream(), call);
+  else
+    run_linear_stream(stream(), call, tile);
+}
+
+void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                float* gate_up, void* out, ops::RowClass row_class) {
+  const CudaWeight &g = own(gate), &u = own(up);
+  const bool fits = g.product(row_class) == CudaWeight::Product::mma && g.rows() == u.rows() &&
+                    u.product(row_class) == CudaWeight::Product::mma && g.cols() == u.cols();
+  const MmaTile tile = choose_mma_tile(n, g.rows() + u.rows(), mma_device_, kSwigluOutputs);
+  // Many rows are bound by the tensor cores, which the large tile uses better.
+  if (n == 0 || !fits || tile == kLargeTile || misaligned(act))
+    return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
+  device_->use();
+  run_swiglu_stream(stream(), {act, g.data(), u.data(), n, g.rows(), g.cols(), out}, tile);
 }
 
 const CudaKvStore& CudaBackend::check_runs(const char* function, std::span<const ops::RowRun> runs,
@@ -274,38 +320,41 @@ void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<c
 }
 
 template <class F>
-void CudaBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f) {
+void CudaBackend::for_logits(const void* act, size_t n, const ops::Weight& w, ops::RowClass row_class, F f) {
   const size_t rows = std::clamp<size_t>(kLogits / w.rows(), 1, std::max<size_t>(n, 1));
   auto* const z = logits_.ensure_array<float>(rows * w.rows());
   for (size_t first = 0; first < n; first += rows) {
     const size_t count = std::min(rows, n - first);
-    linear(static_cast<const char*>(act) + first * w.cols() * dtype_size(dtype_), count, w, z, w.rows());
+    linear(static_cast<const char*>(act) + first * w.cols() * dtype_size(dtype_), count, w, z, w.rows(),
+           row_class);
     f(first, count, z);
   }
 }
 
-void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out) {
+void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out,
+                            ops::RowClass row_class) {
   if (w.rows() != ops::kKmers)
     throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
                                  std::to_string(ops::kKmers) + " 6-mers");
   if (n == 0) return;
   device_->use();
   auto* const results = results_.ensure_array<double>(n * ops::kMarginals);
-  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+  for_logits(act, n, w, row_class, [&](size_t first, size_t count, const float* z) {
     run_marginals(stream(), z, count, results + first * ops::kMarginals);
   });
   device_->copy_out(out, results, n * ops::kMarginals * sizeof(double));
 }
 
-void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float* out) {
+void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float* out,
+                         ops::RowClass row_class) {
   device_->use();
-  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+  for_logits(act, n, w, row_class, [&](size_t first, size_t count, const float* z) {
     device_->copy_out(out + first * w.rows(), z, count * w.rows() * sizeof(float));
   });
 }
 
 void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
-                            double* maximum, double* sum, double* target_logit) {
+                            double* maximum, double* sum, double* target_logit, ops::RowClass row_class) {
   if (targets.size() != n)
     throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
   if (n == 0) return;
@@ -316,7 +365,7 @@ void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std
   double* const host[] = {maximum, sum, target_logit};
   for (size_t i = 0; i < 3; ++i) device_->copy_in(places + i * n, host[i], n * sizeof(double));
   device_->copy_in(device_targets, targets.data(), targets.size_bytes());
-  for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
+  for_logits(act, n, w, row_class, [&](size_t first, size_t count, const float* z) {
     run_logsumexp(stream(), z, count, w.rows(), device_targets + first, places + first, places + n + first,
                   places + 2 * n + first);
   });

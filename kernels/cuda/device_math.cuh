@@ -62,6 +62,12 @@ __device__ inline float exp_f32(float x) {
   return p * power_of_two(half) * power_of_two(n - half);
 }
 
+/// silu(gate) * up. For a large negative gate the exponential is infinite and the quotient -0, as it should
+/// be.
+__device__ inline float swiglu(float gate, float up) {
+  return gate / (1.0f + exp_f32(-gate)) * up;
+}
+
 /// 2^x for x <= 0: relative error about 2^-22, exactly 1 at 0, 0 below -126, NaN stays NaN.
 __device__ inline float exp2_nonpositive(float x) {
   if (x < -126.0f) return 0.0f;

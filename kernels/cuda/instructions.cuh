@@ -33,6 +33,12 @@ __device__ inline unsigned char* shared_memory() {
   return carbon_shared;
 }
 
+/// 16 bytes of shared memory; `from` is a multiple of that.
+__device__ inline void load_words(uint32_t out[4], const void* from) {
+  const uint4 words = *static_cast<const uint4*>(from);
+  out[0] = words.x, out[1] = words.y, out[2] = words.z, out[3] = words.w;
+}
+
 /// The value of lane (lane ^ mask). All lanes of a warp call it together.
 template <class T>
 __device__ inline T shuffle_xor(T value, int mask) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/mma_plan.hpp"
 #include "kernels/tensor.hpp"
 
 namespace carbon::cuda {
@@ -30,7 +31,7 @@ void run_swiglu(cudaStream_t stream, const float* gate_up, size_t n, size_t widt
 void run_select_rows(cudaStream_t stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out);
 
-// linear_plain.cu and linear_mma.cu
+// linear_plain.cu, linear_mma.cu and linear_stream.cu
 
 struct LinearCall {
   const void* act;     // [n, k]
@@ -42,9 +43,23 @@ struct LinearCall {
 /// out[i, j] = sum_k act[i, k] * weight[j, k], one chain of fused multiply-adds over ascending k. f32
 /// activations go with weights of any type, bf16 activations with bf16.
 void run_linear_plain(cudaStream_t stream, const LinearCall& call, DType act_type, DType weight_type);
-/// The same for bf16 on tensor cores: one chain of 16-wide products over ascending k. k is a multiple of 8,
-/// act and weight are aligned to 16 bytes.
+/// The same for bf16 on tensor cores, in the order of mma_plan.hpp; for many rows. k is a multiple of 8, act
+/// and weight are aligned to 16 bytes.
 void run_linear_mma(cudaStream_t stream, const LinearCall& call);
+/// To the same bits, for few rows; `tile` is one of kStreamTiles.
+void run_linear_stream(cudaStream_t stream, const LinearCall& call, const MmaTile& tile);
+
+/// run_linear_stream by two weights and run_swiglu of their results, to the same bits: out bf16 [n, outputs].
+/// A block's outputs, kSwigluOutputs at least, are shared equally by the two.
+struct SwigluCall {
+  const void* act;  // [n, k]
+  const void* gate;
+  const void* up;
+  size_t n, outputs, k;  // outputs of either weight
+  void* out;             // does not overlap act
+};
+void run_swiglu_stream(cudaStream_t stream, const SwigluCall& call, const MmaTile& tile);
+inline constexpr size_t kSwigluOutputs = 16;
 
 // attention_append.cu, attention_plain.cu and attention_mma.cu
 

@@ -43,14 +43,11 @@ __global__ void __launch_bounds__(kThreads)
     narrow(x[offset + i] * scale * weight[i], act + offset + i);
 }
 
-/// silu(g) * u. For a large negative g the exponential is infinite and the quotient -0, as it should be.
 template <class Act>
 __global__ void swiglu_kernel(const float* gate_up, size_t width, Act* act) {
   const float* const gate = gate_up + blockIdx.x * 2 * width;
-  for (size_t i = threadIdx.x; i < width; i += kThreads) {
-    const float g = gate[i];
-    narrow(g / (1.0f + exp_f32(-g)) * gate[width + i], act + blockIdx.x * width + i);
-  }
+  for (size_t i = threadIdx.x; i < width; i += kThreads)
+    narrow(swiglu(gate[i], gate[width + i]), act + blockIdx.x * width + i);
 }
 
 __global__ void select_kernel(const float* x, const uint32_t* rows, size_t width, float* out) {

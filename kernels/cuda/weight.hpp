@@ -9,7 +9,7 @@ namespace carbon::cuda {
 
 class CudaWeight final : public ops::Weight {
  public:
-  /// Fixed for a weight, whatever the number of rows: each has a reduction order of its own.
+  /// Fixed for a weight and a class of rows, whatever their number: each has a reduction order of its own.
   enum class Product { plain, mma, library };
 
   /// Copies the matrix to the device: in bf16 mode rounded to bf16, in f32 mode as it is. Without
@@ -19,12 +19,16 @@ class CudaWeight final : public ops::Weight {
 
   const void* data() const { return data_.get(); }
   DType type() const { return type_; }
-  Product product() const { return product_; }
+  /// The library's products belong to the prefill class alone: its algorithm for thousands of rows reads the
+  /// weights for one at a fraction of the memory's rate, and another one would have other bits.
+  Product product(ops::RowClass row_class) const {
+    return product_ == Product::library && row_class == ops::RowClass::decode ? Product::mma : product_;
+  }
 
  private:
   Memory data_;
   DType type_;
-  Product product_ = Product::plain;
+  Product product_ = Product::plain;  // of the prefill class
 };
 
 }  // namespace carbon::cuda

@@ -60,6 +60,7 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
       kv_rows_(backend),
       delta_(backend),
       gate_up_(backend),
+      gated_(backend),
       out_(backend) {
   const ModelConfig& c = config_;
   const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
@@ -109,13 +110,13 @@ void Decoder::ensure_rope(size_t positions) {
   rope_positions_ = wanted;  // not if that ran out of memory
 }
 
-HiddenRows Decoder::forward(std::span<const Chunk> chunks) {
-  const size_t count = run(chunks, {layers_.size(), false});
-  return {out_.get(), count};
+HiddenRows Decoder::forward(std::span<const Chunk> chunks, ops::RowClass row_class) {
+  const size_t count = run(chunks, {layers_.size(), false, row_class});
+  return {out_.get(), count, row_class};
 }
 
 void Decoder::residual(std::span<const Chunk> chunks, size_t blocks, float* out) {
-  const size_t count = run(chunks, {blocks, true});
+  const size_t count = run(chunks, {blocks, true, ops::RowClass::prefill});
   backend_.download(out_.floats(), count * config_.hidden, out);
 }
 
@@ -134,7 +135,7 @@ void Decoder::final_norm(float* x, size_t n) {
 }
 
 // Runs the chunks and returns how many rows out_ holds.
-size_t Decoder::run(std::span<const Chunk> chunks, const Output& output) {
+size_t Decoder::run(std::span<const Chunk> chunks, const Pass& pass) {
   check(chunks);
   size_t wanted = 0, last_position = 0;
   for (const Chunk& chunk : chunks) {
@@ -144,12 +145,12 @@ size_t Decoder::run(std::span<const Chunk> chunks, const Output& output) {
   }
   ensure_rope(last_position);
   out_.ensure(std::max<size_t>(wanted, 1) * config_.hidden *
-              dtype_size(output.residual ? DType::f32 : backend_.dtype()));
+              dtype_size(pass.residual ? DType::f32 : backend_.dtype()));
 
   size_t out_row = 0, rows = 0;
   std::vector<Piece> pieces;
   const auto flush = [&] {
-    if (rows > 0) out_row = run_pass(pieces, rows, output, out_row);
+    if (rows > 0) out_row = run_pass(pieces, rows, pass, out_row);
     pieces.clear();
     rows = 0;
   };
@@ -169,7 +170,7 @@ size_t Decoder::run(std::span<const Chunk> chunks, const Output& output) {
 
 // Runs the pieces' rows through the blocks and writes what is asked for of the wanted ones from row `out_row`
 // of out_ on. Returns the next free row of out_.
-size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Output& output, size_t out_row) {
+size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass& pass, size_t out_row) {
   std::vector<uint32_t> tokens, wanted;
   std::vector<ops::RowRun> runs, wanted_runs;
   for (const Piece& piece : pieces) {
@@ -187,68 +188,68 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Outpu
 
   const size_t hidden = config_.hidden;
   float* x = x_.floats(rows * hidden);
-  void* act = act_.ensure(rows * std::max({hidden, config_.heads * config_.head_dim, config_.intermediate}) *
-                          dtype_size(backend_.dtype()));
+  void* act =
+      act_.ensure(rows * std::max(hidden, config_.heads * config_.head_dim) * dtype_size(backend_.dtype()));
   float* delta = delta_.floats(rows * hidden);
   backend_.embed(embedding_, tokens, x);
 
   std::span<const ops::RowRun> queries = runs;
   size_t n = rows;
-  for (size_t i = 0; i < output.blocks; ++i) {
+  for (size_t i = 0; i < pass.blocks; ++i) {
     const Layer& layer = *layers_[i];
     backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows,
                       hidden, act);
-    append_keys(layer, i, runs, rows);
-    if (i + 1 == output.blocks) {
+    append_keys(layer, i, runs, rows, pass.row_class);
+    if (i + 1 == pass.blocks) {
       // The last layer's keys and values are needed from every row, the rest of it only from the rows
       // returned.
       if (wanted.empty()) return out_row;
       float* selected =
-          output.residual ? out_.floats() + out_row * hidden : selected_.floats(wanted.size() * hidden);
+          pass.residual ? out_.floats() + out_row * hidden : selected_.floats(wanted.size() * hidden);
       backend_.select_rows(x, wanted, hidden, selected);
       x = selected;
       queries = wanted_runs;
       n = wanted.size();
       backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
     }
-    attend(layer, i, queries, n);
+    attend(layer, i, queries, n, pass.row_class);
     backend_.add_norm(x, delta, layer.mlp_norm.floats(), config_.rms_eps, n, hidden, act);
-    feed_forward(layer, n);
+    feed_forward(layer, n, pass.row_class);
   }
   // The residual stream is in its place and lacks the last delta; a backend adds it only with a norm.
   void* out = act;
-  if (!output.residual)
-    out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
+  if (!pass.residual) out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
   backend_.add_norm(x, delta, final_norm_.floats(), config_.rms_eps, n, hidden, out);
   return out_row + n;
 }
 
 // act -> keys and values of this layer, appended to the cache.
-void Decoder::append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n) {
+void Decoder::append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n,
+                          ops::RowClass row_class) {
   const size_t width = config_.kv_heads * config_.head_dim;
   float* kv = kv_rows_.floats(n * 2 * width);
-  backend_.linear(act_.get(), n, *layer.k, kv, 2 * width);
-  backend_.linear(act_.get(), n, *layer.v, kv + width, 2 * width);
+  backend_.linear(act_.get(), n, *layer.k, kv, 2 * width, row_class);
+  backend_.linear(act_.get(), n, *layer.v, kv + width, 2 * width, row_class);
   backend_.append_kv(kv, kv + width, 2 * width, runs, index, kv_.store());
 }
 
 // act -> delta through the attention block.
-void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n) {
+void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n,
+                     ops::RowClass row_class) {
   const size_t width = config_.heads * config_.head_dim;
   float* q = q_.floats(n * width);
-  backend_.linear(act_.get(), n, *layer.q, q, width);
+  backend_.linear(act_.get(), n, *layer.q, q, width, row_class);
   backend_.attention(q, width, config_.heads, queries, index, kv_.store(), act_.get());
-  backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden);
+  backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden, row_class);
 }
 
 // act -> delta through the SwiGLU block.
-void Decoder::feed_forward(const Layer& layer, size_t n) {
+void Decoder::feed_forward(const Layer& layer, size_t n, ops::RowClass row_class) {
   const size_t width = config_.intermediate;
-  float* gate_up = gate_up_.floats(n * 2 * width);
-  backend_.linear(act_.get(), n, *layer.gate, gate_up, 2 * width);
-  backend_.linear(act_.get(), n, *layer.up, gate_up + width, 2 * width);
-  backend_.swiglu(gate_up, n, width, act_.get());
-  backend_.linear(act_.get(), n, *layer.down, delta_.floats(), config_.hidden);
+  void* gated = gated_.ensure(n * width * dtype_size(backend_.dtype()));
+  backend_.linear_swiglu(act_.get(), n, *layer.gate, *layer.up, gate_up_.floats(n * 2 * width), gated,
+                         row_class);
+  backend_.linear(gated, n, *layer.down, delta_.floats(), config_.hidden, row_class);
 }
 
 }  // namespace carbon

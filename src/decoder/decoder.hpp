@@ -5,8 +5,9 @@
 // over ragged chunks on a paged KV cache. Heads are separate (decoder/head.hpp). Knows no files and no
 // variants.
 //
-// Invariance: a returned row depends on the tokens of its sequence up to it, never on the other chunks, on
-// how its sequence was cut into chunks, or on the number of threads.
+// Invariance: a returned row depends on the tokens of its sequence up to it and the class that each was given
+// (ops::RowClass), never on the other chunks, on how its sequence was cut into chunks, or on the number of
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +35,7 @@ struct Chunk {
 struct HiddenRows {
   const void* act = nullptr;  // device memory
   size_t count = 0;
+  ops::RowClass row_class = ops::RowClass::prefill;  // as they were made, and as heads read them
 };
 
 /// Memory from a backend, owned.
@@ -64,7 +66,7 @@ class Decoder {
 
   /// Appends the chunks' tokens to their sequences and returns the rows asked for. Throws Error for a token
   /// outside the vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
-  HiddenRows forward(std::span<const Chunk> chunks);
+  HiddenRows forward(std::span<const Chunk> chunks, ops::RowClass row_class = ops::RowClass::prefill);
 
   /// As forward(), but runs the first `blocks` blocks alone (1 to layers) and gives the residual stream
   /// behind them, in f32: `out` is host memory, [wanted rows, hidden]. The keys and values of later blocks
@@ -81,17 +83,20 @@ class Decoder {
  private:
   struct Layer;
   struct Piece;  // part of a chunk that runs in one pass
-  struct Output {
+  struct Pass {
     size_t blocks;  // how many run
     bool residual;  // out_ gets the residual stream, f32, and not its final norm
+    ops::RowClass row_class;
   };
   void check(std::span<const Chunk> chunks) const;
   void ensure_rope(size_t positions);
-  size_t run(std::span<const Chunk> chunks, const Output& output);
-  size_t run_pass(std::span<const Piece> pieces, size_t rows, const Output& output, size_t out_row);
-  void append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n);
-  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n);
-  void feed_forward(const Layer& layer, size_t n);
+  size_t run(std::span<const Chunk> chunks, const Pass& pass);
+  size_t run_pass(std::span<const Piece> pieces, size_t rows, const Pass& pass, size_t out_row);
+  void append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n,
+                   ops::RowClass row_class);
+  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n,
+              ops::RowClass row_class);
+  void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class);
 
   ops::Backend& backend_;
   ModelConfig config_;
@@ -102,7 +107,7 @@ class Decoder {
   KvCache kv_;
   size_t rope_positions_ = 0;
   // One pass's activations, [rows, .] each.
-  DeviceBuffer x_, selected_, act_, q_, kv_rows_, delta_, gate_up_, out_;
+  DeviceBuffer x_, selected_, act_, q_, kv_rows_, delta_, gate_up_, gated_, out_;
 };
 
 }  // namespace carbon

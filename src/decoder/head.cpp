@@ -17,11 +17,11 @@ Head::Head(ops::Backend& backend, const Checkpoint& checkpoint)
       kmers_(backend.prepare(matrix_.slice_rows(checkpoint.config().layout.kmer0(), kKmerCount))) {}
 
 void Head::marginals(const HiddenRows& rows, double* out) {
-  backend_.marginals(rows.act, rows.count, *kmers_, out);
+  backend_.marginals(rows.act, rows.count, *kmers_, out, rows.row_class);
 }
 
 void Head::kmer_logits(const HiddenRows& rows, float* out) {
-  backend_.logits(rows.act, rows.count, *kmers_, out);
+  backend_.logits(rows.act, rows.count, *kmers_, out, rows.row_class);
 }
 
 void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {
@@ -36,7 +36,8 @@ void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targe
   for (size_t s = 0; s < slices_.size(); ++s) {
     for (size_t i = 0; i < n; ++i)
       local[i] = static_cast<int64_t>(targets[i]) - static_cast<int64_t>(s * kSliceRows);
-    backend_.logsumexp(rows.act, n, *slices_[s], local, maximum.data(), sum.data(), logit.data());
+    backend_.logsumexp(rows.act, n, *slices_[s], local, maximum.data(), sum.data(), logit.data(),
+                       rows.row_class);
   }
   for (size_t i = 0; i < n; ++i) out[i] = logit[i] - (maximum[i] + std::log(sum[i]));
 }

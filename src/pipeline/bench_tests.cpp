@@ -70,7 +70,7 @@ BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
       std::vector<Chunk> chunks;
       for (size_t i = 0; i < tokens.size(); ++i)
         chunks.push_back({&sequences[i], std::span(tokens[i]).subspan(step, 1), 0, 1});
-      engine.head().kmer_logits(engine.decoder().forward(chunks), logits.data());
+      engine.head().kmer_logits(engine.decoder().forward(chunks, ops::RowClass::decode), logits.data());
     }
   };
   return test;

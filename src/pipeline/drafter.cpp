@@ -55,7 +55,7 @@ void Drafter::step(std::span<GenerateRow* const> rows) {
           first + (at < row.kmers.size() ? row.kmers[at] : row.proposed[at - row.kmers.size()])));
     chunks.push_back({&*row.draft, tokens[i], tokens[i].size() - 1, tokens[i].size()});
   }
-  const HiddenRows hidden = engine_.decoder().forward(chunks);
+  const HiddenRows hidden = engine_.decoder().forward(chunks, ops::RowClass::decode);
   logits_.resize(hidden.count * ops::kKmers);
   engine_.head().kmer_logits(hidden, logits_.data());
   for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {

@@ -247,8 +247,8 @@ void Generator::suspend_samples() {
                               " living samples wait for memory, and are then computed anew up to there");
 }
 
-// Gives suspended samples their keys and values again, as many as there is room for: computed as at first,
-// the prompt's apart from those of what was drawn.
+// Gives suspended samples their keys and values again, as many as there is room for: each token's are
+// computed in the class that they had.
 void Generator::resume_samples() {
   while (!suspended_.empty()) {
     GenerateRow& row = suspended_.front();
@@ -260,10 +260,12 @@ void Generator::resume_samples() {
     for (const uint16_t kmer : row.kmers) drawn.push_back(engine_.config().layout.kmer0() + kmer);
     drawn.pop_back();
     Sequence sequence = engine_.decoder().kv().make_sequence();
-    for (const std::vector<uint32_t>& tokens : {context, drawn}) {
+    const auto run = [&](const std::vector<uint32_t>& tokens, ops::RowClass row_class) {
       const Chunk chunk{&sequence, tokens, tokens.size(), tokens.size()};  // no row is wanted
-      engine_.decoder().forward(std::span(&chunk, 1));
-    }
+      engine_.decoder().forward(std::span(&chunk, 1), row_class);
+    };
+    run(context, ops::RowClass::prefill);
+    run(drawn, ops::RowClass::decode);
     if (drafter_ && drafter_->on())
       row.draft = std::move(drafter_->prefill(std::span(&row.prompt, 1)).front());
     row.sequence = std::move(sequence);
@@ -299,7 +301,8 @@ void Generator::round() {
 }
 
 // Runs the last 6-mer of each row and what is proposed behind it, draws at each place, and keeps what it drew
-// up to and with the first 6-mer that is not the proposed one.
+// up to and with the first 6-mer that is not the proposed one. All of it has the decode class, however many
+// rows that makes, so that a draft changes no bit of what is drawn from.
 void Generator::check_group(std::span<GenerateRow> rows) {
   const uint32_t first = engine_.config().layout.kmer0();
   std::vector<std::vector<uint32_t>> tokens(rows.size());
@@ -313,7 +316,7 @@ void Generator::check_group(std::span<GenerateRow> rows) {
     first_row.push_back(count);
     count += tokens[i].size();
   }
-  const HiddenRows hidden = engine_.decoder().forward(chunks);
+  const HiddenRows hidden = engine_.decoder().forward(chunks, ops::RowClass::decode);
   logits_.resize(count * ops::kKmers);
   engine_.head().kmer_logits(hidden, logits_.data());
   for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {

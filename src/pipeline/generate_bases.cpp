@@ -11,9 +11,9 @@ namespace carbon {
 namespace {
 
 // Runs `chunks`, of which each asks for one row, and draws the next 6-mer of the rows of the same index.
-void draw(Engine& engine, const std::vector<Chunk>& chunks, const std::vector<GenerateRow*>& rows,
-          const SamplerOptions& sampler) {
-  const HiddenRows hidden = engine.decoder().forward(chunks);
+void draw(Engine& engine, const std::vector<Chunk>& chunks, ops::RowClass row_class,
+          const std::vector<GenerateRow*>& rows, const SamplerOptions& sampler) {
+  const HiddenRows hidden = engine.decoder().forward(chunks, row_class);
   std::vector<float> logits(hidden.count * ops::kKmers);
   engine.head().kmer_logits(hidden, logits.data());
   for_rows(rows.size(), engine.threads(), [&](size_t i, Joint& joint) {
@@ -34,7 +34,7 @@ void run_group(Engine& engine, std::vector<GenerateRow>& group, const SamplerOpt
     chunks.push_back({&*row.sequence, context, context.size() - 1, context.size()});
     rows.push_back(&row);
   }
-  draw(engine, chunks, rows, sampler);
+  draw(engine, chunks, ops::RowClass::prefill, rows, sampler);
   for (;;) {
     std::erase_if(rows, [](const GenerateRow* row) { return row->done(); });
     if (rows.empty()) return;
@@ -43,7 +43,7 @@ void run_group(Engine& engine, std::vector<GenerateRow>& group, const SamplerOpt
     for (const GenerateRow* row : rows) last.push_back(engine.config().layout.kmer0() + row->kmers.back());
     chunks.clear();
     for (size_t i = 0; i < rows.size(); ++i) chunks.push_back({&*rows[i]->sequence, {&last[i], 1}, 0, 1});
-    draw(engine, chunks, rows, sampler);
+    draw(engine, chunks, ops::RowClass::decode, rows, sampler);
   }
 }
 

@@ -107,6 +107,20 @@ def emulated_batches():
 
 
 @case
+def emulated_generation():
+    fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAAC" * 9)[i:60 + 11 * i]) for i in range(2)]))
+    sizes = dict(head_dim=64, hidden=64, layers=1)
+    generate = lambda *more: emulated("generate", "-m", model(**sizes), "--device", "cuda", "-l", "40", "-n", "2", "--seed", "5",
+                                      *more, fasta)
+    alone = generate()
+    expect(alone.rc == 0 and len(alone.lines()) >= 8, "four samples", alone)
+    expect_equal(generate("--batch-tokens", "1").out, alone.out, "samples one by one")
+    drafted = generate("--draft", model(**sizes), "--draft-tokens", "3")
+    expect_equal(drafted.out, alone.out, "with a draft")
+    expect(re.search(r"[1-9]\d* accepted", drafted.err), "accepted proposals", drafted)
+
+
+@case
 def devices_that_will_not_do():
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}), "no NVIDIA driver", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
@@ -187,16 +201,24 @@ def out_of_memory():
 
 @case
 def out_of_memory_while_generating():
-    """Keys and values take most of the memory, so that samples must give theirs up and go on later."""
-    large = model(hidden=32, layers=1, heads=8, kv_heads=8, head_dim=64, intermediate=16)
-    for more in ((), ("--draft", model(head_dim=64, hidden=64, layers=1), "--draft-tokens", "2")):
-        run = lambda env=None: emulated("generate", "-v", "4", "-m", large, "--device", "cuda", "--batch-tokens", "256",
-                                        "--unconditional", "-n", "10", "-l", "30", *more, env=env)
-        enough = run()
+    """Samples that do not fit beside the others give their keys and values up and go on later. Prompts and what is drawn
+    are computed in two classes, which are made to differ so much that the output would show one for the other."""
+    large = model(hidden=32, layers=1, heads=8, kv_heads=8, head_dim=64, intermediate=16)  # 128 KiB a page of 64 tokens
+    # 60 tokens: the page is full when four 6-mers have been drawn, and then every sample needs another.
+    prompt = write(fresh(), "a.fa", to_fasta([("s", "ACGTTGCAACGG" * 29 + "ACGTTG")]))
+    small = model(head_dim=64, hidden=64, layers=1)
+    for more, memories in (((), (52, 58, 64)), (("--draft", small, "--draft-tokens", "2"), (120,))):
+        run = lambda env: emulated("generate", "-v", "4", "-m", large, "--device", "cuda", "--batch-tokens", "512", "-n", "12",
+                                   "-l", "36", prompt, *more, env={"CARBON_EMULATED_ERROR": "8192", **env})
+        enough = run({})
         expect(enough.rc == 0 and "wait for memory" not in enough.err, "all samples at a time", enough)
-        _, _, least = least_memory(run, enough, fails=1 << 23, does=1 << 24, tolerance=1 << 16)
-        expect(any("out of memory: going on with" in line for line in least.messages("W")), "a smaller batch", least)
-        expect(any("wait for memory" in line for line in least.messages("I")), "suspended samples", least)
+        waited = 0
+        for memory in memories:
+            result = run({"CARBON_EMULATED_MEMORY": str(memory << 16)})
+            expect(result.rc == 0, "expected rc 0", result)
+            expect_equal(result.out, enough.out, "with %d bytes" % (memory << 16))
+            waited += "out of memory: going on with" in result.err and "wait for memory" in result.err
+        expect(waited > 0, "samples that waited", result)
 
 
 main()

@@ -38,6 +38,14 @@ bool is_there(int device) {
   return device >= 0 && device < count;
 }
 
+/// Bytes of shared memory that a block may have: 64 KiB at sm_75, 99 at sm_86 and sm_89, 163 at sm_80, 227 at
+/// sm_90, 99 at sm_120.
+int shared_limit(int device) {
+  const size_t sm = emulated_setting("CARBON_EMULATED_SM", device, 90);
+  const int limit = sm < 80 ? 64 : sm == 80 ? 163 : sm < 90 ? 99 : sm < 120 ? 227 : 99;
+  return limit * 1024;
+}
+
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "emulated GPU memory: %s\n", what);
   std::abort();
@@ -92,6 +100,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->major = sm / 10;
   properties->minor = sm % 10;
   properties->multiProcessorCount = 2;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int device) {
+  if (!is_there(device)) return cudaErrorInvalidDevice;
+  *value = shared_limit(device);
   return cudaSuccess;
 }
 
@@ -174,8 +188,5 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
 }
 
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
-  // What a block may have: 64 KiB at sm_75, 99 at sm_86 and sm_89, 163 at sm_80, 227 at sm_90.
-  const size_t sm = emulated_setting("CARBON_EMULATED_SM", current_device, 90);
-  const int limit = sm < 80 ? 64 : sm == 80 ? 163 : sm < 90 ? 99 : 227;
-  return value <= limit * 1024 ? cudaSuccess : cudaErrorInvalidValue;
+  return value <= shared_limit(current_device) ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -56,6 +56,11 @@ inline std::unique_ptr<ops::Backend> make(const Machine& machine, const Way& way
   return cuda::make_backend({way.dtype, machine.device, way.library});
 }
 
+inline constexpr ops::RowClass kClasses[] = {ops::RowClass::prefill, ops::RowClass::decode};
+inline std::string name(ops::RowClass row_class) {
+  return row_class == ops::RowClass::prefill ? "prefill" : "decode";
+}
+
 using testing::Random;
 using testing::Stored;
 using testing::stored;
@@ -97,6 +102,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 }
 
 // A file each.
+void check_plan(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);
 void check_linear(Checks& checks, const Machine& machine);
 void check_attention(Checks& checks, const Machine& machine);

@@ -1,4 +1,9 @@
-// prepare() and linear(): against double precision, and to the bit whatever the number of rows.
+// prepare(), linear() and linear_swiglu(): against double precision, and to the bit whatever the number of
+// rows, the tile and, where one order of sums is promised, the class of rows.
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/selftest.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {
@@ -25,7 +30,8 @@ void check_product(Checks& checks, const Stored& a, const Stored& w, const Shape
     }
 }
 
-void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shape>& shapes) {
+void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shape>& shapes,
+                   ops::RowClass row_class) {
   Random random(11);
   const std::vector<DType> types = backend.dtype() == DType::f32
                                        ? std::vector<DType>{DType::f32, DType::bf16, DType::f16}
@@ -41,7 +47,7 @@ void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shap
       const size_t ld = (s.outputs + 3) / 4 * 4 + 8;
       const std::vector<float> before(s.n * ld, -7.0f);
       const Array out(backend, before);
-      backend.linear(act.get(), s.n, *weight, out.floats(), ld);
+      backend.linear(act.get(), s.n, *weight, out.floats(), ld, row_class);
       const std::vector<float> got = out.read(s.n * ld);
       check_product(checks, a, w, s, got, ld);
       for (size_t i = 0; i < s.n; ++i)
@@ -49,21 +55,22 @@ void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shap
     }
 }
 
-void linear_is_invariant(Checks& checks, ops::Backend& backend, const Shape& s) {
+void linear_is_invariant(Checks& checks, ops::Backend& backend, const Shape& s, ops::RowClass row_class) {
   Random random(12);
   const Stored a = stored(backend.dtype(), random.vector(s.n * s.k)),
                w = stored(DType::bf16, random.vector(s.outputs * s.k));
   const auto weight = backend.prepare({w.data(), DType::bf16, s.outputs, s.k});
   const size_t row_bytes = s.k * dtype_size(backend.dtype());
   const Array act(backend, a.data(), s.n * row_bytes), out(backend, s.n * s.outputs * sizeof(float));
-  backend.linear(act.get(), s.n, *weight, out.floats(), s.outputs);
+  backend.linear(act.get(), s.n, *weight, out.floats(), s.outputs, row_class);
   const std::vector<float> all = out.read(s.n * s.outputs);
-  for (const size_t count : {size_t{1}, size_t{2}, size_t{7}, size_t{16}, size_t{17}, size_t{64}, size_t{129},
-                             size_t{683}, size_t{1365}, size_t{1366}, size_t{2047}}) {
+  for (const size_t count :
+       {size_t{1}, size_t{2}, size_t{7}, size_t{16}, size_t{17}, size_t{33}, size_t{64}, size_t{65},
+        size_t{129}, size_t{683}, size_t{1365}, size_t{1366}, size_t{2047}}) {
     if (count > s.n) break;
     for (const size_t first : {size_t{0}, (s.n - count) / 2, s.n - count}) {
       const Array part(backend, count * s.outputs * sizeof(float));
-      backend.linear(act.at(first * row_bytes), count, *weight, part.floats(), s.outputs);
+      backend.linear(act.at(first * row_bytes), count, *weight, part.floats(), s.outputs, row_class);
       checks.that(
           same_bits(part.read(count * s.outputs),
                     std::vector<float>(all.begin() + static_cast<ptrdiff_t>(first * s.outputs),
@@ -87,6 +94,138 @@ void not_finite_stays(Checks& checks, ops::Backend& backend) {
     checks.that(std::isfinite(got[j]) && std::isnan(got[outputs + j]), "a NaN reaches its own row");
 }
 
+/// Random bf16 and room for results on the device, without a backend.
+struct TileProblem {
+  std::shared_ptr<const cuda::Device> device;
+  Shape s;
+  cuda::Memory act, weight, out;
+
+  TileProblem(const std::shared_ptr<const cuda::Device>& device, const Shape& s, size_t weights)
+      : device(device),
+        s(s),
+        act(device, s.n * s.k * sizeof(bf16), "a check"),
+        weight(device, weights * s.outputs * s.k * sizeof(bf16), "a check"),
+        out(device, s.n * ld() * sizeof(float), "a check") {
+    cuda::fill_random(*device, act.get(), s.n * s.k);
+    cuda::fill_random(*device, weight.get(), weights * s.outputs * s.k);
+  }
+  size_t ld() const { return 2 * s.outputs + 3; }
+  cuda::LinearCall call(size_t which = 0) const {
+    return {act.get(), weight.as<bf16>() + which * s.outputs * s.k, s.n, s.outputs,
+            s.k,       out.as<float>() + which * s.outputs,         ld()};
+  }
+  template <class T>
+  std::vector<T> read(const cuda::Memory& memory, size_t count) const {
+    std::vector<T> values(count);
+    device->copy_out(values.data(), memory.get(), count * sizeof(T));
+    return values;
+  }
+};
+
+/// Calls f(tile) for the tiles that fit the device.
+template <class F>
+void for_tiles(const Machine& machine, F f) {
+  int shared = 0;
+  cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, machine.device),
+              "a check");
+  for (const cuda::MmaTile& tile : cuda::kStreamTiles)
+    if (cuda::stream_shared_bytes(tile) <= static_cast<size_t>(shared)) f(tile);
+}
+
+std::string describe(const cuda::MmaTile& tile, const Shape& s) {
+  return std::to_string(s.n) + " x " + std::to_string(s.outputs) + " x " + std::to_string(s.k) +
+         " in tiles of " + std::to_string(tile.rows) + " x " + std::to_string(tile.outputs) + ", " +
+         std::to_string(tile.stages) + " stages";
+}
+
+/// What lets the tile follow the number of rows: all of them give the bits of the large one, and leave alone
+/// what lies between rows.
+void tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes) {
+  const auto device = std::make_shared<const cuda::Device>(machine.device);
+  device->use();
+  for (const Shape& s : shapes) {
+    const TileProblem p(device, s, 1);
+    const size_t count = s.n * p.ld();
+    device->clear(p.out.get(), p.out.bytes());
+    cuda::run_linear_mma(device->stream(), p.call());
+    const std::vector<uint32_t> want = p.read<uint32_t>(p.out, count);
+    for_tiles(machine, [&](const cuda::MmaTile& tile) {
+      device->clear(p.out.get(), p.out.bytes());
+      cuda::run_linear_stream(device->stream(), p.call(), tile);
+      checks.that(same_bits(want, p.read<uint32_t>(p.out, count)), describe(tile, s));
+    });
+  }
+}
+
+/// The fused product gives the bits of two products and a SwiGLU.
+void swiglu_tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes) {
+  const auto device = std::make_shared<const cuda::Device>(machine.device);
+  device->use();
+  for (const Shape& s : shapes) {
+    const TileProblem p(device, s, 2);
+    // run_swiglu takes rows that follow each other.
+    const cuda::Memory both(device, s.n * 2 * s.outputs * sizeof(float), "a check");
+    const cuda::Memory gated(device, s.n * s.outputs * sizeof(bf16), "a check");
+    for (const size_t which : {size_t{0}, size_t{1}}) {
+      cuda::LinearCall call = p.call(which);
+      call.out = both.as<float>() + which * s.outputs;
+      call.ld_out = 2 * s.outputs;
+      cuda::run_linear_mma(device->stream(), call);
+    }
+    cuda::run_swiglu(device->stream(), both.as<float>(), s.n, s.outputs, gated.get(), DType::bf16);
+    const std::vector<uint16_t> want = p.read<uint16_t>(gated, s.n * s.outputs);
+    for_tiles(machine, [&](const cuda::MmaTile& tile) {
+      if (tile.outputs < cuda::kSwigluOutputs) return;
+      device->clear(gated.get(), gated.bytes());
+      cuda::run_swiglu_stream(
+          device->stream(),
+          {p.act.get(), p.call(0).weight, p.call(1).weight, s.n, s.outputs, s.k, gated.get()}, tile);
+      checks.that(same_bits(want, p.read<uint16_t>(gated, s.n * s.outputs)), describe(tile, s));
+    });
+  }
+}
+
+/// linear_swiglu() is what linear() and swiglu() give, in either class and for any number of rows.
+void linear_swiglu_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shape>& shapes) {
+  Random random(14);
+  for (const Shape& s : shapes) {
+    const Stored a = stored(backend.dtype(), random.vector(s.n * s.k)),
+                 g = stored(DType::bf16, random.vector(s.outputs * s.k)),
+                 u = stored(DType::bf16, random.vector(s.outputs * s.k));
+    const auto gate = backend.prepare({g.data(), DType::bf16, s.outputs, s.k}),
+               up = backend.prepare({u.data(), DType::bf16, s.outputs, s.k});
+    const size_t size = dtype_size(backend.dtype());
+    const Array act(backend, a.data(), s.n * s.k * size),
+        gate_up(backend, s.n * 2 * s.outputs * sizeof(float)), want(backend, s.n * s.outputs * size),
+        got(backend, s.n * s.outputs * size);
+    for (const ops::RowClass row_class : kClasses) {
+      backend.linear(act.get(), s.n, *gate, gate_up.floats(), 2 * s.outputs, row_class);
+      backend.linear(act.get(), s.n, *up, gate_up.floats() + s.outputs, 2 * s.outputs, row_class);
+      backend.swiglu(gate_up.floats(), s.n, s.outputs, want.get());
+      backend.linear_swiglu(act.get(), s.n, *gate, *up, gate_up.floats(), got.get(), row_class);
+      checks.that(same_bits(want.bytes(s.n * s.outputs * size), got.bytes(s.n * s.outputs * size)),
+                  name(row_class) + ", " + std::to_string(s.n) + " rows");
+    }
+  }
+}
+
+/// The decode class is the own kernels' even where the library multiplies for the prefill class.
+void decode_is_own(Checks& checks, ops::Backend& library, ops::Backend& own, const Shape& s) {
+  Random random(15);
+  const Stored a = stored(DType::bf16, random.vector(s.n * s.k)),
+               w = stored(DType::bf16, random.vector(s.outputs * s.k));
+  const auto product = [&](ops::Backend& backend, ops::RowClass row_class) {
+    const auto weight = backend.prepare({w.data(), DType::bf16, s.outputs, s.k});
+    const Array act(backend, a.data(), s.n * s.k * sizeof(bf16)),
+        out(backend, s.n * s.outputs * sizeof(float));
+    backend.linear(act.get(), s.n, *weight, out.floats(), s.outputs, row_class);
+    return out.read(s.n * s.outputs);
+  };
+  const std::vector<float> want = product(own, ops::RowClass::prefill);
+  checks.that(same_bits(want, product(own, ops::RowClass::decode)), "own kernels have one order");
+  checks.that(same_bits(want, product(library, ops::RowClass::decode)), "decode beside a library");
+}
+
 void refuses(Checks& checks, ops::Backend& backend) {
   const std::vector<float> data(64);
   checks.refused([&] { backend.prepare({data.data(), DType::f32, 0, 4}); }, "empty weight");
@@ -107,21 +246,39 @@ void check_linear(Checks& checks, const Machine& machine) {
   std::vector<Shape> shapes = {{1, 8, 16},    {1, 64, 32}, {16, 65, 33},   {17, 130, 40}, {63, 12, 8},
                                {65, 64, 136}, {3, 5, 7},   {130, 132, 72}, {129, 3, 160}, {16, 200, 256}};
   Shape large{150, 136, 104};
+  // Of streaming tiles: parts of 8 rows and outputs, slices of several steps, of one, and with none left over
+  // for the last; more steps than any ring has stages.
+  std::vector<Shape> tiles = {{1, 9, 8},     {7, 70, 264}, {9, 24, 136},
+                              {66, 65, 320}, {33, 8, 40},  {5, 20, 2248}};
   if (!machine.emulated) {
     shapes.insert(shapes.end(), {{1366, 3072, 8448}, {683, 1024, 1024}, {8, 4096, 14336}});
     large = {2048, 3072, 3072};
+    tiles.insert(tiles.end(), {{1, 3072, 3072}, {64, 4096, 14336}, {100, 1024, 3072}});
   }
   for (const Way& way : kWays) {
     const auto backend = make(machine, way);
-    const auto run = [&](const char* name, const std::function<void()>& body) {
-      checks.run(std::string(name) + " [" + way.name() + "]", body);
+    const auto run = [&](const std::string& name, const std::function<void()>& body) {
+      checks.run(name + " [" + way.name() + "]", body);
     };
-    run("linear agrees with double precision", [&] { linear_agrees(checks, *backend, shapes); });
-    run("linear: bits do not depend on the number of rows",
-        [&] { linear_is_invariant(checks, *backend, large); });
+    for (const ops::RowClass row_class : kClasses) {
+      run("linear agrees with double precision, " + name(row_class),
+          [&] { linear_agrees(checks, *backend, shapes, row_class); });
+      run("linear: bits do not depend on the number of rows, " + name(row_class),
+          [&] { linear_is_invariant(checks, *backend, large, row_class); });
+    }
+    run("linear_swiglu is linear and swiglu to the bit", [&] {
+      linear_swiglu_agrees(checks, *backend, {{1, 24, 48}, {7, 33, 72}, {64, 40, 136}, {130, 12, 40}});
+    });
     run("linear lets NaN through to its own row", [&] { not_finite_stays(checks, *backend); });
     run("linear refuses what it cannot do", [&] { refuses(checks, *backend); });
   }
+  const auto own = make(machine, kWays[1]), library = make(machine, kWays[2]);
+  checks.run("linear: the decode class is the own kernels'",
+             [&] { decode_is_own(checks, *library, *own, large); });
+  if (cuda::Device(machine.device).capability() < 80) return;  // no bf16 tensor cores
+  checks.run("linear: tiles change no bit", [&] { tiles_do_not_matter(checks, machine, tiles); });
+  checks.run("linear_swiglu: tiles change no bit",
+             [&] { swiglu_tiles_do_not_matter(checks, machine, tiles); });
 }
 
 }  // namespace carbon::gpu_test

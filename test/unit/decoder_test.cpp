@@ -175,6 +175,22 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
   }
 }
 
+TEST_CASE("on the CPU the class of rows changes no bit") {
+  const GeneratedCheckpoint files(tiny());
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Model model(files.dir(), dtype);
+    const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 70, 13);
+    const std::vector<double> prefill = marginals(model, tokens);
+    Sequence sequence = model.decoder.kv().make_sequence();
+    const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+    const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1), ops::RowClass::decode);
+    CHECK(rows.row_class == ops::RowClass::decode);
+    std::vector<double> decode(prefill.size());
+    model.head.marginals(rows, decode.data());
+    CHECK(same_bits(prefill, decode));
+  }
+}
+
 TEST_CASE("a sequence longer than a pass gives the same rows as in steps") {
   const GeneratedCheckpoint files(tiny("--layers 2 --hidden 32 --head-dim 16"));
   Model model(files.dir(), DType::bf16);

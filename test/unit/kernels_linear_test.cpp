@@ -198,9 +198,9 @@ TEST_CASE("linear and prepare refuse what they cannot do") {
 TEST_CASE("device_kind names what bits depend on") {
   for (const Way& way : ways()) {
     const std::string f32 = way.make(DType::f32)->device_kind();
-    CHECK(f32 == "cpu:" + way.isa + ":1");
+    CHECK(f32 == "cpu:" + way.isa + ":2");
     const std::string bf16 = way.make(DType::bf16)->device_kind();
-    CHECK(bf16.starts_with("cpu:" + way.isa + (way.onednn ? "+onednn" + ops::onednn_version() : ":1")));
+    CHECK(bf16.starts_with("cpu:" + way.isa + (way.onednn ? "+onednn" + ops::onednn_version() : ":2")));
     CHECK(way.make(DType::bf16, 2)->device_kind() == bf16);
   }
 }

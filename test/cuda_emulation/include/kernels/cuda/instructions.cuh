@@ -26,6 +26,11 @@ inline unsigned char* shared_memory() {
   return emulation::shared_memory();
 }
 
+inline void load_words(uint32_t out[4], const void* from) {
+  emulation::access(from, 16, 16);
+  std::memcpy(out, from, 16);
+}
+
 template <class T>
 T shuffle_xor(T value, int mask) {
   static_assert(sizeof(T) <= sizeof(emulation::Operands::word));

@@ -1,0 +1,246 @@
+// bf16 matrix products on tensor cores for few rows: the decode class (ops::RowClass), whose time is that of
+// reading the weights once.
+//
+// A block has a warp for each of the slices of k (mma_plan.hpp). Weights and activations come in 16-byte
+// asynchronous copies through a ring of stages in shared memory, a step of 32 columns of each slice, as deep
+// as keeps the memory busy (mma_plan.hpp). A lane copies exactly the words that it multiplies, so the
+// ring is private to it: no barrier, no bank conflict, no exchange until the slices' sums meet at the end.
+// Activations are the left factor of mma, weights the right one, so that a block may have as few as 8 outputs
+// and a narrow weight still has blocks for most multiprocessors.
+//
+// An output's bits depend neither on the tile nor on the rows beside it: its sums are those of mma_plan.hpp.
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/cuda/device_math.cuh"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/mma_order.cuh"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr int kSlices = static_cast<int>(kMmaSlices), kThreads = kSlices * kWarp;
+
+/// A tile, in parts of eight rows or eight outputs.
+template <int Rows, int Outputs, int Stages>
+struct Tile {
+  static constexpr MmaTile kTile{Rows, Outputs, Stages};
+  static constexpr int kRows = Rows, kOutputs = Outputs;
+  static constexpr int kRowParts = Rows / 8, kOutputParts = Outputs / 8;
+  static constexpr int kLefts = (Rows + 15) / 16;  // left factors of mma
+  static constexpr int kStages = Stages;
+  static constexpr int kStage = static_cast<int>(stream_stage_bytes(kTile));
+  static constexpr size_t kShared = stream_shared_bytes(kTile);
+  static_assert(kStages >= 3 && kStage == (kRowParts + kOutputParts) * kThreads * 16);
+  static_assert(kShared >= sizeof(float) * kSlices * Rows * Outputs);  // the slices' sums take its place
+};
+
+/// What a block multiplies: rows from `act` on by outputs from `weight` on, and with SwiGLU by half as many
+/// of each of two weights.
+struct Operands {
+  const Bf16* act;       // [n, k]
+  const Bf16* weight;    // [outputs, k]
+  const Bf16* second;    // with SwiGLU, the other weight
+  size_t n, outputs, k;  // rows and outputs left from here on
+  int steps, slice;      // of k, and of a slice of it
+};
+
+/// The words that this lane copies and multiplies.
+template <class T, bool Swiglu>
+class Stream {
+ public:
+  __device__ explicit Stream(const Operands& operands) : o_(operands) {
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp;
+    ring_ = shared_memory() + size_t(thread) * 16;
+    line_ = static_cast<size_t>(lane / 4);
+    const int first = thread / kWarp * o_.slice, left = o_.steps - first;
+    steps_ = left < o_.slice ? left : o_.slice;
+    column_ = static_cast<size_t>(first) * kMmaDepth + static_cast<size_t>(lane % 4) * 8;
+  }
+
+  /// The slice's steps; none or less when k ends before it.
+  __device__ int steps() const { return steps_; }
+
+  /// Starts copying the next step to a stage; past the last, an empty group keeps the count.
+  __device__ void start(int step, int stage) {
+    if (step < steps_) {
+      const bool inside = column_ < o_.k;
+#pragma unroll
+      for (int i = 0; i < T::kRowParts; ++i)
+        copy(word(stage, i), o_.act, line_ + size_t(i) * 8, inside && line_ + size_t(i) * 8 < o_.n);
+      constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
+#pragma unroll
+      for (int j = 0; j < T::kOutputParts; ++j) {
+        const size_t output = line_ + size_t(j) % kEach * 8;
+        copy(word(stage, T::kRowParts + j), j < kEach ? o_.weight : o_.second, output,
+             inside && output < o_.outputs);
+      }
+      column_ += kMmaDepth;
+    }
+    copy_async_commit();
+  }
+
+  /// sum += the products of a stage that has landed.
+  __device__ void multiply(int stage, float sum[T::kLefts][T::kOutputParts][4]) const {
+    Eight low[T::kLefts], high[T::kLefts];
+#pragma unroll
+    for (int i = 0; i < T::kLefts; ++i) {
+      low[i] = load_eight(word(stage, 2 * i));
+      if constexpr (T::kRows > 8)
+        high[i] = load_eight(word(stage, 2 * i + 1));
+      else
+        high[i] = Eight{};
+    }
+#pragma unroll
+    for (int j = 0; j < T::kOutputParts; ++j) {
+      const Eight right = load_eight(word(stage, T::kRowParts + j));
+#pragma unroll
+      for (int i = 0; i < T::kLefts; ++i) multiply_step(sum[i][j], low[i], high[i], right);
+    }
+  }
+
+ private:
+  __device__ unsigned char* word(int stage, int part) const {
+    return ring_ + stage * T::kStage + part * kThreads * 16;
+  }
+  __device__ void copy(unsigned char* to, const Bf16* from, size_t line, bool valid) const {
+    copy_async(to, valid ? from + line * o_.k + column_ : from, valid);
+  }
+
+  Operands o_;
+  unsigned char* ring_;
+  size_t line_, column_;
+  int steps_;
+};
+
+/// This warp's sums to partial[slice][Rows][Outputs].
+template <class T>
+__device__ void store_slice(const float sum[T::kLefts][T::kOutputParts][4], float* partial) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, slice = static_cast<int>(threadIdx.x) / kWarp;
+#pragma unroll
+  for (int i = 0; i < T::kLefts; ++i)
+#pragma unroll
+    for (int j = 0; j < T::kOutputParts; ++j)
+#pragma unroll
+      for (int e = 0; e < (T::kRows > 8 ? 4 : 2); ++e) {
+        const int row = i * 16 + e / 2 * 8 + lane / 4, output = j * 8 + lane % 4 * 2 + e % 2;
+        partial[(slice * T::kRows + row) * T::kOutputs + output] = sum[i][j][e];
+      }
+}
+
+/// The slices' sums of an element of the tile, in order.
+template <class T>
+__device__ float add_slices(const float* partial, int row, int output) {
+  float total = 0.0f;
+#pragma unroll
+  for (int slice = 0; slice < kSlices; ++slice)
+    total += partial[(slice * T::kRows + row) * T::kOutputs + output];
+  return total;
+}
+
+/// out: with SwiGLU Bf16, else float; leading dimension ld_out.
+template <class T, class Out>
+__global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out* out, size_t ld_out) {
+  constexpr bool kSwiglu = std::is_same_v<Out, Bf16>;
+  constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs that are stored
+  const size_t row0 = size_t{blockIdx.y} * T::kRows, output0 = size_t{blockIdx.x} * kEach;
+  operands.act += row0 * operands.k;
+  operands.weight += output0 * operands.k;
+  if (kSwiglu) operands.second += output0 * operands.k;
+  operands.n -= row0;
+  operands.outputs -= output0;
+
+  Stream<T, kSwiglu> stream(operands);
+#pragma unroll
+  for (int step = 0; step < T::kStages - 1; ++step) stream.start(step, step);
+  float sum[T::kLefts][T::kOutputParts][4] = {};
+  int stage = 0, free = T::kStages - 1;
+  for (int step = 0; step < stream.steps(); ++step) {
+    copy_async_wait<T::kStages - 2>();
+    stream.multiply(stage, sum);
+    // Into the stage of the step before, whose words this lane has multiplied.
+    stream.start(step + T::kStages - 1, free);
+    free = stage;
+    stage = stage + 1 == T::kStages ? 0 : stage + 1;
+  }
+  copy_async_wait<0>();
+  __syncthreads();  // from here on the ring is the slices' sums
+  float* const partial = reinterpret_cast<float*>(shared_memory());
+  store_slice<T>(sum, partial);
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < T::kRows * kEach; i += kThreads) {
+    const int row = i / kEach, output = i % kEach;
+    if (static_cast<size_t>(row) >= operands.n || static_cast<size_t>(output) >= operands.outputs) continue;
+    Out* const to = out + (row0 + row) * ld_out + output0 + output;
+    if constexpr (kSwiglu)
+      narrow(swiglu(add_slices<T>(partial, row, output), add_slices<T>(partial, row, kEach + output)), to);
+    else
+      *to = add_slices<T>(partial, row, output);
+  }
+}
+
+template <class T, class Out>
+void run_tile(cudaStream_t stream, const Operands& o, Out* out, size_t ld_out) {
+  constexpr size_t kEach = std::is_same_v<Out, Bf16> ? T::kOutputs / 2 : T::kOutputs;
+  // The grid's second dimension ends at 65,535 blocks.
+  constexpr size_t kMaxRows = size_t{65535} * T::kRows;
+  for (size_t row = 0; row < o.n; row += kMaxRows) {
+    Operands part = o;
+    part.act += row * o.k;
+    part.n = o.n - row < kMaxRows ? o.n - row : kMaxRows;
+    launch(stream_kernel<T, Out>, dim3(blocks(o.outputs, kEach), blocks(part.n, T::kRows)), kThreads,
+           T::kShared, stream, part, out + row * ld_out, ld_out);
+  }
+}
+
+template <size_t Index, class Out>
+bool run_if(cudaStream_t stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+  constexpr MmaTile kTile = kStreamTiles[Index];
+  if constexpr (std::is_same_v<Out, float> || kTile.outputs >= kSwigluOutputs) {
+    if (tile == kTile) {
+      run_tile<Tile<static_cast<int>(kTile.rows), static_cast<int>(kTile.outputs),
+                    static_cast<int>(kTile.stages)>>(stream, operands, out, ld_out);
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class Out>
+void run(cudaStream_t stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+  const bool found = [&]<size_t... Index>(std::index_sequence<Index...>) {
+    return (run_if<Index>(stream, tile, operands, out, ld_out) || ...);
+  }
+  (std::make_index_sequence<std::size(kStreamTiles)>());
+  if (!found)
+    throw Error("linear", "no kernel for tiles of " + std::to_string(tile.rows) + " rows by " +
+                              std::to_string(tile.outputs) + " outputs, " + std::to_string(tile.stages) +
+                              " stages");
+}
+
+Operands make_operands(const void* act, const void* weight, const void* second, size_t n, size_t outputs,
+                       size_t k) {
+  return {static_cast<const Bf16*>(act),
+          static_cast<const Bf16*>(weight),
+          static_cast<const Bf16*>(second),
+          n,
+          outputs,
+          k,
+          static_cast<int>(mma_steps(k)),
+          static_cast<int>(mma_slice(k))};
+}
+
+}  // namespace
+
+void run_linear_stream(cudaStream_t stream, const LinearCall& c, const MmaTile& tile) {
+  run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out);
+}
+
+void run_swiglu_stream(cudaStream_t stream, const SwigluCall& c, const MmaTile& tile) {
+  run(stream, tile, make_operands(c.act, c.gate, c.up, c.n, c.outputs, c.k), static_cast<Bf16*>(c.out),
+      c.outputs);
+}
+
+}  // namespace carbon::cuda
