@@ -118,23 +118,23 @@ def stopped_on_two_and_resumed_on_one_or_three():
 
 @case
 def memory_that_runs_out_on_one_gpu():
-    """The second one has just enough for single sequences, or not enough for one but enough for the weights."""
-    fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAACGGATC" * 50)[i:600 + i]) for i in range(5)]))
-    args = ("score", "-m", model(**SIZES), "--batch-tokens", "200", "--device")
-    enough = emulated(*args, "cuda", fasta)
-    fails, does, _ = least_memory(lambda env: emulated(*args, "cuda", fasta, env=env), enough, tolerance=1 << 16)
-    does += 1 << 16  # for what the GPUs are tried with before
-    for memory in (does, fails):
-        out = os.path.join(fresh(), "out.tsv")
-        result = emulated(*args, "cuda:0,1", "-o", out, fasta,
-                          env={"CARBON_EMULATED_GPUS": "2", "CARBON_EMULATED_MEMORY": "%d,%d" % (1 << 30, memory)})
-        expect("out of memory: going on with" in result.err, "a halved batch", result)
-        if memory == does:
-            expect(result.rc == 0, "expected rc 0", result)
-            expect_equal(read(out), enough.out, "output")
-        else:
-            expect_failure(result, "out of memory", "GPU memory")
-            expect_equal(os.listdir(os.path.dirname(out)), [], "files")
+    """The second one has just enough for single sequences; then not enough for one, but for the weights."""
+    fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAACGGATC" * 50)[i:600 + i]) for i in range(6)]))
+    args = ("score", "-m", model(**SIZES), "--batch-tokens", "200")
+
+    def on_two(env, *more):
+        memory = "%d,%s" % (1 << 30, env["CARBON_EMULATED_MEMORY"])
+        return emulated(*args, "--device", "cuda:0,1", *more, fasta,
+                        env={"CARBON_EMULATED_GPUS": "2", "CARBON_EMULATED_MEMORY": memory})
+
+    enough = emulated(*args, "--device", "cuda", fasta)
+    fails, _, least = least_memory(on_two, enough, tolerance=1 << 16)
+    expect("out of memory: going on with" in least.err, "a halved batch", least)
+    out = os.path.join(fresh(), "out.tsv")
+    result = on_two({"CARBON_EMULATED_MEMORY": str(fails)}, "-o", out)
+    expect_failure(result, "out of memory", "GPU memory")
+    expect("out of memory: going on with" in result.err, "a run that had begun", result)
+    expect_equal(os.listdir(os.path.dirname(out)), [], "files")
 
 
 @case
