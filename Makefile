@@ -5,7 +5,8 @@
 #   make check      every test that needs no GPU; last line "N passed, N failed"
 #   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
-#   make bench-gpu  its speed beside what the GPU can do
+#   make check-gpu-sanitizer  the same in small sizes under compute-sanitizer
+#   make bench-gpu  its speed beside what the GPU can do and, with PYTHON=one that has them, torch and transformers
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
 #                   the shells' completion; make uninstall removes what it has installed
@@ -207,14 +208,15 @@ check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(
 	BUILD=$(BUILD) test/run.sh
 
 ifeq ($(WITH_CUDA),no)
-check-gpu bench-gpu:
+check-gpu check-gpu-sanitizer bench-gpu:
 	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
 else
 check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/check_gpu
+check-gpu-sanitizer: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint test/gpu/sanitize.sh $(BUILD)/check_gpu
 bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
-	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/bench_gpu \
-	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+	BUILD=$(BUILD) bench/gpu/run.sh --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 endif
 
 SHAPE = 500M
@@ -260,5 +262,5 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all check test check-gpu bench bench-gpu demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

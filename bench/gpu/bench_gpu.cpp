@@ -1,6 +1,7 @@
 // bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
 //
 //   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
+//   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //
 // Random weights of the published shapes, whole models, bf16, with products by the library and by the
 // backend's own kernels. Prefill is what `carbon score` does with two windows of 8,192 bp, by the library; a
@@ -8,7 +9,9 @@
 // as `carbon generate` does by the own kernels. The other two rows are what each would be otherwise: prefill
 // where no library product passes its test, and decode in the prefill class (ops::RowClass). The limit is
 // the time that the operations take at the measured matrix rate or the bytes at the measured copy bandwidth,
-// whichever is longer (work.hpp). Prints Markdown. Exit status 1 on an error, 77 without a GPU.
+// whichever is longer (work.hpp). vep is the centered recipe on both strands with one alternative allele a
+// site, as many sites as --batch-tokens takes by default; its limit counts what two alleles share once.
+// Prints Markdown. Exit status 1 on an error, 77 without a GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,11 +19,13 @@
 #include <vector>
 
 #include "bench/gpu/limits.hpp"
+#include "bench/gpu/marginals.hpp"
 #include "bench/gpu/timing.hpp"
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/decoder/decoder.hpp"
-#include "src/decoder/head.hpp"
+#include "src/pipeline/bench_work.hpp"
+#include "src/pipeline/scorer.hpp"
+#include "src/util/cpus.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 namespace carbon::gpu_bench {
@@ -28,10 +33,11 @@ namespace {
 
 #ifdef CARBON_CUDA_EMULATION
 constexpr Effort kEffort{0, 1, size_t{1} << 20, 64};
-constexpr size_t kWindow = 20, kContext = 64, kLargeBatch = 3;
+constexpr size_t kWindow = 20, kContext = 64, kLargeBatch = 3, kBatchTokens = 80;
 #else
 constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
 constexpr size_t kWindow = 1366, kContext = 1024, kLargeBatch = 64;
+constexpr size_t kBatchTokens = EngineOptions{}.batch_tokens;
 #endif
 // As many whole windows as the default --batch-tokens takes.
 constexpr size_t kWindows = 2;
@@ -52,6 +58,7 @@ struct Settings {
   std::vector<Shape> shapes;
   int device = 0;
   std::string commit = "unknown";
+  std::string checkpoint, output;  // of --marginals
 };
 
 struct Limits {
@@ -64,12 +71,9 @@ struct Limits {
 
 class Model {
  public:
-  Model(const Checkpoint& checkpoint, const ops::CudaOptions& options)
-      : backend_(cuda::make_backend(options)),
-        decoder_(*backend_, checkpoint),
-        head_(*backend_, checkpoint) {}
+  Model(const std::shared_ptr<const Checkpoint>& checkpoint, const ops::CudaOptions& options)
+      : engine_(checkpoint, cuda::make_backend(options), kBatchTokens, available_cpus()) {}
 
-  std::string device_kind() const { return backend_->device_kind(); }
   const ModelConfig& config() const { return decoder_.config(); }
 
   /// Seconds of a forward of `sequences` sequences by `tokens` tokens behind `before` that are in the cache.
@@ -92,18 +96,48 @@ class Model {
     });
   }
 
+  /// What `carbon vep` runs for sites in the middle of their windows, with one alternative allele each.
+  std::vector<ScoreJob> vep_jobs(size_t sites) const {
+    std::vector<ScoreJob> jobs;
+    for (size_t i = 0; i < 2 * sites; ++i) {  // a job a strand
+      ScoreJob& job = jobs.emplace_back();
+      job.tokens = make_tokens(kWindow, i);
+      const size_t variant = kWindow / 2;  // the first token that differs; the row before it is shared
+      job.want_begin = variant - 1;
+      job.suffixes = {{variant, {job.tokens.begin() + static_cast<ptrdiff_t>(variant), job.tokens.end()}}};
+      job.suffixes[0].tokens[0] = job.tokens[variant - 1];
+    }
+    return jobs;
+  }
+  Work vep_work(std::span<const ScoreJob> jobs) const {
+    const carbon::Work work = jobs_work(config(), {}, jobs);
+    return {work.flops, work.bytes};
+  }
+  double vep_seconds(std::span<ScoreJob> jobs) {
+    std::vector<ScoreJob*> pointers;
+    for (ScoreJob& job : jobs) pointers.push_back(&job);
+    return median_seconds(kEffort.seconds, kEffort.repeats, [&] { score_jobs(engine_, pointers); });
+  }
+
  private:
-  std::vector<uint32_t> make_tokens(size_t n) const {
+  std::vector<uint32_t> make_tokens(size_t n, size_t from = 0) const {
     std::vector<uint32_t> tokens(n);
     for (size_t i = 0; i < n; ++i)
-      tokens[i] = config().layout.kmer0() + static_cast<uint32_t>(i * 2654435761u % ops::kKmers);
+      tokens[i] = config().layout.kmer0() + static_cast<uint32_t>((from + i) * 2654435761u % ops::kKmers);
     return tokens;
   }
 
-  std::unique_ptr<ops::Backend> backend_;
-  Decoder decoder_;
-  Head head_;
+  Engine engine_;
+  Decoder& decoder_ = engine_.decoder();
+  Head& head_ = engine_.head();
 };
+
+// `rate` is what is done in a second.
+void print_numbers(const Work& work, double rate, double seconds, const Limits& limits) {
+  const double least = limits.seconds(work);
+  std::printf("%.4g | %.4g | %.4g | %.4g | %.4g | %.3f of %s |\n", work.operations / 1e12, work.bytes / 1e9,
+              rate, 1e3 * seconds, 1e3 * least, least / seconds, limits.what(work));
+}
 
 void print_row(const char* shape, const char* products, const std::string& what, Model& model,
                const Limits& limits, size_t sequences, size_t before, size_t tokens,
@@ -111,11 +145,21 @@ void print_row(const char* shape, const char* products, const std::string& what,
   std::printf("| %s | %s | %s | ", shape, products, what.c_str());
   try {
     const double seconds = model.forward_seconds(sequences, before, tokens, row_class);
-    const Work work = forward_work(model.config(), sequences, before, tokens);
-    const double least = limits.seconds(work);
-    std::printf("%.4g | %.4g | %.4g | %.4g | %.4g | %.3f of %s |\n", work.operations / 1e12, work.bytes / 1e9,
-                static_cast<double>(sequences * tokens) / seconds, 1e3 * seconds, 1e3 * least,
-                least / seconds, limits.what(work));
+    print_numbers(forward_work(model.config(), sequences, before, tokens),
+                  static_cast<double>(sequences * tokens) / seconds, seconds, limits);
+  } catch (const OutOfMemory&) {
+    std::printf("does not fit | | | | | |\n");
+  }
+  std::fflush(stdout);
+}
+
+void print_vep_row(const char* shape, const char* products, Model& model, const Limits& limits) {
+  std::printf("| %s | %s | vep, windows of %zu | ", shape, products, kWindow);
+  try {
+    const size_t sites = std::max<size_t>(1, kBatchTokens / (2 * kWindow));
+    std::vector<ScoreJob> jobs = model.vep_jobs(sites);
+    const double seconds = model.vep_seconds(jobs);
+    print_numbers(model.vep_work(jobs), static_cast<double>(sites) / seconds, seconds, limits);
   } catch (const OutOfMemory&) {
     std::printf("does not fit | | | | | |\n");
   }
@@ -125,7 +169,7 @@ void print_row(const char* shape, const char* products, const std::string& what,
 void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
   const test::GeneratedCheckpoint files(
       std::string("--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16 ") + shape.options);
-  const Checkpoint checkpoint(files.dir());
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
   for (const bool library : {true, false}) {
     const char* const products = library ? "library" : "own";
     try {
@@ -136,6 +180,7 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
       for (const size_t batch : {size_t{1}, kLargeBatch})
         print_row(shape.name, products, "decode, batch " + std::to_string(batch), model, limits, batch,
                   kContext, 1, library ? ops::RowClass::prefill : ops::RowClass::decode);
+      print_vep_row(shape.name, products, model, limits);
     } catch (const OutOfMemory&) {
       std::printf("| %s | %s | the weights | do not fit | | | | | |\n", shape.name, products);
     }
@@ -159,6 +204,10 @@ Settings parse(int argc, char** argv) {
       settings.device = std::atoi(value.c_str());
     } else if (option == "--commit") {
       settings.commit = value;
+    } else if (option == "--marginals") {
+      settings.checkpoint = value;
+    } else if (option == "--output") {
+      settings.output = value;
     } else if (option == "--model") {
       const auto* const shape = std::find_if(std::begin(kShapes), std::end(kShapes),
                                              [&](const Shape& s) { return value == s.name; });
@@ -169,6 +218,8 @@ Settings parse(int argc, char** argv) {
       throw Error("bench_gpu", "no option " + option);
     }
   }
+  if (settings.checkpoint.empty() != settings.output.empty())
+    throw Error("bench_gpu", "--marginals and --output go together");
   if (settings.shapes.empty()) settings.shapes.assign(kShapes, kShapes + 3);
   return settings;
 }
@@ -182,13 +233,19 @@ int run(const Settings& settings) {
     return 77;
   }
   device->use();
+  if (!settings.checkpoint.empty()) {
+    write_marginals(settings.checkpoint, settings.device, settings.output);
+    return 0;
+  }
   std::printf("device: %s\n", cuda::list_devices().at(static_cast<size_t>(settings.device)).c_str());
   std::printf("kind: %s\n", cuda::make_backend({DType::bf16, settings.device, true})->device_kind().c_str());
   std::printf("driver: %s\ncommit: %s\n", driver().c_str(), settings.commit.c_str());
   const Limits limits{copy_bandwidth(device, kEffort), matrix_rate(device, kEffort)};
   std::printf("copy bandwidth, read + written: %.4g TB/s\nbf16 matrix rate: %.4g TFLOP/s\n\n",
               limits.bandwidth / 1e12, limits.rate / 1e12);
-  std::printf("| model | products | work | TFLOP | GB | tokens/s | ms | least ms | achieved / limit |\n");
+  std::printf(
+      "| model | products | work | TFLOP | GB | tokens/s (vep: variants/s) | ms | least ms | achieved / "
+      "limit |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|\n");
   std::fflush(stdout);
   for (const Shape& shape : settings.shapes) bench_shape(settings, shape, limits);

@@ -159,13 +159,12 @@ void CudaBackend::set_rope(const ops::RopeParams& rope, size_t positions) {
       cos[p * half + j] = static_cast<float>(std::cos(angle) * rope.scale);
       sin[p * half + j] = static_cast<float>(std::sin(angle) * rope.scale);
     }
-  positions_ = 0;
-  for (const auto& [memory, values] : {std::pair(&cos_, &cos), std::pair(&sin_, &sin)}) {
-    const size_t bytes = values->size() * sizeof(float);
-    memory->reset();
-    *memory = Memory(device_, bytes, "the rotary table");
-    device_->copy_in(memory->get(), values->data(), bytes);
-  }
+  const size_t bytes = cos.size() * sizeof(float);
+  Memory new_cos(device_, bytes, "the rotary table"), new_sin(device_, bytes, "the rotary table");
+  device_->copy_in(new_cos.get(), cos.data(), bytes);
+  device_->copy_in(new_sin.get(), sin.data(), bytes);
+  cos_ = std::move(new_cos);
+  sin_ = std::move(new_sin);
   inv_freq_.assign(rope.inv_freq.begin(), rope.inv_freq.end());
   rope_scale_ = rope.scale;
   positions_ = positions;

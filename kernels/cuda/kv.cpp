@@ -37,15 +37,15 @@ CudaKvStore::CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShap
       page_bytes_(checked_page_bytes(shape, type)),
       pool_pages_(std::clamp<size_t>(kPoolBytes / page_bytes_, 1, kPoolPages)) {}
 
+// The old list stays until there is another: when memory runs out, the pages in use must still be found.
 void CudaKvStore::reserve(size_t count) {
-  if (count <= pages_.size()) return;
+  if (count <= listed_) return;
   device_->use();
   while (pages_.size() < count) add_pool();
-  if (table_.bytes() < pages_.size() * sizeof(void*)) {
-    table_.reset();
+  if (table_.bytes() < pages_.size() * sizeof(void*))
     table_ = Memory(device_, 2 * pages_.size() * sizeof(void*), "the list of KV pages");
-  }
   device_->copy_in(table_.get(), pages_.data(), pages_.size() * sizeof(void*));
+  listed_ = pages_.size();
 }
 
 // Where a whole pool does not fit any more, smaller ones may.

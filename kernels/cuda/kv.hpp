@@ -25,7 +25,7 @@ class CudaKvStore final : public ops::KvStore {
 
   const ops::KvShape& shape() const { return shape_; }
   DType type() const { return type_; }
-  size_t count() const { return pages_.size(); }
+  size_t count() const { return listed_; }
   KvLayer layer(size_t index) const;
 
  private:
@@ -37,7 +37,8 @@ class CudaKvStore final : public ops::KvStore {
   size_t page_bytes_, pool_pages_;
   std::vector<Memory> pools_;
   std::vector<void*> pages_;
-  Memory table_;  // the addresses in pages_, on the device
+  size_t listed_ = 0;  // pages whose addresses are in the table
+  Memory table_;       // addresses, on the device
 };
 
 }  // namespace carbon::cuda

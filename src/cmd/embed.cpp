@@ -52,8 +52,8 @@ int cmd_embed(int argc, char** argv) {
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
   options.progress = common.progress;
-  Engine engine(common.engine);
-  run_embed(engine, options);
+  Engines engines(common.engine);
+  run_embed(engines, options);
   return 0;
 }
 

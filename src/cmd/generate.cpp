@@ -193,15 +193,15 @@ int cmd_generate(int argc, char** argv) {
   }
   check(options);
   options.progress = common.progress;
-  Engine engine(common.engine);
-  std::optional<Engine> draft_engine;
+  Engines engines(common.engine);
+  std::optional<Engines> drafts;
   if (!draft.empty()) {
     EngineOptions draft_options = common.engine;
     draft_options.model = draft;
     draft_options.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
-    draft_engine.emplace(draft_options);
+    drafts.emplace(draft_options);
   }
-  run_generate(engine, draft_engine ? &*draft_engine : nullptr, options);
+  run_generate(engines, drafts ? &*drafts : nullptr, options);
   return 0;
 }
 

@@ -102,7 +102,8 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
          "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
       ->type_name("yarn:F|none")
       ->group(group);
-  app.add_option("--device", engine.device, "auto (the CPU), cpu, cuda or cuda:N (one GPU)")
+  app.add_option("--device", engine.device,
+                 "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)")
       ->type_name("DEV")
       ->group(group);
   app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")

@@ -46,8 +46,8 @@ int cmd_score(int argc, char** argv) {
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   options.progress = common.progress;
-  Engine engine(common.engine);
-  run_score(engine, options);
+  Engines engines(common.engine);
+  run_score(engines, options);
   return 0;
 }
 

@@ -130,8 +130,8 @@ int cmd_vep(int argc, char** argv) {
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;
-  Engine engine(common.engine);
-  run_vep(engine, options);
+  Engines engines(common.engine);
+  run_vep(engines, options);
   return 0;
 }
 

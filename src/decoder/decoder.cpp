@@ -103,10 +103,11 @@ void Decoder::check(std::span<const Chunk> chunks) const {
 
 void Decoder::ensure_rope(size_t positions) {
   if (positions <= rope_positions_) return;
-  rope_positions_ = std::min(std::max<size_t>(std::max<size_t>(positions, 1024), 2 * rope_positions_),
-                             config_.max_positions);
+  const size_t wanted = std::min(std::max<size_t>(std::max<size_t>(positions, 1024), 2 * rope_positions_),
+                                 config_.max_positions);
   const std::vector<double> inv_freq = rope_inv_freq(config_);
-  backend_.set_rope({inv_freq, rope_attention_factor(config_)}, rope_positions_);
+  backend_.set_rope({inv_freq, rope_attention_factor(config_)}, wanted);
+  rope_positions_ = wanted;  // not if that ran out of memory
 }
 
 HiddenRows Decoder::forward(std::span<const Chunk> chunks, ops::RowClass row_class) {

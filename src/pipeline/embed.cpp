@@ -115,16 +115,20 @@ void check_embed_options(const EmbedOptions& options) {
   check_embed_output(options);
 }
 
-void run_embed(Engine& engine, const EmbedOptions& options) {
+void run_embed(Engines& engines, const EmbedOptions& options) {
+  const ModelConfig& config = engines.front().config();
   check_embed_options(options);
-  check_layer(options.layer, engine.config().layers);
-  const auto writer = make_embed_writer(options, engine.config().hidden);
-  const Planner planner(engine.config(), options);
+  check_layer(options.layer, config.layers);
+  const auto writer = make_embed_writer(options, config.hidden);
+  const Planner planner(config, options);
   Progress progress(options.progress, "embed", "sequences");
   uint64_t done = 0;
   Compute<Item> compute;
-  compute.run = [&](std::span<EmbedJob* const> jobs) { embed_jobs(engine, options.layer, jobs); };
-  compute.batch_tokens = engine.batch_tokens();
+  for (size_t i = 0; i < engines.size(); ++i)
+    compute.lanes.push_back([&engine = engines[i], &options](std::span<EmbedJob* const> jobs) {
+      embed_jobs(engine, options.layer, jobs);
+    });
+  compute.batch_tokens = engines.front().batch_tokens();
   if (options.pool == Pool::none) compute.queued_results = 1;
   run_pipeline<Item>(
       compute,

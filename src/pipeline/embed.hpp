@@ -32,6 +32,6 @@ struct EmbedOptions {
 void check_embed_options(const EmbedOptions& options);
 
 /// Throws Error; nothing of the output files remains then.
-void run_embed(Engine& engine, const EmbedOptions& options);
+void run_embed(Engines& engines, const EmbedOptions& options);
 
 }  // namespace carbon

@@ -13,6 +13,7 @@
 #include "src/util/bounded_queue.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
+#include "src/util/threads.hpp"
 #include "tokenizer/bpe.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/metadata_tags.hpp"
@@ -34,34 +35,48 @@ size_t pages(size_t tokens) {
   return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
 }
 
+// A prompt, and which of its samples one generator makes.
+struct Task {
+  std::shared_ptr<const Prompt> prompt;
+  uint32_t first = 0, end = 0;
+};
+
 // A prompt whose keys and values are there and whose samples are not all started.
 struct ActivePrompt {
   std::shared_ptr<const Prompt> prompt;
   std::optional<Sequence> sequence, draft;
   const float* logits;  // [4096] of the first new 6-mer, in start_logits_
-  uint32_t next_sample = 0;
+  uint32_t next_sample, end_sample;
 };
 
 class Generator {
  public:
-  Generator(Engine& engine, Drafter* drafter, const GenerateOptions& options, BoundedQueue<Prompt>& queue)
-      : engine_(engine),
+  /// `number`: which of the generators that share writer and progress this is.
+  Generator(size_t number, Engine& engine, Drafter* drafter, const GenerateOptions& options,
+            BoundedQueue<Task>& queue, GenerateWriter& writer, GenerateProgress& progress)
+      : number_(number),
+        engine_(engine),
         drafter_(drafter),
         options_(options),
         queue_(queue),
-        writer_(options),
-        progress_(options.progress, "generate", "bp") {}
+        writer_(writer),
+        progress_(progress) {}
 
   void run() {
     for (;;) {
-      do start_samples();
-      while (has_room() && prefill());
-      if (live_.empty() && prompts_.empty() && ended_) break;
-      if (!live_.empty()) round();
+      if (const std::exception_ptr failure = queue_.failure()) std::rethrow_exception(failure);
+      try {
+        resume_samples();
+        do start_samples();
+        while (has_room() && prefill());
+        if (live_.empty() && prompts_.empty() && ended_) break;
+        if (!live_.empty()) round();
+      } catch (const OutOfMemory&) {
+        if (!engine_.take_less()) throw;
+        suspend_samples();
+      }
       writer_.flush();
     }
-    progress_.finish();
-    writer_.close();
     report();
   }
 
@@ -75,31 +90,36 @@ class Generator {
   }
 
   bool has_room() const {
-    return live_.empty() ||
-           (live_.size() < engine_.batch_tokens() && writer_.waiting_bytes() < kMaxWaitingBytes &&
-            engine_.decoder().kv().pages_in_use() + promised_pages() < page_limit());
+    return live_.empty() || (suspended_.empty() && live_.size() < engine_.batch_tokens() &&
+                             writer_.waiting_bytes() < kMaxWaitingBytes &&
+                             engine_.decoder().kv().pages_in_use() + promised_pages() < page_limit());
   }
   size_t page_limit() const { return kCachedBatches * engine_.batch_tokens() / ops::kPageTokens; }
 
   bool next_prompt();
   bool prefill();
+  void resume_samples();
+  void suspend_samples();
   void start_samples();
   void round();
   void check_group(std::span<GenerateRow> rows);
+  void retire_finished();
   void retire(GenerateRow& row);
   void report() const;
   [[noreturn]] void not_finite(const GenerateRow& row) const;
 
+  size_t number_;
   Engine& engine_;
   Drafter* drafter_;
   const GenerateOptions& options_;
-  BoundedQueue<Prompt>& queue_;
-  GenerateWriter writer_;
-  Progress progress_;
-  bool ended_ = false;       // no prompt will come
-  std::deque<Prompt> read_;  // from the queue, not yet prefilled
+  BoundedQueue<Task>& queue_;
+  GenerateWriter& writer_;
+  GenerateProgress& progress_;
+  bool ended_ = false;     // no prompt will come
+  std::deque<Task> read_;  // from the queue, not yet prefilled
   std::deque<ActivePrompt> prompts_;
   std::vector<GenerateRow> live_;
+  std::deque<GenerateRow> suspended_;         // without keys and values, since memory ran out; in order
   std::vector<float> start_logits_, logits_;  // [rows, 4096] of the last prefill and of the last check_group
   uint64_t done_bases_ = 0;
   struct {
@@ -112,7 +132,7 @@ class Generator {
 bool Generator::next_prompt() {
   if (!read_.empty() || ended_) return !read_.empty();
   if (queue_.try_pop(read_)) return true;
-  if (!live_.empty() || !prompts_.empty()) return false;
+  if (!live_.empty() || !prompts_.empty()) return false;  // nor are there suspended ones
   ended_ = !queue_.pop(read_);
   return !ended_;
 }
@@ -121,17 +141,21 @@ bool Generator::next_prompt() {
 // have samples to start.
 bool Generator::prefill() {
   if (!prompts_.empty()) return false;
+  std::vector<Task> tasks;
   std::vector<std::shared_ptr<const Prompt>> group;
   std::vector<Sequence> sequences;
-  size_t tokens = 0, taken = engine_.decoder().kv().pages_in_use() + promised_pages();
-  while (group.size() * options_.samples < kStartsAtOnce && next_prompt()) {
-    const size_t length = read_.front().context.size();
-    const size_t row_pages = pages(length + read_.front().kmers()) + 1;
+  size_t tokens = 0, samples = 0, taken = engine_.decoder().kv().pages_in_use() + promised_pages();
+  while (samples < kStartsAtOnce && next_prompt()) {
+    const Prompt& prompt = *read_.front().prompt;
+    const size_t length = prompt.context.size();
+    const size_t row_pages = pages(length + prompt.kmers()) + 1;
     const bool first = group.empty() && live_.empty();
     if (!first && (tokens + length > engine_.batch_tokens() || taken + row_pages > page_limit())) break;
     tokens += length;
     taken += row_pages;
-    group.push_back(std::make_shared<const Prompt>(std::move(read_.front())));
+    samples += read_.front().end - read_.front().first;
+    group.push_back(read_.front().prompt);
+    tasks.push_back(std::move(read_.front()));
     read_.pop_front();
     sequences.push_back(engine_.decoder().kv().make_sequence());
   }
@@ -142,14 +166,19 @@ bool Generator::prefill() {
   for (size_t i = 0; i < group.size(); ++i)
     chunks.push_back(
         {&sequences[i], group[i]->context, group[i]->context.size() - 1, group[i]->context.size()});
-  const HiddenRows rows = engine_.decoder().forward(chunks);
-  start_logits_.resize(rows.count * ops::kKmers);
-  engine_.head().kmer_logits(rows, start_logits_.data());
   std::vector<std::optional<Sequence>> drafts(group.size());
-  if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
+  try {
+    const HiddenRows rows = engine_.decoder().forward(chunks);
+    start_logits_.resize(rows.count * ops::kKmers);
+    engine_.head().kmer_logits(rows, start_logits_.data());
+    if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
+  } catch (const OutOfMemory&) {
+    read_.insert(read_.begin(), tasks.begin(), tasks.end());
+    throw;
+  }
   for (size_t i = 0; i < group.size(); ++i)
-    prompts_.push_back(
-        {group[i], std::move(sequences[i]), std::move(drafts[i]), start_logits_.data() + i * ops::kKmers, 0});
+    prompts_.push_back({group[i], std::move(sequences[i]), std::move(drafts[i]),
+                        start_logits_.data() + i * ops::kKmers, tasks[i].first, tasks[i].end});
   total_.tokens_read += tokens;
   total_.reading += watch.seconds();
   return true;
@@ -164,7 +193,7 @@ void Generator::start_samples() {
     for (ActivePrompt& active : prompts_) {
       const size_t row_pages = pages(active.prompt->context.size() + active.prompt->kmers()) + 1 -
                                pages(active.sequence->length());
-      while (active.next_sample < options_.samples && rows.size() < kStartsAtOnce) {
+      while (active.next_sample < active.end_sample && rows.size() < kStartsAtOnce) {
         const bool first = rows.empty() && live_.empty();
         if (!first && active.prompt->kmers() > 1 &&
             (live_.size() + rows.size() >= engine_.batch_tokens() || taken + row_pages > page_limit()))
@@ -178,7 +207,7 @@ void Generator::start_samples() {
         row.sequence = active.sequence->fork();
         if (active.draft && drafter_->on()) row.draft = active.draft->fork();
       }
-      if (active.next_sample < options_.samples) break;
+      if (active.next_sample < active.end_sample) break;
     }
     if (rows.empty()) return;
     for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
@@ -191,7 +220,57 @@ void Generator::start_samples() {
       else
         live_.push_back(std::move(row));
     }
-    while (!prompts_.empty() && prompts_.front().next_sample == options_.samples) prompts_.pop_front();
+    while (!prompts_.empty() && prompts_.front().next_sample == prompts_.front().end_sample)
+      prompts_.pop_front();
+  }
+}
+
+// After memory ran out, and the batch limit is smaller: brings the samples to where they stood when they drew
+// last, and takes keys and values from the latest until the others have room to grow.
+void Generator::suspend_samples() {
+  retire_finished();
+  for (GenerateRow& row : live_) {
+    row.proposed.clear();
+    row.sequence->truncate(row.prompt->context.size() + row.kmers.size() - 1);
+    const size_t drafted = row.prompt->draft_context.size() + row.kmers.size() - 1;
+    if (row.draft) row.draft->truncate(std::min(row.draft->length(), drafted));
+  }
+  while (live_.size() > 1 && engine_.decoder().kv().pages_in_use() + promised_pages() > page_limit()) {
+    live_.back().sequence.reset();
+    live_.back().draft.reset();
+    suspended_.push_front(std::move(live_.back()));
+    live_.pop_back();
+  }
+  if (!suspended_.empty())
+    log::info("generate", std::to_string(suspended_.size()) + " of " +
+                              std::to_string(live_.size() + suspended_.size()) +
+                              " living samples wait for memory, and are then computed anew up to there");
+}
+
+// Gives suspended samples their keys and values again, as many as there is room for: each token's are
+// computed in the class that they had.
+void Generator::resume_samples() {
+  while (!suspended_.empty()) {
+    GenerateRow& row = suspended_.front();
+    const std::vector<uint32_t>& context = row.prompt->context;
+    const size_t row_pages = pages(context.size() + row.prompt->kmers()) + 1;
+    if (!live_.empty() && engine_.decoder().kv().pages_in_use() + promised_pages() + row_pages > page_limit())
+      return;
+    std::vector<uint32_t> drawn;
+    for (const uint16_t kmer : row.kmers) drawn.push_back(engine_.config().layout.kmer0() + kmer);
+    drawn.pop_back();
+    Sequence sequence = engine_.decoder().kv().make_sequence();
+    const auto run = [&](const std::vector<uint32_t>& tokens, ops::RowClass row_class) {
+      const Chunk chunk{&sequence, tokens, tokens.size(), tokens.size()};  // no row is wanted
+      engine_.decoder().forward(std::span(&chunk, 1), row_class);
+    };
+    run(context, ops::RowClass::prefill);
+    run(drawn, ops::RowClass::decode);
+    if (drafter_ && drafter_->on())
+      row.draft = std::move(drafter_->prefill(std::span(&row.prompt, 1)).front());
+    row.sequence = std::move(sequence);
+    live_.push_back(std::move(row));
+    suspended_.pop_front();
   }
 }
 
@@ -215,12 +294,10 @@ void Generator::round() {
   ++total_.rounds;
   total_.rounds_seconds += whole.seconds();
 
-  for (GenerateRow& row : live_)
-    if (row.done()) retire(row);
-  std::erase_if(live_, [](const GenerateRow& row) { return row.done(); });
+  retire_finished();
   uint64_t bases = done_bases_;
   for (const GenerateRow& row : live_) bases += kKmerLength * row.kmers.size() - row.prompt->given;
-  if (!live_.empty()) progress_.update(bases, live_.front().prompt->name);
+  if (!live_.empty()) progress_.update(number_, bases, live_.front().prompt->name);
 }
 
 // Runs the last 6-mer of each row and what is proposed behind it, draws at each place, and keeps what it drew
@@ -255,10 +332,16 @@ void Generator::check_group(std::span<GenerateRow> rows) {
   }
 }
 
+void Generator::retire_finished() {
+  for (GenerateRow& row : live_)
+    if (row.done()) retire(row);
+  std::erase_if(live_, [](const GenerateRow& row) { return row.done(); });
+}
+
 void Generator::retire(GenerateRow& row) {
   writer_.put(*row.prompt, row.sample, row.bases(), row.logp);
   done_bases_ += row.prompt->length;
-  progress_.update(done_bases_, row.prompt->name);
+  progress_.update(number_, done_bases_, row.prompt->name);
 }
 
 void Generator::report() const {
@@ -300,46 +383,67 @@ std::vector<uint32_t> prefix_ids(const Engine& engine, const std::string& text) 
   return HybridTokenizer(layout, std::make_shared<const Bpe>(Bpe::load(dir))).encode(text).ids;
 }
 
-void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, BoundedQueue<Prompt>& queue) {
-  std::vector<Prompt> one;
-  if (options.unconditional) {
-    one.push_back(planner.plan_unconditional());
-    return queue.push(one);
+// Shares the samples of a prompt out among the generators' queues; whose turn it is to have one more changes
+// from prompt to prompt.
+void share_out(Prompt prompt, size_t samples, std::deque<BoundedQueue<Task>>& queues) {
+  const auto shared = std::make_shared<const Prompt>(std::move(prompt));
+  const size_t n = queues.size();
+  std::vector<Task> one;
+  for (size_t part = 0; part < n; ++part) {
+    const auto first = static_cast<uint32_t>(samples * part / n),
+               end = static_cast<uint32_t>(samples * (part + 1) / n);
+    if (first == end) continue;
+    one.push_back({shared, first, end});
+    queues[(part + shared->record) % n].push(one);
   }
+}
+
+void read_prompts(const PromptPlanner& planner, const GenerateOptions& options,
+                  std::deque<BoundedQueue<Task>>& queues) {
+  if (options.unconditional) return share_out(planner.plan_unconditional(), options.samples, queues);
   FastaReader reader(options.input);
   uint64_t record = 0;
-  for (FastaRecord fasta; reader.next(fasta); ++record) {
-    one.push_back(planner.plan(record, fasta));
-    queue.push(one);
-  }
+  for (FastaRecord fasta; reader.next(fasta); ++record)
+    share_out(planner.plan(record, fasta), options.samples, queues);
 }
 
 }  // namespace
 
-void run_generate(Engine& engine, Engine* draft, const GenerateOptions& options) {
-  std::optional<Drafter> drafter;
-  if (draft) drafter.emplace(*draft, engine, options);
-  const PromptPlanner planner(engine.config(), draft ? &draft->config() : nullptr,
-                              prefix_ids(engine, options.prefix), options);
-  BoundedQueue<Prompt> queue(kQueuedPrompts);
+void run_generate(Engines& engines, Engines* drafts, const GenerateOptions& options) {
+  std::deque<Drafter> drafters;
+  if (drafts)
+    for (size_t i = 0; i < engines.size(); ++i) drafters.emplace_back((*drafts)[i], engines[i], options);
+  const PromptPlanner planner(engines.front().config(), drafts ? &drafts->front().config() : nullptr,
+                              prefix_ids(engines.front(), options.prefix), options);
+  GenerateWriter writer(options);
+  GenerateProgress progress(options.progress, engines.size());
+  std::deque<BoundedQueue<Task>> queues;
+  for (size_t i = 0; i < engines.size(); ++i) queues.emplace_back(kQueuedPrompts);
+  const auto fail = [&queues](const std::exception_ptr& failure) {
+    for (BoundedQueue<Task>& queue : queues) queue.fail(failure);
+  };
   std::thread reader([&] {
     try {
-      read_prompts(planner, options, queue);
-      queue.close();
+      read_prompts(planner, options, queues);
+      for (BoundedQueue<Task>& queue : queues) queue.close();
     } catch (...) {
-      queue.fail(std::current_exception());
+      fail(std::current_exception());
     }
   });
-  std::exception_ptr failure;
-  try {
-    Generator(engine, drafter ? &*drafter : nullptr, options, queue).run();
-  } catch (...) {
-    failure = std::current_exception();
-    queue.fail(failure);
-  }
+  run_threads(engines.size(), [&](size_t i) {
+    try {
+      Drafter* const drafter = drafts ? &drafters[i] : nullptr;
+      Generator(i, engines[i], drafter, options, queues[i], writer, progress).run();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  });
   reader.join();
-  if (failure) std::rethrow_exception(failure);
-  if (drafter) drafter->report();
+  // What failed first is the failure of all queues.
+  if (const std::exception_ptr failure = queues.front().failure()) std::rethrow_exception(failure);
+  progress.finish();
+  writer.close();
+  for (const Drafter& drafter : drafters) drafter.report();
 }
 
 }  // namespace carbon

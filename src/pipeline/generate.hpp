@@ -1,8 +1,8 @@
 // `carbon generate`: prompts in, new sequence out, as FASTA (contract section 6).
 //
 // Many samples of many prompts are alive at a time; finished ones leave and waiting ones enter between
-// forward passes. What is written for a sample depends on its prompt, the options and its place (seed,
-// record, sample) alone.
+// forward passes, on each of the engines; the samples of a prompt are shared out among these. What is written
+// for a sample depends on its prompt, the options and its place (seed, record, sample) alone.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct GenerateOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// `draft`: a second model that proposes what `engine` then accepts or not, or null. It changes no byte of
-/// the output. Throws Error; nothing of a named output file remains then.
-void run_generate(Engine& engine, Engine* draft, const GenerateOptions& options);
+/// `drafts`: a second model, on as many devices, that proposes what `engines` then accept or not, or null. It
+/// changes no byte of the output. Throws Error; nothing of a named output file remains then.
+void run_generate(Engines& engines, Engines* drafts, const GenerateOptions& options);
 
 }  // namespace carbon

@@ -1,6 +1,8 @@
 #include "src/pipeline/generate_writer.hpp"
 
 #include <cstdio>
+#include <numeric>
+#include <utility>
 
 namespace carbon {
 
@@ -27,13 +29,31 @@ std::string GenerateWriter::record(const Prompt& prompt, uint32_t sample, std::s
 
 void GenerateWriter::put(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp) {
   const uint64_t number = prompt.record * options_.samples + sample;
-  const auto added = waiting_.emplace(number, record(prompt, sample, bases, logp)).first;
+  std::string text = record(prompt, sample, bases, logp);
+  const std::lock_guard lock(mutex_);
+  const auto added = waiting_.emplace(number, std::move(text)).first;
   waiting_bytes_ += added->second.size();
   for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
        first = waiting_.erase(first), ++next_) {
     output_.write(first->second);
     waiting_bytes_ -= first->second.size();
   }
+}
+
+void GenerateWriter::flush() {
+  const std::lock_guard lock(mutex_);
+  if (streams_) output_.flush();
+}
+
+size_t GenerateWriter::waiting_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_bytes_;
+}
+
+void GenerateProgress::update(size_t generator, uint64_t bases, const std::string& where) {
+  const std::lock_guard lock(mutex_);
+  bases_[generator] = bases;
+  progress_.update(std::accumulate(bases_.begin(), bases_.end(), uint64_t{0}), where);
 }
 
 }  // namespace carbon

@@ -171,8 +171,9 @@ void check_window(const ScoreOptions& options, size_t max_positions) {
 
 }  // namespace
 
-void run_score(Engine& engine, ScoreOptions options) {
-  const size_t max_positions = engine.config().max_positions;
+void run_score(Engines& engines, ScoreOptions options) {
+  const ModelConfig& config = engines.front().config();
+  const size_t max_positions = config.max_positions;
   if (options.window == 0) options.window = default_window(max_positions);
   if (options.stride == 0) options.stride = default_stride(options.window);
   check_window(options, max_positions);
@@ -181,9 +182,9 @@ void run_score(Engine& engine, ScoreOptions options) {
   Assembler assembler(options, writer);
   Progress progress(options.progress, "score", "bp");
   uint64_t done = 0;
-  const Planner planner(engine.config().layout, options);
+  const Planner planner(config.layout, options);
   run_pipeline<Item>(
-      engine,
+      engines,
       [&](const Emit& emit) {
         read_sequences("score", options.inputs, [&](SequencePlace place, const std::string& bases) {
           auto source = std::make_shared<Source>();

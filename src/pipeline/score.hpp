@@ -24,6 +24,6 @@ struct ScoreOptions {
 };
 
 /// Throws Error; nothing of a named output file remains then.
-void run_score(Engine& engine, ScoreOptions options);
+void run_score(Engines& engines, ScoreOptions options);
 
 }  // namespace carbon

@@ -270,7 +270,8 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
   }
 }
 
-void run_vep(Engine& engine, const VepOptions& options) {
+void run_vep(Engines& engines, const VepOptions& options) {
+  const Engine& engine = engines.front();
   check_vep_options(options, engine.config().max_positions);
   std::optional<ScoreCache> cache = open_cache(engine, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
@@ -297,7 +298,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (options.shard) progress.set_total(share.end - share.begin);
   uint64_t done = 0;
   run_pipeline<VepSite>(
-      engine, [&](const std::function<void(VepSite)>& emit) { reader.run(next, journal.get(), emit); },
+      engines, [&](const std::function<void(VepSite)>& emit) { reader.run(next, journal.get(), emit); },
       [&](VepSite& site) {
         output->write(site.record, site_scores(site, shared_cache, journal.get()));
         if (++done; site.saved) progress.begin_at(done);

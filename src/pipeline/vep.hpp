@@ -53,8 +53,9 @@ struct VepOptions {
 };
 
 /// Throws Error; nothing of a named output file remains then. SIGTERM, SIGINT and SIGHUP end the process (see
-/// end_by_signal) when the batch under way is finished; of a named output file OUTPUT.partial remains then.
-void run_vep(Engine& engine, const VepOptions& options);
+/// end_by_signal) when the batches under way are finished; of a named output file OUTPUT.partial remains
+/// then.
+void run_vep(Engines& engines, const VepOptions& options);
 
 /// Refuses an output type, an index or a resumption that the output cannot have; needs no model.
 void check_vep_output(const VepOptions& options);

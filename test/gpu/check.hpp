@@ -41,7 +41,7 @@ class Checks {
 
 /// Which machine the checks run on, and so how large they may be.
 struct Machine {
-  bool emulated = false;
+  bool emulated = false;  // or as slow
   int device = 0;
 };
 

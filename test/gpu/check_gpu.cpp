@@ -1,7 +1,8 @@
 // check_gpu: every operation of the CUDA backend and the decoder on it, on the first GPU or the one named.
 //
-//   check_gpu [plan|rows|linear|attention|heads|decoder]... [--device N]
+//   check_gpu [plan|rows|linear|attention|heads|decoder]... [--device N] [--small]
 //
+// --small: in the sizes of emulation, for tools that slow the GPU down as much.
 // Exit status 0 when all is well, 1 when a check failed, 77 without a GPU that it can run on.
 #include <cstdlib>
 
@@ -32,6 +33,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--device" && i + 1 < argc)
       machine.device = std::atoi(argv[++i]);
+    else if (std::string(argv[i]) == "--small")
+      machine.emulated = true;
     else
       wanted.emplace_back(argv[i]);
   }

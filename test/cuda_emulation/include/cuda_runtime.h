@@ -4,7 +4,9 @@
 //   CARBON_EMULATED_DRIVER   0: there is none
 //   CARBON_EMULATED_GPUS     how many (default 1)
 //   CARBON_EMULATED_SM       compute capability times ten (default 90)
-//   CARBON_EMULATED_MEMORY   bytes of each (default: no limit)
+//   CARBON_EMULATED_MEMORY   bytes (default: no limit)
+//   CARBON_EMULATED_ERROR    by how many 2^-20 results of the matrix library are too large (default 0)
+// The last three are lists such as 90,80: a value a device, the last one for all that follow.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +26,16 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
-  cudaErrorInvalidDevice = 101
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
-using cudaStream_t = struct EmulatedStream*;
+struct EmulatedStream {
+  int device;
+};
+using cudaStream_t = EmulatedStream*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 
 struct cudaDeviceProp {
@@ -51,6 +57,7 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -58,15 +65,22 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaMalloc(void** memory, size_t bytes);
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+/// Ends the program for memory of another device than the stream's.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream);
 /// Fails for more than a block of the emulated device may have.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 
+/// The device's value in a list from the environment.
+size_t emulated_setting(const char* name, int device, size_t otherwise);
+
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments... arguments) {
+  int device = 0;
+  cudaGetDevice(&device);
+  if (config->stream == nullptr || config->stream->device != device) return cudaErrorInvalidResourceHandle;
   carbon::emulation::run_grid(__PRETTY_FUNCTION__, config->gridDim, config->blockDim,
                               config->dynamicSmemBytes, [&] { kernel(arguments...); });
   return cudaSuccess;

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The CUDA backend on this machine's GPU beside what the GPU can do and beside PyTorch with transformers, in one run:
+#   bench/gpu/run.sh [OPTION OF bench_gpu]...        e.g. --model 3B --device 0
+# prints the table of bench_gpu with the peer's columns, then how far bf16 is from the CPU in f32 (parity.py).
+# From the environment: BUILD (default build; bench_gpu and make_checkpoint, which may have been built elsewhere: they need
+# neither htslib nor oneDNN nor CUDA beyond the driver and cuBLASLt), CARBON_MAKE_CHECKPOINT (default $BUILD/make_checkpoint),
+# PYTHON (default python3; one with torch and transformers, else these parts say SKIPPED). Exit status 77 without a GPU.
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+build=$(realpath "${BUILD:-build}")
+export CARBON_MAKE_CHECKPOINT=${CARBON_MAKE_CHECKPOINT:-$build/make_checkpoint}
+python=${PYTHON:-python3}
+
+device=0 shapes=()
+options=("$@")
+for ((i = 0; i + 1 < ${#options[@]}; i += 2)); do
+  case ${options[i]} in
+    --device) device=${options[i + 1]} ;;
+    --model) shapes+=(--shape "${options[i + 1]}:4") ;;
+  esac
+done
+
+if ! command -v "$python" > /dev/null; then
+  "$build/bench_gpu" "$@"
+  echo "transformers: SKIPPED: no $python"
+  exit
+fi
+"$build/bench_gpu" "$@" | "$python" "$here/peer_transformers.py" --device "cuda:$device"
+echo
+status=0
+"$python" "$here/parity.py" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT" --device "cuda:$device" "${shapes[@]}" || status=$?
+((status == 77)) || exit "$status"
