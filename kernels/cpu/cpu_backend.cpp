@@ -68,6 +68,8 @@ class CpuBackend final : public ops::Backend {
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
                  const ops::KvStore& kv, void* act) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
+  void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                     float* gate_up, void* out, ops::RowClass row_class) override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void upload(const float* host, size_t count, float* device) override {
     if (count != 0) std::memcpy(device, host, count * sizeof(float));
@@ -101,6 +103,17 @@ class CpuBackend final : public ops::Backend {
   void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
   /// The rows in f32, in memory that the next call reuses.
   const float* widened(const void* act, size_t n, size_t k);
+  /// Rows of k as the kernels multiply them.
+  struct Activations {
+    const void* data;
+    DType type;
+    size_t k;
+    const void* row(size_t i) const { return static_cast<const char*>(data) + i * k * dtype_size(type); }
+  };
+  Activations activations(const void* act, size_t n, size_t k);
+  /// f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
+  template <class F>
+  void parallel_panels(size_t n, size_t panels, size_t work, F f) const;
   void check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
                   const CpuKvStore& kv) const;
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
@@ -227,29 +240,60 @@ void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* 
     own_linear(act, n, weight, out, ld_out);
 }
 
-void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
-  const size_t k = w.cols(), outputs = w.rows();
-  DType type = dtype_;
-  if (type == DType::bf16 && !kernels_.pairs) {
-    act = widened(act, n, k);
-    type = DType::f32;
-  }
-  // Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); panels so that the
-  // threads have a few tasks each.
+CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_t k) {
+  if (dtype_ == DType::bf16 && !kernels_.pairs) return {widened(act, n, k), DType::f32, k};
+  return {act, dtype_, k};
+}
+
+// Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); panels so that the threads
+// have a few tasks each.
+template <class F>
+void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) const {
   const size_t row_blocks = divide_up(n, kLinearRows);
   const size_t block_rows = divide_up(divide_up(n, row_blocks), 6) * 6;
-  const size_t panels = divide_up(outputs, kernels_.panel_outputs);
   const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
   const size_t block_panels =
       divide_up(panels, std::min(panels, std::max(wanted, divide_up(panels, kTaskPanels))));
   const size_t panel_blocks = divide_up(panels, block_panels);
-  parallel(row_blocks * panel_blocks, n * outputs * k, [&](size_t task, size_t) {
+  parallel(row_blocks * panel_blocks, work, [&](size_t task, size_t thread) {
     const size_t row = task / panel_blocks * block_rows, panel = task % panel_blocks * block_panels;
-    if (row >= n) return;
-    kernels_.linear({static_cast<const char*>(act) + row * k * dtype_size(type), type, w.panels(), w.type(),
-                     std::min(block_rows, n - row), k, panel, std::min(panel + block_panels, panels), outputs,
-                     out + row * ld_out, ld_out});
+    if (row < n) f(row, std::min(block_rows, n - row), panel, std::min(panel + block_panels, panels), thread);
   });
+}
+
+void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
+  const Activations a = activations(act, n, w.cols());
+  parallel_panels(n, w.panels(), n * w.rows() * w.cols(),
+                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
+                    kernels_.linear({a.row(row), a.type, w.panel(panel), w.type(), rows, w.cols(),
+                                     w.outputs_from(panel, panel_end),
+                                     out + row * ld_out + w.first_output(panel), ld_out});
+                  });
+}
+
+void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                               float* gate_up, void* out, ops::RowClass row_class) {
+  const CpuWeight &g = own(gate), &u = own(up);
+  if (g.onednn() != nullptr || u.onednn() != nullptr)
+    return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
+  if (n == 0) return;
+  const Activations a = activations(act, n, g.cols());
+  need_scratch(2 * kLinearRows * kernels_.panel_outputs * sizeof(float));
+  const auto gated = [&](size_t row, size_t rows, size_t panel, float* both) {
+    const size_t width = g.outputs_from(panel, panel + 1);
+    kernels_.linear({a.row(row), a.type, g.panel(panel), g.type(), rows, g.cols(), width, both, 2 * width});
+    kernels_.linear(
+        {a.row(row), a.type, u.panel(panel), u.type(), rows, u.cols(), width, both + width, 2 * width});
+    for (size_t i = 0; i < rows; ++i)
+      kernels_.swiglu(both + i * 2 * width, 1, width, at(out, (row + i) * g.rows() + g.first_output(panel)),
+                      dtype_);
+  };
+  // Both products of a panel are in a cache when they are joined, and never in memory.
+  parallel_panels(n, g.panels(), 2 * n * g.rows() * g.cols(),
+                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
+                    for (; panel < panel_end; ++panel)
+                      gated(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
+                  });
 }
 
 const float* CpuBackend::widened(const void* act, size_t n, size_t k) {

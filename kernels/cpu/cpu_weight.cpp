@@ -73,7 +73,7 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
 
 CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn,
                      int threads)
-    : Weight(matrix.rows, matrix.cols), type_(matrix.dtype) {
+    : Weight(matrix.rows, matrix.cols), type_(matrix.dtype), panel_outputs_(kernels.panel_outputs) {
   if (matrix.data == nullptr || matrix.rows == 0 || matrix.cols == 0)
     throw Error("prepare", "an empty weight matrix: " + std::to_string(matrix.rows) + " x " +
                                std::to_string(matrix.cols));
@@ -86,9 +86,11 @@ CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act
   }
   if (onednn != nullptr && act_type == DType::bf16)
     onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
-  if (!onednn_)
-    panels_ = pack_panels(data, type_, matrix.rows, matrix.cols, kernels.panel_outputs,
-                          act_type == DType::bf16 && kernels.pairs, threads);
+  if (!onednn_) {
+    const bool pairs = act_type == DType::bf16 && kernels.pairs;
+    data_ = pack_panels(data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, threads);
+    panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
+  }
   if (matrix.mapped_file) give_back(matrix);
 }
 

@@ -1,6 +1,7 @@
 // A weight as the CPU backend keeps it: in panels for the own kernels, or in oneDNN's order.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "kernels/cpu/cpu_memory.hpp"
@@ -16,14 +17,21 @@ class CpuWeight final : public ops::Weight {
   /// matrix is not needed afterwards.
   CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn, int threads);
 
-  /// Not null: multiply with it. Null: panels() and type() are for the own kernels.
+  /// Not null: multiply with it. Null: the panels are for the own kernels.
   OneDnnWeight* onednn() const { return onednn_.get(); }
-  const void* panels() const { return panels_.get(); }
   DType type() const { return type_; }
+  size_t panels() const { return (rows() + panel_outputs_ - 1) / panel_outputs_; }
+  const void* panel(size_t i) const { return static_cast<const char*>(data_.get()) + i * panel_bytes_; }
+  size_t first_output(size_t panel) const { return panel * panel_outputs_; }
+  /// Outputs in panels [panel, panel_end).
+  size_t outputs_from(size_t panel, size_t panel_end) const {
+    return std::min(first_output(panel_end), rows()) - first_output(panel);
+  }
 
  private:
   DType type_;
-  Memory panels_;
+  size_t panel_outputs_, panel_bytes_ = 0;
+  Memory data_;
   std::unique_ptr<OneDnnWeight> onednn_;
 };
 

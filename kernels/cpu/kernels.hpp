@@ -24,16 +24,15 @@ inline constexpr size_t kLinearRows = 192;
 /// What multiply_adds needs, on the widest CPU.
 inline constexpr size_t kPeakValues = 14 * 16;
 
-/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and the outputs of panels [panel,
-/// panel_end). Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
+/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and `outputs` outputs from a panel's first
+/// on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
 struct LinearRange {
   const void* act;  // [rows, k], dense
   DType act_type;
   const void* panels;  // as pack_panels (cpu_weight.hpp) makes them
   DType weight_type;
-  size_t rows, k, panel, panel_end;
-  size_t outputs;  // of the whole weight
-  float* out;      // row 0, column 0 of the whole output
+  size_t rows, k, outputs;
+  float* out;  // of the first row and output
   size_t ld_out;
 };
 

@@ -80,11 +80,9 @@ void linear_panel(const LinearRange& g, const typename Steps::Right* w, float* o
 template <class Steps>
 void linear_typed(const LinearRange& g) {
   const auto* const panels = static_cast<const typename Steps::Right*>(g.panels);
-  for (size_t panel = g.panel; panel < g.panel_end; ++panel) {
-    const size_t column = panel * kPanelOutputs;
+  for (size_t column = 0; column < g.outputs; column += kPanelOutputs)
     linear_panel<Steps>(g, panels + column * round_up(g.k, Steps::kStep), g.out + column,
                         least(kPanelOutputs, g.outputs - column));
-  }
 }
 
 void linear(const LinearRange& g) {

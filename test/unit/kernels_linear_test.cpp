@@ -97,6 +97,28 @@ TEST_CASE("linear has the same bits for any number of threads and rows") {
     }
 }
 
+TEST_CASE("both products of a SwiGLU and their gate have the bits of the three operations") {
+  for (const Way& way : ways())
+    for (const DType type : {DType::bf16, DType::f32}) {
+      if (way.onednn && type != DType::bf16) continue;
+      const size_t width = 330, k = 600;
+      Random random(15);
+      const Stored gate = stored(type, random.vector(width * k)), up = stored(type, random.vector(width * k)),
+                   a = stored(type, random.vector(400 * k));
+      const auto backend = way.make(type, 2);
+      const auto g = backend->prepare({gate.data(), type, width, k});
+      const auto u = backend->prepare({up.data(), type, width, k});
+      for (const size_t n : {1, 7, 23, 400}) {
+        std::vector<float> both(n * 2 * width);
+        std::vector<uint8_t> joined(n * width * dtype_size(type)), apart(joined.size());
+        backend->linear_swiglu(a.data(), n, *g, *u, both.data(), joined.data());
+        backend->Backend::linear_swiglu(a.data(), n, *g, *u, both.data(), apart.data());
+        INFO(way.name(), " ", dtype_name(type), " ", n, " rows");
+        CHECK(joined == apart);
+      }
+    }
+}
+
 TEST_CASE("in bf16 mode other weights are rounded once, as to_bf16 rounds") {
   const size_t n = 40, k = 96;
   Random random(8);
