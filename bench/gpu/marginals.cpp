@@ -48,8 +48,9 @@ void write_marginals(const std::string& path, int device, const std::string& fol
   std::vector<uint32_t> tokens{layout.dna_begin()};
   while (tokens.size() < kTokens) tokens.push_back(layout.kmer0() + random() % ops::kKmers);
   write_array(folder + "/tokens", tokens);
-  write_array(folder + "/cpu_f32", marginals(ops::make_cpu_backend({DType::f32, available_cpus(), false, ""}),
-                                             checkpoint, tokens));
+  write_array(folder + "/cpu_f32",
+              marginals(ops::make_cpu_backend({DType::f32, available_cpus(), ops::OneDnnUse::never, ""}),
+                        checkpoint, tokens));
   for (const bool library : {true, false})
     write_array(folder + (library ? "/gpu_library" : "/gpu_own"),
                 marginals(cuda::make_backend({DType::bf16, device, library}), checkpoint, tokens));
