@@ -110,9 +110,10 @@ size_t multiply_add_chains(size_t rounds, float* values) {
   vf acc[kChains];
 #pragma GCC unroll 12
   for (size_t j = 0; j < kChains; ++j) acc[j] = load(values + j * kLanes);
-  for (size_t i = 0; i < rounds; ++i)
+  for (size_t i = 0; i < rounds; ++i) {
 #pragma GCC unroll 12
     for (size_t j = 0; j < kChains; ++j) acc[j] = Steps::mac(acc[j], a, w);
+  }
 #pragma GCC unroll 12
   for (size_t j = 0; j < kChains; ++j) store(values + j * kLanes, acc[j]);
   return rounds * kChains * kLanes * Steps::kStep;

@@ -77,11 +77,12 @@ void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps:
         for (size_t r = 0; r < Rows; ++r)
           acc[r][v] = Steps::mac(acc[r][v], Steps::left_first(a + r * lda + i), last);
       }
-  if (sums == Sums::add_block)
+  if (sums == Sums::add_block) {
 #pragma GCC unroll 8
     for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
       for (size_t v = 0; v < Vectors; ++v) acc[r][v] = add(load(c + r * ldc + v * kLanes), acc[r][v]);
+  }
 #pragma GCC unroll 8
   for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
