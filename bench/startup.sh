@@ -6,9 +6,9 @@
 #      --batch-tokens 256, beside the size of the file of weights. At most 1.25 times that and 600 MB is wanted, so the
 #      ratio (peak - 600 MB) / weights is to be at most 1.25. MB are 10^6 bytes; pages of the mapped file count while they are in.
 # Both in bf16 and with --dtype f32.
-# From the environment: BUILD (default build, with carbon and make_checkpoint), RUNS (5), SEQUENCES (16 of 8,190 bp for score and
-# embed), RECORDS (4 for vep), PROMPTS (64 of 1,080 bp for generate), THREADS (default: all), LAYERS (28). Needs GNU time or
-# python3, 1.5 GB in TMPDIR and 4 GB of memory.
+# From the environment: BUILD (default build, with carbon and make_checkpoint), RUNS (5), SEQUENCES (8 of 8,190 bp, with
+# one of 49,140 bp behind them, for score and embed), RECORDS (4 for vep), PROMPTS (192 of 1,080 bp for generate), THREADS
+# (default: all), LAYERS (28). Needs GNU time or python3, 1.5 GB in TMPDIR and 6 GB of memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,8 +22,9 @@ export XDG_CACHE_HOME=$work/cache  # where the digest of the weights is remember
 
 checkpoint "$layers" "$work/model"
 sequences 1 60 > "$work/short.fa"
-sequences "${SEQUENCES:-16}" 8190 > "$work/sequences.fa"
-sequences "${PROMPTS:-64}" 1080 > "$work/prompts.fa"
+sequences "${SEQUENCES:-8}" 8190 > "$work/sequences.fa"
+sequences 1 49140 | sed 's/^>s1$/>long/' >> "$work/sequences.fa"
+sequences "${PROMPTS:-192}" 1080 > "$work/prompts.fa"
 sequences 1 $(((records + 1) * window)) > "$work/ref.fa"
 variants "$records" "$window" "$work/ref.fa" > "$work/in.vcf"
 
