@@ -3,6 +3,7 @@
 #
 #   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make check      every test that needs no GPU; last line "N passed, N failed"
+#   make check-isa  the same with the code for older CPUs, ISAS="avx2 generic" for some; takes long
 #   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
 #   make check-gpu-sanitizer  the same in small sizes under compute-sanitizer
@@ -203,9 +204,9 @@ $(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
     $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench)))
 -include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
-check test: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
+check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
-	BUILD=$(BUILD) test/run.sh
+	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 
 ifeq ($(WITH_CUDA),no)
 check-gpu check-gpu-sanitizer bench-gpu:
@@ -262,5 +263,5 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all check test check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test check-isa check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:

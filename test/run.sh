@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # `make check`: every part of the tests in turn, a line for each, the sums on the last line.
 # From the environment: BUILD (folder of the built programs), CARBON_SHARED (folder of larger fixtures; tests that need
-# it skip without it), PYTHON (one that has numpy). A part's whole output is kept in $BUILD/check and shown if it fails.
+# it skip without it), PYTHON (one that has numpy), CARBON_FORCE_ISA (instruction set that all of it runs on, test/run_isa.sh).
+# A part's whole output is kept in $BUILD/check, or $BUILD/check-ISA, and shown if it fails.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 build=$(realpath -m "${BUILD:-build}")
 python=${PYTHON:-/usr/bin/python3}
-logs=$build/check
+logs=$build/check${CARBON_FORCE_ISA:+-$CARBON_FORCE_ISA}
 export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")

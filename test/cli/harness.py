@@ -1,8 +1,8 @@
 """What the command-line tests share: a temporary directory, running the program, cases, counting, skipping.
 
 Not a test. Environment: CARBON (the program, default build/carbon), CARBON_MAKE_CHECKPOINT (default
-build/make_checkpoint), CARBON_SHARED (folder with public test data, default ../shared). Everything a test writes lies in
-one temporary directory that is removed at the end.
+build/make_checkpoint), CARBON_SHARED (folder with public test data, default ../shared), CARBON_FORCE_ISA (handed on to the
+program). Everything a test writes lies in one temporary directory that is removed at the end.
 """
 
 import atexit
@@ -31,8 +31,9 @@ atexit.register(shutil.rmtree, ROOT, ignore_errors=True)
 _scratch = os.path.join(ROOT, "tmp")
 os.mkdir(_scratch)
 
-# What a user's environment may hold must not change a test.
-ENV = {k: v for k, v in os.environ.items() if not k.startswith(("CARBON", "HF_", "OMP_"))}
+# What a user's environment may hold must not change a test; the instruction set to test is asked for on purpose.
+ENV = {k: v for k, v in os.environ.items()
+       if k == "CARBON_FORCE_ISA" or not k.startswith(("CARBON", "HF_", "OMP_"))}
 # Hundreds of short runs beside other work: threads that spin while they wait would multiply the time.
 ENV.update(LC_ALL="C", OMP_WAIT_POLICY="passive", TMPDIR=_scratch, XDG_CACHE_HOME=os.path.join(ROOT, "cache"),
            XDG_DATA_HOME=os.path.join(ROOT, "data"))
