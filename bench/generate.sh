@@ -20,12 +20,9 @@ threads=${THREADS:-$(nproc)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# checkpoint LAYERS DIR: the published 500M shape with so many layers. Weights are hashes of their names, so a model with
-# fewer layers is the beginning of one with more.
-checkpoint() {
-  "$build/make_checkpoint" --hidden 1024 --layers "$1" --heads 16 --kv-heads 8 --head-dim 64 --intermediate 3072 \
-    --max-positions 8192 --dtype bf16 "$2"
-}
+# Weights are hashes of their names, so a model with fewer layers is the beginning of one with more.
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 checkpoint "${LAYERS:-28}" "$work/target"
 awk 'BEGIN { srand(1); for (i = 1; i <= 64; ++i) { print ">p" i; s = ""; for (j = 0; j < 1080; ++j)
   s = s substr("ACGT", 1 + int(4 * rand()), 1); print s } }' > "$work/prompts.fa"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # micros is read, and build, threads, layers, runs are set, by what sources this
-# What bench/scaling.sh and bench/startup.sh share; they source it. Not a program.
+# What the scripts of bench/ for CPUs share; they source it. Not a program.
 
 # checkpoint LAYERS DIR: the published 500M shape with so many layers, random weights, bf16.
 checkpoint() {

@@ -19,8 +19,9 @@ runs=${RUNS:-5} prompt=${PROMPT:-1366} new=${NEW:-32} batches=${BATCHES:-1,16} t
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$build/make_checkpoint" --hidden 1024 --layers "${LAYERS:-28}" --heads 16 --kv-heads 8 --head-dim 64 --intermediate 3072 \
-  --max-positions 8192 --dtype bf16 "$work/model"
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
+checkpoint "${LAYERS:-28}" "$work/model"
 awk -v n=$((6 * prompt)) 'BEGIN { srand(1); print ">p"
   for (i = 0; i < n; ++i) s = s substr("ACGT", 1 + int(4 * rand()), 1); print s }' > "$work/prompt.fa"
 

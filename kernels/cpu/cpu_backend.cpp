@@ -127,8 +127,7 @@ class CpuBackend final : public ops::Backend {
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one a thread
   size_t scratch_bytes_ = 0;
-  Memory logits_, widened_;
-  size_t logits_bytes_ = 0, widened_bytes_ = 0;
+  GrowingMemory logits_, widened_;
 };
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
@@ -298,13 +297,7 @@ void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gat
 
 const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
   const size_t bytes = checked_product("linear", n * k, sizeof(float));
-  if (bytes > widened_bytes_) {
-    widened_.reset();
-    widened_bytes_ = 0;
-    widened_ = allocate_aligned("linear", bytes);
-    widened_bytes_ = bytes;
-  }
-  float* const out = static_cast<float*>(widened_.get());
+  float* const out = static_cast<float*>(widened_.ensure("linear", bytes));
   parallel_rows(n, k, [&](size_t first, size_t rows) {
     kernels_.widen(at(act, first * k), dtype_, rows * k, out + first * k);
   });
@@ -402,13 +395,7 @@ template <class F>
 void CpuBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f) {
   const size_t rows = std::clamp<size_t>(kHeadFloats / w.rows(), 1, kHeadRows);
   const size_t bytes = checked_product("logits", std::min(rows, n) * w.rows(), sizeof(float));
-  if (bytes > logits_bytes_) {
-    logits_.reset();
-    logits_bytes_ = 0;
-    logits_ = allocate_aligned("logits", bytes);
-    logits_bytes_ = bytes;
-  }
-  float* const z = static_cast<float*>(logits_.get());
+  float* const z = static_cast<float*>(logits_.ensure("logits", bytes));
   for (size_t first = 0; first < n; first += rows) {
     const size_t count = std::min(rows, n - first);
     linear(at(act, first * w.cols()), count, w, z, w.rows(), ops::RowClass::prefill);

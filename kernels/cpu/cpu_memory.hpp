@@ -36,6 +36,24 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
   return Memory(p);
 }
 
+/// Memory that grows when more is asked for, and loses its contents then.
+class GrowingMemory {
+ public:
+  void* ensure(const char* function, size_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset();
+      bytes_ = 0;
+      memory_ = allocate_aligned(function, bytes);
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  Memory memory_;
+  size_t bytes_ = 0;
+};
+
 /// a * b, or an Error when it does not fit.
 inline size_t checked_product(const char* function, size_t a, size_t b) {
   size_t product;
