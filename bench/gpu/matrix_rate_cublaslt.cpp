@@ -39,10 +39,11 @@ double matrix_rate(const std::shared_ptr<const cuda::Device>& device, const Effo
   for (int i = 0; i < count; ++i) {
     const double seconds = median_seconds(effort.seconds / kCandidates, effort.repeats, [&] {
       for (int product = 0; product < kProducts; ++product)
-        cuda::check_blas(cublasLtMatmul(handle.get(), operation.get(), &one, a.get(), layout.get(), b.get(),
-                                        layout.get(), &zero, d.get(), layout.get(), d.get(), layout.get(),
-                                        &found[i].algo, workspace.get(), kWorkspace, device->stream()),
-                         "a matrix product");
+        cuda::check_blas(
+            cublasLtMatmul(handle.get(), operation.get(), &one, a.get(), layout.get(), b.get(), layout.get(),
+                           &zero, d.get(), layout.get(), d.get(), layout.get(), &found[i].algo,
+                           workspace.get(), kWorkspace, device->stream().handle()),
+            "a matrix product");
       device->wait();
     });
     const auto size = static_cast<double>(n);

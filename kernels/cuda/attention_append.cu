@@ -33,8 +33,8 @@ __global__ void append_kernel(const float* k, const float* v, size_t ld, const R
 
 }  // namespace
 
-void run_append(cudaStream_t stream, const float* k, const float* v, size_t ld, const RowPlace* places,
-                size_t n, const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary) {
+void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
+                const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary) {
   const dim3 grid(static_cast<unsigned>(n));
   if (kv.type == DType::bf16)
     launch(append_kernel<Bf16>, grid, kThreads, 0, stream, k, v, ld, places, page_list, kv, rotary);

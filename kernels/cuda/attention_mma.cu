@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class H>
-void run_head(cudaStream_t stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
+void run_head(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
   // The scores' 1 / sqrt(head_dim) and the step from e to 2 in one factor.
   const auto scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(H::kDim)));
   launch(attention_kernel<H>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)), kThreads, H::kShared, stream,
@@ -255,7 +255,7 @@ void run_head(cudaStream_t stream, const AttentionCall& call, const RowTile* til
 
 }  // namespace
 
-void run_attention_mma(cudaStream_t stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
+void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
   if (call.kv.head_dim == 64)
     run_head<Head<64>>(stream, call, tiles, n);
   else if (call.kv.head_dim == 96)

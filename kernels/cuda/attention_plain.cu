@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void run_attention_plain(cudaStream_t stream, const AttentionCall& call, const RowPlace* places, size_t n) {
+void run_attention_plain(Stream& stream, const AttentionCall& call, const RowPlace* places, size_t n) {
   const dim3 grid(static_cast<unsigned>(n * call.heads));
   const size_t shared = (2 * kWarps + kPage + call.kv.head_dim) * sizeof(float);
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(call.kv.head_dim)));

@@ -69,7 +69,7 @@ class CudaBackend final : public ops::Backend {
                  double* maximum, double* sum, double* target_logit, ops::RowClass row_class) override;
 
  private:
-  cudaStream_t stream() const { return device_->stream(); }
+  Stream& stream() const { return device_->stream(); }
   void linear_mma(const LinearCall& call) const;
   bool uses_mma(const ops::KvShape& shape, size_t heads) const;
   const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,

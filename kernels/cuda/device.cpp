@@ -64,11 +64,7 @@ Device::Device(int index) : index_(index) {
                             ") is of a kind that this carbon has no code for (" + compiled_kinds() +
                             "); build with --with-cuda-arch, or use --device cpu");
   use();
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "starting work on the GPU");
-}
-
-Device::~Device() {
-  cudaStreamDestroy(stream_);
+  stream_ = std::make_unique<Stream>();
 }
 
 void Device::use() const {
@@ -76,28 +72,31 @@ void Device::use() const {
 }
 
 void Device::wait() const {
-  check(cudaStreamSynchronize(stream_), "waiting for the GPU");
+  check(cudaStreamSynchronize(stream_->handle()), "waiting for the GPU");
 }
 
 void Device::copy_in(void* device, const void* host, size_t bytes) const {
   // From memory that is not page-locked the driver has taken its own copy when this returns.
   if (bytes != 0)
-    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "copying to the GPU");
+    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_->handle()),
+          "copying to the GPU");
 }
 
 void Device::copy_out(void* host, const void* device, size_t bytes) const {
   if (bytes != 0)
-    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the GPU");
+    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_->handle()),
+          "copying from the GPU");
   wait();
 }
 
 void Device::copy(void* to, const void* from, size_t bytes) const {
   if (bytes != 0)
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying on the GPU");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_->handle()),
+          "copying on the GPU");
 }
 
 void Device::clear(void* memory, size_t bytes) const {
-  if (bytes != 0) check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory of the GPU");
+  if (bytes != 0) check(cudaMemsetAsync(memory, 0, bytes, stream_->handle()), "clearing memory of the GPU");
 }
 
 std::string compiled_kinds() {

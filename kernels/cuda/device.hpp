@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/stream.hpp"
+
 namespace carbon::cuda {
 
 /// Every allocation is a multiple of this.
@@ -20,13 +22,12 @@ class Device {
  public:
   /// Throws Error when there is no such device, or none that this library has code for.
   explicit Device(int index);
-  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   /// Makes it the calling thread's device: before anything else is done on it.
   void use() const;
-  cudaStream_t stream() const { return stream_; }
+  Stream& stream() const { return *stream_; }
   /// Waits until all work on the stream is done; throws what went wrong on the way.
   void wait() const;
   /// Compute capability, e.g. 90.
@@ -41,7 +42,7 @@ class Device {
  private:
   int index_;
   int capability_ = 0, multiprocessors_ = 0;
-  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<Stream> stream_;
 };
 
 /// "sm_80 sm_90": the kinds of device that the kernels are compiled for.

@@ -128,12 +128,12 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void run_marginals(cudaStream_t stream, const float* logits, size_t n, double* out) {
+void run_marginals(Stream& stream, const float* logits, size_t n, double* out) {
   launch(marginals_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(MarginalScratch), stream, logits,
          out);
 }
 
-void run_logsumexp(cudaStream_t stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
+void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
                    double* maximum, double* sum, double* target_logit) {
   launch(logsumexp_kernel, dim3(static_cast<unsigned>(n)), kThreads,
          kWarps * (2 * sizeof(float) + sizeof(double)), stream, logits, columns, targets, maximum, sum,

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/mma_plan.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "kernels/tensor.hpp"
 
 namespace carbon::cuda {
@@ -18,17 +19,17 @@ namespace carbon::cuda {
 // rows.cu
 
 /// x[i, :] = table[slots[i], :] widened to f32; table [., width] of f32, bf16 or f16.
-void run_gather(cudaStream_t stream, const void* table, DType type, const uint32_t* slots, size_t n,
-                size_t width, float* x);
+void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
+                float* x);
 /// to[i] = from[i] as bf16, to nearest even; from of f32 or f16.
-void run_to_bf16(cudaStream_t stream, const void* from, DType type, size_t n, void* to);
+void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* to);
 /// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
-void run_add_norm(cudaStream_t stream, float* x, const float* delta, const float* weight, float eps, size_t n,
+void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
                   size_t width, void* act, DType act_type);
 /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
-void run_swiglu(cudaStream_t stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type);
+void run_swiglu(Stream& stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type);
 /// out[i, :] = x[rows[i], :].
-void run_select_rows(cudaStream_t stream, const float* x, const uint32_t* rows, size_t n, size_t width,
+void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out);
 
 // linear_plain.cu, linear_mma.cu and linear_stream.cu
@@ -42,12 +43,12 @@ struct LinearCall {
 };
 /// out[i, j] = sum_k act[i, k] * weight[j, k], one chain of fused multiply-adds over ascending k. f32
 /// activations go with weights of any type, bf16 activations with bf16.
-void run_linear_plain(cudaStream_t stream, const LinearCall& call, DType act_type, DType weight_type);
+void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, DType weight_type);
 /// The same for bf16 on tensor cores, in the order of mma_plan.hpp; for many rows. k is a multiple of 8, act
 /// and weight are aligned to 16 bytes.
-void run_linear_mma(cudaStream_t stream, const LinearCall& call);
+void run_linear_mma(Stream& stream, const LinearCall& call);
 /// To the same bits, for few rows; `tile` is one of kStreamTiles.
-void run_linear_stream(cudaStream_t stream, const LinearCall& call, const MmaTile& tile);
+void run_linear_stream(Stream& stream, const LinearCall& call, const MmaTile& tile);
 
 /// run_linear_stream by two weights and run_swiglu of their results, to the same bits: out bf16 [n, outputs].
 /// A block's outputs, kSwigluOutputs at least, are shared equally by the two.
@@ -58,7 +59,7 @@ struct SwigluCall {
   size_t n, outputs, k;  // outputs of either weight
   void* out;             // does not overlap act
 };
-void run_swiglu_stream(cudaStream_t stream, const SwigluCall& call, const MmaTile& tile);
+void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& tile);
 inline constexpr size_t kSwigluOutputs = 16;
 
 // attention_append.cu, attention_plain.cu and attention_mma.cu
@@ -86,8 +87,8 @@ struct Rotary {
 };
 
 /// Rotates k and writes k, v of `n` rows to their pages.
-void run_append(cudaStream_t stream, const float* k, const float* v, size_t ld, const RowPlace* places,
-                size_t n, const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary);
+void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
+                const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary);
 
 struct AttentionCall {
   const float* q;  // [., ld]
@@ -98,7 +99,7 @@ struct AttentionCall {
   void* act;  // [., heads * head_dim], of the cache's type
 };
 /// Any head size up to kMaxPlainHead; f32 arithmetic.
-void run_attention_plain(cudaStream_t stream, const AttentionCall& call, const RowPlace* places, size_t n);
+void run_attention_plain(Stream& stream, const AttentionCall& call, const RowPlace* places, size_t n);
 inline constexpr size_t kMaxPlainHead = 256;
 
 /// Head sizes for which run_attention_mma exists, in bf16.
@@ -108,14 +109,14 @@ constexpr bool has_attention_mma(size_t head_dim) {
 /// Query rows (positions times the heads of a group) of a tile of run_attention_mma.
 inline constexpr size_t kAttentionRows = 128;
 /// heads / kv_heads times the tiles' `positions` is at most kAttentionRows.
-void run_attention_mma(cudaStream_t stream, const AttentionCall& call, const RowTile* tiles, size_t n);
+void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
 
 // heads.cu
 
 /// ops::Backend::marginals of logits [n, 4096]; out [n, 6, 4].
-void run_marginals(cudaStream_t stream, const float* logits, size_t n, double* out);
+void run_marginals(Stream& stream, const float* logits, size_t n, double* out);
 /// ops::Backend::logsumexp over logits [n, columns]; the arrays are [n].
-void run_logsumexp(cudaStream_t stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
+void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
                    double* maximum, double* sum, double* target_logit);
 
 }  // namespace carbon::cuda

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/cuda/stream.hpp"
 #include "src/util/error.hpp"
 
 namespace carbon::cuda {
@@ -24,7 +25,7 @@ inline void check(cudaError_t status, const char* what) {
 
 /// Runs `kernel` on a grid; `shared` bytes of dynamic shared memory a block.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared, cudaStream_t stream,
+void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared, Stream& stream,
             Arguments... arguments) {
   if (shared > 48 * 1024)  // more than this must be asked for
     check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
@@ -34,7 +35,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t s
   config.gridDim = grid;
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared;
-  config.stream = stream;
+  config.stream = stream.handle();
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
 }
 

@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void run_linear_mma(cudaStream_t stream, const LinearCall& c) {
+void run_linear_mma(Stream& stream, const LinearCall& c) {
   // The grid's second dimension ends at 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * kRows;
   for (size_t row = 0; row < c.n; row += kMaxRows) {

@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Act, class Weight>
-void run_typed(cudaStream_t stream, const LinearCall& c) {
+void run_typed(Stream& stream, const LinearCall& c) {
   launch(linear_kernel<Act, Weight>, dim3(blocks(c.outputs, kTile), blocks(c.n, kTile)), kThreads,
          2 * kDepth * kStride * sizeof(float), stream, static_cast<const Act*>(c.act),
          static_cast<const Weight*>(c.weight), c.n, c.outputs, c.k, c.out, c.ld_out);
 }
 
 template <class Act>
-void run_act(cudaStream_t stream, const LinearCall& call, DType weight_type) {
+void run_act(Stream& stream, const LinearCall& call, DType weight_type) {
   if (weight_type == DType::f32)
     run_typed<Act, float>(stream, call);
   else if (weight_type == DType::bf16)
@@ -76,7 +76,7 @@ void run_act(cudaStream_t stream, const LinearCall& call, DType weight_type) {
 
 }  // namespace
 
-void run_linear_plain(cudaStream_t stream, const LinearCall& call, DType act_type, DType weight_type) {
+void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, DType weight_type) {
   // The grid's second dimension ends at 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * kTile;
   LinearCall part = call;

@@ -49,9 +49,9 @@ struct Operands {
 
 /// The words that this lane copies and multiplies.
 template <class T, bool Swiglu>
-class Stream {
+class Ring {
  public:
-  __device__ explicit Stream(const Operands& operands) : o_(operands) {
+  __device__ explicit Ring(const Operands& operands) : o_(operands) {
     const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp;
     ring_ = shared_memory() + size_t(thread) * 16;
     line_ = static_cast<size_t>(lane / 4);
@@ -152,16 +152,16 @@ __global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out
   operands.n -= row0;
   operands.outputs -= output0;
 
-  Stream<T, kSwiglu> stream(operands);
+  Ring<T, kSwiglu> ring(operands);
 #pragma unroll
-  for (int step = 0; step < T::kStages - 1; ++step) stream.start(step, step);
+  for (int step = 0; step < T::kStages - 1; ++step) ring.start(step, step);
   float sum[T::kLefts][T::kOutputParts][4] = {};
   int stage = 0, free = T::kStages - 1;
-  for (int step = 0; step < stream.steps(); ++step) {
+  for (int step = 0; step < ring.steps(); ++step) {
     copy_async_wait<T::kStages - 2>();
-    stream.multiply(stage, sum);
+    ring.multiply(stage, sum);
     // Into the stage of the step before, whose words this lane has multiplied.
-    stream.start(step + T::kStages - 1, free);
+    ring.start(step + T::kStages - 1, free);
     free = stage;
     stage = stage + 1 == T::kStages ? 0 : stage + 1;
   }
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out
 }
 
 template <class T, class Out>
-void run_tile(cudaStream_t stream, const Operands& o, Out* out, size_t ld_out) {
+void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out) {
   constexpr size_t kEach = std::is_same_v<Out, Bf16> ? T::kOutputs / 2 : T::kOutputs;
   // The grid's second dimension ends at 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * T::kRows;
@@ -196,7 +196,7 @@ void run_tile(cudaStream_t stream, const Operands& o, Out* out, size_t ld_out) {
 }
 
 template <size_t Index, class Out>
-bool run_if(cudaStream_t stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+bool run_if(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
   constexpr MmaTile kTile = kStreamTiles[Index];
   if constexpr (std::is_same_v<Out, float> || kTile.outputs >= kSwigluOutputs) {
     if (tile == kTile) {
@@ -209,7 +209,7 @@ bool run_if(cudaStream_t stream, const MmaTile& tile, const Operands& operands, 
 }
 
 template <class Out>
-void run(cudaStream_t stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+void run(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
   const bool found = [&]<size_t... Index>(std::index_sequence<Index...>) {
     return (run_if<Index>(stream, tile, operands, out, ld_out) || ...);
   }
@@ -234,11 +234,11 @@ Operands make_operands(const void* act, const void* weight, const void* second, 
 
 }  // namespace
 
-void run_linear_stream(cudaStream_t stream, const LinearCall& c, const MmaTile& tile) {
+void run_linear_stream(Stream& stream, const LinearCall& c, const MmaTile& tile) {
   run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out);
 }
 
-void run_swiglu_stream(cudaStream_t stream, const SwigluCall& c, const MmaTile& tile) {
+void run_swiglu_stream(Stream& stream, const SwigluCall& c, const MmaTile& tile) {
   run(stream, tile, make_operands(c.act, c.gate, c.up, c.n, c.outputs, c.k), static_cast<Bf16*>(c.out),
       c.outputs);
 }

@@ -85,7 +85,7 @@ class CublasLt final : public Matmul {
     const float one = 1.0f, zero = 0.0f;
     return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &zero,
                           c.out, d.get(), c.out, d.get(), &algorithm, workspace_.get(), kWorkspace,
-                          device_->stream());
+                          device_->stream().handle());
   }
 
   Algorithm choose(const void* weight, size_t outputs, size_t k) {

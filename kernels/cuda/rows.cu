@@ -57,8 +57,8 @@ __global__ void select_kernel(const float* x, const uint32_t* rows, size_t width
 
 }  // namespace
 
-void run_gather(cudaStream_t stream, const void* table, DType type, const uint32_t* slots, size_t n,
-                size_t width, float* x) {
+void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
+                float* x) {
   const dim3 grid(static_cast<unsigned>(n));
   if (type == DType::f32)
     launch(gather_kernel<float>, grid, kThreads, 0, stream, static_cast<const float*>(table), slots, width,
@@ -69,7 +69,7 @@ void run_gather(cudaStream_t stream, const void* table, DType type, const uint32
     launch(gather_kernel<F16>, grid, kThreads, 0, stream, static_cast<const F16*>(table), slots, width, x);
 }
 
-void run_to_bf16(cudaStream_t stream, const void* from, DType type, size_t n, void* to) {
+void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* to) {
   const dim3 grid(blocks(n, size_t{16} * kThreads));
   auto* const out = static_cast<Bf16*>(to);
   if (type == DType::f32)
@@ -78,7 +78,7 @@ void run_to_bf16(cudaStream_t stream, const void* from, DType type, size_t n, vo
     launch(to_bf16_kernel<F16>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, out);
 }
 
-void run_add_norm(cudaStream_t stream, float* x, const float* delta, const float* weight, float eps, size_t n,
+void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
                   size_t width, void* act, DType act_type) {
   const dim3 grid(static_cast<unsigned>(n));
   constexpr size_t shared = kThreads / kWarp * sizeof(float);
@@ -90,8 +90,7 @@ void run_add_norm(cudaStream_t stream, float* x, const float* delta, const float
            static_cast<float*>(act));
 }
 
-void run_swiglu(cudaStream_t stream, const float* gate_up, size_t n, size_t width, void* act,
-                DType act_type) {
+void run_swiglu(Stream& stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type) {
   const dim3 grid(static_cast<unsigned>(n));
   if (act_type == DType::bf16)
     launch(swiglu_kernel<Bf16>, grid, kThreads, 0, stream, gate_up, width, static_cast<Bf16*>(act));
@@ -99,7 +98,7 @@ void run_swiglu(cudaStream_t stream, const float* gate_up, size_t n, size_t widt
     launch(swiglu_kernel<float>, grid, kThreads, 0, stream, gate_up, width, static_cast<float*>(act));
 }
 
-void run_select_rows(cudaStream_t stream, const float* x, const uint32_t* rows, size_t n, size_t width,
+void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out) {
   launch(select_kernel, dim3(static_cast<unsigned>(n)), kThreads, 0, stream, x, rows, width, out);
 }
