@@ -12,6 +12,7 @@ constexpr uint32_t kPage = 64;
 template <class T>
 __global__ void append_kernel(const float* k, const float* v, size_t ld, const RowPlace* places,
                               const uint32_t* page_list, KvLayer kv, Rotary rotary) {
+  begin_kernel();
   const RowPlace place = places[blockIdx.x];
   const size_t dim = kv.head_dim, half = dim / 2;
   char* const page =
@@ -34,9 +35,9 @@ __global__ void append_kernel(const float* k, const float* v, size_t ld, const R
 }  // namespace
 
 void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
-                const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary) {
+                const uint32_t* page_list, const KvLayer& kv, DType type, const Rotary& rotary) {
   const dim3 grid(static_cast<unsigned>(n));
-  if (kv.type == DType::bf16)
+  if (type == DType::bf16)
     launch(append_kernel<Bf16>, grid, kThreads, 0, stream, k, v, ld, places, page_list, kv, rotary);
   else
     launch(append_kernel<float>, grid, kThreads, 0, stream, k, v, ld, places, page_list, kv, rotary);

@@ -211,6 +211,7 @@ __device__ void store_rows(const AttentionCall& call, const Rows& rows, const So
 template <class H>
 __global__ void __launch_bounds__(kThreads)
     attention_kernel(AttentionCall call, const RowTile* tiles, float scale) {
+  begin_kernel();
   Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [2][keys, values][kStride]
   const RowTile tile = tiles[blockIdx.x / call.kv.kv_heads];
   const size_t kv_head = blockIdx.x % call.kv.kv_heads;

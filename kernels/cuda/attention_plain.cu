@@ -33,6 +33,7 @@ __device__ void rotate_query(const AttentionCall& call, const RowPlace& place, s
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     attention_kernel(AttentionCall call, const RowPlace* places, float scale) {
+  begin_kernel();
   float* const largest_of = reinterpret_cast<float*>(shared_memory());  // [kWarps]
   float* const sum_of = largest_of + kWarps;                            // [kWarps]
   float* const weights = sum_of + kWarps;                               // [kPage]
@@ -81,11 +82,12 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void run_attention_plain(Stream& stream, const AttentionCall& call, const RowPlace* places, size_t n) {
+void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
+                         size_t n) {
   const dim3 grid(static_cast<unsigned>(n * call.heads));
   const size_t shared = (2 * kWarps + kPage + call.kv.head_dim) * sizeof(float);
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(call.kv.head_dim)));
-  if (call.kv.type == DType::bf16)
+  if (type == DType::bf16)
     launch(attention_kernel<Bf16>, grid, kThreads, shared, stream, call, places, scale);
   else
     launch(attention_kernel<float>, grid, kThreads, shared, stream, call, places, scale);

@@ -34,7 +34,7 @@ constexpr int kTensorCores = 80;
 
 class CudaBackend final : public ops::Backend {
  public:
-  explicit CudaBackend(const ops::CudaOptions& options);
+  CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOptions& options);
 
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
@@ -99,18 +99,11 @@ DType checked_type(const ops::CudaOptions& options) {
   return options.dtype;
 }
 
-MmaDevice mma_device(const Device& device, int index) {
-  int shared = 0;
-  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
-        "asking for the shared memory of a block");
-  return {static_cast<size_t>(device.multiprocessors()), static_cast<size_t>(shared)};
-}
-
-CudaBackend::CudaBackend(const ops::CudaOptions& options)
-    : device_(std::make_shared<Device>(options.device)),
+CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOptions& options)
+    : device_(std::move(device)),
       dtype_(checked_type(options)),
       tensor_cores_(device_->capability() >= kTensorCores),
-      mma_device_(mma_device(*device_, options.device)),
+      mma_device_{static_cast<size_t>(device_->multiprocessors()), device_->block_shared()},
       embedding_(device_),
       plans_(device_),
       indices_(device_, "row numbers"),
@@ -133,8 +126,10 @@ void* CudaBackend::allocate(size_t bytes) {
 }
 
 void CudaBackend::release(void* memory) {
+  if (memory == nullptr) return;
+  device_->settle();
   // Waits for the work that uses it; there is nothing left to be done about a failure.
-  if (memory != nullptr) cudaFree(memory);
+  cudaFree(memory);
 }
 
 std::unique_ptr<ops::Weight> CudaBackend::prepare(const TensorView& matrix) {
@@ -299,7 +294,8 @@ void CudaBackend::append_kv(const float* k, const float* v, size_t ld, std::span
   device_->use();
   const Plan places = plans_.find(runs, 0);
   if (places.rows == 0) return;
-  run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), rotary());
+  run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), dtype_,
+             rotary());
 }
 
 void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
@@ -316,7 +312,7 @@ void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<c
   if (mma)
     run_attention_mma(stream(), call, rows.tiles, rows.tile_count);
   else
-    run_attention_plain(stream(), call, rows.places, rows.rows);
+    run_attention_plain(stream(), call, dtype_, rows.places, rows.rows);
 }
 
 template <class F>
@@ -375,7 +371,12 @@ void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std
 }  // namespace
 
 std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) {
-  return std::make_unique<CudaBackend>(options);
+  return make_backend(std::make_shared<Device>(options.device), options);
+}
+
+std::unique_ptr<ops::Backend> make_backend(std::shared_ptr<const Device> device,
+                                           const ops::CudaOptions& options) {
+  return std::make_unique<CudaBackend>(std::move(device), options);
 }
 
 }  // namespace carbon::cuda

@@ -3,10 +3,15 @@
 
 #include <memory>
 
+#include "kernels/cuda/device.hpp"
 #include "kernels/ops.hpp"
 
 namespace carbon::cuda {
 
 std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options);
+/// The same on a device that the caller shares, for tests that look at its stream; `options.device` is not
+/// looked at.
+std::unique_ptr<ops::Backend> make_backend(std::shared_ptr<const Device> device,
+                                           const ops::CudaOptions& options);
 
 }  // namespace carbon::cuda

@@ -63,6 +63,10 @@ Device::Device(int index) : index_(index) {
                             std::to_string(capability_) +
                             ") is of a kind that this carbon has no code for (" + compiled_kinds() +
                             "); build with --with-cuda-arch, or use --device cpu");
+  int shared = 0;
+  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
+        "asking for the shared memory of a block");
+  block_shared_ = static_cast<size_t>(shared);
   use();
   stream_ = std::make_unique<Stream>();
 }
@@ -73,6 +77,16 @@ void Device::use() const {
 
 void Device::wait() const {
   check(cudaStreamSynchronize(stream_->handle()), "waiting for the GPU");
+}
+
+void Device::settle() const noexcept {
+  if (stream_->empty()) return;
+  try {
+    use();
+    stream_->flush();
+  } catch (const Error&) {
+    // The device is gone or out of memory, and its work with it.
+  }
 }
 
 void Device::copy_in(void* device, const void* host, size_t bytes) const {
@@ -141,7 +155,10 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 void Memory::reset() {
   // Waits for the work that uses it. After a failure on the device nothing is left to be done about another
   // one.
-  if (data_ != nullptr) cudaFree(std::exchange(data_, nullptr));
+  if (data_ != nullptr) {
+    device_->settle();
+    cudaFree(std::exchange(data_, nullptr));
+  }
   bytes_ = 0;
   device_.reset();
 }

@@ -30,9 +30,14 @@ class Device {
   Stream& stream() const { return *stream_; }
   /// Waits until all work on the stream is done; throws what went wrong on the way.
   void wait() const;
+  /// Gives the device all work that is still noted, before memory that it may use goes. Whoever asks for
+  /// results sees what went wrong.
+  void settle() const noexcept;
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }
+  /// Bytes of shared memory that a block may have.
+  size_t block_shared() const { return block_shared_; }
 
   void copy_in(void* device, const void* host, size_t bytes) const;   // `host` may change on return
   void copy_out(void* host, const void* device, size_t bytes) const;  // waits
@@ -42,6 +47,7 @@ class Device {
  private:
   int index_;
   int capability_ = 0, multiprocessors_ = 0;
+  size_t block_shared_ = 0;
   std::unique_ptr<Stream> stream_;
 };
 

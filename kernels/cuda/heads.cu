@@ -74,6 +74,7 @@ __device__ double collect(const MarginalScratch& s, int j, int b) {
 }
 
 __global__ void __launch_bounds__(kThreads) marginals_kernel(const float* logits, double* out) {
+  begin_kernel();
   auto& s = *reinterpret_cast<MarginalScratch*>(shared_memory());
   const float* const z = logits + size_t{blockIdx.x} * kKmers;
   const int thread = static_cast<int>(threadIdx.x), j = thread / 4, b = thread % 4;
@@ -94,6 +95,7 @@ __global__ void __launch_bounds__(kThreads) marginals_kernel(const float* logits
 __global__ void __launch_bounds__(kThreads)
     logsumexp_kernel(const float* logits, size_t columns, const int64_t* targets, double* maximum,
                      double* sum, double* target_logit) {
+  begin_kernel();
   float* const largest_of = reinterpret_cast<float*>(shared_memory());  // [kWarps]
   float* const bad_of = largest_of + kWarps;                            // [kWarps]
   double* const sum_of = reinterpret_cast<double*>(bad_of + kWarps);    // [kWarps]

@@ -27,6 +27,30 @@ __device__ inline float bits_float(uint32_t x) {
   return __uint_as_float(x);
 }
 
+/// What every kernel begins with. Its blocks may start while the kernel ahead on the stream still runs
+/// (stream.hpp), and those of the next while this one does: `start_next_kernel` lets them, once all blocks
+/// have said so; before `wait_for_last_kernel` a thread reads nothing that a kernel has written, and writes
+/// nothing at all. As every kernel waits, what has ended by then is all that was ahead.
+__device__ inline void start_next_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ inline void wait_for_last_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void begin_kernel() {
+  start_next_kernel();
+  wait_for_last_kernel();
+}
+
+/// Asks for the memory around `from` to be brought to the L2 cache.
+__device__ inline void prefetch(const void* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 /// The block's dynamic shared memory, aligned to 16 bytes.
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char carbon_shared[];

@@ -79,16 +79,15 @@ struct KvLayer {
   void* const* pages;  // address of every page
   size_t offset;       // bytes from a page's address to this layer's first head
   size_t kv_heads, head_dim;
-  DType type;
 };
 struct Rotary {
   const float* cos;  // [positions, head_dim / 2]
   const float* sin;
 };
 
-/// Rotates k and writes k, v of `n` rows to their pages.
+/// Rotates k and writes k, v of `n` rows to their pages, whose elements are of `type`.
 void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
-                const uint32_t* page_list, const KvLayer& kv, const Rotary& rotary);
+                const uint32_t* page_list, const KvLayer& kv, DType type, const Rotary& rotary);
 
 struct AttentionCall {
   const float* q;  // [., ld]
@@ -98,8 +97,9 @@ struct AttentionCall {
   Rotary rotary;
   void* act;  // [., heads * head_dim], of the cache's type
 };
-/// Any head size up to kMaxPlainHead; f32 arithmetic.
-void run_attention_plain(Stream& stream, const AttentionCall& call, const RowPlace* places, size_t n);
+/// Any head size up to kMaxPlainHead; f32 arithmetic. `type` of the cache.
+void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
+                         size_t n);
 inline constexpr size_t kMaxPlainHead = 256;
 
 /// Head sizes for which run_attention_mma exists, in bf16.

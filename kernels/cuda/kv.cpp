@@ -74,7 +74,7 @@ void CudaKvStore::copy_page(uint32_t to, uint32_t from) {
 
 KvLayer CudaKvStore::layer(size_t index) const {
   const size_t layer_bytes = page_bytes_ / shape_.layers;
-  return {table_.as<void*>(), index * layer_bytes, shape_.kv_heads, shape_.head_dim, type_};
+  return {table_.as<void*>(), index * layer_bytes, shape_.kv_heads, shape_.head_dim};
 }
 
 }  // namespace carbon::cuda

@@ -3,9 +3,12 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <string>
-#include <utility>
+#include <tuple>
+#include <type_traits>
 
 #include "kernels/cuda/stream.hpp"
 #include "src/util/error.hpp"
@@ -23,20 +26,55 @@ inline void check(cudaError_t status, const char* what) {
   throw Error("cuda", text);
 }
 
-/// Runs `kernel` on a grid; `shared` bytes of dynamic shared memory a block.
+/// A kernel's arguments as bytes, one behind the other.
+template <class... Parameters>
+struct PackedArguments {
+  static constexpr size_t kAlignment = 16;
+  static constexpr size_t kBytes =
+      (((sizeof(Parameters) + kAlignment - 1) / kAlignment * kAlignment) + ... + 0);
+  // Lists of launches are compared as bytes (stream.hpp).
+  static_assert(((std::is_trivially_copyable_v<Parameters> &&
+                  (std::has_unique_object_representations_v<Parameters> ||
+                   std::is_floating_point_v<Parameters>)) &&
+                 ...));
+
+  static std::array<std::byte, kBytes> pack(const Parameters&... values) {
+    std::array<std::byte, kBytes> bytes{};
+    size_t at = 0;
+    const auto add = [&](const void* value, size_t size) {
+      std::memcpy(bytes.data() + at, value, size);
+      at += (size + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    (add(&values, sizeof values), ...);
+    return bytes;
+  }
+
+  static cudaError_t start(const cudaLaunchConfig_t& config, const void* kernel, const std::byte* bytes) {
+    std::tuple<Parameters...> values;
+    const auto take = [&](void* value, size_t size) {
+      std::memcpy(value, bytes, size);
+      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    return std::apply(
+        [&](Parameters&... value) {
+          (take(&value, sizeof value), ...);
+          const auto function = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel));
+          return cudaLaunchKernelEx(&config, function, value...);
+        },
+        values);
+  }
+};
+
+/// Puts `kernel` on the stream: a grid of blocks of `threads`, each with `shared` bytes of dynamic shared
+/// memory.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared, Stream& stream,
             Arguments... arguments) {
-  if (shared > 48 * 1024)  // more than this must be asked for
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-          "shared memory of a kernel");
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream.handle();
-  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+  using Packed = PackedArguments<Parameters...>;
+  const auto bytes = Packed::pack(static_cast<Parameters>(arguments)...);
+  stream.put(
+      {reinterpret_cast<const void*>(kernel), Packed::start, {grid.x, grid.y, grid.z}, threads, shared, 0},
+      bytes.data(), bytes.size());
 }
 
 /// Blocks of `size` that cover n.

@@ -68,6 +68,7 @@ __device__ void end_slice(float total[kTiles16][kTiles8][4], float sum[kTiles16]
 __global__ void __launch_bounds__(kThreads)
     linear_kernel(const Bf16* act, const Bf16* weight, size_t n, size_t outputs, size_t k, int steps,
                   int slice, float* out, size_t ld_out) {
+  begin_kernel();
   Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [kStages][rows, then outputs][kDepth]
   const size_t row0 = size_t{blockIdx.y} * kRows, column0 = size_t{blockIdx.x} * kColumns;
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;

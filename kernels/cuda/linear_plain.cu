@@ -30,6 +30,7 @@ template <class Act, class Weight>
 __global__ void __launch_bounds__(kThreads)
     linear_kernel(const Act* act, const Weight* weight, size_t n, size_t outputs, size_t k, float* out,
                   size_t ld_out) {
+  begin_kernel();
   float* const a = reinterpret_cast<float*>(shared_memory());  // [kDepth][kStride]
   float* const w = a + kDepth * kStride;
   const size_t row0 = size_t{blockIdx.y} * kTile, column0 = size_t{blockIdx.x} * kTile;

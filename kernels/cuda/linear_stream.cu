@@ -82,6 +82,19 @@ class Ring {
     copy_async_commit();
   }
 
+  /// Asks for the weights of the ring's first steps: nobody writes weights, so this need not wait for the
+  /// kernel ahead.
+  __device__ void prefetch_weights() const {
+    constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
+    for (int step = 0; step < T::kStages - 1 && step < steps_; ++step)
+#pragma unroll
+      for (int j = 0; j < T::kOutputParts; ++j) {
+        const size_t output = line_ + size_t(j) % kEach * 8, column = column_ + size_t(step) * kMmaDepth;
+        if (column < o_.k && output < o_.outputs)
+          prefetch((j < kEach ? o_.weight : o_.second) + output * o_.k + column);
+      }
+  }
+
   /// sum += the products of a stage that has landed.
   __device__ void multiply(int stage, float sum[T::kLefts][T::kOutputParts][4]) const {
     Eight low[T::kLefts], high[T::kLefts];
@@ -152,7 +165,10 @@ __global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out
   operands.n -= row0;
   operands.outputs -= output0;
 
+  start_next_kernel();
   Ring<T, kSwiglu> ring(operands);
+  ring.prefetch_weights();
+  wait_for_last_kernel();
 #pragma unroll
   for (int step = 0; step < T::kStages - 1; ++step) ring.start(step, step);
   float sum[T::kLefts][T::kOutputParts][4] = {};

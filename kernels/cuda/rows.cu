@@ -12,6 +12,7 @@ constexpr int kThreads = 256;
 
 template <class T>
 __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t width, float* x) {
+  begin_kernel();
   const T* const from = table + slots[blockIdx.x] * width;
   float* const to = x + blockIdx.x * width;
   for (size_t i = threadIdx.x; i < width; i += kThreads) to[i] = widen(from[i]);
@@ -19,6 +20,7 @@ __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t widt
 
 template <class T>
 __global__ void to_bf16_kernel(const T* from, size_t n, Bf16* to) {
+  begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)
     narrow(widen(from[i]), to + i);
@@ -28,6 +30,7 @@ __global__ void to_bf16_kernel(const T* from, size_t n, Bf16* to) {
 template <class Act>
 __global__ void __launch_bounds__(kThreads)
     add_norm_kernel(float* x, const float* delta, const float* weight, float eps, size_t width, Act* act) {
+  begin_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
   float squares = 0.0f;
@@ -45,12 +48,14 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class Act>
 __global__ void swiglu_kernel(const float* gate_up, size_t width, Act* act) {
+  begin_kernel();
   const float* const gate = gate_up + blockIdx.x * 2 * width;
   for (size_t i = threadIdx.x; i < width; i += kThreads)
     narrow(swiglu(gate[i], gate[width + i]), act + blockIdx.x * width + i);
 }
 
 __global__ void select_kernel(const float* x, const uint32_t* rows, size_t width, float* out) {
+  begin_kernel();
   const float* const from = x + rows[blockIdx.x] * width;
   for (size_t i = threadIdx.x; i < width; i += kThreads) out[blockIdx.x * width + i] = from[i];
 }

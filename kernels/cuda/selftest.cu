@@ -9,6 +9,7 @@ namespace {
 constexpr int kThreads = 256;
 
 __global__ void fill_kernel(Bf16* to, size_t n) {
+  begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) {
     // Two rounds of multiplying and folding spread neighbouring indices over all values.
@@ -20,6 +21,7 @@ __global__ void fill_kernel(Bf16* to, size_t n) {
 }
 
 __global__ void differ_kernel(const float* a, const float* b, size_t n, int* found) {
+  begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   bool different = false;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)

@@ -1,15 +1,154 @@
 #include "kernels/cuda/stream.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
+namespace {
+
+// Shorter lists are started one by one: a graph has a cost of its own.
+constexpr size_t kGraphKernels = 8;
+// Lists that are remembered. Generation has a few in turn: the model's and the draft's, for each number of
+// rows that live.
+constexpr size_t kGraphs = 16, kSeen = 64;
+// The oldest kind of device on which a kernel can wait for the one ahead itself.
+constexpr int kOverlaps = 90;
+// What a block may have without asking.
+constexpr size_t kFreeShared = size_t{48} * 1024;
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+}  // namespace
 
 Stream::Stream() {
   check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "starting work on the GPU");
 }
 
 Stream::~Stream() {
+  for (const Graph& graph : graphs_) cudaGraphExecDestroy(graph.executable);
   cudaStreamDestroy(handle_);
+}
+
+// Waiting for the kernel ahead is compiled into code for these devices alone. What runs may be older: the
+// driver compiles PTX of an older kind for a newer device.
+Stream::Kernel& Stream::kernel(const void* function) {
+  const auto found = kernels_.find(function);
+  if (found != kernels_.end()) return found->second;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, function), "looking at a kernel");
+  return kernels_.emplace(function, Kernel{kFreeShared, attributes.ptxVersion >= kOverlaps}).first->second;
+}
+
+void Stream::put(KernelCall call, const std::byte* arguments, size_t bytes) {
+  Kernel& known = kernel(call.kernel);
+  if (call.shared > known.shared) {
+    check(cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(call.shared)),
+          "shared memory of a kernel");
+    known.shared = call.shared;
+  }
+  call.overlaps = known.overlaps;
+  call.arguments = noted_.arguments.size();
+  noted_.arguments.insert(noted_.arguments.end(), arguments, arguments + bytes);
+  noted_.calls.push_back(call);
+}
+
+void Stream::flush() {
+  if (noted_.calls.empty()) return;
+  std::swap(noted_, leaving_);
+  noted_.clear();
+  const cudaGraphExec_t graph =
+      leaving_.calls.size() >= kGraphKernels ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
+  if (graph == nullptr) return start(leaving_);
+  check(cudaGraphLaunch(graph, handle_), "launching a graph of kernels");
+  ++replays_;
+}
+
+void Stream::start(const List& list) const {
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.stream = handle_;
+  config.attrs = &overlap;
+  for (const KernelCall& call : list.calls) {
+    config.gridDim = dim3(call.grid[0], call.grid[1], call.grid[2]);
+    config.blockDim = dim3(call.threads);
+    config.dynamicSmemBytes = call.shared;
+    config.numAttrs = call.overlaps ? 1 : 0;
+    check(call.start(config, call.kernel, list.arguments.data() + call.arguments), "launching a kernel");
+  }
+}
+
+/// The graph of an equal list, made when one comes for the second time; null for the first.
+cudaGraphExec_t Stream::find_graph(const List& list) {
+  const auto found = std::ranges::find(graphs_, list, &Graph::list);
+  if (found != graphs_.end()) {
+    graphs_.splice(graphs_.begin(), graphs_, found);
+    return found->executable;
+  }
+  if (!seen_before(list)) return nullptr;
+  graphs_.push_front({list, make_graph(list)});
+  if (graphs_.size() > kGraphs) {
+    cudaGraphExecDestroy(graphs_.back().executable);
+    graphs_.pop_back();
+  }
+  return graphs_.front().executable;
+}
+
+cudaGraphExec_t Stream::make_graph(const List& list) const {
+  check(cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal), "recording a graph of kernels");
+  cudaGraph_t graph = nullptr;
+  try {
+    start(list);
+  } catch (...) {
+    cudaStreamEndCapture(handle_, &graph);  // the stream is of use again
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(handle_, &graph), "recording a graph of kernels");
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "making a graph of kernels");
+  return executable;
+}
+
+bool Stream::seen_before(const List& list) {
+  const uint64_t hash = list.hash();
+  const auto found = std::ranges::find(seen_, hash);
+  if (found != seen_.end()) {
+    seen_.erase(found);
+    return true;
+  }
+  if (seen_.size() == kSeen) seen_.erase(seen_.begin());
+  seen_.push_back(hash);
+  return false;
+}
+
+void Stream::List::clear() {
+  calls.clear();
+  arguments.clear();
+}
+
+uint64_t Stream::List::hash() const {
+  uint64_t result = calls.size();
+  for (const KernelCall& call : calls) {
+    result = mix(result, reinterpret_cast<uintptr_t>(call.kernel));
+    for (const unsigned blocks : call.grid) result = mix(result, blocks);
+  }
+  for (size_t at = 0; at < arguments.size(); at += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, arguments.data() + at, sizeof word);
+    result = mix(result, word);
+  }
+  return result;
 }
 
 }  // namespace carbon::cuda

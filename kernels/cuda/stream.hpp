@@ -1,9 +1,39 @@
-// The one stream of a device, in whose order everything on it happens.
+// The one stream of a device, in whose order everything on it happens, and how kernels get there.
+//
+// A kernel is not given to the driver at once but noted, until something else wants the stream: a copy, a
+// product of the library, or a wait. What has gathered by then is one list of kernels and their arguments. A
+// step of generation has the same list as the step before, bit for bit, since what changes from step to step
+// (tokens, positions, pages) is read from device memory; and a long list that comes again is given to the
+// driver as one CUDA graph, which starts kernels in a fraction of the time that single ones take. Only equal
+// lists are ever replayed, so that a graph does what its kernels would have done, whoever asks.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
 namespace carbon::cuda {
+
+/// Starts a kernel with arguments that lie one behind the other (launch.hpp packs and unpacks them).
+using StartKernel = cudaError_t (*)(const cudaLaunchConfig_t& config, const void* kernel,
+                                    const std::byte* arguments);
+
+/// A launch. Arguments are compared as bytes, so they have no padding.
+struct KernelCall {
+  const void* kernel = nullptr;
+  StartKernel start = nullptr;
+  std::array<unsigned, 3> grid{};
+  unsigned threads = 0;
+  size_t shared = 0;      // bytes of dynamic shared memory
+  bool overlaps = false;  // its blocks may start before the kernel ahead has ended
+  size_t arguments = 0;   // where they begin in the list's bytes
+  bool operator==(const KernelCall&) const = default;
+};
 
 class Stream {
  public:
@@ -13,10 +43,53 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  cudaStream_t handle() const { return handle_; }
+  /// Notes a kernel; `bytes` of arguments, a multiple of 16. Throws Error when the device cannot give its
+  /// block the shared memory.
+  void put(KernelCall call, const std::byte* arguments, size_t bytes);
+
+  /// The driver's stream, for anything that is no kernel: all kernels noted are on it. Throws what flush()
+  /// throws.
+  cudaStream_t handle() {
+    flush();
+    return handle_;
+  }
+
+  /// Gives the driver what is noted. Throws Error when it refuses; nothing is noted then.
+  void flush();
+  bool empty() const { return noted_.calls.empty(); }
+
+  /// How often a list was replayed as a graph.
+  size_t replays() const { return replays_; }
 
  private:
+  struct List {
+    std::vector<KernelCall> calls;
+    std::vector<std::byte> arguments;
+    bool operator==(const List&) const = default;
+    void clear();
+    uint64_t hash() const;
+  };
+  struct Graph {
+    List list;
+    cudaGraphExec_t executable;
+  };
+  void start(const List& list) const;
+  cudaGraphExec_t find_graph(const List& list);
+  cudaGraphExec_t make_graph(const List& list) const;
+  bool seen_before(const List& list);
+
   cudaStream_t handle_ = nullptr;
+  List noted_, leaving_;  // what has gathered, and what flush() has last taken from there
+  struct Kernel {
+    size_t shared;  // bytes that its blocks may have by now
+    bool overlaps;
+  };
+  Kernel& kernel(const void* function);
+
+  std::unordered_map<const void*, Kernel> kernels_;  // those that have been put
+  std::vector<uint64_t> seen_;                       // hashes of long lists without a graph, the latest last
+  std::list<Graph> graphs_;                          // the last used first
+  size_t replays_ = 0;
 };
 
 }  // namespace carbon::cuda

@@ -38,6 +38,7 @@ struct Fiber {
   ucontext_t context{};
   jmp_buf resume;
   bool started = false, finished = true;
+  bool waited = false;  // for the kernel ahead
   unsigned index = 0;
   size_t instructions = 0;  // of its warp, met so far
   std::deque<std::vector<Copy>> groups;
@@ -56,6 +57,7 @@ class Executor {
 
   void barrier();
   const Operands* meet(const char* instruction, const Operands& mine);
+  void check_waited() const;
   Fiber& current() { return *current_; }
   unsigned char* shared() { return shared_.get(); }
   size_t shared_bytes() const { return shared_bytes_; }
@@ -131,6 +133,7 @@ void Executor::run_block(unsigned threads) {
   for (unsigned i = 0; i < threads; ++i) {
     fibers_[i]->finished = false;
     fibers_[i]->instructions = 0;
+    fibers_[i]->waited = false;
     ready_.push_back(fibers_[i].get());
   }
   unfinished_ = threads;
@@ -191,6 +194,7 @@ void Executor::enter() {
   Executor& self = executor();
   for (;;) {
     (*self.body_)();
+    self.check_waited();
     self.current_->finished = true;
     self.suspend();
   }
@@ -221,12 +225,17 @@ void Executor::enter() {
   Executor& self = executor();
   for (;;) {
     (*self.body_)();
+    self.check_waited();
     self.current_->finished = true;
     self.suspend();
   }
 }
 
 #endif
+
+void Executor::check_waited() const {
+  if (!current_->waited) fail("goes on or ends without having waited for the kernel ahead");
+}
 
 // The barrier opens when all threads that have not ended wait there; one that ended early is an error then,
 // as some devices wait for it.
@@ -238,6 +247,7 @@ void Executor::pass_barrier() {
 }
 
 void Executor::barrier() {
+  check_waited();
   at_barrier_.push_back(current_);
   pass_barrier();
   suspend();
@@ -290,7 +300,16 @@ void access(const void* address, size_t bytes, size_t alignment) {
     e.fail("a misaligned access to shared memory at " + std::to_string(at - e.shared()));
 }
 
+void wait_for_last_kernel() {
+  executor().current().waited = true;
+}
+
+void touch(const void* address) {
+  static_cast<void>(*static_cast<const volatile unsigned char*>(address));
+}
+
 void copy_async(void* to, const void* from, bool valid) {
+  executor().check_waited();
   access(to, 16, 16);
   if (reinterpret_cast<uintptr_t>(from) % 16 != 0) executor().fail("a misaligned source of a copy");
   executor().current().open_group.push_back({to, from, valid});

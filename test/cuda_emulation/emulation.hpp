@@ -4,9 +4,9 @@
 // lays them out, that all threads of a block meet at its barriers and all lanes of a warp at its
 // instructions, that nothing depends on the order in which blocks or threads run (it is shuffled), on what
 // shared memory held before (NaN) or on an asynchronous copy that was not waited for (it takes place only
-// then). What it cannot check: timing, the instructions' encodings, the rounding inside the tensor cores
-// (here: products summed in double, rounded once), and races that no order of whole steps between barriers
-// shows.
+// then), and that every thread waits for the kernel ahead. What it cannot check: timing, the instructions'
+// encodings, the rounding inside the tensor cores (here: products summed in double, rounded once), and races
+// that no order of whole steps between barriers shows.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +52,12 @@ size_t lane();
 /// aligned to `alignment`.
 unsigned char* shared_memory();
 void access(const void* address, size_t bytes, size_t alignment);
+
+/// Every thread has to wait for the kernel ahead, which a device may not have finished. Before it, a copy or
+/// a barrier ends the program.
+void wait_for_last_kernel();
+/// Reads a byte, for the sanitizers.
+void touch(const void* address);
 
 /// Asynchronous copies of the running thread.
 void copy_async(void* to, const void* from, bool valid);

@@ -8,9 +8,11 @@ namespace {
 
 class EmulatedMatmul final : public Matmul {
  public:
+  explicit EmulatedMatmul(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
   std::string name() const override { return "emulated"; }
   bool prepare(const void*, size_t outputs, size_t k) override { return k % 8 == 0 && outputs % 4 == 0; }
   void run(const LinearCall& c) override {
+    device_->stream().flush();
     int device = 0;
     cudaGetDevice(&device);
     const float error =
@@ -24,12 +26,15 @@ class EmulatedMatmul final : public Matmul {
         c.out[i * c.ld_out + j] = sum * error;
       }
   }
+
+ private:
+  std::shared_ptr<const Device> device_;
 };
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device>) {
-  return std::make_unique<EmulatedMatmul>();
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device) {
+  return std::make_unique<EmulatedMatmul>(std::move(device));
 }
 
 }  // namespace carbon::cuda

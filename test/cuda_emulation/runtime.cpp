@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace {
 
@@ -13,6 +14,7 @@ constexpr size_t kGuard = 256;  // bytes on either side; keeps the alignment tha
 constexpr unsigned char kGuardByte = 0xa5;
 
 thread_local int current_device = 0;
+thread_local bool capturing = false;
 
 struct Block {
   size_t bytes;
@@ -48,6 +50,12 @@ int shared_limit(int device) {
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "emulated GPU memory: %s\n", what);
+  std::abort();
+}
+
+void refuse_capture(const char* what) {
+  if (!capturing) return;
+  std::fprintf(stderr, "emulated GPU: a stream is %s while it is captured\n", what);
   std::abort();
 }
 
@@ -128,10 +136,42 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  refuse_capture("waited for");
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  refuse_capture("captured again");
+  capturing = true;
+  stream->capture = new EmulatedGraph;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  capturing = false;
+  *graph = std::exchange(stream->capture, nullptr);
+  return *graph != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  *executable = new EmulatedGraph(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  refuse_capture("given a graph");
+  if (stream->device != current_device) return cudaErrorInvalidResourceHandle;
+  for (const auto& launch : executable->launches) launch();
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  refuse_capture("followed by an allocation");
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
   size_t& in_use = m.in_use[current_device];
@@ -149,6 +189,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
 }
 
 cudaError_t cudaFree(void* memory) {
+  refuse_capture("followed by freed memory");
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
   const auto at = m.blocks.find(memory);
@@ -173,6 +214,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  refuse_capture("used for a copy");
   if (kind != cudaMemcpyDeviceToHost && !lies_in_a_block(to, bytes, stream->device))
     fail("copied to outside a block of the stream's device");
   if (kind != cudaMemcpyHostToDevice && !lies_in_a_block(from, bytes, stream->device))
@@ -182,8 +224,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
+  refuse_capture("used for clearing");
   if (!lies_in_a_block(memory, bytes, stream->device)) fail("cleared outside a block of the stream's device");
   std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  attributes->ptxVersion = static_cast<int>(emulated_setting("CARBON_EMULATED_SM", current_device, 90));
   return cudaSuccess;
 }
 

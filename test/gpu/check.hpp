@@ -103,6 +103,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 // A file each.
 void check_plan(Checks& checks, const Machine& machine);
+void check_stream(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);
 void check_linear(Checks& checks, const Machine& machine);
 void check_attention(Checks& checks, const Machine& machine);

@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "test/cuda_emulation/emulation.hpp"
 
@@ -32,10 +34,18 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
+/// Launches in their order, to be run later.
+struct EmulatedGraph {
+  std::vector<std::function<void()>> launches;
+};
+using cudaGraph_t = EmulatedGraph*;
+using cudaGraphExec_t = EmulatedGraph*;
 struct EmulatedStream {
   int device;
+  EmulatedGraph* capture = nullptr;  // gets what is launched meanwhile
 };
 using cudaStream_t = EmulatedStream*;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 
 struct cudaDeviceProp {
@@ -43,10 +53,22 @@ struct cudaDeviceProp {
   size_t totalGlobalMem;
   int major, minor, multiProcessorCount;
 };
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
+struct cudaFuncAttributes {
+  int ptxVersion;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes = 0;
   cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
 };
 
 const char* cudaGetErrorString(cudaError_t error);
@@ -61,6 +83,13 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+/// Until the end of the capture, all else on the stream and allocations of the thread end the program.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 /// Filled with NaN; what is written just before or behind it is found by cudaFree, which ends the program.
 cudaError_t cudaMalloc(void** memory, size_t bytes);
 cudaError_t cudaFree(void* memory);
@@ -69,6 +98,8 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream);
+/// Code for the device itself.
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 /// Fails for more than a block of the emulated device may have.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 
@@ -81,7 +112,13 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   int device = 0;
   cudaGetDevice(&device);
   if (config->stream == nullptr || config->stream->device != device) return cudaErrorInvalidResourceHandle;
-  carbon::emulation::run_grid(__PRETTY_FUNCTION__, config->gridDim, config->blockDim,
-                              config->dynamicSmemBytes, [&] { kernel(arguments...); });
+  const auto run = [name = __PRETTY_FUNCTION__, config = *config, kernel, arguments...] {
+    carbon::emulation::run_grid(name, config.gridDim, config.blockDim, config.dynamicSmemBytes,
+                                [&] { kernel(arguments...); });
+  };
+  if (config->stream->capture != nullptr)
+    config->stream->capture->launches.push_back(run);
+  else
+    run();
   return cudaSuccess;
 }

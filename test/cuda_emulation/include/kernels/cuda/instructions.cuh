@@ -22,6 +22,19 @@ inline float bits_float(uint32_t x) {
   return std::bit_cast<float>(x);
 }
 
+inline void start_next_kernel() {}
+inline void wait_for_last_kernel() {
+  emulation::wait_for_last_kernel();
+}
+inline void begin_kernel() {
+  start_next_kernel();
+  wait_for_last_kernel();
+}
+
+inline void prefetch(const void* from) {
+  emulation::touch(from);
+}
+
 inline unsigned char* shared_memory() {
   return emulation::shared_memory();
 }
