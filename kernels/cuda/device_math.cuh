@@ -43,10 +43,12 @@ __device__ inline float power_of_two(float n) {
   return bits_float(static_cast<uint32_t>(static_cast<int>(n) + 127) << 23);
 }
 
+// The exponentials choose between values and not between paths: early returns would become branches, behind
+// which a thread's many independent exponentials wait for each other.
+
 /// exp(x): about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN. The CPU backend's
 /// steps.
 __device__ inline float exp_f32(float x) {
-  if (x != x) return x;
   const float clamped = fminf(89.0f, fmaxf(-105.0f, x));
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float n = fmaf(clamped, 1.44269504088896f, magic) - magic;
@@ -59,7 +61,8 @@ __device__ inline float exp_f32(float x) {
   p = fmaf(p, r, 0.5f);
   p = fmaf(r * r, p, r) + 1.0f;
   const float half = fmaf(n, 0.5f, magic) - magic;
-  return p * power_of_two(half) * power_of_two(n - half);
+  const float result = p * power_of_two(half) * power_of_two(n - half);
+  return x != x ? x : result;
 }
 
 /// silu(gate) * up. For a large negative gate the exponential is infinite and the quotient -0, as it should
@@ -70,10 +73,10 @@ __device__ inline float swiglu(float gate, float up) {
 
 /// 2^x for x <= 0: relative error about 2^-22, exactly 1 at 0, 0 below -126, NaN stays NaN.
 __device__ inline float exp2_nonpositive(float x) {
-  if (x < -126.0f) return 0.0f;
+  const float kept = x < -126.0f ? -127.0f : x;  // -127 has a zero for its exponent, and so for its result
   const float magic = 12582912.0f;
-  const float shifted = x + magic;
-  const float f = x - (shifted - magic);  // in [-0.5, 0.5]
+  const float shifted = kept + magic;
+  const float f = kept - (shifted - magic);  // in [-0.5, 0.5]
   // Taylor series of exp(f ln 2): the first term left out is below 2^-24.
   float p = 1.54035304e-4f;
   p = fmaf(p, f, 1.33335581e-3f);

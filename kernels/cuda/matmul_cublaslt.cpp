@@ -20,12 +20,13 @@ namespace {
 
 constexpr size_t kWorkspace = size_t{32} << 20;
 constexpr int kCandidates = 16;
-// The number of rows that algorithms are asked for: a pass of the decoder.
-constexpr size_t kTypicalRows = 2048;
-// Rows of the self-test's product, and (first, count) of the parts that must have the same bits.
-constexpr size_t kTestRows = 1408;
-constexpr std::pair<size_t, size_t> kTestParts[] = {{0, 1},   {1407, 1},  {5, 2},     {3, 17},    {40, 64},
-                                                    {9, 100}, {128, 256}, {100, 683}, {42, 1366}, {0, 1024}};
+// The number of rows that algorithms are asked for, and of the self-test's product: a pass of the decoder,
+// the most that it has.
+constexpr size_t kPassRows = 2048;
+// (First, count) of the parts of that product that must have the same bits.
+constexpr std::pair<size_t, size_t> kTestParts[] = {{0, 1},     {2047, 1}, {5, 2},     {3, 17},
+                                                    {40, 64},   {9, 100},  {128, 256}, {100, 683},
+                                                    {42, 1366}, {0, 1024}, {641, 1407}};
 
 /// Algorithms that sum in one piece, for operands aligned to 16 bytes.
 BlasPreference one_piece_preference() {
@@ -39,15 +40,17 @@ BlasPreference one_piece_preference() {
   return preference;
 }
 
+// An algorithm that does not say how it sums is passed over.
 bool sums_in_one_piece(const cublasLtMatmulAlgo_t& algorithm) {
   const auto get = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
     int32_t value = -1;
     size_t written = 0;
-    check_blas(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, &written),
-               "looking at an algorithm");
-    return value;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, &written);
+    return status == CUBLAS_STATUS_SUCCESS ? value : -1;
   };
-  return get(CUBLASLT_ALGO_CONFIG_SPLITK_NUM) <= 1 &&
+  const int32_t pieces = get(CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+  return (pieces == 0 || pieces == 1) &&
          get(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) == CUBLASLT_REDUCTION_SCHEME_NONE;
 }
 
@@ -90,8 +93,8 @@ class CublasLt final : public Matmul {
 
   Algorithm choose(const void* weight, size_t outputs, size_t k) {
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
-                     b = make_blas_layout(CUDA_R_16BF, k, kTypicalRows, k),
-                     d = make_blas_layout(CUDA_R_32F, outputs, kTypicalRows, outputs);
+                     b = make_blas_layout(CUDA_R_16BF, k, kPassRows, k),
+                     d = make_blas_layout(CUDA_R_32F, outputs, kPassRows, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
     const cublasStatus_t status =
@@ -99,13 +102,13 @@ class CublasLt final : public Matmul {
                                        one_piece_preference().get(), kCandidates, found.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check_blas(status, "choosing an algorithm");
-    const Memory act(device_, kTestRows * k * sizeof(bf16), "the self-test of a product");
-    const Memory whole(device_, kTestRows * outputs * sizeof(float), "the self-test of a product"),
-        part(device_, kTestRows * outputs * sizeof(float), "the self-test of a product");
-    fill_random(*device_, act.get(), kTestRows * k);
+    const Memory act(device_, kPassRows * k * sizeof(bf16), "the self-test of a product");
+    const Memory whole(device_, kPassRows * outputs * sizeof(float), "the self-test of a product"),
+        part(device_, kPassRows * outputs * sizeof(float), "the self-test of a product");
+    fill_random(*device_, act.get(), kPassRows * k);
     for (int i = 0; i < count; ++i)
       if (found[i].state == CUBLAS_STATUS_SUCCESS && sums_in_one_piece(found[i].algo) &&
-          same_bits({act.get(), weight, kTestRows, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
+          same_bits({act.get(), weight, kPassRows, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
                     found[i].algo))
         return found[i].algo;
     return std::nullopt;
