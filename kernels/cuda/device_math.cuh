@@ -38,6 +38,21 @@ __device__ inline void narrow(float v, Bf16* to) {
   to->bits = static_cast<uint16_t>(pack_bf16(v, 0.0f));
 }
 
+/// Consecutive elements that are read and written by one instruction each; 16 bytes at most. An address of
+/// one is a multiple of its size.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count) Group {
+  T element[Count];
+};
+template <int Count, class T>
+__device__ inline Group<T, Count> load_group(const T* from) {
+  return *reinterpret_cast<const Group<T, Count>*>(from);
+}
+template <class T, int Count>
+__device__ inline void store_group(const Group<T, Count>& group, T* to) {
+  *reinterpret_cast<Group<T, Count>*>(to) = group;
+}
+
 /// 2^n for integral -127 < n < 128.
 __device__ inline float power_of_two(float n) {
   return bits_float(static_cast<uint32_t>(static_cast<int>(n) + 127) << 23);

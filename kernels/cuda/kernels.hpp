@@ -16,7 +16,7 @@
 
 namespace carbon::cuda {
 
-// rows.cu
+// rows.cu. Where four divides the width, rows of f32 begin at multiples of 16 bytes, of bf16 and f16 of 8.
 
 /// x[i, :] = table[slots[i], :] widened to f32; table [., width] of f32, bf16 or f16.
 void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,

@@ -1,6 +1,8 @@
 // Kernels over single rows: embedding, conversion, residual with RMSNorm, SwiGLU, row selection.
 //
-// All are bound by memory: a block a row, consecutive threads on consecutive elements.
+// All are bound by memory: a block a row, consecutive threads on consecutive groups of elements. A width that
+// four divides is taken in groups of four, by one instruction each; any other element by element. So the
+// width alone decides in which order a row is summed.
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -9,13 +11,20 @@ namespace carbon::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kWide = 4;  // elements of a group
 
-template <class T>
+template <class T, int Count>
 __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t width, float* x) {
   begin_kernel();
   const T* const from = table + slots[blockIdx.x] * width;
   float* const to = x + blockIdx.x * width;
-  for (size_t i = threadIdx.x; i < width; i += kThreads) to[i] = widen(from[i]);
+  for (size_t i = threadIdx.x * Count; i < width; i += kThreads * Count) {
+    const Group<T, Count> group = load_group<Count>(from + i);
+    Group<float, Count> wide;
+#pragma unroll
+    for (int e = 0; e < Count; ++e) wide.element[e] = widen(group.element[e]);
+    store_group(wide, to + i);
+  }
 }
 
 template <class T>
@@ -26,52 +35,152 @@ __global__ void to_bf16_kernel(const T* from, size_t n, Bf16* to) {
     narrow(widen(from[i]), to + i);
 }
 
-// The sum of squares: a chain of multiply-adds a thread over every kThreads-th element, then block_sum.
-template <class Act>
+/// A row of the residual stream as a thread of add_norm sees it: every kThreads-th group. The first ones stay
+/// in registers between the two passes, which is all of a row up to 4,096 elements; others are read again by
+/// the thread that has written them.
+template <int Count>
+class RowGroups {
+ public:
+  __device__ RowGroups(float* x, const float* delta, size_t width) : x_(x), delta_(delta), width_(width) {}
+
+  /// x += delta; the sum of squares, a chain of multiply-adds. Everything is asked for before anything is
+  /// written, which might be the same memory for all that the compiler knows.
+  __device__ float add() {
+    Four delta[kKept] = {};
+#pragma unroll
+    for (int k = 0; k < kKept; ++k)
+      if (at(k) < width_) kept_[k] = load_group<Count>(x_ + at(k));
+#pragma unroll
+    for (int k = 0; k < kKept; ++k)
+      if (delta_ != nullptr && at(k) < width_) delta[k] = load_group<Count>(delta_ + at(k));
+    float squares = 0.0f;
+#pragma unroll
+    for (int k = 0; k < kKept; ++k)
+      if (at(k) < width_) add_group(kept_[k], delta[k], at(k), squares);
+    for (int k = kKept; at(k) < width_; ++k) {
+      Four x = load_group<Count>(x_ + at(k));
+      add_group(x, delta_ != nullptr ? load_group<Count>(delta_ + at(k)) : Four{}, at(k), squares);
+    }
+    return squares;
+  }
+
+  /// act = x * scale * weight.
+  template <class Act>
+  __device__ void scale_to(float scale, const float* weight, Act* act) const {
+#pragma unroll
+    for (int k = 0; k < kKept; ++k)
+      if (at(k) < width_) scale_group(kept_[k], scale, weight + at(k), act + at(k));
+    for (int k = kKept; at(k) < width_; ++k)
+      scale_group(load_group<Count>(x_ + at(k)), scale, weight + at(k), act + at(k));
+  }
+
+ private:
+  static constexpr int kKept = 4;
+  using Four = Group<float, Count>;
+
+  __device__ static size_t at(int k) {
+    return (threadIdx.x + size_t{kThreads} * k) * Count;
+  }
+
+  __device__ void add_group(Four& x, const Four& delta, size_t at, float& squares) const {
+#pragma unroll
+    for (int e = 0; e < Count; ++e) {
+      if (delta_ != nullptr) x.element[e] += delta.element[e];
+      squares = fmaf(x.element[e], x.element[e], squares);
+    }
+    if (delta_ != nullptr) store_group(x, x_ + at);
+  }
+
+  template <class Act>
+  __device__ static void scale_group(const Four& x, float scale, const float* weight, Act* act) {
+    const Four weights = load_group<Count>(weight);
+    Group<Act, Count> result;
+#pragma unroll
+    for (int e = 0; e < Count; ++e) narrow(x.element[e] * scale * weights.element[e], &result.element[e]);
+    store_group(result, act);
+  }
+
+  float* x_;
+  const float* delta_;
+  size_t width_;
+  Four kept_[kKept];
+};
+
+template <class Act, int Count>
 __global__ void __launch_bounds__(kThreads)
     add_norm_kernel(float* x, const float* delta, const float* weight, float eps, size_t width, Act* act) {
   begin_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
-  float squares = 0.0f;
-  for (size_t i = threadIdx.x; i < width; i += kThreads) {
-    float v = x[offset + i];
-    if (delta != nullptr) x[offset + i] = v = v + delta[offset + i];
-    squares = fmaf(v, v, squares);
-  }
-  const float mean = block_sum<kThreads>(squares, partial) / static_cast<float>(width);
-  const float scale = 1.0f / sqrtf(mean + eps);
-  // A thread reads again only what it has written itself.
-  for (size_t i = threadIdx.x; i < width; i += kThreads)
-    narrow(x[offset + i] * scale * weight[i], act + offset + i);
+  RowGroups<Count> row(x + offset, delta == nullptr ? nullptr : delta + offset, width);
+  const float mean = block_sum<kThreads>(row.add(), partial) / static_cast<float>(width);
+  row.scale_to(1.0f / sqrtf(mean + eps), weight, act + offset);
 }
 
-template <class Act>
+template <class Act, int Count>
 __global__ void swiglu_kernel(const float* gate_up, size_t width, Act* act) {
   begin_kernel();
   const float* const gate = gate_up + blockIdx.x * 2 * width;
-  for (size_t i = threadIdx.x; i < width; i += kThreads)
-    narrow(swiglu(gate[i], gate[width + i]), act + blockIdx.x * width + i);
+  for (size_t i = threadIdx.x * Count; i < width; i += kThreads * Count) {
+    const Group<float, Count> g = load_group<Count>(gate + i), u = load_group<Count>(gate + width + i);
+    Group<Act, Count> result;
+#pragma unroll
+    for (int e = 0; e < Count; ++e) narrow(swiglu(g.element[e], u.element[e]), &result.element[e]);
+    store_group(result, act + blockIdx.x * width + i);
+  }
 }
 
+template <int Count>
 __global__ void select_kernel(const float* x, const uint32_t* rows, size_t width, float* out) {
   begin_kernel();
   const float* const from = x + rows[blockIdx.x] * width;
-  for (size_t i = threadIdx.x; i < width; i += kThreads) out[blockIdx.x * width + i] = from[i];
+  for (size_t i = threadIdx.x * Count; i < width; i += kThreads * Count)
+    store_group(load_group<Count>(from + i), out + blockIdx.x * width + i);
+}
+
+template <class T>
+void run_gather_of(Stream& stream, const void* table, const uint32_t* slots, size_t n, size_t width,
+                   float* x) {
+  const dim3 grid(static_cast<unsigned>(n));
+  const auto* const from = static_cast<const T*>(table);
+  if (width % kWide == 0)
+    launch(gather_kernel<T, kWide>, grid, kThreads, 0, stream, from, slots, width, x);
+  else
+    launch(gather_kernel<T, 1>, grid, kThreads, 0, stream, from, slots, width, x);
+}
+
+template <class Act>
+void run_add_norm_to(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
+                     size_t width, void* act) {
+  const dim3 grid(static_cast<unsigned>(n));
+  constexpr size_t shared = kThreads / kWarp * sizeof(float);
+  auto* const to = static_cast<Act*>(act);
+  if (width % kWide == 0)
+    launch(add_norm_kernel<Act, kWide>, grid, kThreads, shared, stream, x, delta, weight, eps, width, to);
+  else
+    launch(add_norm_kernel<Act, 1>, grid, kThreads, shared, stream, x, delta, weight, eps, width, to);
+}
+
+template <class Act>
+void run_swiglu_to(Stream& stream, const float* gate_up, size_t n, size_t width, void* act) {
+  const dim3 grid(static_cast<unsigned>(n));
+  auto* const to = static_cast<Act*>(act);
+  if (width % kWide == 0)
+    launch(swiglu_kernel<Act, kWide>, grid, kThreads, 0, stream, gate_up, width, to);
+  else
+    launch(swiglu_kernel<Act, 1>, grid, kThreads, 0, stream, gate_up, width, to);
 }
 
 }  // namespace
 
 void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
                 float* x) {
-  const dim3 grid(static_cast<unsigned>(n));
   if (type == DType::f32)
-    launch(gather_kernel<float>, grid, kThreads, 0, stream, static_cast<const float*>(table), slots, width,
-           x);
+    run_gather_of<float>(stream, table, slots, n, width, x);
   else if (type == DType::bf16)
-    launch(gather_kernel<Bf16>, grid, kThreads, 0, stream, static_cast<const Bf16*>(table), slots, width, x);
+    run_gather_of<Bf16>(stream, table, slots, n, width, x);
   else
-    launch(gather_kernel<F16>, grid, kThreads, 0, stream, static_cast<const F16*>(table), slots, width, x);
+    run_gather_of<F16>(stream, table, slots, n, width, x);
 }
 
 void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* to) {
@@ -85,27 +194,26 @@ void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* t
 
 void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
                   size_t width, void* act, DType act_type) {
-  const dim3 grid(static_cast<unsigned>(n));
-  constexpr size_t shared = kThreads / kWarp * sizeof(float);
   if (act_type == DType::bf16)
-    launch(add_norm_kernel<Bf16>, grid, kThreads, shared, stream, x, delta, weight, eps, width,
-           static_cast<Bf16*>(act));
+    run_add_norm_to<Bf16>(stream, x, delta, weight, eps, n, width, act);
   else
-    launch(add_norm_kernel<float>, grid, kThreads, shared, stream, x, delta, weight, eps, width,
-           static_cast<float*>(act));
+    run_add_norm_to<float>(stream, x, delta, weight, eps, n, width, act);
 }
 
 void run_swiglu(Stream& stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type) {
-  const dim3 grid(static_cast<unsigned>(n));
   if (act_type == DType::bf16)
-    launch(swiglu_kernel<Bf16>, grid, kThreads, 0, stream, gate_up, width, static_cast<Bf16*>(act));
+    run_swiglu_to<Bf16>(stream, gate_up, n, width, act);
   else
-    launch(swiglu_kernel<float>, grid, kThreads, 0, stream, gate_up, width, static_cast<float*>(act));
+    run_swiglu_to<float>(stream, gate_up, n, width, act);
 }
 
 void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out) {
-  launch(select_kernel, dim3(static_cast<unsigned>(n)), kThreads, 0, stream, x, rows, width, out);
+  const dim3 grid(static_cast<unsigned>(n));
+  if (width % kWide == 0)
+    launch(select_kernel<kWide>, grid, kThreads, 0, stream, x, rows, width, out);
+  else
+    launch(select_kernel<1>, grid, kThreads, 0, stream, x, rows, width, out);
 }
 
 }  // namespace carbon::cuda

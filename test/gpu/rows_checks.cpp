@@ -31,7 +31,7 @@ void embed_copies(Checks& checks, ops::Backend& backend) {
 
 void add_norm_agrees(Checks& checks, ops::Backend& backend) {
   Random random(2);
-  for (const size_t width : {size_t{2}, size_t{64}, size_t{100}, size_t{1000}, size_t{4096}})
+  for (const size_t width : {size_t{2}, size_t{64}, size_t{100}, size_t{1002}, size_t{4096}, size_t{5000}})
     for (const bool with_delta : {false, true}) {
       const size_t n = 5;
       // Small enough once for eps to count.
@@ -53,7 +53,7 @@ void add_norm_agrees(Checks& checks, ops::Backend& backend) {
         for (size_t j = 0; j < width; ++j) {
           const double want =
               static_cast<double>(sum[i * width + j]) * scale * static_cast<double>(weight[j]);
-          // Sums in f32 of up to 16 terms a thread and 8 levels; then half an error in the root, and
+          // Sums in f32 of up to 20 terms a thread and 8 levels; then half an error in the root, and
           // products.
           const double bound = std::fabs(want) * (act_epsilon(backend.dtype()) + 20 * 0x1p-24) + 1e-30;
           checks.within(std::fabs(static_cast<double>(got[i * width + j]) - want), bound, "a norm");
