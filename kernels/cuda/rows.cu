@@ -41,7 +41,12 @@ __global__ void to_bf16_kernel(const T* from, size_t n, Bf16* to) {
 template <int Count>
 class RowGroups {
  public:
-  __device__ RowGroups(float* x, const float* delta, size_t width) : x_(x), delta_(delta), width_(width) {}
+  __device__ RowGroups(float* x, const float* delta, const float* weight, size_t width)
+      : x_(x), delta_(delta), weight_(weight), width_(width) {
+#pragma unroll
+    for (int k = 0; k < kKept; ++k)
+      if (at(k) < width_) weights_[k] = load_group<Count>(weight_ + at(k));
+  }
 
   /// x += delta; the sum of squares, a chain of multiply-adds. Everything is asked for before anything is
   /// written, which might be the same memory for all that the compiler knows.
@@ -66,12 +71,12 @@ class RowGroups {
 
   /// act = x * scale * weight.
   template <class Act>
-  __device__ void scale_to(float scale, const float* weight, Act* act) const {
+  __device__ void scale_to(float scale, Act* act) const {
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
-      if (at(k) < width_) scale_group(kept_[k], scale, weight + at(k), act + at(k));
+      if (at(k) < width_) scale_group(kept_[k], scale, weights_[k], act + at(k));
     for (int k = kKept; at(k) < width_; ++k)
-      scale_group(load_group<Count>(x_ + at(k)), scale, weight + at(k), act + at(k));
+      scale_group(load_group<Count>(x_ + at(k)), scale, load_group<Count>(weight_ + at(k)), act + at(k));
   }
 
  private:
@@ -92,8 +97,7 @@ class RowGroups {
   }
 
   template <class Act>
-  __device__ static void scale_group(const Four& x, float scale, const float* weight, Act* act) {
-    const Four weights = load_group<Count>(weight);
+  __device__ static void scale_group(const Four& x, float scale, const Four& weights, Act* act) {
     Group<Act, Count> result;
 #pragma unroll
     for (int e = 0; e < Count; ++e) narrow(x.element[e] * scale * weights.element[e], &result.element[e]);
@@ -102,19 +106,22 @@ class RowGroups {
 
   float* x_;
   const float* delta_;
+  const float* weight_;
   size_t width_;
-  Four kept_[kKept];
+  Four kept_[kKept], weights_[kKept];
 };
 
 template <class Act, int Count>
 __global__ void __launch_bounds__(kThreads)
     add_norm_kernel(float* x, const float* delta, const float* weight, float eps, size_t width, Act* act) {
-  begin_kernel();
+  start_next_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
-  RowGroups<Count> row(x + offset, delta == nullptr ? nullptr : delta + offset, width);
+  // The weights are on their way while the kernel ahead still runs: nobody writes them.
+  RowGroups<Count> row(x + offset, delta == nullptr ? nullptr : delta + offset, weight, width);
+  wait_for_last_kernel();
   const float mean = block_sum<kThreads>(row.add(), partial) / static_cast<float>(width);
-  row.scale_to(1.0f / sqrtf(mean + eps), weight, act + offset);
+  row.scale_to(1.0f / sqrtf(mean + eps), act + offset);
 }
 
 template <class Act, int Count>
