@@ -58,11 +58,9 @@ __device__ inline float power_of_two(float n) {
   return bits_float(static_cast<uint32_t>(static_cast<int>(n) + 127) << 23);
 }
 
-// The exponentials choose between values and not between paths: early returns would become branches, behind
-// which a thread's many independent exponentials wait for each other.
-
-/// exp(x): about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN. The CPU backend's
-/// steps.
+/// exp(x), choosing between values and not between paths, since a branch would keep a thread's independent
+/// exponentials from overlapping: about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
+/// The CPU backend's steps.
 __device__ inline float exp_f32(float x) {
   const float clamped = fminf(89.0f, fmaxf(-105.0f, x));
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
@@ -84,25 +82,6 @@ __device__ inline float exp_f32(float x) {
 /// be.
 __device__ inline float swiglu(float gate, float up) {
   return gate / (1.0f + exp_f32(-gate)) * up;
-}
-
-/// 2^x for x <= 0: relative error about 2^-22, exactly 1 at 0, 0 below -126, NaN stays NaN.
-__device__ inline float exp2_nonpositive(float x) {
-  const float kept = x < -126.0f ? -127.0f : x;  // -127 has a zero for its exponent, and so for its result
-  const float magic = 12582912.0f;
-  const float shifted = kept + magic;
-  const float f = kept - (shifted - magic);  // in [-0.5, 0.5]
-  // Taylor series of exp(f ln 2): the first term left out is below 2^-24.
-  float p = 1.54035304e-4f;
-  p = fmaf(p, f, 1.33335581e-3f);
-  p = fmaf(p, f, 9.61812911e-3f);
-  p = fmaf(p, f, 5.55041087e-2f);
-  p = fmaf(p, f, 2.40226507e-1f);
-  p = fmaf(p, f, 6.93147181e-1f);
-  p = fmaf(p, f, 1.0f);
-  // The integer sits in the low bits of `shifted`; a NaN leaves garbage there, but p is then NaN as well.
-  const uint32_t exponent = (float_bits(shifted) - float_bits(magic) + 127u) & 0xffu;
-  return p * bits_float(exponent << 23);
 }
 
 template <class T>

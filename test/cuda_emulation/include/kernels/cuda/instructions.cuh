@@ -31,6 +31,11 @@ inline void begin_kernel() {
   wait_for_last_kernel();
 }
 
+inline float exp2_nonpositive(float x) {
+  const float result = static_cast<float>(std::exp2(static_cast<double>(x)));
+  return result < 0x1p-126f ? 0.0f : result;
+}
+
 inline void prefetch(const void* from) {
   emulation::touch(from);
 }
