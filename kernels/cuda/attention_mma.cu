@@ -49,23 +49,26 @@ struct Rows {
   size_t out[2];    // and in act
 };
 
+/// A row that is not valid is placed at the tile's first position: it is computed like the others and not
+/// stored. The counts divide in 32 bits, for which a device has far fewer instructions than for 64.
 __device__ inline Rows locate_rows(const AttentionCall& call, const RowTile& tile, size_t kv_head, int row) {
-  const size_t group = call.heads / call.kv.kv_heads;
+  const uint32_t group = static_cast<uint32_t>(call.heads) / static_cast<uint32_t>(call.kv.kv_heads);
   Rows rows;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const size_t r = static_cast<size_t>(row) + size_t(i) * 8, step = r / group;
-    const size_t head = kv_head * group + r % group;
-    rows.valid[i] = step < tile.positions;
-    rows.position[i] = tile.position + static_cast<uint32_t>(step);
-    rows.query[i] = (tile.row + step) * call.ld + head * call.kv.head_dim;
-    rows.out[i] = ((tile.row + step) * call.heads + head) * call.kv.head_dim;
+    const uint32_t r = static_cast<uint32_t>(row) + uint32_t(i) * 8;
+    rows.valid[i] = r / group < tile.positions;
+    const uint32_t step = rows.valid[i] ? r / group : 0;
+    const size_t at = size_t{tile.row} + step, head = kv_head * group + r % group;
+    rows.position[i] = tile.position + step;
+    rows.query[i] = at * call.ld + head * call.kv.head_dim;
+    rows.out[i] = (at * call.heads + head) * call.kv.head_dim;
   }
   return rows;
 }
 
-/// The rotated queries as fragments `a` of mma; rows that are not valid are zeros. Element j and j + Dim / 2,
-/// which rotate together, belong to the same thread.
+/// The rotated queries as fragments `a` of mma. Element j and j + Dim / 2, which rotate together, belong to
+/// the same thread. No branch, so that all loads are under way together.
 template <class H>
 __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32_t query[H::kSteps][4]) {
   constexpr int kHalf = H::kDim / 2;
@@ -75,17 +78,15 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int which = part % 2, j = step * 16 + pair + part / 2 * 8;
-      float low[2] = {}, high[2] = {};
-      if (rows.valid[which]) {
-        const float* const x = call.q + rows.query[which] + j;
-        const float* const cos = call.rotary.cos + size_t{rows.position[which]} * kHalf + j;
-        const float* const sin = call.rotary.sin + size_t{rows.position[which]} * kHalf + j;
+      const float* const x = call.q + rows.query[which] + j;
+      const float* const cos = call.rotary.cos + size_t{rows.position[which]} * kHalf + j;
+      const float* const sin = call.rotary.sin + size_t{rows.position[which]} * kHalf + j;
+      float low[2], high[2];
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const float a = x[e], b = x[kHalf + e];
-          low[e] = a * cos[e] - b * sin[e];
-          high[e] = b * cos[e] + a * sin[e];
-        }
+      for (int e = 0; e < 2; ++e) {
+        const float a = x[e], b = x[kHalf + e];
+        low[e] = a * cos[e] - b * sin[e];
+        high[e] = b * cos[e] + a * sin[e];
       }
       query[step][part] = pack_bf16(low[0], low[1]);
       query[step + H::kSteps / 2][part] = pack_bf16(high[0], high[1]);
@@ -97,12 +98,16 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
 template <class H>
 __device__ void load_page(const AttentionCall& call, const RowTile& tile, size_t kv_head, uint32_t first,
                           uint32_t end, Bf16* stage) {
-  constexpr int kChunks = H::kDim / 8;  // of 16 bytes, a row
+  constexpr int kChunks = H::kDim / 8,
+                kEach = 2 * kPage * kChunks / kThreads;  // of 16 bytes: a row's, a thread's
+  static_assert(kEach * kThreads == 2 * kPage * kChunks);
   const char* const page =
       static_cast<const char*>(call.kv.pages[call.page_list[tile.pages + first / kPage]]);
   const Bf16* const from =
       reinterpret_cast<const Bf16*>(page + call.kv.offset) + kv_head * 2 * kPage * H::kDim;
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * kPage * kChunks; i += kThreads) {
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int i = static_cast<int>(threadIdx.x) + e * kThreads;
     const int r = i / kChunks, c = i % kChunks * 8;  // rows 0-63 are keys, 64-127 values
     const bool valid = first + static_cast<uint32_t>(r % kPage) < end;
     copy_async(stage + r * H::kStride + c, from + r * H::kDim + c, valid);
@@ -213,8 +218,9 @@ __global__ void __launch_bounds__(kThreads)
     attention_kernel(AttentionCall call, const RowTile* tiles, float scale) {
   begin_kernel();
   Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [2][keys, values][kStride]
-  const RowTile tile = tiles[blockIdx.x / call.kv.kv_heads];
-  const size_t kv_head = blockIdx.x % call.kv.kv_heads;
+  const auto kv_heads = static_cast<uint32_t>(call.kv.kv_heads);
+  const RowTile tile = tiles[blockIdx.x / kv_heads];
+  const size_t kv_head = blockIdx.x % kv_heads;
   const uint32_t end = tile.position + tile.positions;  // keys from here on nobody sees
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
   const Rows rows = locate_rows(call, tile, kv_head, warp * 16 + lane / 4);
