@@ -172,17 +172,20 @@ cuda_libs = -L$(WITH_CUDA)/lib64 -Wl,-rpath,$(WITH_CUDA)/lib64 -lcublasLt -lcuda
 $(BUILD)/carbon-cuda.so: $(cuda_objects)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -Wl,--no-undefined -o $@ $^ $(cuda_libs)
 
-# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt.
-portable_flags = -static-libstdc++ -static-libgcc
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP
+# comes along, as few machines have it; the C++ library does not, as the static one may want a newer C library than the
+# machine's.
+portable_flags = -Wl,--as-needed
+portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lgomp -Wl,--pop-state
 bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
 check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
 $(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) -MMD -MP -c -o $@ $<
 $(BUILD)/check_gpu: $(gpu_checks:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(check_libs)
-	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) $(portable_libs)
 $(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_libs)
-	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) -lcrypto
+	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) $(portable_libs)
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
                     -DCARBON_CUDA_ARCH='"75 80 90"'
