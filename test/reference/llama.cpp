@@ -32,6 +32,8 @@ std::vector<T> row_of(const TensorView& view, size_t row) {
 template <class T>
 std::vector<T> product(const TensorView& w, const std::vector<T>& x, size_t first, size_t count) {
   std::vector<T> out(count, T(0));
+  constexpr size_t kWorthThreads = size_t{1} << 20;
+#pragma omp parallel for if (count * w.cols > kWorthThreads)
   for (size_t i = 0; i < count; ++i)
     for (size_t k = 0; k < w.cols; ++k) out[i] += element<T>(w, first + i, k) * x[k];
   return out;
