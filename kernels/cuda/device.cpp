@@ -69,6 +69,14 @@ Device::Device(int index) : index_(index) {
   block_shared_ = static_cast<size_t>(shared);
   use();
   stream_ = std::make_unique<Stream>();
+  staging_ = std::make_unique<Staging>();
+}
+
+Device::~Device() {
+  // Before the memory goes that copies on the stream may still read. There is nothing left to be done about a
+  // failure.
+  settle();
+  cudaStreamSynchronize(stream_->handle());
 }
 
 void Device::use() const {
@@ -90,10 +98,7 @@ void Device::settle() const noexcept {
 }
 
 void Device::copy_in(void* device, const void* host, size_t bytes) const {
-  // From memory that is not page-locked the driver has taken its own copy when this returns.
-  if (bytes != 0)
-    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_->handle()),
-          "copying to the GPU");
+  staging_->copy(device, host, bytes, stream_->handle());
 }
 
 void Device::copy_out(void* host, const void* device, size_t bytes) const {

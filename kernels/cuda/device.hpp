@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/staging.hpp"
 #include "kernels/cuda/stream.hpp"
 
 namespace carbon::cuda {
@@ -22,6 +23,7 @@ class Device {
  public:
   /// Throws Error when there is no such device, or none that this library has code for.
   explicit Device(int index);
+  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -49,6 +51,7 @@ class Device {
   int capability_ = 0, multiprocessors_ = 0;
   size_t block_shared_ = 0;
   std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Staging> staging_;
 };
 
 /// "sm_80 sm_90": the kinds of device that the kernels are compiled for.

@@ -15,6 +15,7 @@ class EmulatedMatmul final : public Matmul {
     device_->stream().flush();
     int device = 0;
     cudaGetDevice(&device);
+    finish_emulated_copies(device);
     const float error =
         1 + 0x1p-20f * static_cast<float>(emulated_setting("CARBON_EMULATED_ERROR", device, 0));
     const auto* const act = static_cast<const bf16*>(c.act);

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -20,10 +21,17 @@ struct Block {
   size_t bytes;
   int device;
 };
+struct Copy {
+  void* to;
+  const void* from;
+  size_t bytes;
+};
 struct Memory {
   std::mutex mutex;
   std::map<void*, Block> blocks;
-  std::map<int, size_t> in_use;  // by device
+  std::map<int, size_t> in_use;             // by device
+  std::map<int, std::vector<Copy>> copies;  // from the host, by device, that are still to be done
+  std::map<const void*, size_t> locked;     // page-locked memory and its size
 };
 Memory& device_memory() {
   static Memory one;
@@ -67,6 +75,15 @@ bool lies_in_a_block(const void* memory, size_t bytes, int device) {
   --at;
   return at->second.device == device &&
          static_cast<const char*>(memory) + bytes <= static_cast<const char*>(at->first) + at->second.bytes;
+}
+
+bool is_locked(const void* memory, size_t bytes) {
+  Memory& m = device_memory();
+  const std::lock_guard lock(m.mutex);
+  auto at = m.locked.upper_bound(memory);
+  if (at == m.locked.begin()) return false;
+  --at;
+  return static_cast<const char*>(memory) + bytes <= static_cast<const char*>(at->first) + at->second;
 }
 
 }  // namespace
@@ -132,11 +149,31 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  finish_emulated_copies(stream->device);
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   refuse_capture("waited for");
+  finish_emulated_copies(stream->device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new EmulatedEvent;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  refuse_capture("given an event");
+  event->stream = stream;
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (event->stream != nullptr) finish_emulated_copies(event->stream->device);
   return cudaSuccess;
 }
 
@@ -166,6 +203,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   refuse_capture("given a graph");
   if (stream->device != current_device) return cudaErrorInvalidResourceHandle;
+  finish_emulated_copies(stream->device);
   for (const auto& launch : executable->launches) launch();
   return cudaSuccess;
 }
@@ -190,6 +228,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
 
 cudaError_t cudaFree(void* memory) {
   refuse_capture("followed by freed memory");
+  for (int device = 0; is_there(device); ++device) finish_emulated_copies(device);
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
   const auto at = m.blocks.find(memory);
@@ -219,13 +258,45 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     fail("copied to outside a block of the stream's device");
   if (kind != cudaMemcpyHostToDevice && !lies_in_a_block(from, bytes, stream->device))
     fail("copied from outside a block of the stream's device");
+  if (kind == cudaMemcpyHostToDevice) {
+    if (!is_locked(from, bytes)) fail("copied from memory of the host that is not page-locked");
+    Memory& m = device_memory();
+    const std::lock_guard lock(m.mutex);
+    m.copies[stream->device].push_back({to, from, bytes});
+    return cudaSuccess;
+  }
+  finish_emulated_copies(stream->device);
   std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+void finish_emulated_copies(int device) {
+  Memory& m = device_memory();
+  const std::lock_guard lock(m.mutex);
+  for (const Copy& copy : m.copies[device]) std::memcpy(copy.to, copy.from, copy.bytes);
+  m.copies[device].clear();
+}
+
+cudaError_t cudaMallocHost(void** memory, size_t bytes) {
+  *memory = std::malloc(bytes);
+  if (*memory == nullptr) return cudaErrorMemoryAllocation;
+  Memory& m = device_memory();
+  const std::lock_guard lock(m.mutex);
+  m.locked[*memory] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* memory) {
+  Memory& m = device_memory();
+  const std::lock_guard lock(m.mutex);
+  if (m.locked.erase(memory) == 0) fail("freed what was not page-locked");
+  std::free(memory);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   refuse_capture("used for clearing");
   if (!lies_in_a_block(memory, bytes, stream->device)) fail("cleared outside a block of the stream's device");
+  finish_emulated_copies(stream->device);
   std::memset(memory, value, bytes);
   return cudaSuccess;
 }

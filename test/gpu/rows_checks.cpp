@@ -1,4 +1,6 @@
 // embed(), add_norm(), swiglu(), select_rows(), allocate(), upload() and download().
+#include <algorithm>
+
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {
@@ -117,6 +119,20 @@ void select_copies(Checks& checks, ops::Backend& backend) {
   backend.swiglu(nullptr, 0, width, nullptr);
 }
 
+/// More than page-locked memory holds at a time, from memory that changes at once.
+void uploads_arrive(Checks& checks, ops::Backend& backend) {
+  Random random(6);
+  const size_t large = size_t{3} << 20;
+  for (const size_t count : {size_t{1}, large + 1, size_t{17}, large}) {
+    const std::vector<float> expected = random.vector(count);
+    std::vector<float> values = expected;
+    const Array to(backend, count * sizeof(float));
+    backend.upload(values.data(), count, to.floats());
+    std::ranges::fill(values, -1.0f);
+    checks.that(same_bits(to.read(count), expected), std::to_string(count) + " elements");
+  }
+}
+
 }  // namespace
 
 void check_rows(Checks& checks, const Machine& machine) {
@@ -130,6 +146,7 @@ void check_rows(Checks& checks, const Machine& machine) {
     run("add_norm: a row does not see its neighbours", add_norm_is_invariant);
     run("swiglu agrees with double precision", swiglu_agrees);
     run("select_rows copies, and nothing is no error", select_copies);
+    run("uploads arrive as they were", uploads_arrive);
     run("memory is zeroed and aligned", [](Checks& c, ops::Backend& b) {
       const Array fresh(b, 1000 * sizeof(float));
       c.that(same_bits(fresh.read(1000), std::vector<float>(1000)), "zeros");

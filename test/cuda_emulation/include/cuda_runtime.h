@@ -47,6 +47,11 @@ struct EmulatedStream {
 using cudaStream_t = EmulatedStream*;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
+struct EmulatedEvent {
+  cudaStream_t stream = nullptr;
+};
+using cudaEvent_t = EmulatedEvent*;
+inline constexpr unsigned cudaEventDisableTiming = 2;
 
 struct cudaDeviceProp {
   char name[256];
@@ -83,6 +88,10 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
 /// Until the end of the capture, all else on the stream and allocations of the thread end the program.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
@@ -94,7 +103,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaMalloc(void** memory, size_t bytes);
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
-/// Ends the program for memory of another device than the stream's.
+/// Page-locked memory, the only one that cudaMemcpyAsync() reads.
+cudaError_t cudaMallocHost(void** memory, size_t bytes);
+cudaError_t cudaFreeHost(void* memory);
+/// Ends the program for memory of another device than the stream's, and when it would read memory of the host
+/// that is not page-locked. A copy from the host is done only when the stream goes on or is waited for.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream);
@@ -102,6 +115,9 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 /// Fails for more than a block of the emulated device may have.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+
+/// Does the copies from the host that have been put on the device's streams.
+void finish_emulated_copies(int device);
 
 /// The device's value in a list from the environment.
 size_t emulated_setting(const char* name, int device, size_t otherwise);
@@ -112,6 +128,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   int device = 0;
   cudaGetDevice(&device);
   if (config->stream == nullptr || config->stream->device != device) return cudaErrorInvalidResourceHandle;
+  finish_emulated_copies(device);
   const auto run = [name = __PRETTY_FUNCTION__, config = *config, kernel, arguments...] {
     carbon::emulation::run_grid(name, config.gridDim, config.blockDim, config.dynamicSmemBytes,
                                 [&] { kernel(arguments...); });
