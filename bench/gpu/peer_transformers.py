@@ -6,7 +6,8 @@ bfloat16 weights from the shape alone: speed does not depend on their values. A 
 read from the table. prefill gives the logits of all rows. decode adds a token to every sequence behind CONTEXT others that
 are in the cache. vep is the published Python recipe: for each strand a whole forward of the reference's window and one
 of the alternative's, the softmax over 6-mers in float32, and the sum of the log-probabilities of the window's bases; here
-the four windows of a variant are one batch, which is quicker than one by one. Times are medians, each ended by
+the four windows of a variant are one batch, which is quicker than one by one. The models have no tokens but those of
+DNA (shapes.py), which spares transformers the published ones' 155,776 logits a token. Times are medians, each ended by
 waiting for the device. Without PyTorch, or where that finds no GPU, the table comes back as it was, and says so.
 """
 import argparse
