@@ -26,8 +26,11 @@ constexpr size_t kShared = size_t{kStages} * kStage * sizeof(Bf16);
 /// Starts copying `Rows` rows of 32 columns from column k0 on; rows from `rows` on become zeros.
 template <int Rows>
 __device__ void load_rows(Bf16* to, const Bf16* from, size_t rows, size_t row0, size_t k, size_t k0) {
-  constexpr int kChunks = kDepth / 8;  // of 16 bytes, a row
-  for (int i = static_cast<int>(threadIdx.x); i < Rows * kChunks; i += kThreads) {
+  constexpr int kChunks = kDepth / 8, kEach = Rows * kChunks / kThreads;  // of 16 bytes: a row's, a thread's
+  static_assert(kEach * kThreads == Rows * kChunks);
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int i = static_cast<int>(threadIdx.x) + e * kThreads;
     const int r = i / kChunks, c = i % kChunks * 8;
     const bool valid = row0 + r < rows && k0 + c < k;
     copy_async(to + r * kDepth + c, valid ? from + (row0 + r) * k + k0 + c : from, valid);
