@@ -88,9 +88,8 @@ void Device::wait() const {
 }
 
 void Device::settle() const noexcept {
-  if (stream_->empty()) return;
   try {
-    use();
+    use();  // for what is to be freed behind it, too, which may be on a thread that has used no device yet
     stream_->flush();
   } catch (const Error&) {
     // The device is gone or out of memory, and its work with it.
@@ -98,14 +97,12 @@ void Device::settle() const noexcept {
 }
 
 void Device::copy_in(void* device, const void* host, size_t bytes) const {
-  staging_->copy(device, host, bytes, stream_->handle());
+  staging_->copy_in(device, host, bytes, stream_->handle());
 }
 
 void Device::copy_out(void* host, const void* device, size_t bytes) const {
-  if (bytes != 0)
-    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_->handle()),
-          "copying from the GPU");
-  wait();
+  if (bytes == 0) return wait();
+  staging_->copy_out(host, device, bytes, stream_->handle());
 }
 
 void Device::copy(void* to, const void* from, size_t bytes) const {

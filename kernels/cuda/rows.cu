@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kThreads)
   start_next_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
-  // The weights are on their way while the kernel ahead still runs: nobody writes them.
+  // The weights are on their way while the kernel ahead still runs. Nobody writes them but, before the first
+  // forward, copies and kernels that every forward's own copies to the device have waited for.
   RowGroups<Count> row(x + offset, delta == nullptr ? nullptr : delta + offset, weight, width);
   wait_for_last_kernel();
   const float mean = block_sum<kThreads>(row.add(), partial) / static_cast<float>(width);

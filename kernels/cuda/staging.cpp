@@ -39,7 +39,7 @@ void Staging::release() {
   }
 }
 
-void Staging::copy(void* device, const void* host, size_t bytes, cudaStream_t stream) {
+void Staging::copy_in(void* device, const void* host, size_t bytes, cudaStream_t stream) {
   auto* to = static_cast<std::byte*>(device);
   const auto* from = static_cast<const std::byte*>(host);
   while (bytes > 0) {
@@ -49,6 +49,23 @@ void Staging::copy(void* device, const void* host, size_t bytes, cudaStream_t st
     std::memcpy(through, from, count);
     check(cudaMemcpyAsync(to, through, count, cudaMemcpyHostToDevice, stream), "copying to the GPU");
     used_ = std::min(used_ + (count + kAlignment - 1) / kAlignment * kAlignment, kPartBytes);
+    to += count;
+    from += count;
+    bytes -= count;
+  }
+}
+
+// In the stream's order the parts' former contents have been read before they are written.
+void Staging::copy_out(void* host, const void* device, size_t bytes, cudaStream_t stream) {
+  auto* to = static_cast<std::byte*>(host);
+  const auto* from = static_cast<const std::byte*>(device);
+  std::byte* const through = parts_[current_].memory;
+  used_ = 0;
+  while (bytes > 0) {
+    const size_t count = std::min(bytes, kPartBytes);
+    check(cudaMemcpyAsync(through, from, count, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
+    check(cudaStreamSynchronize(stream), "waiting for the GPU");
+    std::memcpy(to, through, count);
     to += count;
     from += count;
     bytes -= count;

@@ -1,8 +1,9 @@
-// Page-locked memory through which data of the host goes to the device.
+// Page-locked memory through which data goes from the host to the device and back.
 //
 // What cudaMemcpyAsync() does with other memory is the driver's choice: it may wait for the stream, and may
 // read the memory after it has returned (CUDA runtime API, "API synchronization behavior"). From here a copy
-// waits for nothing, and the caller's memory is read before it returns.
+// to the device waits for nothing, and the caller's memory is read before it returns; one back to the host
+// is made by the device itself.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +22,9 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   /// Puts a copy on the stream, always the same one. Waits only when the stream is behind by all that fits.
-  void copy(void* device, const void* host, size_t bytes, cudaStream_t stream);
+  void copy_in(void* device, const void* host, size_t bytes, cudaStream_t stream);
+  /// Waits for all that is on the stream, and for the copy behind it.
+  void copy_out(void* host, const void* device, size_t bytes, cudaStream_t stream);
 
  private:
   struct Part {

@@ -265,6 +265,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     m.copies[stream->device].push_back({to, from, bytes});
     return cudaSuccess;
   }
+  if (kind == cudaMemcpyDeviceToHost && !is_locked(to, bytes))
+    fail("copied to memory of the host that is not page-locked");
   finish_emulated_copies(stream->device);
   std::memcpy(to, from, bytes);
   return cudaSuccess;
