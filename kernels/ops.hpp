@@ -36,9 +36,9 @@ inline constexpr size_t kPageTokens = 64;
 inline constexpr size_t kBases = 6, kLetters = 4, kKmers = 4096;
 inline constexpr size_t kMarginals = kBases * kLetters;
 
-/// What rows are for. A backend may sum matrix products in another order for either class, so that rows of
-/// the two may differ in their last bits; within a class the order is one. The caller names the class by what
-/// it does, never by how many rows it has.
+/// What rows are for. A backend may sum matrix products and attention in another order for either class, so
+/// that rows of the two may differ in their last bits; within a class the order is one. The caller names the
+/// class by what it does, never by how many rows it has.
 enum class RowClass {
   prefill,  // what is read: windows to score, prompts, embeddings. Many rows, bound by the matrix rate
   decode,   // what is generated, and proposals verified on the way. Few rows, bound by the weights' bytes
@@ -130,7 +130,7 @@ class Backend {
   /// rotated; the keys of a run's positions [0, position + n_rows) are in its pages. act [n, heads *
   /// head_dim].
   virtual void attention(const float* q, size_t ld, size_t heads, std::span<const RowRun> runs, size_t layer,
-                         const KvStore& kv, void* act) = 0;
+                         const KvStore& kv, void* act, RowClass row_class = RowClass::prefill) = 0;
 
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up f32 [n, 2 * width].
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;

@@ -66,7 +66,7 @@ class CpuBackend final : public ops::Backend {
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
-                 const ops::KvStore& kv, void* act) override;
+                 const ops::KvStore& kv, void* act, ops::RowClass) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
@@ -354,7 +354,7 @@ void CpuBackend::append_kv(const float* k, const float* v, size_t ld, std::span<
 }
 
 void CpuBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
-                           size_t layer, const ops::KvStore& kv, void* act) {
+                           size_t layer, const ops::KvStore& kv, void* act, ops::RowClass) {
   const auto* const store = dynamic_cast<const CpuKvStore*>(&kv);
   if (store == nullptr) throw Error("attention", "the KV store belongs to another backend");
   check_runs("attention", runs, layer, *store);

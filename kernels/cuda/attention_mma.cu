@@ -6,13 +6,8 @@
 // softmax's running maximum and sum, and the output stay in registers. Queries and softmax weights are
 // rounded to bf16, sums are f32.
 //
-// One new token each of few sequences (generation) is what this shape is worst at. There is a block for each
-// sequence and KV head, 4 to 8 for one sequence, and the other multiprocessors have nothing to do; of the
-// block's 128 query rows the group's 2 to 8 are real. It walks its pages one after the other, with one page
-// under way while one is multiplied: so it takes at least a wait for memory for each 64 positions, however
-// small the page. Splitting the keys over blocks would fill the device, but a sum in two pieces has other
-// bits, and how many pieces pay depends on what else is in the batch; keys are not split. What would help and
-// change no bit: more stages, so that more pages are under way, and fewer warps for a tile of few rows.
+// Generated tokens, one or a few of a sequence, are attention_decode.cu's: this shape would give them a block
+// for each sequence and KV head, with a wait for memory for each page.
 //
 // A row's bits do not depend on its place in the block or on the rows beside it: a tile that lies wholly
 // behind its last key multiplies by exactly 1 and adds exactly 0. A value that is not finite behind a row's
@@ -20,7 +15,7 @@
 // in any case.
 #include <cmath>
 
-#include "kernels/cuda/device_math.cuh"
+#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
 
@@ -30,14 +25,9 @@ namespace {
 constexpr int kRows = static_cast<int>(kAttentionRows), kThreads = kRows / 16 * kWarp;
 constexpr int kPage = 64;
 
-/// The sizes of one head size.
 template <int Dim>
-struct Head {
-  static constexpr int kDim = Dim, kSteps = Dim / 16;
-  // Elements between rows in shared memory: an odd number of 16-byte units, so that the eight rows of a
-  // matrix lie in different banks.
-  static constexpr int kStride = Dim + 8;
-  static constexpr int kTile = kPage * kStride;  // keys, or values, of a page
+struct Head : HeadSizes<Dim> {
+  static constexpr int kTile = kPage * HeadSizes<Dim>::kStride;  // keys, or values, of a page
   static constexpr size_t kShared = size_t{2} * 2 * kTile * sizeof(Bf16);
 };
 
@@ -111,27 +101,6 @@ __device__ void load_page(const AttentionCall& call, const RowTile& tile, size_t
     const int r = i / kChunks, c = i % kChunks * 8;  // rows 0-63 are keys, 64-127 values
     const bool valid = first + static_cast<uint32_t>(r % kPage) < end;
     copy_async(stage + r * H::kStride + c, from + r * H::kDim + c, valid);
-  }
-}
-
-/// score[j] = queries . keys of the 8 keys from 8 j on.
-template <class H>
-__device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* keys,
-                              float score[kPage / 8][4]) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-#pragma unroll
-  for (int j = 0; j < kPage / 8; j += 2) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) score[j][e] = score[j + 1][e] = 0.0f;
-#pragma unroll
-    for (int step = 0; step < H::kSteps; ++step) {
-      // Matrices: keys 0-7 of elements 0-7 and 8-15, then keys 8-15.
-      uint32_t b[4];
-      const int key = j * 8 + lane % 8 + lane / 16 * 8;
-      load_matrices(b, keys + key * H::kStride + step * 16 + lane / 8 % 2 * 8);
-      mma_bf16(score[j], query[step], b[0], b[1]);
-      mma_bf16(score[j + 1], query[step], b[2], b[3]);
-    }
   }
 }
 
@@ -241,7 +210,7 @@ __global__ void __launch_bounds__(kThreads)
     copy_async_commit();
     const Bf16* const keys = stages + stage * 2 * H::kTile;
     float score[kPage / 8][4], factor[2];
-    multiply_keys<H>(query, keys, score);
+    multiply_keys<H, kPage>(query, keys, score);
     softmax_tile(state, rows, first, first + kPage - 1 > tile.position, scale, score, factor);
 #pragma unroll
     for (int d = 0; d < H::kDim / 8; ++d)
@@ -254,10 +223,8 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class H>
 void run_head(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
-  // The scores' 1 / sqrt(head_dim) and the step from e to 2 in one factor.
-  const auto scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(H::kDim)));
   launch(attention_kernel<H>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)), kThreads, H::kShared, stream,
-         call, tiles, scale);
+         call, tiles, score_scale(H::kDim));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/decode_scratch.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/embedding.hpp"
 #include "kernels/cuda/kernels.hpp"
@@ -56,7 +57,7 @@ class CudaBackend final : public ops::Backend {
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
-                 const ops::KvStore& kv, void* act) override;
+                 const ops::KvStore& kv, void* act, ops::RowClass row_class) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void upload(const float* host, size_t count, float* device) override;
@@ -72,6 +73,7 @@ class CudaBackend final : public ops::Backend {
   Stream& stream() const { return device_->stream(); }
   void linear_mma(const LinearCall& call) const;
   bool uses_mma(const ops::KvShape& shape, size_t heads) const;
+  void attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs);
   const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
                                 const ops::KvStore& kv) const;
   Rotary rotary() const { return {cos_.as<float>(), sin_.as<float>()}; }
@@ -86,6 +88,7 @@ class CudaBackend final : public ops::Backend {
   std::unique_ptr<Matmul> library_;
   Embedding embedding_;
   PlanCache plans_;
+  DecodeScratch decode_scratch_;
   std::vector<double> inv_freq_;
   double rope_scale_ = 0;
   size_t positions_ = 0;
@@ -106,6 +109,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       mma_device_{static_cast<size_t>(device_->multiprocessors()), device_->block_shared()},
       embedding_(device_),
       plans_(device_),
+      decode_scratch_(device_),
       indices_(device_, "row numbers"),
       logits_(device_, "logits"),
       results_(device_, "results") {
@@ -292,27 +296,38 @@ void CudaBackend::append_kv(const float* k, const float* v, size_t ld, std::span
                             size_t layer, ops::KvStore& kv) {
   const CudaKvStore& store = check_runs("append_kv", runs, layer, kv);
   device_->use();
-  const Plan places = plans_.find(runs, 0);
+  const Plan places = plans_.find(runs, {});
   if (places.rows == 0) return;
   run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), dtype_,
              rotary());
 }
 
 void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
-                            size_t layer, const ops::KvStore& kv, void* act) {
+                            size_t layer, const ops::KvStore& kv, void* act, ops::RowClass row_class) {
   const CudaKvStore& store = check_runs("attention", runs, layer, kv);
   if (heads == 0 || heads % store.shape().kv_heads != 0)
     throw Error("attention", std::to_string(heads) + " query heads cannot share " +
                                  std::to_string(store.shape().kv_heads) + " KV heads");
   device_->use();
+  const size_t group = heads / store.shape().kv_heads;
   const bool mma = uses_mma(store.shape(), heads);
-  const Plan rows = plans_.find(runs, mma ? kAttentionRows / (heads / store.shape().kv_heads) : 0);
+  AttentionCall call{q, ld, heads, nullptr, store.layer(layer), rotary(), act};
+  if (mma && row_class == ops::RowClass::decode && group <= kDecodeRows) return attention_decode(call, runs);
+  const Plan rows = plans_.find(runs, {mma ? kAttentionRows / group : 0});
   if (rows.rows == 0) return;
-  const AttentionCall call{q, ld, heads, rows.page_list, store.layer(layer), rotary(), act};
+  call.page_list = rows.page_list;
   if (mma)
     run_attention_mma(stream(), call, rows.tiles, rows.tile_count);
   else
     run_attention_plain(stream(), call, dtype_, rows.places, rows.rows);
+}
+
+void CudaBackend::attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs) {
+  const size_t kv_heads = call.kv.kv_heads;
+  const Plan rows = plans_.find(runs, {kDecodeRows / (call.heads / kv_heads), true});
+  for (const ChunkSlice& slice : rows.slices)
+    run_attention_decode(stream(), call, rows.chunks + slice.first, slice.count,
+                         decode_scratch_.ensure(slice.count * kv_heads, call.kv.head_dim));
 }
 
 template <class F>

@@ -71,6 +71,15 @@ __device__ inline void load_words(uint32_t out[4], const void* from) {
   out[0] = words.x, out[1] = words.y, out[2] = words.z, out[3] = words.w;
 }
 
+/// Counts one of `n` arrivals of threads of different blocks; true for the last, which sets the counter to 0
+/// again. What an arriving thread has written, and what those have that it met at a barrier before, is seen
+/// by the last one and by those that meet it at a barrier afterwards.
+__device__ inline bool arrive(uint32_t* counter, uint32_t n) {
+  uint32_t before;
+  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(n - 1) : "memory");
+  return before == n - 1;
+}
+
 /// The value of lane (lane ^ mask). All lanes of a warp call it together.
 template <class T>
 __device__ inline T shuffle_xor(T value, int mask) {

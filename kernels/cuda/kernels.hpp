@@ -2,7 +2,7 @@
 //
 // All pointers are device memory unless said otherwise; shapes are row-major. Sizes are checked by the
 // callers. Every value written depends on its own row alone, in an order fixed by the shapes, never on the
-// number of rows or blocks. Nothing here uses atomics.
+// number of rows or blocks. Nothing here adds with atomics; attention_decode.cu counts with them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -62,7 +62,7 @@ struct SwigluCall {
 void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& tile);
 inline constexpr size_t kSwigluOutputs = 16;
 
-// attention_append.cu, attention_plain.cu and attention_mma.cu
+// attention_append.cu, attention_plain.cu, attention_mma.cu and attention_decode.cu
 
 /// Where rows stand in the cache; made by plan.hpp. A row of q, k, v and act is named by its index there.
 struct RowPlace {
@@ -110,6 +110,27 @@ constexpr bool has_attention_mma(size_t head_dim) {
 inline constexpr size_t kAttentionRows = 128;
 /// heads / kv_heads times the tiles' `positions` is at most kAttentionRows.
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
+
+/// Query rows of a tile of run_attention_decode, and the keys that a block takes: [i, i + 1) * kDecodeChunk.
+inline constexpr size_t kDecodeRows = 16, kDecodeChunk = 128, kChunkPages = kDecodeChunk / 64;
+/// A tile and one of its chunks of keys.
+struct TileChunk {
+  uint32_t row, position, positions;  // as of RowTile; no positions: nothing to do
+  uint32_t chunk;
+  uint32_t pages[kChunkPages];  // of the chunk; behind the last key its page again
+};
+/// What blocks of one launch leave for each other; [2] is a level of combining (attention_decode.cu).
+struct DecodeParts {
+  float* out;          // [slots][kDecodeRows][head_dim]
+  float* largest;      // [2][slots][kDecodeRows]
+  float* sum;          // [2][slots][kDecodeRows]
+  uint32_t* counters;  // [2][slots], all 0 between launches
+  size_t slots;        // at least n * kv_heads
+};
+/// For the same head sizes, few rows and many keys: heads / kv_heads times the tiles' `positions` is at most
+/// kDecodeRows. Of `n` chunks, those of a tile are all there, in ascending order; call.page_list is not used.
+void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
+                          const DecodeParts& parts);
 
 // heads.cu
 

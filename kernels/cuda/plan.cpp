@@ -1,6 +1,7 @@
 #include "kernels/cuda/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -14,8 +15,8 @@ constexpr size_t pages_of(const ops::RowRun& run) {
 }
 
 /// Everything a plan depends on.
-std::vector<uint32_t> make_key(std::span<const ops::RowRun> runs, size_t tile_positions) {
-  std::vector<uint32_t> key{static_cast<uint32_t>(tile_positions)};
+std::vector<uint32_t> make_key(std::span<const ops::RowRun> runs, const Tiling& tiling) {
+  std::vector<uint32_t> key{static_cast<uint32_t>(tiling.positions), tiling.chunks};
   for (const ops::RowRun& run : runs) {
     for (const size_t value : {run.first_row, run.n_rows, run.position})
       key.push_back(static_cast<uint32_t>(value));
@@ -32,11 +33,46 @@ void append_words(std::vector<uint32_t>& words, const std::vector<T>& items) {
   if (!items.empty()) std::memcpy(words.data() + at, items.data(), items.size() * sizeof(T));
 }
 
+/// A tile's chunks; `pages` are those of its sequence.
+void append_chunks(std::vector<TileChunk>& chunks, const RowTile& tile, const uint32_t* pages) {
+  const uint32_t last = tile.position + tile.positions - 1;
+  for (uint32_t chunk = 0; chunk <= last / kDecodeChunk; ++chunk) {
+    TileChunk item{tile.row, tile.position, tile.positions, chunk, {}};
+    for (uint32_t i = 0; i < kChunkPages; ++i)
+      item.pages[i] = pages[std::min<uint32_t>(chunk * kChunkPages + i, last / ops::kPageTokens)];
+    chunks.push_back(item);
+  }
+}
+
+/// Cuts the chunks of all tiles into slices, each filled up.
+std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks) {
+  std::vector<TileChunk> filled;
+  std::vector<ChunkSlice> slices;
+  for (size_t begin = 0; begin < chunks.size();) {
+    size_t end = begin;
+    for (size_t i = begin + 1; i <= chunks.size() && (end == begin || i - begin <= kDecodeLaunch); ++i)
+      if (i == chunks.size() || chunks[i].chunk == 0) end = i;
+    slices.push_back({filled.size(), padded_chunks(end - begin)});
+    filled.insert(filled.end(), chunks.begin() + static_cast<ptrdiff_t>(begin),
+                  chunks.begin() + static_cast<ptrdiff_t>(end));
+    filled.resize(slices.back().first + slices.back().count);
+    begin = end;
+  }
+  chunks = std::move(filled);
+  return slices;
+}
+
 }  // namespace
 
-HostPlan make_plan(std::span<const ops::RowRun> runs, size_t tile_positions) {
+size_t padded_chunks(size_t n) {
+  const size_t step = std::max<size_t>(4, std::bit_floor(n) / 4);
+  return (n + step - 1) / step * step;
+}
+
+HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   std::vector<RowPlace> places;
   std::vector<RowTile> tiles;
+  std::vector<TileChunk> chunks;
   std::vector<uint32_t> pages;
   for (const ops::RowRun& run : runs) {
     if (run.first_row + run.n_rows > std::numeric_limits<uint32_t>::max() ||
@@ -46,9 +82,14 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, size_t tile_positions) {
     for (size_t i = 0; i < run.n_rows; ++i)
       places.push_back(
           {static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i), page});
-    for (size_t i = 0; tile_positions != 0 && i < run.n_rows; i += tile_positions)
-      tiles.push_back({static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i),
-                       page, static_cast<uint32_t>(std::min(tile_positions, run.n_rows - i))});
+    for (size_t i = 0; tiling.positions != 0 && i < run.n_rows; i += tiling.positions) {
+      const RowTile tile{static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i),
+                         page, static_cast<uint32_t>(std::min(tiling.positions, run.n_rows - i))};
+      if (tiling.chunks)
+        append_chunks(chunks, tile, run.pages);
+      else
+        tiles.push_back(tile);
+    }
     pages.insert(pages.end(), run.pages, run.pages + pages_of(run));
   }
   // The later a tile, the more keys it sees: longest first, so that the grid does not end with a long one
@@ -60,6 +101,8 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, size_t tile_positions) {
   append_words(plan.words, places);
   plan.tiles_at = plan.words.size();
   append_words(plan.words, tiles);
+  plan.slices = slice_chunks(chunks);
+  append_words(plan.words, chunks);
   plan.pages_at = plan.words.size();
   append_words(plan.words, pages);
   return plan;
@@ -70,8 +113,8 @@ PlanCache::PlanCache(const std::shared_ptr<const Device>& device) : device_(devi
   for (int i = 0; i < 2; ++i) entries_.emplace_back(device);
 }
 
-Plan PlanCache::find(std::span<const ops::RowRun> runs, size_t tile_positions) {
-  std::vector<uint32_t> key = make_key(runs, tile_positions);
+Plan PlanCache::find(std::span<const ops::RowRun> runs, const Tiling& tiling) {
+  std::vector<uint32_t> key = make_key(runs, tiling);
   for (size_t i = 0; i < entries_.size(); ++i)
     if (entries_[i].key == key) {
       oldest_ = (i + 1) % entries_.size();
@@ -80,12 +123,18 @@ Plan PlanCache::find(std::span<const ops::RowRun> runs, size_t tile_positions) {
   Entry& entry = entries_[oldest_];
   oldest_ = (oldest_ + 1) % entries_.size();
   entry.key.clear();  // if what follows throws
-  const HostPlan host = make_plan(runs, tile_positions);
-  auto* const words = entry.memory.ensure_array<uint32_t>(host.words.size());
+  HostPlan host = make_plan(runs, tiling);
+  // Twice as much when it grows, so that a table that gets longer with every page stays where it is.
+  auto* const words = entry.memory.ensure_array<uint32_t>(std::bit_ceil(host.words.size()));
   device_->copy_in(words, host.words.data(), host.words.size() * sizeof(uint32_t));
+  entry.slices = std::move(host.slices);
   entry.plan = {reinterpret_cast<const RowPlace*>(words),
-                reinterpret_cast<const RowTile*>(words + host.tiles_at), words + host.pages_at, host.rows,
-                host.tile_count};
+                reinterpret_cast<const RowTile*>(words + host.tiles_at),
+                reinterpret_cast<const TileChunk*>(words + host.tiles_at),
+                words + host.pages_at,
+                host.rows,
+                host.tile_count,
+                entry.slices};
   entry.key = std::move(key);
   return entry.plan;
 }

@@ -12,33 +12,53 @@
 
 namespace carbon::cuda {
 
+/// How attention takes rows together: tiles of at most `positions` positions (0: no tiles), each whole, or
+/// cut into chunks of kDecodeChunk keys.
+struct Tiling {
+  size_t positions = 0;
+  bool chunks = false;
+};
+
+/// Chunks that one launch takes: those of as many whole tiles as do not exceed kDecodeLaunch chunks, one tile
+/// at least. So scratch memory has a bound, whatever a pass holds.
+struct ChunkSlice {
+  size_t first, count;
+};
+inline constexpr size_t kDecodeLaunch = 1024;
+/// The chunks of a launch are filled up with empty ones to this many, so that a launch stays the same for
+/// many tokens: multiples of 4, and of a quarter of the power of two below.
+size_t padded_chunks(size_t n);
+
 struct Plan {
   const RowPlace* places = nullptr;     // [rows]
   const RowTile* tiles = nullptr;       // [tile_count], those with most keys first
+  const TileChunk* chunks = nullptr;    // those of a tile one after the other
   const uint32_t* page_list = nullptr;  // the pages of the runs, one after the other
   size_t rows = 0, tile_count = 0;
+  std::span<const ChunkSlice> slices;  // of the chunks
 };
 
-/// The tables of `runs` on the host, with tiles of at most `tile_positions` positions (0: none). `words`
-/// holds the places, then tiles, then pages.
+/// The tables of `runs` on the host. `words` holds the places, then tiles or chunks, then pages.
 struct HostPlan {
   std::vector<uint32_t> words;
   size_t rows = 0, tile_count = 0;
   size_t tiles_at = 0, pages_at = 0;  // in words
+  std::vector<ChunkSlice> slices;
 };
-HostPlan make_plan(std::span<const ops::RowRun> runs, size_t tile_positions);
+HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
 class PlanCache {
  public:
   explicit PlanCache(const std::shared_ptr<const Device>& device);
   /// Valid until two other plans have been asked for.
-  Plan find(std::span<const ops::RowRun> runs, size_t tile_positions);
+  Plan find(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
  private:
   struct Entry {
     explicit Entry(std::shared_ptr<const Device> device) : memory(std::move(device), "row tables") {}
     std::vector<uint32_t> key;
     Scratch memory;
+    std::vector<ChunkSlice> slices;
     Plan plan;
   };
   std::shared_ptr<const Device> device_;

@@ -239,7 +239,7 @@ void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowR
   const size_t width = config_.heads * config_.head_dim;
   float* q = q_.floats(n * width);
   backend_.linear(act_.get(), n, *layer.q, q, width, row_class);
-  backend_.attention(q, width, config_.heads, queries, index, kv_.store(), act_.get());
+  backend_.attention(q, width, config_.heads, queries, index, kv_.store(), act_.get(), row_class);
   backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden, row_class);
 }
 

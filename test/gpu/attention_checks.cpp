@@ -114,33 +114,36 @@ bool has_tensor_path(DType type, size_t head_dim) {
   return type == DType::bf16 && (head_dim == 64 || head_dim == 96 || head_dim == 128);
 }
 
+/// A row of act at `raw` against double.
+void agrees_row(Checks& checks, const Problem& p, DType type, bool mma, size_t token, const uint8_t* raw) {
+  const std::vector<double> want = reference_row(p, type, mma, token);
+  for (size_t i = 0; i < want.size(); ++i) {
+    double got;
+    if (type == DType::bf16) {
+      bf16 b;
+      std::memcpy(&b, raw + i * sizeof b, sizeof b);
+      got = static_cast<double>(to_float(b));
+    } else {
+      float f;
+      std::memcpy(&f, raw + i * sizeof f, sizeof f);
+      got = static_cast<double>(f);
+    }
+    // |v| <= 1. Weights and results rounded to the type: half a unit each. Scores of size up to S carry
+    // S (head_dim + 2) 2^-24 from their sums, which scale weights by as much; sums of weights their own.
+    const double s = 3 * 3 * 2 * 1.21 * std::sqrt(static_cast<double>(p.head_dim));
+    const double bound = (mma ? 2 : 1) * act_epsilon(type) / 2 + act_epsilon(type) / 2 +
+                         2 * s * static_cast<double>(p.head_dim + 8) * 0x1p-24 +
+                         static_cast<double>(p.tokens) * 0x1p-24;
+    checks.within(std::fabs(got - want[i]), bound, "head size " + std::to_string(p.head_dim));
+  }
+}
+
 void agrees(Checks& checks, ops::Backend& backend, const Problem& p, bool tensor_cores) {
   const DType type = backend.dtype();
-  const bool mma = tensor_cores && has_tensor_path(type, p.head_dim);
   const std::vector<uint8_t> raw = attend(backend, p, {});
-  for (size_t t = 0; t < p.tokens; t += 1 + p.tokens / 40) {
-    const std::vector<double> want = reference_row(p, type, mma, t);
-    for (size_t i = 0; i < want.size(); ++i) {
-      const size_t at = (t * want.size() + i) * dtype_size(type);
-      double got;
-      if (type == DType::bf16) {
-        bf16 b;
-        std::memcpy(&b, &raw[at], sizeof b);
-        got = static_cast<double>(to_float(b));
-      } else {
-        float f;
-        std::memcpy(&f, &raw[at], sizeof f);
-        got = static_cast<double>(f);
-      }
-      // |v| <= 1. Weights and results rounded to the type: half a unit each. Scores of size up to S carry
-      // S (head_dim + 2) 2^-24 from their sums, which scale weights by as much; sums of weights their own.
-      const double s = 3 * 3 * 2 * 1.21 * std::sqrt(static_cast<double>(p.head_dim));
-      const double bound = (mma ? 2 : 1) * act_epsilon(type) / 2 + act_epsilon(type) / 2 +
-                           2 * s * static_cast<double>(p.head_dim + 8) * 0x1p-24 +
-                           static_cast<double>(p.tokens) * 0x1p-24;
-      checks.within(std::fabs(got - want[i]), bound, "head size " + std::to_string(p.head_dim));
-    }
-  }
+  for (size_t t = 0; t < p.tokens; t += 1 + p.tokens / 40)
+    agrees_row(checks, p, type, tensor_cores && has_tensor_path(type, p.head_dim), t,
+               &raw[t * p.q_width() * dtype_size(type)]);
 }
 
 void is_invariant(Checks& checks, ops::Backend& backend, const Problem& p) {
@@ -169,6 +172,168 @@ void does_not_see_neighbours(Checks& checks, ops::Backend& backend, size_t head_
   std::vector<uint8_t> both = alone_b;
   both.insert(both.end(), alone_a.begin(), alone_a.end());
   checks.that(same_bits(act.bytes(both.size()), both), "two sequences at once");
+}
+
+/// Sequences with all their keys and values in one store, of which any rows go through attention().
+class Decoding {
+ public:
+  Decoding(ops::Backend& backend, const std::vector<Problem>& problems)
+      : backend_(backend), problems_(problems) {
+    const Problem& p = problems_.front();
+    kv_ = backend.kv_store({1, p.kv_heads, p.head_dim});
+    size_t positions = 0;
+    uint32_t page = 0;
+    for (const Problem& problem : problems_) {
+      pages_.push_back(falling_pages(problem.tokens, page));
+      page += static_cast<uint32_t>(pages_.back().size());
+      positions = std::max(positions, problem.tokens);
+    }
+    kv_->reserve(page);
+    backend.set_rope({p.inv_freq, p.scale}, positions);
+    for (size_t i = 0; i < problems_.size(); ++i) {
+      const Array rows(backend, rows_of(problems_[i], 0, problems_[i].tokens));
+      const ops::RowRun run{pages_[i].data(), 0, problems_[i].tokens, 0};
+      backend.append_kv(rows.floats() + p.q_width(), rows.floats() + p.q_width() + p.kv_width(), ld(),
+                        {&run, 1}, 0, *kv_);
+    }
+  }
+
+  struct Part {
+    size_t problem, begin, end;
+  };
+  /// Rows of act, one after the other.
+  std::vector<uint8_t> attend(const std::vector<Part>& parts,
+                              ops::RowClass row_class = ops::RowClass::decode) {
+    std::vector<float> rows;
+    std::vector<ops::RowRun> runs;
+    size_t n = 0;
+    for (const auto& [problem, begin, end] : parts) {
+      const std::vector<float> more = rows_of(problems_[problem], begin, end);
+      rows.insert(rows.end(), more.begin(), more.end());
+      runs.push_back({pages_[problem].data(), n, end - begin, begin});
+      n += end - begin;
+    }
+    const Array qkv(backend_, rows), act(backend_, n * row_bytes());
+    backend_.attention(qkv.floats(), ld(), problems_.front().heads, runs, 0, *kv_, act.get(), row_class);
+    return act.bytes(n * row_bytes());
+  }
+  size_t row_bytes() const { return problems_.front().q_width() * dtype_size(backend_.dtype()); }
+
+ private:
+  size_t ld() const { return problems_.front().q_width() + 2 * problems_.front().kv_width(); }
+
+  ops::Backend& backend_;
+  const std::vector<Problem>& problems_;
+  std::unique_ptr<ops::KvStore> kv_;
+  std::vector<std::vector<uint32_t>> pages_;
+};
+
+/// Last positions around the borders of pages, of chunks of keys and of groups of chunks.
+std::vector<size_t> border_positions(size_t tokens) {
+  std::vector<size_t> all;
+  for (const size_t border : {64, 128, 192, 256, 384, 2048, 4096})
+    for (const size_t position : {border - 1, border})
+      if (position < tokens) all.push_back(position);
+  all.push_back(0);
+  if (tokens > 1) all.push_back(tokens - 1);
+  return all;
+}
+
+/// Queries so small that all keys count about alike, and sums of their values cancel.
+Problem with_small_queries(Problem p) {
+  for (float& x : p.q) x *= 0.05f;
+  return p;
+}
+/// Queries equal to the keys of their positions, so that a row's last key counts most.
+Problem with_own_keys(Problem p) {
+  for (size_t i = 0; i < p.q.size(); ++i) {
+    const size_t row = i / p.q_width(), head = i % p.q_width() / p.head_dim / (p.heads / p.kv_heads);
+    p.q[i] = p.k[row * p.kv_width() + head * p.head_dim + i % p.head_dim];
+  }
+  return p;
+}
+
+void decode_agrees(Checks& checks, ops::Backend& backend, const Problem& p, bool tensor_cores) {
+  const DType type = backend.dtype();
+  const bool mma = tensor_cores && has_tensor_path(type, p.head_dim);
+  const std::vector<Problem> problems{p};
+  Decoding decoding(backend, problems);
+  for (const size_t position : border_positions(p.tokens)) {
+    const std::vector<uint8_t> row = decoding.attend({{0, position, position + 1}});
+    agrees_row(checks, p, type, mma, position, row.data());
+    // Without a kernel of its own for it, the class makes no difference.
+    if (!mma || p.heads / p.kv_heads > 16)
+      checks.that(same_bits(row, decoding.attend({{0, position, position + 1}}, ops::RowClass::prefill)),
+                  "the same in both classes");
+  }
+}
+
+/// A row alone, as one of a batch, and among other rows of its sequence, as drafts are verified.
+void decode_is_invariant(Checks& checks, ops::Backend& backend, const Problem& p, size_t times) {
+  const auto like = [&](size_t tokens, uint64_t seed) {
+    return Problem(tokens, p.heads, p.kv_heads, p.head_dim, seed);
+  };
+  const std::vector<Problem> alone{p}, many{like(1, 51), p, like(130, 52), like(300, 53)};
+  Decoding single(backend, alone), batch(backend, many);
+  const size_t bytes = single.row_bytes();
+  const auto row = [&](const std::vector<uint8_t>& rows, size_t index) {
+    const auto begin = rows.begin() + static_cast<ptrdiff_t>(index * bytes);
+    return std::vector<uint8_t>(begin, begin + static_cast<ptrdiff_t>(bytes));
+  };
+  for (size_t i = 0; i < times; ++i)
+    for (const size_t position : border_positions(p.tokens)) {
+      const std::string name = "position " + std::to_string(position);
+      const std::vector<uint8_t> want = single.attend({{0, position, position + 1}});
+      const std::vector<uint8_t> in_batch =
+          batch.attend({{3, 299, 300}, {2, 125, 130}, {1, position, position + 1}, {0, 0, 1}});
+      checks.that(same_bits(want, row(in_batch, 6)), name + " in a batch");
+      const size_t begin = position - std::min<size_t>(position, 1 + i % 7),
+                   end = std::min(p.tokens, position + 6);
+      checks.that(same_bits(want, row(single.attend({{0, begin, end}}), position - begin)),
+                  name + " among others of its sequence");
+    }
+}
+
+/// Every row that has several chunks of keys, alone and all in one call: enough of them for the rounding to
+/// bf16 not to hide that sums were taken in another order.
+void decode_has_one_order(Checks& checks, ops::Backend& backend, const Problem& p) {
+  const std::vector<Problem> problems{with_small_queries(p)};
+  Decoding decoding(backend, problems);
+  std::vector<uint8_t> want;
+  for (size_t i = 200; i < p.tokens; ++i) {
+    const std::vector<uint8_t> row = decoding.attend({{0, i, i + 1}});
+    want.insert(want.end(), row.begin(), row.end());
+  }
+  checks.that(same_bits(want, decoding.attend({{0, 200, p.tokens}})), "rows alone and together");
+}
+
+/// What the pages hold behind a row's last key, a refused draft's values that are not finite, say, is not
+/// read.
+void decode_reads_no_further(Checks& checks, ops::Backend& backend, size_t head_dim) {
+  std::vector<Problem> problems(2, Problem(200, 4, 2, head_dim, 54));
+  constexpr size_t kLast = 139;
+  for (size_t i = (kLast + 1) * problems[1].kv_width(); i < problems[1].k.size(); ++i)
+    problems[1].k[i] = problems[1].v[i] = std::numeric_limits<float>::quiet_NaN();
+  Decoding decoding(backend, problems);
+  checks.that(
+      same_bits(decoding.attend({{0, kLast - 1, kLast + 1}}), decoding.attend({{1, kLast - 1, kLast + 1}})),
+      "head size " + std::to_string(head_dim));
+}
+
+/// More sequences than a launch takes, each with the bits that it has alone.
+void decode_takes_many(Checks& checks, ops::Backend& backend, size_t sequences) {
+  std::vector<Problem> problems;
+  for (size_t i = 0; i < 3; ++i) problems.emplace_back(1 + 260 * i, 2, 1, 64, 60 + i);
+  Decoding decoding(backend, problems);
+  std::vector<uint8_t> want;
+  std::vector<Decoding::Part> parts;
+  for (size_t i = 0; i < sequences; ++i) {
+    const size_t last = problems[i % 3].tokens;
+    parts.push_back({i % 3, last - 1, last});
+    const std::vector<uint8_t> row = decoding.attend({parts.back()});
+    want.insert(want.end(), row.begin(), row.end());
+  }
+  checks.that(same_bits(want, decoding.attend(parts)), std::to_string(sequences) + " sequences");
 }
 
 /// Copied pages have their contents whatever becomes of the others, and growing the store keeps them.
@@ -205,6 +370,41 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
       },
       "does not fit");
   checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
+}
+
+void check_decode_attention(Checks& checks, const Machine& machine, const Way& way, ops::Backend& backend,
+                            bool tensor_cores) {
+  struct Shape {
+    size_t tokens, heads, kv_heads, head_dim;
+  };
+  // Groups of 1, 2, 4, 8 and 16 heads, and one that is too large for a tile; two and more groups of chunks.
+  std::vector<Shape> shapes = {{129, 4, 2, 20},  {2065, 2, 1, 64}, {300, 8, 1, 96}, {390, 8, 2, 128},
+                               {257, 3, 3, 128}, {130, 16, 1, 64}, {70, 17, 1, 96}};
+  if (!machine.emulated)
+    shapes.insert(shapes.end(),
+                  {{1366, 16, 8, 64}, {4100, 32, 4, 96}, {1366, 32, 8, 128}, {9000, 4, 1, 128}});
+  for (const Shape& s : shapes) {
+    if (machine.emulated && way.dtype == DType::f32 && s.tokens * s.head_dim > 5000) continue;
+    const Problem problem(s.tokens, s.heads, s.kv_heads, s.head_dim, 23);
+    const std::string name = std::to_string(s.tokens) + " tokens, " + std::to_string(s.heads) + "/" +
+                             std::to_string(s.kv_heads) + " heads of " + std::to_string(s.head_dim) + " [" +
+                             way.name() + "]";
+    checks.run("attention of generated rows agrees with double: " + name, [&] {
+      for (const Problem& p : {problem, with_small_queries(problem), with_own_keys(problem)})
+        decode_agrees(checks, backend, p, tensor_cores);
+    });
+    checks.run("attention of generated rows does not depend on batches or steps: " + name,
+               [&] { decode_is_invariant(checks, backend, problem, machine.emulated ? 1 : 20); });
+  }
+  checks.run("attention of generated rows: no key behind the last one is read [" + way.name() + "]", [&] {
+    for (const size_t head_dim : {size_t{20}, size_t{96}}) decode_reads_no_further(checks, backend, head_dim);
+  });
+  if (way.dtype == DType::bf16)
+    checks.run("attention of generated rows: one order of sums [" + way.name() + "]",
+               [&] { decode_has_one_order(checks, backend, Problem(520, 8, 1, 64, 55)); });
+  if (way.dtype == DType::bf16)
+    checks.run("attention of generated rows: many sequences [" + way.name() + "]",
+               [&] { decode_takes_many(checks, backend, machine.emulated ? 500 : 5000); });
 }
 
 }  // namespace
@@ -247,6 +447,7 @@ void check_attention(Checks& checks, const Machine& machine) {
         does_not_see_neighbours(checks, *backend, head_dim);
     });
     run("pages are copied and kept", [&] { copies_pages(checks, *backend); });
+    check_decode_attention(checks, machine, way, *backend, tensor_cores);
   }
 }
 

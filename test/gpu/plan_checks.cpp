@@ -11,6 +11,7 @@ namespace {
 using cuda::HostPlan;
 using cuda::RowPlace;
 using cuda::RowTile;
+using cuda::TileChunk;
 
 template <class T>
 std::vector<T> items(const HostPlan& plan, size_t from_word, size_t count) {
@@ -25,10 +26,12 @@ struct Batch {
   std::vector<std::vector<uint32_t>> pages;
   std::vector<ops::RowRun> runs;
 
-  Batch() {
-    const struct { size_t rows, position; } wanted[] = {{150, 0}, {1, 700}, {9, 60}, {1, 63}};
+  struct Wanted {
+    size_t rows, position;
+  };
+  explicit Batch(const std::vector<Wanted>& wanted = {{150, 0}, {1, 700}, {9, 60}, {1, 63}}) {
     size_t row = 0;
-    pages.reserve(std::size(wanted));
+    pages.reserve(wanted.size());
     for (const auto& [rows, position] : wanted) {
       std::vector<uint32_t>& own = pages.emplace_back((position + rows + 63) / 64);
       for (size_t i = 0; i < own.size(); ++i) own[i] = static_cast<uint32_t>(100 * (pages.size() - 1) + i);
@@ -36,11 +39,13 @@ struct Batch {
       row += rows;
     }
   }
+  /// Chunks of the first launch.
+  size_t launch() const { return cuda::make_plan(runs, {1, true}).slices.at(0).count; }
 };
 
 void places_rows(Checks& checks) {
   const Batch batch;
-  const HostPlan plan = cuda::make_plan(batch.runs, 0);
+  const HostPlan plan = cuda::make_plan(batch.runs, {});
   checks.that(plan.rows == 161 && plan.tile_count == 0, "a place for every row, no tiles");
   const auto places = items<RowPlace>(plan, 0, plan.rows);
   for (size_t s = 0; s < batch.runs.size(); ++s)
@@ -55,7 +60,7 @@ void places_rows(Checks& checks) {
 
 void tiles_rows(Checks& checks, size_t positions) {
   const Batch batch;
-  const HostPlan plan = cuda::make_plan(batch.runs, positions);
+  const HostPlan plan = cuda::make_plan(batch.runs, {positions});
   const auto tiles = items<RowTile>(plan, plan.tiles_at, plan.tile_count);
   std::vector<int> taken(plan.rows);
   for (const RowTile& tile : tiles) {
@@ -74,6 +79,76 @@ void tiles_rows(Checks& checks, size_t positions) {
               "those with most keys first");
 }
 
+/// More chunks than a launch takes, and a sequence that alone has more.
+Batch long_batch() {
+  std::vector<Batch::Wanted> wanted{{1, 140000}};
+  for (size_t i = 0; i < 300; ++i) wanted.push_back({1 + i % 3, 500 + 40 * i % 1000});
+  return Batch(wanted);
+}
+
+/// The tile's rows of the batch, or none.
+const ops::RowRun* run_of(const Batch& batch, const TileChunk& chunk) {
+  for (const ops::RowRun& run : batch.runs)
+    if (chunk.row >= run.first_row && chunk.row + chunk.positions <= run.first_row + run.n_rows) return &run;
+  return nullptr;
+}
+
+void cuts_keys(Checks& checks, const Batch& batch, size_t positions) {
+  const HostPlan plan = cuda::make_plan(batch.runs, {positions, true});
+  std::vector<size_t> keys(plan.rows);  // that a row has seen, in order
+  size_t at = 0;
+  for (const cuda::ChunkSlice& slice : plan.slices) {
+    checks.that(slice.first == at && slice.count > 0, "slices one behind the other");
+    at += slice.count;
+    const auto chunks = items<TileChunk>(
+        plan, plan.tiles_at + slice.first * sizeof(TileChunk) / sizeof(uint32_t), slice.count);
+    size_t used = 0, tiles = 0;
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      const TileChunk& chunk = chunks[i];
+      if (chunk.positions == 0) continue;
+      ++used;
+      tiles += chunk.chunk == 0;
+      checks.that(i == used - 1 && chunk.positions <= positions, "empty chunks last");
+      const ops::RowRun* const run = run_of(batch, chunk);
+      checks.that(run != nullptr, "a tile is of one sequence");
+      if (run == nullptr) continue;
+      checks.that(chunk.position - run->position == chunk.row - run->first_row, "its position");
+      checks.that(
+          chunk.chunk <= i && chunks[i - chunk.chunk].chunk == 0 && chunks[i - chunk.chunk].row == chunk.row,
+          "a tile's chunks are in one launch, in order");
+      const size_t last = (chunk.position + chunk.positions - 1) / 64;
+      for (size_t p = 0; p < cuda::kChunkPages; ++p)
+        checks.that(chunk.pages[p] == run->pages[std::min(last, chunk.chunk * cuda::kChunkPages + p)],
+                    "its pages");
+      for (size_t r = 0; r < chunk.positions; ++r) {
+        const size_t first = chunk.chunk * cuda::kDecodeChunk, end = chunk.position + r + 1;
+        if (first >= end) continue;
+        checks.that(keys.at(chunk.row + r) == first, "a row's keys in order");
+        keys[chunk.row + r] = std::min(end, first + cuda::kDecodeChunk);
+      }
+    }
+    checks.that(used <= cuda::kDecodeLaunch || tiles == 1, "the size of a launch");
+    checks.that(slice.count == cuda::padded_chunks(used), "as many empty ones as there have to be");
+  }
+  for (const ops::RowRun& run : batch.runs)
+    for (size_t r = 0; r < run.n_rows; ++r)
+      checks.that(keys.at(run.first_row + r) == run.position + r + 1, "all keys of a row");
+}
+
+void keeps_launches(Checks& checks) {
+  for (size_t n = 1; n < 5000; ++n) {
+    const size_t padded = cuda::padded_chunks(n);
+    checks.that(padded >= n && padded < n + std::max<size_t>(4, (n + 3) / 4),
+                "padding of " + std::to_string(n));
+    checks.that(cuda::padded_chunks(padded) == padded, "and no more of it");
+  }
+  // A sequence's launch changes every 512 tokens at first.
+  size_t changes = 0;
+  for (size_t position = 1; position < 2048; ++position)
+    changes += Batch({{1, position}}).launch() != Batch({{1, position - 1}}).launch();
+  checks.that(changes == 3, std::to_string(changes) + " changes");
+}
+
 }  // namespace
 
 void check_plan(Checks& checks, const Machine&) {
@@ -81,13 +156,23 @@ void check_plan(Checks& checks, const Machine&) {
   checks.run("plan: tiles cover all rows once, longest first", [&] {
     for (const size_t positions : {1, 2, 16, 64, 128}) tiles_rows(checks, positions);
   });
+  checks.run("plan: chunks cover all keys of all rows, and launches have bounds", [&] {
+    for (const size_t positions : {1, 2, 8, 16}) {
+      cuts_keys(checks, Batch(), positions);
+      cuts_keys(checks, long_batch(), positions);
+    }
+  });
+  checks.run("plan: a step further is the same launch, mostly", [&] { keeps_launches(checks); });
   checks.run("plan: nothing", [&] {
-    const HostPlan plan = cuda::make_plan({}, 16);
-    checks.that(plan.rows == 0 && plan.tile_count == 0 && plan.words.empty(), "no runs");
+    for (const bool chunks : {false, true}) {
+      const HostPlan plan = cuda::make_plan({}, {16, chunks});
+      checks.that(plan.rows == 0 && plan.tile_count == 0 && plan.words.empty() && plan.slices.empty(),
+                  "no runs");
+    }
   });
   checks.run("plan: more positions than a kernel counts are refused", [&] {
     const ops::RowRun run{nullptr, 0, 1, size_t{1} << 32};
-    checks.refused([&] { cuda::make_plan({&run, 1}, 16); }, "more rows or positions");
+    checks.refused([&] { cuda::make_plan({&run, 1}, {16}); }, "more rows or positions");
   });
 }
 

@@ -49,6 +49,13 @@ inline void load_words(uint32_t out[4], const void* from) {
   std::memcpy(out, from, 16);
 }
 
+// Blocks run one after the other.
+inline bool arrive(uint32_t* counter, uint32_t n) {
+  const bool last = *counter >= n - 1;
+  *counter = last ? 0 : *counter + 1;
+  return last;
+}
+
 template <class T>
 T shuffle_xor(T value, int mask) {
   static_assert(sizeof(T) <= sizeof(emulation::Operands::word));

@@ -1,0 +1,440 @@
+// Causal grouped-query attention of few query rows on many keys (generation), on tensor cores, for bf16 and
+// head sizes 64, 96 and 128.
+//
+// A tile is up to 16 query rows of one KV head: consecutive positions of one sequence, and of each the heads
+// of the group. A block takes it to 128 keys, at an absolute multiple of that whoever asks, and asks for all
+// of their pages at once. Four warps multiply 32 keys each; a softmax over the chunk's keys follows, and each
+// warp multiplies all its weights by a quarter of the values' elements. Queries and weights are rounded to
+// bf16, sums are f32.
+//
+// Where a tile has several chunks, each leaves a part of every row: the largest score, the sum of weights and
+// the output, unnormalised. Parts are combined in two levels, both in ascending order: the chunks of 2,048
+// positions, then those groups, so that the last steps of a long sequence are done by several blocks, too.
+// Which block combines is for a counter to say: the one that finishes last finds all parts there, without
+// another launch. The counter decides who, never in which order or what.
+//
+// A row's bits do not depend on the tile, the batch or the device: a chunk or a group wholly behind the row's
+// last key is passed over, keys behind it in its last chunk have weight 0, and a row with one part is
+// multiplied by exactly 1. A value that is not finite behind a row's last key, but in its last chunk, does
+// reach the row (0 * NaN); the command that meets it stops with an error in any case.
+#include <cmath>
+
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/launch.hpp"
+
+namespace carbon::cuda {
+namespace {
+
+constexpr int kRows = static_cast<int>(kDecodeRows), kWarps = 4, kThreads = kWarps * kWarp;
+constexpr int kPage = 64, kChunk = static_cast<int>(kDecodeChunk), kWarpKeys = kChunk / kWarps;
+constexpr uint32_t kGroup = 16;  // chunks that are combined first
+
+template <int Dim>
+struct Head : HeadSizes<Dim> {
+  using HeadSizes<Dim>::kStride;
+  static constexpr int kColumns = Dim / kWarps;  // elements of the output that are a warp's
+  static constexpr int kWeightStride = kChunk + 8;
+  static constexpr int kTile = kChunk * kStride;  // keys, or values
+  // Weights take the place of the queries.
+  static constexpr int kQueries = kRows * (kStride > kWeightStride ? kStride : kWeightStride);
+  static constexpr size_t kShared =
+      (2 * kTile + kQueries) * sizeof(Bf16) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
+};
+
+/// Shared memory of a block.
+template <class H>
+struct Shared {
+  Bf16* const keys = reinterpret_cast<Bf16*>(shared_memory());             // [kChunk][kStride]
+  Bf16* const values = keys + H::kTile;                                    // the same
+  Bf16* const queries = values + H::kTile;                                 // [kRows][kStride]
+  Bf16* const weights = queries;                                           // [kRows][kWeightStride]
+  float* const largest = reinterpret_cast<float*>(queries + H::kQueries);  // [kWarps][kRows]
+  float* const sum = largest + kWarps * kRows;                             // [kWarps][kRows]
+  uint32_t* const last = reinterpret_cast<uint32_t*>(sum + kWarps * kRows);
+};
+
+/// What a block works on.
+struct Work {
+  TileChunk tile;
+  uint32_t kv_head, group;  // heads that share it
+  uint32_t rows;            // of the tile
+  uint32_t end;             // keys from here on none of them sees
+  uint32_t chunks;          // of the tile
+  size_t slot, stride;      // of the tile's first chunk, and from a chunk to the next
+
+  __device__ uint32_t position(uint32_t row) const { return tile.position + row / group; }
+  /// Chunks that hold keys of the row.
+  __device__ uint32_t chunks_of(uint32_t row) const { return position(row) / kChunk + 1; }
+  /// The row's head among all heads of all rows, as in act.
+  __device__ size_t head(const AttentionCall& call, uint32_t row) const {
+    return (tile.row + row / group) * call.heads + kv_head * group + row % group;
+  }
+};
+
+__device__ inline Work find_work(const AttentionCall& call, const TileChunk* chunks) {
+  const auto kv_heads = static_cast<uint32_t>(call.kv.kv_heads);
+  const uint32_t index = blockIdx.x / kv_heads;
+  Work work;
+  work.tile = chunks[index];
+  work.kv_head = blockIdx.x % kv_heads;
+  work.group = static_cast<uint32_t>(call.heads) / kv_heads;
+  work.rows = work.tile.positions * work.group;
+  work.end = work.tile.position + work.tile.positions;
+  work.chunks = (work.end - 1) / kChunk + 1;
+  work.stride = kv_heads;
+  work.slot = size_t{index - work.tile.chunk} * kv_heads + work.kv_head;
+  return work;
+}
+
+/// Has the chunk's keys and values brought to the L2 cache, which sees what a kernel ahead may still write.
+template <class H>
+__device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkPages]) {
+  constexpr int kLine = 64, kLines = kPage * H::kDim / kLine;  // elements of a line, lines of a page's keys
+  const uint32_t first = work.tile.chunk * kChunk;
+#pragma unroll
+  for (int i = 0; i < 4 * kLines; i += kThreads) {
+    const int line = i + static_cast<int>(threadIdx.x), page = line / (2 * kLines);
+    const int key = page * kPage + line % kLines * kLine / H::kDim;
+    if (line < 4 * kLines && first + static_cast<uint32_t>(key) < work.end)
+      prefetch((page == 0 ? pages[0] : pages[1]) + line % (2 * kLines) * kLine);
+  }
+}
+
+/// Starts copying the chunk's keys, or its values `offset` elements behind them; what lies behind the tile's
+/// last key becomes zeros.
+template <class H>
+__device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages], int offset, Bf16* to) {
+  constexpr int kUnits = H::kDim / 8;  // of 16 bytes, a row
+  const uint32_t first = work.tile.chunk * kChunk;
+#pragma unroll
+  for (int i = 0; i < kChunk * kUnits; i += kThreads) {
+    const int unit = i + static_cast<int>(threadIdx.x);
+    const int r = unit / kUnits, c = unit % kUnits * 8;
+    const Bf16* const from = (r < kPage ? pages[0] : pages[1]) + offset + r % kPage * H::kDim + c;
+    copy_async(to + r * H::kStride + c, from, first + static_cast<uint32_t>(r) < work.end);
+  }
+}
+
+/// The rotated queries, rounded; rows that the tile lacks are zeros. All is asked for before any is waited
+/// for.
+template <class H>
+__device__ void load_queries(const AttentionCall& call, const Work& work, Bf16* to) {
+  constexpr int kHalf = H::kDim / 2, kTimes = kRows * kHalf / kThreads;
+  static_assert(kTimes * kThreads == kRows * kHalf);
+  float a[kTimes], b[kTimes], cos[kTimes], sin[kTimes];
+#pragma unroll
+  for (int t = 0; t < kTimes; ++t) {
+    const int i = t * kThreads + static_cast<int>(threadIdx.x), j = i % kHalf;
+    const auto row = static_cast<uint32_t>(i / kHalf);
+    a[t] = b[t] = cos[t] = sin[t] = 0.0f;
+    if (row >= work.rows) continue;
+    const size_t step = row / work.group, head = work.kv_head * work.group + row % work.group;
+    const float* const x = call.q + (work.tile.row + step) * call.ld + head * H::kDim + j;
+    const size_t angle = size_t{work.position(row)} * kHalf + static_cast<size_t>(j);
+    a[t] = x[0];
+    b[t] = x[kHalf];
+    cos[t] = call.rotary.cos[angle];
+    sin[t] = call.rotary.sin[angle];
+  }
+#pragma unroll
+  for (int t = 0; t < kTimes; ++t) {
+    const int i = t * kThreads + static_cast<int>(threadIdx.x);
+    Bf16* const x = to + i / kHalf * H::kStride + i % kHalf;
+    narrow(a[t] * cos[t] - b[t] * sin[t], x);
+    narrow(b[t] * cos[t] + a[t] * sin[t], x + kHalf);
+  }
+}
+
+/// Scores of this warp's keys; those that a row may not see are -infinity.
+template <class H>
+__device__ void score_keys(const Work& work, const Shared<H>& shared, float score[kWarpKeys / 8][4]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
+  uint32_t query[H::kSteps][4];
+#pragma unroll
+  for (int step = 0; step < H::kSteps; ++step)
+    // Matrices: rows 0-7 and 8-15 of elements 0-7, then of elements 8-15.
+    load_matrices(query[step], shared.queries + lane % 16 * H::kStride + step * 16 + lane / 16 * 8);
+  multiply_keys<H, kWarpKeys>(query, shared.keys + warp * kWarpKeys * H::kStride, score);
+  const auto column = work.tile.chunk * kChunk + static_cast<uint32_t>(warp * kWarpKeys + lane % 4 * 2);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t position = work.position(static_cast<uint32_t>(lane / 4 + i * 8));
+#pragma unroll
+    for (int j = 0; j < kWarpKeys / 8; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (column + static_cast<uint32_t>(j * 8 + e) > position) score[j][2 * i + e] = -INFINITY;
+  }
+}
+
+/// The largest score over all warps, of this thread's two rows. Between its writing and its reading lies a
+/// barrier, behind which queries and keys are not needed any more.
+template <class H>
+__device__ void find_largest(const Shared<H>& shared, const float score[kWarpKeys / 8][4], float largest[2]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    float mine = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < kWarpKeys / 8; ++j) mine = fmaxf(mine, fmaxf(score[j][2 * i], score[j][2 * i + 1]));
+    // The four threads that hold a row are neighbours.
+    mine = fmaxf(mine, shuffle_xor(mine, 1));
+    mine = fmaxf(mine, shuffle_xor(mine, 2));
+    if (lane % 4 == 0) shared.largest[warp * kRows + lane / 4 + i * 8] = mine;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    largest[i] = shared.largest[lane / 4 + i * 8];
+#pragma unroll
+    for (int w = 1; w < kWarps; ++w)
+      largest[i] = fmaxf(largest[i], shared.largest[w * kRows + lane / 4 + i * 8]);
+  }
+}
+
+/// Weights relative to `largest` into shared memory, and their sums a warp.
+template <class H>
+__device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][4], const float largest[2],
+                      float scale) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int row = lane / 4 + i * 8;
+    Bf16* const to = shared.weights + row * H::kWeightStride + warp * kWarpKeys + lane % 4 * 2;
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < kWarpKeys / 8; ++j) {
+      const float a = exp2_nonpositive((score[j][2 * i] - largest[i]) * scale);
+      const float b = exp2_nonpositive((score[j][2 * i + 1] - largest[i]) * scale);
+      sum += a;
+      sum += b;
+      *reinterpret_cast<uint32_t*>(to + j * 8) = pack_bf16(a, b);
+    }
+    sum += shuffle_xor(sum, 1);
+    sum += shuffle_xor(sum, 2);
+    if (lane % 4 == 0) shared.sum[warp * kRows + row] = sum;
+  }
+}
+
+/// out = weights . values, of this warp's columns.
+template <class H>
+__device__ void multiply_values(const Shared<H>& shared, float out[H::kColumns / 8][4]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
+#pragma unroll
+  for (int key = 0; key < kChunk; key += 32) {
+    uint32_t a[2][4];
+    for (int i = 0; i < 2; ++i)
+      load_matrices(a[i], shared.weights + lane % 16 * H::kWeightStride + key + i * 16 + lane / 16 * 8);
+#pragma unroll
+    for (int d = 0; d < H::kColumns / 8; ++d) {
+      // Matrices: keys 0-7, 8-15, 16-23 and 24-31 of eight elements.
+      uint32_t b[4];
+      load_matrices_transposed(b, shared.values + (key + lane) * H::kStride + warp * H::kColumns + d * 8);
+      mma_bf16(out[d], a[0], b[0], b[1]);
+      mma_bf16(out[d], a[1], b[2], b[3]);
+    }
+  }
+}
+
+/// Four elements of a row's output, unnormalised, with the row's largest score and sum of weights.
+struct Part {
+  float largest, sum;
+  Group<float, 4> out;
+};
+
+/// To act, from element c of the row's head on.
+template <class H>
+__device__ void store_quotient(const AttentionCall& call, const Work& work, uint32_t row, int c,
+                               const Part& part) {
+  auto* const to = reinterpret_cast<uint32_t*>(static_cast<Bf16*>(call.act) + work.head(call, row) * H::kDim +
+                                               static_cast<size_t>(c));
+  to[0] = pack_bf16(part.out.element[0] / part.sum, part.out.element[1] / part.sum);
+  to[1] = pack_bf16(part.out.element[2] / part.sum, part.out.element[3] / part.sum);
+}
+
+/// The parts of a level, of chunks from `chunk` on.
+struct Parts {
+  float* out;
+  float* largest;
+  float* sum;
+};
+template <class H>
+__device__ Parts parts_at(const DecodeParts& parts, const Work& work, int level, uint32_t chunk) {
+  const size_t slot = work.slot + chunk * work.stride, row = (level * parts.slots + slot) * kRows;
+  return {parts.out + slot * kRows * H::kDim, parts.largest + row, parts.sum + row};
+}
+
+/// What multiply_values and weigh left with this thread: to act where the tile has no other chunk, else as a
+/// part.
+template <class H>
+__device__ void store_rows(const AttentionCall& call, const Work& work, const Shared<H>& shared,
+                           const DecodeParts& parts, const float largest[2],
+                           const float out[H::kColumns / 8][4]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int column = warp * H::kColumns + lane % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int r = lane / 4 + i * 8;
+    const auto row = static_cast<uint32_t>(r);
+    if (row >= work.rows || work.tile.chunk >= work.chunks_of(row)) continue;
+    float sum = shared.sum[r];
+#pragma unroll
+    for (int w = 1; w < kWarps; ++w) sum += shared.sum[w * kRows + r];
+    if (work.chunks == 1) {
+      Bf16* const to = static_cast<Bf16*>(call.act) + work.head(call, row) * H::kDim + column;
+#pragma unroll
+      for (int d = 0; d < H::kColumns / 8; ++d)
+        *reinterpret_cast<uint32_t*>(to + d * 8) = pack_bf16(out[d][2 * i] / sum, out[d][2 * i + 1] / sum);
+      continue;
+    }
+    const Parts to = parts_at<H>(parts, work, 0, work.tile.chunk);
+#pragma unroll
+    for (int d = 0; d < H::kColumns / 8; ++d)
+      store_group(Group<float, 2>{{out[d][2 * i], out[d][2 * i + 1]}}, to.out + r * H::kDim + column + d * 8);
+    if (warp == 0 && lane % 4 == 0) {
+      to.largest[r] = largest[i];
+      to.sum[r] = sum;
+    }
+  }
+}
+
+/// Of four elements of a row, the sum of `n` parts that are `stride` slots apart. They are read several at a
+/// time, so that they take few waits for memory.
+template <class H>
+__device__ Part add_parts(const Parts& from, size_t stride, uint32_t n, uint32_t row, uint32_t c,
+                          float scale) {
+  constexpr uint32_t kTogether = 8;
+  const float* const largest = from.largest + row;
+  const float* const sum = from.sum + row;
+  const float* const out = from.out + row * H::kDim + c;
+  // What is added to -0 keeps its sign; what is added from behind the last part changes nothing.
+  Part all{-INFINITY, 0.0f, {{-0.0f, -0.0f, -0.0f, -0.0f}}};
+  for (uint32_t first = 0; first < n; first += kGroup)
+#pragma unroll
+    for (uint32_t i = first; i < first + kGroup; ++i)
+      all.largest = fmaxf(all.largest, i < n ? largest[i * stride * kRows] : -INFINITY);
+  for (uint32_t first = 0; first < n; first += kTogether) {
+    Part part[kTogether];
+#pragma unroll
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      const size_t slot = (first + i) * stride;
+      part[i] = {-INFINITY, 0.0f, {{-0.0f, -0.0f, -0.0f, -0.0f}}};
+      if (first + i >= n) continue;
+      part[i].largest = largest[slot * kRows];
+      part[i].sum = sum[slot * kRows];
+      part[i].out = load_group<4>(out + slot * kRows * H::kDim);
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      const float factor = exp2_nonpositive((part[i].largest - all.largest) * scale);
+      all.sum = fmaf(factor, part[i].sum, all.sum);
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        all.out.element[e] = fmaf(factor, part[i].out.element[e], all.out.element[e]);
+    }
+  }
+  return all;
+}
+
+/// Combines the parts of the group that begins at chunk `first` (level 0), or those of all groups (level 1,
+/// `first` 0), to act or, unless they are all that the tile has, to the group's part, whose output takes the
+/// place of the first chunk's.
+template <class H>
+__device__ void combine(const AttentionCall& call, const Work& work, const DecodeParts& parts, int level,
+                        uint32_t first, bool all, float scale) {
+  constexpr uint32_t kQuads = H::kDim / 4;
+  const Parts from = parts_at<H>(parts, work, level, first), to = parts_at<H>(parts, work, 1, first);
+  for (uint32_t i = threadIdx.x; i < work.rows * kQuads; i += kThreads) {
+    const uint32_t row = i / kQuads, c = i % kQuads * 4, chunks = work.chunks_of(row);
+    if (chunks <= first) continue;
+    const uint32_t left = chunks - first;
+    const uint32_t n = level == 1 ? (left + kGroup - 1) / kGroup : left < kGroup ? left : kGroup;
+    const Part part = add_parts<H>(from, level == 1 ? kGroup * work.stride : work.stride, n, row, c, scale);
+    if (all) {
+      store_quotient<H>(call, work, row, c, part);
+      continue;
+    }
+    store_group(part.out, to.out + row * H::kDim + c);
+    if (c == 0) {
+      to.largest[row] = part.largest;
+      to.sum[row] = part.sum;
+    }
+  }
+}
+
+/// Whether this block is the last of `n` to have left its part; if so, it sees what the others have left.
+__device__ inline bool is_last(uint32_t* counter, uint32_t n, uint32_t* shared) {
+  __syncthreads();  // the block's part is written, and `shared` is free
+  if (threadIdx.x == 0) *shared = arrive(counter, n);
+  __syncthreads();
+  return *shared != 0;
+}
+
+template <class H>
+__device__ void combine_if_last(const AttentionCall& call, const Work& work, const Shared<H>& shared,
+                                const DecodeParts& parts, float scale) {
+  const uint32_t groups = (work.chunks + kGroup - 1) / kGroup, first = work.tile.chunk / kGroup * kGroup;
+  const uint32_t left = work.chunks - first;
+  uint32_t* const counters = parts.counters + work.slot;
+  if (!is_last(counters + first * work.stride, left < kGroup ? left : kGroup, shared.last)) return;
+  combine<H>(call, work, parts, 0, first, groups == 1, scale);
+  if (groups == 1 || !is_last(counters + parts.slots, groups, shared.last)) return;
+  combine<H>(call, work, parts, 1, 0, true, scale);
+}
+
+template <class H>
+__global__ void __launch_bounds__(kThreads, 3)
+    attention_kernel(AttentionCall call, const TileChunk* chunks, DecodeParts parts, float scale) {
+  start_next_kernel();
+  // Tables are no kernel's work: the host has copied them.
+  const Work work = find_work(call, chunks);
+  if (work.tile.positions == 0) return wait_for_last_kernel();
+  const Shared<H> shared;
+  const Bf16* pages[kChunkPages];
+#pragma unroll
+  for (size_t i = 0; i < kChunkPages; ++i)
+    pages[i] = reinterpret_cast<const Bf16*>(static_cast<const char*>(call.kv.pages[work.tile.pages[i]]) +
+                                             call.kv.offset) +
+               work.kv_head * 2 * kPage * H::kDim;
+  prefetch_pages<H>(work, pages);
+  wait_for_last_kernel();
+  load_tile<H>(work, pages, 0, shared.keys);
+  copy_async_commit();
+  load_tile<H>(work, pages, kPage * H::kDim, shared.values);
+  copy_async_commit();
+  load_queries<H>(call, work, shared.queries);
+  copy_async_wait<1>();
+  __syncthreads();  // keys and queries are there
+
+  float score[kWarpKeys / 8][4], largest[2], out[H::kColumns / 8][4] = {};
+  score_keys(work, shared, score);
+  find_largest(shared, score, largest);
+  weigh(shared, score, largest, scale);
+  copy_async_wait<0>();
+  __syncthreads();  // weights and values are there
+  multiply_values(shared, out);
+  store_rows(call, work, shared, parts, largest, out);
+  if (work.chunks > 1) combine_if_last(call, work, shared, parts, scale);
+}
+
+template <class H>
+void run_head(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
+              const DecodeParts& parts) {
+  launch(attention_kernel<H>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)), kThreads, H::kShared, stream,
+         call, chunks, parts, score_scale(H::kDim));
+}
+
+}  // namespace
+
+void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
+                          const DecodeParts& parts) {
+  if (call.kv.head_dim == 64)
+    run_head<Head<64>>(stream, call, chunks, n, parts);
+  else if (call.kv.head_dim == 96)
+    run_head<Head<96>>(stream, call, chunks, n, parts);
+  else
+    run_head<Head<128>>(stream, call, chunks, n, parts);
+}
+
+}  // namespace carbon::cuda
