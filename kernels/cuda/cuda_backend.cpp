@@ -296,7 +296,7 @@ void CudaBackend::append_kv(const float* k, const float* v, size_t ld, std::span
                             size_t layer, ops::KvStore& kv) {
   const CudaKvStore& store = check_runs("append_kv", runs, layer, kv);
   device_->use();
-  const Plan places = plans_.find(runs, {});
+  const Plan places = plans_.append(runs);
   if (places.rows == 0) return;
   run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), dtype_,
              rotary());
@@ -313,7 +313,7 @@ void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<c
   const bool mma = uses_mma(store.shape(), heads);
   AttentionCall call{q, ld, heads, nullptr, store.layer(layer), rotary(), act};
   if (mma && row_class == ops::RowClass::decode && group <= kDecodeRows) return attention_decode(call, runs);
-  const Plan rows = plans_.find(runs, {mma ? kAttentionRows / group : 0});
+  const Plan rows = plans_.attend(runs, {mma ? kAttentionRows / group : 0});
   if (rows.rows == 0) return;
   call.page_list = rows.page_list;
   if (mma)
@@ -324,7 +324,7 @@ void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<c
 
 void CudaBackend::attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs) {
   const size_t kv_heads = call.kv.kv_heads;
-  const Plan rows = plans_.find(runs, {kDecodeRows / (call.heads / kv_heads), true});
+  const Plan rows = plans_.attend(runs, {kDecodeRows / (call.heads / kv_heads), true});
   for (const ChunkSlice& slice : rows.slices)
     run_attention_decode(stream(), call, rows.chunks + slice.first, slice.count,
                          decode_scratch_.ensure(slice.count * kv_heads, call.kv.head_dim));

@@ -14,15 +14,21 @@ constexpr size_t pages_of(const ops::RowRun& run) {
   return (run.position + run.n_rows + ops::kPageTokens - 1) / ops::kPageTokens;
 }
 
-/// Everything a plan depends on.
-std::vector<uint32_t> make_key(std::span<const ops::RowRun> runs, const Tiling& tiling) {
-  std::vector<uint32_t> key{static_cast<uint32_t>(tiling.positions), tiling.chunks};
+/// Everything that a plan depends on besides its tiling.
+std::vector<uint32_t> make_key(std::span<const ops::RowRun> runs) {
+  std::vector<uint32_t> key;
   for (const ops::RowRun& run : runs) {
     for (const size_t value : {run.first_row, run.n_rows, run.position})
       key.push_back(static_cast<uint32_t>(value));
     key.insert(key.end(), run.pages, run.pages + pages_of(run));
   }
   return key;
+}
+
+size_t count_rows(std::span<const ops::RowRun> runs) {
+  size_t rows = 0;
+  for (const ops::RowRun& run : runs) rows += run.n_rows;
+  return rows;
 }
 
 template <class T>
@@ -108,21 +114,30 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   return plan;
 }
 
-PlanCache::PlanCache(const std::shared_ptr<const Device>& device) : device_(device) {
-  // A pass's runs as append_kv() and as attention() ask for them.
-  for (int i = 0; i < 2; ++i) entries_.emplace_back(device);
+PlanCache::PlanCache(const std::shared_ptr<const Device>& device)
+    : device_(device), append_(device), attend_(device) {}
+
+// Attention will ask for the same rows: a step of generation as for those of the step before, which were as
+// many.
+Plan PlanCache::append(std::span<const ops::RowRun> runs) {
+  std::vector<uint32_t> key = make_key(runs);
+  if (append_.runs != key)
+    fill(append_, runs, std::move(key), count_rows(runs) == last_rows_ ? last_ : Tiling{});
+  return append_.plan;
 }
 
-Plan PlanCache::find(std::span<const ops::RowRun> runs, const Tiling& tiling) {
-  std::vector<uint32_t> key = make_key(runs, tiling);
-  for (size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].key == key) {
-      oldest_ = (i + 1) % entries_.size();
-      return entries_[i].plan;
-    }
-  Entry& entry = entries_[oldest_];
-  oldest_ = (oldest_ + 1) % entries_.size();
-  entry.key.clear();  // if what follows throws
+Plan PlanCache::attend(std::span<const ops::RowRun> runs, const Tiling& tiling) {
+  last_ = tiling;
+  last_rows_ = count_rows(runs);
+  std::vector<uint32_t> key = make_key(runs);
+  if (append_.runs == key && append_.tiling == tiling) return append_.plan;
+  if (attend_.runs != key || attend_.tiling != tiling) fill(attend_, runs, std::move(key), tiling);
+  return attend_.plan;
+}
+
+void PlanCache::fill(Entry& entry, std::span<const ops::RowRun> runs, std::vector<uint32_t> key,
+                     const Tiling& tiling) {
+  entry.runs.clear();  // if what follows throws
   HostPlan host = make_plan(runs, tiling);
   // Twice as much when it grows, so that a table that gets longer with every page stays where it is.
   auto* const words = entry.memory.ensure_array<uint32_t>(std::bit_ceil(host.words.size()));
@@ -135,8 +150,8 @@ Plan PlanCache::find(std::span<const ops::RowRun> runs, const Tiling& tiling) {
                 host.rows,
                 host.tile_count,
                 entry.slices};
-  entry.key = std::move(key);
-  return entry.plan;
+  entry.runs = std::move(key);
+  entry.tiling = tiling;
 }
 
 }  // namespace carbon::cuda

@@ -17,6 +17,7 @@ namespace carbon::cuda {
 struct Tiling {
   size_t positions = 0;
   bool chunks = false;
+  bool operator==(const Tiling&) const = default;
 };
 
 /// Chunks that one launch takes: those of as many whole tiles as do not exceed kDecodeLaunch chunks, one tile
@@ -47,23 +48,31 @@ struct HostPlan {
 };
 HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
+/// The plans of the pass at hand. Each use has its own memory on the device, which stays where it is from
+/// step to step, and the tables of one upload serve both where both have the same rows.
 class PlanCache {
  public:
   explicit PlanCache(const std::shared_ptr<const Device>& device);
-  /// Valid until two other plans have been asked for.
-  Plan find(std::span<const ops::RowRun> runs, const Tiling& tiling);
+  /// Places of rows that are appended to the cache, valid until this is asked for other runs.
+  Plan append(std::span<const ops::RowRun> runs);
+  /// For attention of the rows, valid until either is asked for other runs.
+  Plan attend(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
  private:
   struct Entry {
-    explicit Entry(std::shared_ptr<const Device> device) : memory(std::move(device), "row tables") {}
-    std::vector<uint32_t> key;
+    explicit Entry(const std::shared_ptr<const Device>& device) : memory(device, "row tables") {}
+    std::vector<uint32_t> runs;  // as numbers; empty: none
+    Tiling tiling;
     Scratch memory;
     std::vector<ChunkSlice> slices;
     Plan plan;
   };
+  void fill(Entry& entry, std::span<const ops::RowRun> runs, std::vector<uint32_t> key, const Tiling& tiling);
+
   std::shared_ptr<const Device> device_;
-  std::vector<Entry> entries_;
-  size_t oldest_ = 0;
+  Entry append_, attend_;
+  Tiling last_;  // that was asked for, and for how many rows
+  size_t last_rows_ = 0;
 };
 
 }  // namespace carbon::cuda
