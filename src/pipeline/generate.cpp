@@ -213,10 +213,17 @@ void Generator::start_samples() {
       if (active.next_sample < active.end_sample) break;
     }
     if (rows.empty()) return;
-    starts_.draw(draws, [&](size_t i, const ops::DrawnKmer& drawn) {
-      rows[i].take(drawn);
-      return true;
-    });
+    try {
+      starts_.draw(draws, [&](size_t i, const ops::DrawnKmer& drawn) {
+        rows[i].take(drawn);
+        return true;
+      });
+    } catch (const OutOfMemory&) {  // nothing was drawn: these samples are still to be started
+      for (ActivePrompt& active : prompts_)
+        for (const GenerateRow& row : rows)
+          if (row.prompt == active.prompt) active.next_sample = std::min(active.next_sample, row.sample);
+      throw;
+    }
     for (GenerateRow& row : rows) {
       if (!row.finite) not_finite(row);
       if (row.done())
