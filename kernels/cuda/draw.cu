@@ -184,6 +184,7 @@ __device__ double log_share(const float* z, const KmerDraw& draw, uint32_t kmer,
 __global__ void __launch_bounds__(kThreads)
     draw_kernel(const float* logits, const KmerDraw* draws, DrawKind kind, bool greedy, double temperature,
                 uint64_t seed, ops::DrawnKmer* out) {
+  begin_kernel();
   auto& s = *reinterpret_cast<DrawScratch*>(shared_memory());
   const KmerDraw draw = draws[blockIdx.x];
   const DrawOptions options{kind, greedy, temperature, 0, 1, seed};
