@@ -122,7 +122,7 @@ struct KmerDraw {
 struct DrawnKmer {
   double logp = 0;  // at temperature 1, without top-k and top-p; the other bases are summed over
   uint32_t kmer = 0;
-  bool finite = false;  // false, and nothing drawn: a logit of the row was not
+  uint32_t finite = 0;  // 0, and nothing drawn: a logit of the row was not; else 1. No bool: no padding
 };
 
 class Backend {

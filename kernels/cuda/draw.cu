@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kThreads)
   const double logp = kind == DrawKind::marginal
                           ? ops::log_marginals(s.marginals, s.sums[0], kmer, draw.first, draw.last)
                           : log_share(z, draw, kmer, row.largest, s);
-  if (threadIdx.x == 0) drawn = {logp, kmer, true};
+  if (threadIdx.x == 0) drawn = {logp, kmer, 1};
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const o
                             const SamplerOptions& options) {
   if (!joint.assign(logits, draw.allowed)) return {};
   const size_t kmer = draw_at(joint, options, draw.counter);
-  return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer),
-          true};
+  return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};
 }
 
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {

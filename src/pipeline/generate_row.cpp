@@ -12,7 +12,7 @@ ops::KmerDraw GenerateRow::draw(size_t position) const {
 }
 
 void GenerateRow::take(const ops::DrawnKmer& drawn) {
-  finite = drawn.finite;
+  finite = drawn.finite != 0;
   if (!finite) return;
   logp += drawn.logp;
   kmers.push_back(static_cast<uint16_t>(drawn.kmer));

@@ -40,7 +40,7 @@ std::vector<std::vector<float>> rows_of_all_kinds() {
   rows.push_back(random.vector(kKmers, 4.0f));
   for (float& z : rows.back()) z = std::round(z);  // ties
   rows.push_back(random.vector(kKmers, 1.0f));
-  rows.back()[1234] = 900.0f;  // all other weights are 0
+  rows.back()[1234] = 900.0f;         // all other weights are 0
   rows.emplace_back(kKmers, -50.0f);  // 6-mers of one thread, of which the likelier often comes second
   for (size_t i = 0; i < 4; ++i) rows.back()[2000 + i] = 50.0f - static_cast<float>(i);
   rows.emplace_back(kKmers, -3e38f);
@@ -85,7 +85,7 @@ void draws_equal_the_hosts(Checks& checks, ops::Backend& backend, size_t count) 
     for (size_t i = 0; i < count; ++i) {
       const ops::DrawnKmer want = draw_on_host(joint, rows[draws[i].row], draws[i], options);
       checks.that(
-          got[i].finite && want.finite && got[i].kmer == want.kmer &&
+          got[i].finite == 1 && want.finite == 1 && got[i].kmer == want.kmer &&
               std::memcmp(&got[i].logp, &want.logp, sizeof want.logp) == 0,
           "draw " + std::to_string(i) + " of row " + std::to_string(draws[i].row) + ", " + name(options));
     }
@@ -112,7 +112,7 @@ void rows_that_are_not_finite(Checks& checks, ops::Backend& backend) {
     std::vector<ops::DrawnKmer> got(10);
     checks.that(backend.draw(logits.floats(), draws, options, got.data()), "drawn");
     for (size_t i = 0; i < 10; ++i)
-      checks.that(got[i].finite == (i == 9), "row " + std::to_string(i) + ", " + name(options));
+      checks.that(got[i].finite == (i == 9 ? 1u : 0u), "row " + std::to_string(i) + ", " + name(options));
   }
 }
 
