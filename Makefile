@@ -129,8 +129,9 @@ $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_VERSION "%s"\n' '$(VERSION)' > $@
 
-# What program and carbon-cuda.so must agree on: the headers of their interface, and the compiler.
-$(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/cuda/library.hpp src/util/error.hpp VERSION
+# What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
+$(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
+                          $(addprefix src/util/,error.hpp exact_math.hpp random.hpp) VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' "$$(cat $^ | cksum | cut -d' ' -f1)" \
 	    "$$($(CXX) -dumpfullversion)" > $@
@@ -156,14 +157,15 @@ $(BUILD)/unit: $(unit_objects) $(BUILD)/libcarbon.a
 $(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o
 	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^
 
-# The CUDA backend. -fmad=false for the reason of -ffp-contract=off above. Only what the program looks up is visible.
+# The CUDA backend. -fmad=false for the reason of -ffp-contract=off above; --expt-relaxed-constexpr for what device code
+# shares with the host (kernels/draw_math.hpp). Only what the program looks up is visible.
 newest_arch = $(lastword $(CUDA_ARCH))
 nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
               -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
 $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/cuda.stamp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false $(nvcc_arch) $(cuda_cppflags) \
-	    -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -MMD -MP -MF $@.d -c -o $@ $<
+	$(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
+	    $(cuda_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -MMD -MP -MF $@.d -c -o $@ $<
 $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/cuda.stamp $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
 	$(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden -MMD -MP -MF $@.d -c -o $@ $<

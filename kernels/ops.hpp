@@ -16,6 +16,7 @@
 // write.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,6 +89,40 @@ struct RowRun {
 struct RopeParams {
   std::span<const double> inv_freq;  // head_dim / 2
   double scale = 1.0;
+};
+
+/// How 6-mers are drawn from rows of logits; kernels/draw_math.hpp has the arithmetic, src/fns/samplers.hpp
+/// says what it is good for.
+enum class DrawKind : uint32_t { kmer, marginal, chain };
+
+/// Temperature, top-k and top-p act in this order: on 6-mers for `kmer`, on the four bases of a position for
+/// the others.
+struct DrawOptions {
+  DrawKind kind = DrawKind::kmer;
+  bool greedy = false;  // the likeliest instead of a draw; ties: the lowest 6-mer index, the order A, T, C, G
+  double temperature = 1;  // > 0; probabilities become p^(1/T), renormalised
+  size_t top_k = 0;        // keep the k likeliest (ties: the first); 0: all
+  double top_p = 1;        // keep the likeliest until their sum reaches top_p of what is left; 1: all
+  uint64_t seed = 0;
+};
+
+/// Bit b of entry j: letter b may stand at base j of a 6-mer.
+using AllowedBases = std::array<uint8_t, kBases>;
+/// Where a draw has its random numbers, whatever is drawn beside it; the lowest 11 bits of the first word are
+/// 0.
+using DrawCounter = std::array<uint32_t, 4>;
+
+/// A draw from a row of logits.
+struct KmerDraw {
+  uint32_t row = 0;
+  DrawCounter counter{};
+  AllowedBases allowed{};            // leaves at least one letter at every base
+  uint8_t first = 0, last = kBases;  // the bases whose log-probability is wanted: [first, last), not empty
+};
+struct DrawnKmer {
+  double logp = 0;  // at temperature 1, without top-k and top-p; the other bases are summed over
+  uint32_t kmer = 0;
+  uint32_t finite = 0;  // 0, and nothing drawn: a logit of the row was not; else 1. No bool: no padding
 };
 
 class Backend {
@@ -163,6 +198,14 @@ class Backend {
   /// z = act . w^T, to the host: out f32 [n, w.rows()].
   virtual void logits(const void* act, size_t n, const Weight& w, float* out,
                       RowClass row_class = RowClass::prefill) = 0;
+
+  /// Draws from rows of logits z [., kKmers], device memory as linear() fills it: out[i] is what draws[i]
+  /// gives, the same bits on every device. False, and nothing is done, where the backend does not draw by
+  /// these options; what it answers depends on them alone, so that asking with no draws says it beforehand.
+  [[nodiscard]] virtual bool draw(const float* /*z*/, std::span<const KmerDraw> /*draws*/,
+                                  const DrawOptions& /*options*/, DrawnKmer* /*out: host*/) {
+    return false;
+  }
 
   /// Online log-sum-exp over one slice of the vocabulary: (maximum[i], sum[i]) becomes the pair after seeing
   /// the logits act[i] . w^T, so that ln sum exp = maximum + ln sum; start from (-inf, 0). Where targets[i]

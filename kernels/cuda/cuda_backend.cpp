@@ -66,6 +66,8 @@ class CudaBackend final : public ops::Backend {
   void marginals(const void* act, size_t n, const ops::Weight& w, double* out,
                  ops::RowClass row_class) override;
   void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass row_class) override;
+  bool draw(const float* z, std::span<const ops::KmerDraw> draws, const ops::DrawOptions& options,
+            ops::DrawnKmer* out) override;
   void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
                  double* maximum, double* sum, double* target_logit, ops::RowClass row_class) override;
 
@@ -93,7 +95,7 @@ class CudaBackend final : public ops::Backend {
   double rope_scale_ = 0;
   size_t positions_ = 0;
   Memory cos_, sin_;  // [positions_, inv_freq_.size()]
-  Scratch indices_, logits_, results_;
+  Scratch indices_, logits_, results_, draws_;
 };
 
 DType checked_type(const ops::CudaOptions& options) {
@@ -112,7 +114,8 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       decode_scratch_(device_),
       indices_(device_, "row numbers"),
       logits_(device_, "logits"),
-      results_(device_, "results") {
+      results_(device_, "results"),
+      draws_(device_, "draws") {
   if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_);
 }
 
@@ -362,6 +365,21 @@ void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float*
   for_logits(act, n, w, row_class, [&](size_t first, size_t count, const float* z) {
     device_->copy_out(out + first * w.rows(), z, count * w.rows() * sizeof(float));
   });
+}
+
+bool CudaBackend::draw(const float* z, std::span<const ops::KmerDraw> draws, const ops::DrawOptions& options,
+                       ops::DrawnKmer* out) {
+  // Greedy, neither top-k nor top-p changes anything.
+  if (!options.greedy && (options.top_k != 0 || options.top_p < 1)) return false;
+  if (draws.empty()) return true;
+  if (misaligned(z)) throw Error("draw", "rows of logits must be aligned to 16 bytes");
+  device_->use();
+  auto* const places = draws_.ensure_array<ops::KmerDraw>(draws.size());
+  auto* const results = results_.ensure_array<ops::DrawnKmer>(draws.size());
+  device_->copy_in(places, draws.data(), draws.size_bytes());
+  run_draw(stream(), z, places, draws.size(), options, results);
+  device_->copy_out(out, results, draws.size() * sizeof(ops::DrawnKmer));
+  return true;
 }
 
 void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,

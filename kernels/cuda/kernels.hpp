@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/mma_plan.hpp"
 #include "kernels/cuda/stream.hpp"
+#include "kernels/ops.hpp"
 #include "kernels/tensor.hpp"
 
 namespace carbon::cuda {
@@ -139,5 +140,12 @@ void run_marginals(Stream& stream, const float* logits, size_t n, double* out);
 /// ops::Backend::logsumexp over logits [n, columns]; the arrays are [n].
 void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
                    double* maximum, double* sum, double* target_logit);
+
+// draw.cu
+
+/// ops::Backend::draw from rows of logits [., 4096], aligned to 16 bytes, without top-k and top-p; draws and
+/// out are [n].
+void run_draw(Stream& stream, const float* logits, const ops::KmerDraw* draws, size_t n,
+              const ops::DrawOptions& options, ops::DrawnKmer* out);
 
 }  // namespace carbon::cuda

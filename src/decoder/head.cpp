@@ -24,6 +24,10 @@ void Head::kmer_logits(const HiddenRows& rows, float* out) {
   backend_.logits(rows.act, rows.count, *kmers_, out, rows.row_class);
 }
 
+void Head::kmer_logits_on_device(const HiddenRows& rows, float* out) {
+  backend_.linear(rows.act, rows.count, *kmers_, out, ops::kKmers, rows.row_class);
+}
+
 void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {
   if (slices_.empty())
     for (size_t first = 0; first < matrix_.rows; first += kSliceRows)

@@ -23,6 +23,8 @@ class Head {
   void marginals(const HiddenRows& rows, double* out);
   /// out [count, 4096] in 6-mer order.
   void kmer_logits(const HiddenRows& rows, float* out);
+  /// The same into device memory.
+  void kmer_logits_on_device(const HiddenRows& rows, float* out);
   /// out[i] = ln softmax over the full vocabulary at targets[i]; NaN where a logit is not finite.
   void token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
 

@@ -1,13 +1,12 @@
 // Which bases may stand at the six positions of a 6-mer: fixed prompt bases and IUPAC constraints.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/kmer.hpp"
+#include "kernels/draw_math.hpp"
 
 namespace carbon {
 
@@ -16,7 +15,8 @@ using BaseSet = uint8_t;
 inline constexpr BaseSet kAnyBase = 0xF;
 
 /// One set a position of a 6-mer, first base first.
-using AllowedBases = std::array<BaseSet, kKmerLength>;
+using ops::AllowedBases;
+using ops::allows;
 inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase};
 
 /// The bases that an IUPAC nucleotide code of either case stands for; 0 for any other character, U included
@@ -27,13 +27,5 @@ BaseSet iupac_bases(char code);
 /// letter if one of them stands for no base, so that no sequence could satisfy it.
 std::vector<BaseSet> parse_constraint(std::string_view text, const std::string& where,
                                       const std::string& function);
-
-/// True if every base of 6-mer `kmer` is allowed at its position.
-inline bool allows(const AllowedBases& allowed, size_t kmer) {
-  bool all = true;
-  for (size_t j = 0; j < kKmerLength; ++j)
-    all &= (allowed[j] >> (kmer >> 2 * (kKmerLength - 1 - j) & 3) & 1) != 0;
-  return all;
-}
 
 }  // namespace carbon

@@ -1,18 +1,14 @@
 #include "src/fns/joint.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-
-#include "src/util/exact_math.hpp"
 
 namespace carbon {
 
 using ops::kBases;
 using ops::kKmers;
-using ops::kLetters;
 
-Joint::Joint() : logits_(kKmers), sums_(offset(kBases + 1)) {}
+Joint::Joint() : logits_(kKmers), sums_(ops::level_offset(kBases + 1)) {}
 
 bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed) {
   float sum = 0;
@@ -24,40 +20,28 @@ bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed) {
       if (!allows(allowed, v)) logits_[v] = -std::numeric_limits<float>::infinity();
   max_ = *std::max_element(logits_.begin(), logits_.end());
 
-  double* const weights = sums_.data() + offset(kBases);
-  for (size_t v = 0; v < kKmers; ++v)
-    weights[v] = exact_exp(static_cast<double>(logits_[v]) - static_cast<double>(max_));
+  double* const weights = sums_.data() + ops::level_offset(kBases);
+  for (size_t v = 0; v < kKmers; ++v) weights[v] = ops::weight(logits_[v], max_);
   for (size_t j = kBases; j-- > 0;) {
-    double* const shorter = sums_.data() + offset(j);
+    double* const shorter = sums_.data() + ops::level_offset(j);
     const double* const longer = level(j + 1);
     const size_t count = size_t{1} << 2 * j;
-    for (size_t i = 0; i < count; ++i)
-      shorter[i] = (longer[4 * i] + longer[4 * i + 1]) + (longer[4 * i + 2] + longer[4 * i + 3]);
+    for (size_t i = 0; i < count; ++i) shorter[i] = ops::sum_of_four(longer + 4 * i);
   }
   return true;
 }
 
 void Joint::marginal(size_t j, double* out) const {
-  const double* const sums = level(j + 1);
-  std::fill_n(out, kLetters, 0.0);
-  for (size_t prefix = 0; prefix < size_t{1} << 2 * j; ++prefix)
-    for (size_t b = 0; b < kLetters; ++b) out[b] += sums[prefix * kLetters + b];
+  ops::marginal_weights(sums(), j, out);
 }
 
 double Joint::log_share(size_t kmer, size_t first, size_t last) const {
-  const size_t behind = 2 * (kBases - last), before = 2 * (kBases - first);  // bits
-  const size_t middle = (kmer & ((size_t{1} << before) - 1)) >> behind;
-  // Calls f(logit) for the 6-mers that agree with `kmer` on the bases asked about.
-  const auto for_group = [&](auto f) {
-    for (size_t prefix = 0; prefix < kKmers >> before; ++prefix)
-      for (size_t suffix = 0; suffix < size_t{1} << behind; ++suffix)
-        f(logits_[prefix << before | middle << behind | suffix]);
-  };
+  const ops::KmerGroup group(kmer, first, last);
   float largest = logits_[kmer];
-  for_group([&](float z) { largest = std::max(largest, z); });
+  for (size_t i = 0; i < group.size(); ++i) largest = std::max(largest, logits_[group[i]]);
   double sum = 0;
-  for_group([&](float z) { sum += exact_exp(static_cast<double>(z) - static_cast<double>(largest)); });
-  return static_cast<double>(largest) - static_cast<double>(max_) + (exact_log(sum) - exact_log(total()));
+  for (size_t i = 0; i < group.size(); ++i) sum += ops::weight(logits_[group[i]], largest);
+  return ops::log_share(largest, sum, max_, total());
 }
 
 }  // namespace carbon

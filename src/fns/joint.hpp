@@ -2,8 +2,7 @@
 // renormalised, and its sums over prefixes.
 //
 // Sums over prefixes are what makes single bases of a 6-mer speak: P(b_j | b_<j) is a quotient of two of
-// them, and P_j(b) (technical report eq. S15) a sum of some. All in double, in a fixed order, with
-// exact_math.
+// them, and P_j(b) (technical report eq. S15) a sum of some. All in the arithmetic of kernels/draw_math.hpp.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +30,9 @@ class Joint {
   double total() const { return *level(0); }
 
   /// Weights of the 4^j prefixes of j bases, 0 <= j <= 6, in 6-mer order.
-  const double* level(size_t j) const { return sums_.data() + offset(j); }
+  const double* level(size_t j) const { return sums_.data() + ops::level_offset(j); }
+  /// All levels, one behind the other.
+  const double* sums() const { return sums_.data(); }
   /// out[b] = total() * P_j(b), letters in the order A, T, C, G.
   void marginal(size_t j, double* out) const;
   /// ln of the probability that the bases [first, last) are those of `kmer`, which is allowed. Finite however
@@ -39,10 +40,8 @@ class Joint {
   double log_share(size_t kmer, size_t first, size_t last) const;
 
  private:
-  static constexpr size_t offset(size_t j) { return ((size_t{1} << 2 * j) - 1) / 3; }
-
   std::vector<float> logits_;  // [4096]
-  std::vector<double> sums_;   // levels 0 to 6, one behind the other
+  std::vector<double> sums_;
   float max_ = 0;
 };
 

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
-
-#include "src/util/exact_math.hpp"
-#include "src/util/random.hpp"
 
 namespace carbon {
 namespace {
@@ -16,108 +12,75 @@ using ops::kBases;
 using ops::kKmers;
 using ops::kLetters;
 
-// Blocks of random bits at one place: four 6-mers a block, then two bases a block.
-constexpr uint32_t kBaseBlocks = kKmers / 4;
-
-PhiloxBlock noise(const SamplerOptions& options, const DrawPlace& place, uint32_t block) {
-  // The upper half of the record number shares a word with the block, which needs 11 bits of it.
-  const auto high = static_cast<uint32_t>(place.record >> 32);
-  return philox({block | high << 11, place.position, place.sample, static_cast<uint32_t>(place.record)},
-                {static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32)});
-}
-
-// Gumbel-max as a race of exponentials: the arg max of ln w + Gumbel noise is the arg min of E / w with E =
-// -ln u. E >= 1 - u, so most logarithms need not be taken.
-size_t race(std::span<const double> weights, const SamplerOptions& options, const DrawPlace& place) {
-  size_t winner = 0;
-  double best = std::numeric_limits<double>::infinity();
-  for (uint32_t block = 0; block < kBaseBlocks; ++block) {
+size_t race(std::span<const double> weights, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  ops::Race race;
+  for (uint32_t block = 0; block < kKmers / 4; ++block) {
     const double* const four = weights.data() + size_t{4} * block;
     if (four[0] == 0 && four[1] == 0 && four[2] == 0 && four[3] == 0) continue;
-    const PhiloxBlock bits = noise(options, place, block);
-    for (size_t i = 0; i < 4; ++i) {
-      const double u = uniform32(bits[i]);
-      if (four[i] == 0 || 1.0 - u >= best * four[i]) continue;
-      const double time = -exact_log(u) / four[i];
-      if (time < best) {
-        best = time;
-        winner = size_t{4} * block + i;
-      }
-    }
+    const PhiloxBlock bits = ops::noise(counter, options.seed, block);
+    for (uint32_t i = 0; i < 4; ++i) race.enter(four[i], uniform32(bits[i]), 4 * block + i);
   }
-  return winner;
+  return race.winner;
 }
 
-size_t draw_joint(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {
+size_t draw_joint(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
   if (options.greedy) {
     const std::span<const float> z = joint.logits();
     return static_cast<size_t>(std::max_element(z.begin(), z.end()) - z.begin());
   }
   if (options.temperature == 1 && options.top_k == 0 && options.top_p == 1)
-    return race(joint.weights(), options, place);
+    return race(joint.weights(), options, counter);
   std::array<double, kKmers> weights;
   for (size_t v = 0; v < kKmers; ++v)
-    weights[v] = exact_exp((static_cast<double>(joint.logits()[v]) - static_cast<double>(joint.max_logit())) /
-                           options.temperature);
+    weights[v] = ops::weight(joint.logits()[v], joint.max_logit(), options.temperature);
   keep_likeliest(weights, options.top_k, options.top_p);
-  return race(weights, options, place);
+  return race(weights, options, counter);
 }
 
-// One base from four weights, which it changes, by inversion of their cumulative sums in the order A, T, C,
-// G.
-size_t draw_base(std::span<double, kLetters> weights, const SamplerOptions& options, double uniform) {
-  const size_t likeliest =
-      static_cast<size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
-  if (options.greedy) return likeliest;
-  if (options.temperature != 1) {
-    const double largest = exact_log(weights[likeliest]);
-    for (double& w : weights)
-      if (w > 0) w = exact_exp((exact_log(w) - largest) / options.temperature);
-  }
-  keep_likeliest(weights, options.top_k, options.top_p);
-  const double target = uniform * ((weights[0] + weights[1]) + (weights[2] + weights[3]));
-  double sum = 0;
-  for (size_t b = 0; b < kLetters; ++b) {
-    sum += weights[b];
-    if (weights[b] > 0 && target < sum) return b;
-  }
-  return likeliest;  // the uniform is so near 1 that rounding of the sums has left nothing above it
+using Marginals = std::array<double, ops::kMarginals>;
+
+Marginals marginals_of(const Joint& joint) {
+  Marginals marginals;
+  for (size_t j = 0; j < kBases; ++j) joint.marginal(j, marginals.data() + j * kLetters);
+  return marginals;
 }
 
-size_t draw_bases(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {
-  size_t kmer = 0;
-  PhiloxBlock bits{};
-  for (size_t j = 0; j < kBases; ++j) {
-    if (!options.greedy && j % 2 == 0)
-      bits = noise(options, place, kBaseBlocks + static_cast<uint32_t>(j / 2));
-    const size_t word = 2 * (j % 2);
-    std::array<double, kLetters> weights;
-    if (options.kind == SamplerKind::marginal)
-      joint.marginal(j, weights.data());
-    else
-      std::copy_n(joint.level(j + 1) + kmer * kLetters, kLetters, weights.begin());
-    kmer = kmer * kLetters + draw_base(weights, options, uniform53(bits[word], bits[word + 1]));
-  }
-  return kmer;
+size_t draw_by_base(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  const auto keep = [&](double* weights) {
+    keep_likeliest({weights, kLetters}, options.top_k, options.top_p);
+  };
+  if (options.kind == SamplerKind::chain)
+    return ops::draw_bases(joint.sums(), nullptr, options, counter, keep);
+  return ops::draw_bases(joint.sums(), marginals_of(joint).data(), options, counter, keep);
+}
+
+size_t draw_at(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  return options.kind == SamplerKind::kmer ? draw_joint(joint, options, counter)
+                                           : draw_by_base(joint, options, counter);
 }
 
 }  // namespace
 
+ops::DrawCounter draw_counter(const DrawPlace& place) {
+  // The upper half of the record number shares a word with the number of a block, which needs 11 bits of it.
+  return {static_cast<uint32_t>(place.record >> 32) << 11, place.position, place.sample,
+          static_cast<uint32_t>(place.record)};
+}
+
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
+                            const SamplerOptions& options) {
+  if (!joint.assign(logits, draw.allowed)) return {};
+  const size_t kmer = draw_at(joint, options, draw.counter);
+  return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};
+}
+
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {
-  return options.kind == SamplerKind::kmer ? draw_joint(joint, options, place)
-                                           : draw_bases(joint, options, place);
+  return draw_at(joint, options, draw_counter(place));
 }
 
 double log_probability(const Joint& joint, SamplerKind kind, size_t kmer, size_t first, size_t last) {
   if (kind != SamplerKind::marginal) return joint.log_share(kmer, first, last);
-  const double log_total = exact_log(joint.total());
-  double sum = 0;
-  for (size_t j = first; j < last; ++j) {
-    std::array<double, kLetters> weights;
-    joint.marginal(j, weights.data());
-    sum += exact_log(weights[kmer >> 2 * (kBases - 1 - j) & 3]) - log_total;
-  }
-  return sum;
+  return ops::log_marginals(marginals_of(joint).data(), joint.total(), kmer, first, last);
 }
 
 void keep_likeliest(std::span<double> weights, size_t top_k, double top_p) {

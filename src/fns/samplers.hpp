@@ -14,29 +14,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "src/fns/joint.hpp"
 
 namespace carbon {
 
-enum class SamplerKind { kmer, marginal, chain };
-
-/// Temperature, top-k and top-p act in this order: on 6-mers for `kmer`, on the four bases of a position for
-/// the others.
-struct SamplerOptions {
-  SamplerKind kind = SamplerKind::kmer;
-  bool greedy = false;  // the likeliest instead of a draw; ties: the lowest 6-mer index, the order A, T, C, G
-  double temperature = 1;  // > 0; probabilities become p^(1/T), renormalised
-  size_t top_k = 0;        // keep the k likeliest (ties: the first); 0: all
-  double top_p = 1;        // keep the likeliest until their sum reaches top_p of what is left; 1: all
-  uint64_t seed = 0;
-};
+using SamplerKind = ops::DrawKind;
+using SamplerOptions = ops::DrawOptions;
 
 /// What is drawn: 6-mer `position` (0-based, among the new ones) of a sample of a record.
 struct DrawPlace {
   uint64_t record = 0;
   uint32_t sample = 0, position = 0;
 };
+
+ops::DrawCounter draw_counter(const DrawPlace& place);
+
+/// ops::Backend::draw() of one row on the host; `joint` is scratch.
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
+                            const SamplerOptions& options);
 
 /// The index of the 6-mer drawn.
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const DrawPlace& place);

@@ -9,7 +9,7 @@
 namespace carbon {
 
 Drafter::Drafter(Engine& draft, const Engine& target, const GenerateOptions& options)
-    : engine_(draft), options_(options), policy_(options.draft_tokens) {
+    : engine_(draft), policy_(options.draft_tokens), draws_(draft, options.sampler) {
   const TokenLayout &ours = target.config().layout, &theirs = draft.config().layout;
   if (!options.prefix.empty() && (ours.first != theirs.first || ours.vocab_size != theirs.vocab_size))
     throw Error("generate",
@@ -46,6 +46,7 @@ void Drafter::step(std::span<GenerateRow* const> rows) {
   const size_t first = config().layout.kmer0();
   std::vector<std::vector<uint32_t>> tokens(rows.size());
   std::vector<Chunk> chunks;
+  DrawChains draws;
   for (size_t i = 0; i < rows.size(); ++i) {
     GenerateRow& row = *rows[i];
     // What the cache lacks: the last 6-mer, and the one before it when a whole round was accepted.
@@ -54,15 +55,14 @@ void Drafter::step(std::span<GenerateRow* const> rows) {
       tokens[i].push_back(static_cast<uint32_t>(
           first + (at < row.kmers.size() ? row.kmers[at] : row.proposed[at - row.kmers.size()])));
     chunks.push_back({&*row.draft, tokens[i], tokens[i].size() - 1, tokens[i].size()});
+    draws.add(row.draw(row.kmers.size() + row.proposed.size()), i);
+    draws.end_chain();
   }
   const HiddenRows hidden = engine_.decoder().forward(chunks, ops::RowClass::decode);
-  logits_.resize(hidden.count * ops::kKmers);
-  engine_.head().kmer_logits(hidden, logits_.data());
-  for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
-    const int kmer = rows[i]->draw_ahead(std::span(logits_).subspan(i * ops::kKmers, ops::kKmers), joint,
-                                         options_.sampler);
-    // Logits that are not finite propose something all the same; the target will not agree, or is right.
-    rows[i]->proposed.push_back(static_cast<uint16_t>(std::max(kmer, 0)));
+  // Logits that are not finite propose 6-mer 0 all the same; the target will not agree, or is right.
+  draws_.draw(hidden, draws, [&](size_t i, const ops::DrawnKmer& drawn) {
+    rows[i]->proposed.push_back(static_cast<uint16_t>(drawn.kmer));
+    return true;
   });
 }
 

@@ -14,6 +14,7 @@
 #include "src/pipeline/draft_policy.hpp"
 #include "src/pipeline/engine.hpp"
 #include "src/pipeline/generate_row.hpp"
+#include "src/pipeline/kmer_draws.hpp"
 
 namespace carbon {
 
@@ -42,10 +43,9 @@ class Drafter {
   void step(std::span<GenerateRow* const> rows);
 
   Engine& engine_;
-  const GenerateOptions& options_;
   DraftPolicy policy_;
-  std::vector<float> logits_;  // [rows, 4096] of the last step
-  size_t asked_ = 0;           // of this round
+  KmerDraws draws_;
+  size_t asked_ = 0;  // of this round
   double draft_seconds_ = 0;
   struct {
     uint64_t rounds = 0, steps = 0, drafted = 0, tested = 0, accepted = 0;

@@ -10,6 +10,7 @@
 #include "src/pipeline/generate_prompt.hpp"
 #include "src/pipeline/generate_row.hpp"
 #include "src/pipeline/generate_writer.hpp"
+#include "src/pipeline/kmer_draws.hpp"
 #include "src/util/bounded_queue.hpp"
 #include "src/util/error.hpp"
 #include "src/util/log.hpp"
@@ -45,7 +46,7 @@ struct Task {
 struct ActivePrompt {
   std::shared_ptr<const Prompt> prompt;
   std::optional<Sequence> sequence, draft;
-  const float* logits;  // [4096] of the first new 6-mer, in start_logits_
+  size_t row;  // of starts_: what the first new 6-mers are drawn from
   uint32_t next_sample, end_sample;
 };
 
@@ -60,7 +61,9 @@ class Generator {
         options_(options),
         queue_(queue),
         writer_(writer),
-        progress_(progress) {}
+        progress_(progress),
+        starts_(engine, options.sampler),
+        steps_(engine, options.sampler) {}
 
   void run() {
     for (;;) {
@@ -119,8 +122,8 @@ class Generator {
   std::deque<Task> read_;  // from the queue, not yet prefilled
   std::deque<ActivePrompt> prompts_;
   std::vector<GenerateRow> live_;
-  std::deque<GenerateRow> suspended_;         // without keys and values, since memory ran out; in order
-  std::vector<float> start_logits_, logits_;  // [rows, 4096] of the last prefill and of the last check_group
+  std::deque<GenerateRow> suspended_;  // without keys and values, since memory ran out; in order
+  KmerDraws starts_, steps_;           // from the rows of the last prefill, and of check_group
   uint64_t done_bases_ = 0;
   struct {
     uint64_t tokens_read = 0, kmers = 0, rounds = 0;
@@ -169,16 +172,15 @@ bool Generator::prefill() {
   std::vector<std::optional<Sequence>> drafts(group.size());
   try {
     const HiddenRows rows = engine_.decoder().forward(chunks);
-    start_logits_.resize(rows.count * ops::kKmers);
-    engine_.head().kmer_logits(rows, start_logits_.data());
+    starts_.keep(rows);
     if (drafter_ && drafter_->on()) drafts = drafter_->prefill(group);
   } catch (const OutOfMemory&) {
     read_.insert(read_.begin(), tasks.begin(), tasks.end());
     throw;
   }
   for (size_t i = 0; i < group.size(); ++i)
-    prompts_.push_back({group[i], std::move(sequences[i]), std::move(drafts[i]),
-                        start_logits_.data() + i * ops::kKmers, tasks[i].first, tasks[i].end});
+    prompts_.push_back(
+        {group[i], std::move(sequences[i]), std::move(drafts[i]), i, tasks[i].first, tasks[i].end});
   total_.tokens_read += tokens;
   total_.reading += watch.seconds();
   return true;
@@ -188,7 +190,7 @@ bool Generator::prefill() {
 void Generator::start_samples() {
   while (!prompts_.empty() && has_room()) {
     std::vector<GenerateRow> rows;
-    std::vector<const float*> logits;
+    DrawChains draws;
     size_t taken = engine_.decoder().kv().pages_in_use() + promised_pages();
     for (ActivePrompt& active : prompts_) {
       const size_t row_pages = pages(active.prompt->context.size() + active.prompt->kmers()) + 1 -
@@ -202,7 +204,8 @@ void Generator::start_samples() {
         GenerateRow& row = rows.emplace_back();
         row.prompt = active.prompt;
         row.sample = active.next_sample++;
-        logits.push_back(active.logits);
+        draws.add(row.draw(0), active.row);
+        draws.end_chain();
         if (row.prompt->kmers() == 1) continue;  // done with the first 6-mer
         row.sequence = active.sequence->fork();
         if (active.draft && drafter_->on()) row.draft = active.draft->fork();
@@ -210,9 +213,17 @@ void Generator::start_samples() {
       if (active.next_sample < active.end_sample) break;
     }
     if (rows.empty()) return;
-    for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
-      rows[i].take({logits[i], ops::kKmers}, joint, options_.sampler);
-    });
+    try {
+      starts_.draw(draws, [&](size_t i, const ops::DrawnKmer& drawn) {
+        rows[i].take(drawn);
+        return true;
+      });
+    } catch (const OutOfMemory&) {  // nothing was drawn: these samples are still to be started
+      for (ActivePrompt& active : prompts_)
+        for (const GenerateRow& row : rows)
+          if (row.prompt == active.prompt) active.next_sample = std::min(active.next_sample, row.sample);
+      throw;
+    }
     for (GenerateRow& row : rows) {
       if (!row.finite) not_finite(row);
       if (row.done())
@@ -307,24 +318,24 @@ void Generator::check_group(std::span<GenerateRow> rows) {
   const uint32_t first = engine_.config().layout.kmer0();
   std::vector<std::vector<uint32_t>> tokens(rows.size());
   std::vector<Chunk> chunks;
-  std::vector<size_t> first_row;
-  size_t count = 0;
+  DrawChains draws;
+  std::vector<size_t> drawn_before;
   for (size_t i = 0; i < rows.size(); ++i) {
-    tokens[i].push_back(first + rows[i].kmers.back());
-    for (const uint16_t kmer : rows[i].proposed) tokens[i].push_back(first + kmer);
+    const GenerateRow& row = rows[i];
+    drawn_before.push_back(row.kmers.size());
+    tokens[i].push_back(first + row.kmers.back());
+    for (const uint16_t kmer : row.proposed) tokens[i].push_back(first + kmer);
     chunks.push_back({&*rows[i].sequence, tokens[i], 0, tokens[i].size()});
-    first_row.push_back(count);
-    count += tokens[i].size();
+    for (size_t at = 0; at < tokens[i].size(); ++at)
+      draws.add(row.draw(row.kmers.size() + at), draws.draws.size());
+    draws.end_chain();
   }
   const HiddenRows hidden = engine_.decoder().forward(chunks, ops::RowClass::decode);
-  logits_.resize(count * ops::kKmers);
-  engine_.head().kmer_logits(hidden, logits_.data());
-  for_rows(rows.size(), engine_.threads(), [&](size_t i, Joint& joint) {
+  steps_.draw(hidden, draws, [&](size_t i, const ops::DrawnKmer& drawn) {
     GenerateRow& row = rows[i];
-    for (size_t at = 0; at <= row.proposed.size(); ++at) {
-      row.take({logits_.data() + (first_row[i] + at) * ops::kKmers, ops::kKmers}, joint, options_.sampler);
-      if (!row.finite || (at < row.proposed.size() && row.kmers.back() != row.proposed[at])) break;
-    }
+    const size_t at = row.kmers.size() - drawn_before[i];
+    row.take(drawn);
+    return row.finite && at < row.proposed.size() && row.kmers.back() == row.proposed[at];
   });
   for (GenerateRow& row : rows) {
     if (!row.finite) not_finite(row);

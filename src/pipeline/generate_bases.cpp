@@ -5,6 +5,7 @@
 
 #include "src/pipeline/generate_prompt.hpp"
 #include "src/pipeline/generate_row.hpp"
+#include "src/pipeline/kmer_draws.hpp"
 #include "src/util/error.hpp"
 
 namespace carbon {
@@ -12,12 +13,15 @@ namespace {
 
 // Runs `chunks`, of which each asks for one row, and draws the next 6-mer of the rows of the same index.
 void draw(Engine& engine, const std::vector<Chunk>& chunks, ops::RowClass row_class,
-          const std::vector<GenerateRow*>& rows, const SamplerOptions& sampler) {
-  const HiddenRows hidden = engine.decoder().forward(chunks, row_class);
-  std::vector<float> logits(hidden.count * ops::kKmers);
-  engine.head().kmer_logits(hidden, logits.data());
-  for_rows(rows.size(), engine.threads(), [&](size_t i, Joint& joint) {
-    rows[i]->take({logits.data() + i * ops::kKmers, ops::kKmers}, joint, sampler);
+          const std::vector<GenerateRow*>& rows, KmerDraws& drawer) {
+  DrawChains draws;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    draws.add(rows[i]->draw(rows[i]->kmers.size()), i);
+    draws.end_chain();
+  }
+  drawer.draw(engine.decoder().forward(chunks, row_class), draws, [&](size_t i, const ops::DrawnKmer& drawn) {
+    rows[i]->take(drawn);
+    return true;
   });
   for (const GenerateRow* row : rows)
     if (!row->finite)
@@ -25,7 +29,7 @@ void draw(Engine& engine, const std::vector<Chunk>& chunks, ops::RowClass row_cl
                                   "; the checkpoint's weights or activations are not finite");
 }
 
-void run_group(Engine& engine, std::vector<GenerateRow>& group, const SamplerOptions& sampler) {
+void run_group(Engine& engine, std::vector<GenerateRow>& group, KmerDraws& drawer) {
   std::vector<Chunk> chunks;
   std::vector<GenerateRow*> rows;
   for (GenerateRow& row : group) {
@@ -34,7 +38,7 @@ void run_group(Engine& engine, std::vector<GenerateRow>& group, const SamplerOpt
     chunks.push_back({&*row.sequence, context, context.size() - 1, context.size()});
     rows.push_back(&row);
   }
-  draw(engine, chunks, ops::RowClass::prefill, rows, sampler);
+  draw(engine, chunks, ops::RowClass::prefill, rows, drawer);
   for (;;) {
     std::erase_if(rows, [](const GenerateRow* row) { return row->done(); });
     if (rows.empty()) return;
@@ -43,7 +47,7 @@ void run_group(Engine& engine, std::vector<GenerateRow>& group, const SamplerOpt
     for (const GenerateRow* row : rows) last.push_back(engine.config().layout.kmer0() + row->kmers.back());
     chunks.clear();
     for (size_t i = 0; i < rows.size(); ++i) chunks.push_back({&*rows[i]->sequence, {&last[i], 1}, 0, 1});
-    draw(engine, chunks, ops::RowClass::decode, rows, sampler);
+    draw(engine, chunks, ops::RowClass::decode, rows, drawer);
   }
 }
 
@@ -56,10 +60,11 @@ void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length
   GenerateOptions options;
   options.length = length;
   const PromptPlanner planner(engine.config(), nullptr, {}, options);
+  KmerDraws drawer(engine, sampler);
   std::vector<GenerateRow> group;
   size_t tokens = 0, done = 0;
   const auto flush = [&] {
-    run_group(engine, group, sampler);
+    run_group(engine, group, drawer);
     for (const GenerateRow& row : group) take(done++, {row.bases(), row.logp});
     group.clear();
     tokens = 0;

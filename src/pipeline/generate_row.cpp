@@ -2,22 +2,20 @@
 
 namespace carbon {
 
-void GenerateRow::take(std::span<const float> logits, Joint& joint, const SamplerOptions& options) {
-  const size_t position = kmers.size();
-  finite = joint.assign(logits, prompt->allowed(position));
-  if (!finite) return;
-  const DrawPlace place{prompt->record, sample, static_cast<uint32_t>(position)};
-  const size_t kmer = draw_kmer(joint, options, place);
-  logp += log_probability(joint, options.kind, kmer, prompt->first(position), prompt->last(position));
-  kmers.push_back(static_cast<uint16_t>(kmer));
+ops::KmerDraw GenerateRow::draw(size_t position) const {
+  ops::KmerDraw draw;
+  draw.counter = draw_counter({prompt->record, sample, static_cast<uint32_t>(position)});
+  draw.allowed = prompt->allowed(position);
+  draw.first = static_cast<uint8_t>(prompt->first(position));
+  draw.last = static_cast<uint8_t>(prompt->last(position));
+  return draw;
 }
 
-int GenerateRow::draw_ahead(std::span<const float> logits, Joint& joint,
-                            const SamplerOptions& options) const {
-  const size_t position = kmers.size() + proposed.size();
-  if (!joint.assign(logits, prompt->allowed(position))) return -1;
-  const DrawPlace place{prompt->record, sample, static_cast<uint32_t>(position)};
-  return static_cast<int>(draw_kmer(joint, options, place));
+void GenerateRow::take(const ops::DrawnKmer& drawn) {
+  finite = drawn.finite != 0;
+  if (!finite) return;
+  logp += drawn.logp;
+  kmers.push_back(static_cast<uint16_t>(drawn.kmer));
 }
 
 std::string GenerateRow::bases() const {

@@ -1,11 +1,10 @@
-// A sample that is being generated, and the draws of many of them at a time.
+// A sample that is being generated.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,30 +27,12 @@ struct GenerateRow {
   size_t missing() const { return prompt->kmers() - kmers.size(); }
   bool done() const { return missing() == 0; }
 
-  /// Draws the next 6-mer from 4,096 logits and counts its new bases.
-  void take(std::span<const float> logits, Joint& joint, const SamplerOptions& options);
-  /// The 6-mer that `logits` of another model would give at the place `proposed` behind the last; -1 if one
-  /// of them is not finite.
-  int draw_ahead(std::span<const float> logits, Joint& joint, const SamplerOptions& options) const;
+  /// The draw at new 6-mer `position`; which row of logits it reads is for the caller to say.
+  ops::KmerDraw draw(size_t position) const;
+  /// Takes what was drawn at the next position and counts its new bases.
+  void take(const ops::DrawnKmer& drawn);
   /// The new bases as text.
   std::string bases() const;
 };
-
-/// Calls f(i, joint) for i in [0, n) on up to `threads` threads, each with a Joint of its own. f must not
-/// throw.
-template <class F>
-void for_rows(size_t n, int threads, F f) {
-  if (n == 1 || threads == 1) {
-    Joint joint;
-    for (size_t i = 0; i < n; ++i) f(i, joint);
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  {
-    Joint joint;
-#pragma omp for schedule(dynamic)
-    for (size_t i = 0; i < n; ++i) f(i, joint);
-  }
-}
 
 }  // namespace carbon

@@ -2,7 +2,7 @@
 // in a fixed order, where those of the C library differ between versions and CPUs in the last bit.
 //
 // What is drawn from a distribution must not hang on that bit. Relative error below 2^-51 in the ranges
-// named.
+// named. constexpr, so that device code may call them (nvcc's --expt-relaxed-constexpr).
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace carbon {
 
 /// e^x for x <= 0; 0 below -708, where the result would no longer be a normal number. NaN gives 0.
-inline double exact_exp(double x) {
+constexpr double exact_exp(double x) {
   if (!(x >= -708.0)) return 0.0;
   // Round x / ln 2 to an integer by adding 1.5 * 2^52.
   const double shifted = x * 1.4426950408889634 + 0x1.8p52;
@@ -37,7 +37,7 @@ inline double exact_exp(double x) {
 }
 
 /// ln x for a normal x > 0.
-inline double exact_log(double x) {
+constexpr double exact_log(double x) {
   const auto bits = std::bit_cast<int64_t>(x);
   // Take out the power of two that leaves a mantissa in [sqrt(1/2), sqrt(2)).
   constexpr int64_t kSqrtHalf = 0x3fe6a09e667f3bcd;

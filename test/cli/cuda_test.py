@@ -10,7 +10,7 @@ import sys
 
 from cuda_support import EMULATED, emulated, least_memory
 from harness import (CARBON, DATA, MAKE_CHECKPOINT, Skip, carbon, case, command, data, expect, expect_close, expect_equal, expect_failure,
-                     fresh, main, model, to_fasta, write)
+                     fresh, main, model, model_copy, read, to_fasta, write)
 
 SEQUENCES = to_fasta([("s%d" % i, ("ACGTTGCAAC" * 40)[i:240 + 17 * i]) for i in range(4)])
 
@@ -121,6 +121,38 @@ def emulated_generation():
 
 
 @case
+def emulated_draws():
+    """What the device draws is what the host draws from the same logits. Top-k of all there are leaves everything in, but is
+    the host's work."""
+    sizes = dict(head_dim=64, hidden=64, layers=1)
+    prompts = write(fresh(), "a.fa", to_fasta([("p%d" % i, ("ACGTTGCAAC" * 9)[i:30 + 7 * i]) for i in range(3)]
+                                              + [("codes", "ACGTTGCAARYN")]))
+    generate = lambda *more: emulated("generate", "-m", model(**sizes), "--device", "cuda", "-n", "2", "--seed", "5", *more, prompts)
+    drafted = ("-l", "40", "--draft", model(seed=2, **sizes), "--draft-tokens", "2")
+    codes = ("-l", "19", "--constraint", "RYNNKMWSACGTNNNNB", "--temperature", "0.8")
+    for sampler, everything, runs in (("kmer", "4096", (("-l", "31"), ("-l", "2"), codes, drafted)), ("chain", "4", (codes,)),
+                                      ("marginal", "4", (codes,))):
+        for more in runs:
+            more += ("--sampler", sampler)
+            device = generate(*more)
+            expect(device.rc == 0 and len(device.lines()) >= 16, "8 samples", device)
+            expect_equal(device.out, generate("--top-k", everything, *more).out, "drawn by device and host: %s" % (more,))
+
+
+@case
+def emulated_draws_are_not_finite():
+    broken = model_copy()
+    content = bytearray(read(os.path.join(broken, "model.safetensors")))
+    at = int.from_bytes(content[:8], "little") + 8
+    content[at:at + 2] = b"\xc0\x7f"  # a NaN in the embedding of <dna>
+    write(broken, "model.safetensors", bytes(content))
+    prompt = write(fresh(), "a.fa", to_fasta([("s", "ACGTTGCAAC")]))
+    for more in ((), ("--top-k", "4096")):
+        result = emulated("generate", "-m", broken, "--device", "cuda", "-l", "40", *more, prompt)
+        expect_failure(result, "non-finite logits", "new base 1 of s, sample 1")
+
+
+@case
 def devices_that_will_not_do():
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}), "no NVIDIA driver", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
@@ -203,6 +235,18 @@ def runs_out_of_memory(name, *more):
 def out_of_memory():
     runs_out_of_memory("score")
     runs_out_of_memory("embed")
+
+
+@case
+def out_of_memory_while_drawing():
+    """Where memory is enough for all but the draws, the samples that were to be drawn are not forgotten."""
+    small = model(head_dim=64, hidden=64, layers=1)
+    prompt = write(fresh(), "a.fa", to_fasta([("s", "ACGTTG")]))
+    run = lambda env=None: emulated("generate", "-m", small, "--device", "cuda", "--batch-tokens", "128", "-n", "500", "-l", "6",
+                                    prompt, env=env)
+    enough = run()
+    expect(enough.rc == 0 and len(enough.lines()) == 1000, "500 samples", enough)
+    least_memory(run, enough)
 
 
 @case

@@ -108,6 +108,7 @@ void check_rows(Checks& checks, const Machine& machine);
 void check_linear(Checks& checks, const Machine& machine);
 void check_attention(Checks& checks, const Machine& machine);
 void check_heads(Checks& checks, const Machine& machine);
+void check_draw(Checks& checks, const Machine& machine);
 void check_decoder(Checks& checks, const Machine& machine);
 
 }  // namespace carbon::gpu_test

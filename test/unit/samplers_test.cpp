@@ -13,6 +13,7 @@
 #include "src/util/error.hpp"
 #include "src/util/exact_math.hpp"
 #include "src/util/random.hpp"
+#include "tokenizer/kmer.hpp"
 
 using namespace carbon;
 
