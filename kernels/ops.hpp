@@ -44,8 +44,8 @@ enum class RowClass {
   decode,   // what is generated, and proposals verified on the way. Few rows, bound by the weights' bytes
 };
 
-/// A matrix [rows = outputs, cols = inputs] made ready for linear(). The view it was made from must outlive
-/// it.
+/// A matrix [rows = outputs, cols = inputs] made ready for linear(), or several of the same width, whose
+/// outputs follow one another. The views it was made from must outlive it.
 class Weight {
  public:
   virtual ~Weight() = default;
@@ -103,7 +103,12 @@ class Backend {
   virtual void* allocate(size_t bytes) = 0;  // device memory, 64-byte aligned, zeroed
   virtual void release(void* memory) = 0;
 
-  virtual std::unique_ptr<Weight> prepare(const TensorView& matrix) = 0;
+  /// One weight of the matrices, in their order.
+  virtual std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices) = 0;
+  std::unique_ptr<Weight> prepare(const TensorView& matrix) { return prepare(std::span(&matrix, 1)); }
+  /// Matrices [first, first + count) of those that `whole` was made from, in the memory of `whole`, which may
+  /// go before it. A product by the part and one by the whole may have another order of sums each.
+  virtual std::unique_ptr<Weight> part(const Weight& whole, size_t first, size_t count) = 0;
   virtual std::unique_ptr<KvStore> kv_store(const KvShape& shape) = 0;
   /// Fixes the rotary table for positions [0, positions).
   virtual void set_rope(const RopeParams& rope, size_t positions) = 0;

@@ -20,6 +20,7 @@
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
 #include "kernels/cuda/weight.hpp"
+#include "kernels/joined.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -43,7 +44,8 @@ class CudaBackend final : public ops::Backend {
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
 
-  std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override;
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
+  std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override;
   void set_rope(const ops::RopeParams& rope, size_t positions) override;
 
@@ -136,9 +138,23 @@ void CudaBackend::release(void* memory) {
   cudaFree(memory);
 }
 
-std::unique_ptr<ops::Weight> CudaBackend::prepare(const TensorView& matrix) {
+const CudaWeight& own(const ops::Weight& w) {
+  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
+  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
+  return *weight;
+}
+
+std::unique_ptr<ops::Weight> CudaBackend::prepare(std::span<const TensorView> matrices) {
+  const size_t rows = ops::joined_rows(matrices);
   device_->use();
-  return std::make_unique<CudaWeight>(device_, matrix, dtype_, tensor_cores_, library_.get());
+  return std::make_unique<CudaWeight>(device_, matrices, rows, dtype_, tensor_cores_, library_.get());
+}
+
+std::unique_ptr<ops::Weight> CudaBackend::part(const ops::Weight& whole, size_t first, size_t count) {
+  const CudaWeight& weight = own(whole);
+  ops::check_part(first, count, weight.matrices());
+  device_->use();
+  return std::make_unique<CudaWeight>(weight, first, count, library_.get());
 }
 
 std::unique_ptr<ops::KvStore> CudaBackend::kv_store(const ops::KvShape& shape) {
@@ -207,12 +223,6 @@ void CudaBackend::upload(const float* host, size_t count, float* device) {
 void CudaBackend::download(const float* device, size_t count, float* host) {
   device_->use();
   device_->copy_out(host, device, count * sizeof(float));
-}
-
-const CudaWeight& own(const ops::Weight& w) {
-  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
-  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
-  return *weight;
 }
 
 bool misaligned(const void* p) {

@@ -37,7 +37,9 @@ void* DeviceBuffer::ensure(size_t bytes) {
 struct Decoder::Layer {
   explicit Layer(ops::Backend& backend) : attention_norm(backend), mlp_norm(backend) {}
   DeviceBuffer attention_norm, mlp_norm;        // [hidden]
-  std::unique_ptr<ops::Weight> q, k, v, o;      // [heads*d, hidden] [kv*d, hidden] x2 [hidden, heads*d]
+  std::unique_ptr<ops::Weight> qkv;             // [(heads + 2 kv)*d, hidden]
+  std::unique_ptr<ops::Weight> q, kv;           // its parts
+  std::unique_ptr<ops::Weight> o;               // [hidden, heads*d]
   std::unique_ptr<ops::Weight> gate, up, down;  // [ff, hidden] x2 [hidden, ff]
 };
 
@@ -56,8 +58,7 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
       x_(backend),
       selected_(backend),
       act_(backend),
-      q_(backend),
-      kv_rows_(backend),
+      qkv_(backend),
       delta_(backend),
       gate_up_(backend),
       gated_(backend),
@@ -66,15 +67,21 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
   const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
   for (size_t i = 0; i < c.layers; ++i) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
+    const auto view = [&](const char* name, size_t rows, size_t cols) {
+      return checkpoint.tensor(prefix + name + ".weight", rows, cols);
+    };
     const auto matrix = [&](const char* name, size_t rows, size_t cols) {
-      return backend.prepare(checkpoint.tensor(prefix + name + ".weight", rows, cols));
+      return backend.prepare(view(name, rows, cols));
     };
     auto layer = std::make_unique<Layer>(backend);
     load_vector(backend, checkpoint, prefix + "input_layernorm.weight", c.hidden, layer->attention_norm);
     load_vector(backend, checkpoint, prefix + "post_attention_layernorm.weight", c.hidden, layer->mlp_norm);
-    layer->q = matrix("self_attn.q_proj", q_width, c.hidden);
-    layer->k = matrix("self_attn.k_proj", kv_width, c.hidden);
-    layer->v = matrix("self_attn.v_proj", kv_width, c.hidden);
+    const TensorView qkv[] = {view("self_attn.q_proj", q_width, c.hidden),
+                              view("self_attn.k_proj", kv_width, c.hidden),
+                              view("self_attn.v_proj", kv_width, c.hidden)};
+    layer->qkv = backend.prepare(qkv);
+    layer->q = backend.part(*layer->qkv, 0, 1);
+    layer->kv = backend.part(*layer->qkv, 1, 2);
     layer->o = matrix("self_attn.o_proj", c.hidden, q_width);
     layer->gate = matrix("mlp.gate_proj", c.intermediate, c.hidden);
     layer->up = matrix("mlp.up_proj", c.intermediate, c.hidden);
@@ -191,6 +198,7 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass&
   void* act =
       act_.ensure(rows * std::max(hidden, config_.heads * config_.head_dim) * dtype_size(backend_.dtype()));
   float* delta = delta_.floats(rows * hidden);
+  qkv_.floats(rows * layers_.front()->qkv->rows());
   backend_.embed(embedding_, tokens, x);
 
   std::span<const ops::RowRun> queries = runs;
@@ -199,10 +207,12 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass&
     const Layer& layer = *layers_[i];
     backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows,
                       hidden, act);
-    append_keys(layer, i, runs, rows, pass.row_class);
-    if (i + 1 == pass.blocks) {
-      // The last layer's keys and values are needed from every row, the rest of it only from the rows
-      // returned.
+    // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
+    // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
+    const bool last = i + 1 == pass.blocks;
+    const ops::Weight* projection = last ? layer.kv.get() : layer.qkv.get();
+    project(*projection, i, runs, rows, pass.row_class);
+    if (last) {
       if (wanted.empty()) return out_row;
       float* selected =
           pass.residual ? out_.floats() + out_row * hidden : selected_.floats(wanted.size() * hidden);
@@ -211,8 +221,10 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass&
       queries = wanted_runs;
       n = wanted.size();
       backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
+      projection = layer.q.get();
+      backend_.linear(act, n, *projection, qkv_.floats(), projection->rows(), pass.row_class);
     }
-    attend(layer, i, queries, n, pass.row_class);
+    attend(layer, i, queries, n, projection->rows(), pass.row_class);
     backend_.add_norm(x, delta, layer.mlp_norm.floats(), config_.rms_eps, n, hidden, act);
     feed_forward(layer, n, pass.row_class);
   }
@@ -223,23 +235,19 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass&
   return out_row + n;
 }
 
-// act -> keys and values of this layer, appended to the cache.
-void Decoder::append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n,
-                          ops::RowClass row_class) {
-  const size_t width = config_.kv_heads * config_.head_dim;
-  float* kv = kv_rows_.floats(n * 2 * width);
-  backend_.linear(act_.get(), n, *layer.k, kv, 2 * width, row_class);
-  backend_.linear(act_.get(), n, *layer.v, kv + width, 2 * width, row_class);
-  backend_.append_kv(kv, kv + width, 2 * width, runs, index, kv_.store());
+// act -> qkv_, whose last columns are keys and values of layer `index`; those go to the cache.
+void Decoder::project(const ops::Weight& projection, size_t index, std::span<const ops::RowRun> runs,
+                      size_t n, ops::RowClass row_class) {
+  const size_t width = config_.kv_heads * config_.head_dim, ld = projection.rows();
+  backend_.linear(act_.get(), n, projection, qkv_.floats(), ld, row_class);
+  const float* keys = qkv_.floats() + ld - 2 * width;
+  backend_.append_kv(keys, keys + width, ld, runs, index, kv_.store());
 }
 
-// act -> delta through the attention block.
+// Queries in qkv_, with leading dimension ld -> delta through the attention block.
 void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n,
-                     ops::RowClass row_class) {
-  const size_t width = config_.heads * config_.head_dim;
-  float* q = q_.floats(n * width);
-  backend_.linear(act_.get(), n, *layer.q, q, width, row_class);
-  backend_.attention(q, width, config_.heads, queries, index, kv_.store(), act_.get(), row_class);
+                     size_t ld, ops::RowClass row_class) {
+  backend_.attention(qkv_.floats(), ld, config_.heads, queries, index, kv_.store(), act_.get(), row_class);
   backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden, row_class);
 }
 

@@ -92,9 +92,9 @@ class Decoder {
   void ensure_rope(size_t positions);
   size_t run(std::span<const Chunk> chunks, const Pass& pass);
   size_t run_pass(std::span<const Piece> pieces, size_t rows, const Pass& pass, size_t out_row);
-  void append_keys(const Layer& layer, size_t index, std::span<const ops::RowRun> runs, size_t n,
-                   ops::RowClass row_class);
-  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n,
+  void project(const ops::Weight& projection, size_t index, std::span<const ops::RowRun> runs, size_t n,
+               ops::RowClass row_class);
+  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n, size_t ld,
               ops::RowClass row_class);
   void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class);
 
@@ -107,7 +107,7 @@ class Decoder {
   KvCache kv_;
   size_t rope_positions_ = 0;
   // One pass's activations, [rows, .] each.
-  DeviceBuffer x_, selected_, act_, q_, kv_rows_, delta_, gate_up_, gated_, out_;
+  DeviceBuffer x_, selected_, act_, qkv_, delta_, gate_up_, gated_, out_;
 };
 
 }  // namespace carbon

@@ -290,12 +290,6 @@ void is_invariant(Checks& checks, const Machine& machine, const Way& way, const 
   checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
 }
 
-size_t free_memory() {
-  size_t free = 0, total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
-  return free;
-}
-
 /// Batches of 1 or 2 sequences of up to 60 tokens, with a fork each: once all kinds have been, no batch
 /// leaves anything behind.
 void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
