@@ -45,8 +45,8 @@ enum class RowClass {
   decode,   // what is generated, and proposals verified on the way. Few rows, bound by the weights' bytes
 };
 
-/// A matrix [rows = outputs, cols = inputs] made ready for linear(). The view it was made from must outlive
-/// it.
+/// A matrix [rows = outputs, cols = inputs] made ready for linear(), or several of the same width, whose
+/// outputs follow one another. The views it was made from must outlive it.
 class Weight {
  public:
   virtual ~Weight() = default;
@@ -135,10 +135,19 @@ class Backend {
   /// f32 or bf16: the type of "act" buffers, of the KV cache and of matrix product inputs.
   virtual DType dtype() const = 0;
 
+  /// Rows of activations that keep the device busy, and not many more: what a caller who has more of them
+  /// should run at a time.
+  virtual size_t pass_rows() const = 0;
+
   virtual void* allocate(size_t bytes) = 0;  // device memory, 64-byte aligned, zeroed
   virtual void release(void* memory) = 0;
 
-  virtual std::unique_ptr<Weight> prepare(const TensorView& matrix) = 0;
+  /// One weight of the matrices, in their order.
+  virtual std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices) = 0;
+  std::unique_ptr<Weight> prepare(const TensorView& matrix) { return prepare(std::span(&matrix, 1)); }
+  /// Matrices [first, first + count) of those that `whole` was made from, in the memory of `whole`, which may
+  /// go before it. A product by the part and one by the whole may have another order of sums each.
+  virtual std::unique_ptr<Weight> part(const Weight& whole, size_t first, size_t count) = 0;
   virtual std::unique_ptr<KvStore> kv_store(const KvShape& shape) = 0;
   /// Fixes the rotary table for positions [0, positions).
   virtual void set_rope(const RopeParams& rope, size_t positions) = 0;
@@ -171,7 +180,7 @@ class Backend {
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;
 
   /// linear() by `gate` and by `up`, of the same shape, and swiglu() of the two, to the same bits: out [n,
-  /// gate.rows()] in the activation type. `gate_up` is scratch, f32 [n, 2 * gate.rows()]; `out` overlaps
+  /// gate.rows()] in the activation type. `gate_up` is scratch, swiglu_scratch() floats of it; `out` overlaps
   /// neither it nor act. A backend that need not store the two products in between has its own.
   virtual void linear_swiglu(const void* act, size_t n, const Weight& gate, const Weight& up, float* gate_up,
                              void* out, RowClass row_class = RowClass::prefill) {
@@ -179,6 +188,10 @@ class Backend {
     linear(act, n, gate, gate_up, 2 * width, row_class);
     linear(act, n, up, gate_up + width, 2 * width, row_class);
     swiglu(gate_up, n, width, out);
+  }
+  /// Floats that linear_swiglu() of these needs.
+  virtual size_t swiglu_scratch(size_t n, const Weight& gate, const Weight&, RowClass) const {
+    return n * 2 * gate.rows();
   }
 
   /// out[i, :] = x[rows[i], :], f32 [rows.size(), width].

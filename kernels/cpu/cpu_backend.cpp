@@ -19,6 +19,7 @@
 #include "kernels/cpu/cpu_onednn.hpp"
 #include "kernels/cpu/cpu_rope.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
+#include "kernels/joined.hpp"
 #include "kernels/ops.hpp"
 #include "src/util/error.hpp"
 
@@ -28,6 +29,8 @@ namespace {
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
 constexpr const char* kNumerics = "2";
 
+// Enough for the full rate of products, few enough that activations stay small beside the weights.
+constexpr size_t kPassRows = 2048;
 constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
@@ -47,12 +50,13 @@ class CpuBackend final : public ops::Backend {
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
 
+  size_t pass_rows() const override { return kPassRows; }
+
   void* allocate(size_t bytes) override;
   void release(void* memory) override { FreeMemory()(memory); }
 
-  std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override {
-    return std::make_unique<CpuWeight>(kernels_, matrix, dtype_, onednn_.get(), threads_);
-  }
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
+  std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override {
     return std::make_unique<CpuKvStore>(shape, dtype_);
   }
@@ -70,6 +74,8 @@ class CpuBackend final : public ops::Backend {
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
+  size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                        ops::RowClass row_class) const override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void upload(const float* host, size_t count, float* device) override {
     if (count != 0) std::memcpy(device, host, count * sizeof(float));
@@ -226,6 +232,24 @@ const CpuWeight& own(const ops::Weight& w) {
   return *weight;
 }
 
+std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> matrices) {
+  const size_t rows = ops::joined_rows(matrices);
+  CpuWeight::Matrices made;
+  for (const TensorView& matrix : matrices)
+    made.push_back(std::make_shared<CpuMatrix>(kernels_, matrix, dtype_, onednn_.get(), threads_));
+  return std::make_unique<CpuWeight>(std::move(made), rows, matrices.front().cols);
+}
+
+std::unique_ptr<ops::Weight> CpuBackend::part(const ops::Weight& whole, size_t first, size_t count) {
+  const CpuWeight::Matrices& all = own(whole).matrices();
+  ops::check_part(first, count, all.size());
+  const auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+  CpuWeight::Matrices some(begin, begin + static_cast<ptrdiff_t>(count));
+  size_t rows = 0;
+  for (const auto& matrix : some) rows += matrix->rows();
+  return std::make_unique<CpuWeight>(std::move(some), rows, whole.cols());
+}
+
 void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
                         ops::RowClass) {
   const CpuWeight& weight = own(w);
@@ -233,10 +257,12 @@ void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* 
     throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
                               std::to_string(w.rows()) + " outputs of the weight");
   if (n == 0) return;
-  if (weight.onednn() != nullptr)
-    weight.onednn()->multiply(static_cast<const bf16*>(act), n, out, ld_out);
-  else
-    own_linear(act, n, weight, out, ld_out);
+  float* to = out;
+  for (const auto& matrix : weight.matrices()) {
+    if (matrix->onednn() != nullptr) matrix->onednn()->multiply(static_cast<const bf16*>(act), n, to, ld_out);
+    to += matrix->rows();
+  }
+  if (weight.panels() > 0) own_linear(act, n, weight, out, ld_out);
 }
 
 CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_t k) {
@@ -264,35 +290,49 @@ void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float
   const Activations a = activations(act, n, w.cols());
   parallel_panels(n, w.panels(), n * w.rows() * w.cols(),
                   [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
-                    kernels_.linear({a.row(row), a.type, w.panel(panel), w.type(), rows, w.cols(),
-                                     w.outputs_from(panel, panel_end),
-                                     out + row * ld_out + w.first_output(panel), ld_out});
+                    float* to = out + row * ld_out;
+                    for (const auto& m : w.matrices()) {  // `panel` counts from the matrix's first
+                      const size_t begin = std::min(panel, m->panels()),
+                                   end = std::min(panel_end, m->panels());
+                      if (begin < end)
+                        kernels_.linear({a.row(row), a.type, m->panel(begin), m->type(), rows, w.cols(),
+                                         m->outputs_from(begin, end), to + m->first_output(begin), ld_out});
+                      panel -= begin;
+                      panel_end -= end;
+                      to += m->rows();
+                    }
                   });
 }
 
 void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                                float* gate_up, void* out, ops::RowClass row_class) {
-  const CpuWeight &g = own(gate), &u = own(up);
-  if (g.onednn() != nullptr || u.onednn() != nullptr)
-    return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
+  const CpuMatrix *const g = own(gate).single(), *const u = own(up).single();
+  if (g == nullptr || u == nullptr) return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
   if (n == 0) return;
-  const Activations a = activations(act, n, g.cols());
+  const size_t k = gate.cols();
+  const Activations a = activations(act, n, k);
   need_scratch(2 * kLinearRows * kernels_.panel_outputs * sizeof(float));
   const auto gated = [&](size_t row, size_t rows, size_t panel, float* both) {
-    const size_t width = g.outputs_from(panel, panel + 1);
-    kernels_.linear({a.row(row), a.type, g.panel(panel), g.type(), rows, g.cols(), width, both, 2 * width});
+    const size_t width = g->outputs_from(panel, panel + 1);
+    kernels_.linear({a.row(row), a.type, g->panel(panel), g->type(), rows, k, width, both, 2 * width});
     kernels_.linear(
-        {a.row(row), a.type, u.panel(panel), u.type(), rows, u.cols(), width, both + width, 2 * width});
+        {a.row(row), a.type, u->panel(panel), u->type(), rows, k, width, both + width, 2 * width});
     for (size_t i = 0; i < rows; ++i)
-      kernels_.swiglu(both + i * 2 * width, 1, width, at(out, (row + i) * g.rows() + g.first_output(panel)),
+      kernels_.swiglu(both + i * 2 * width, 1, width, at(out, (row + i) * g->rows() + g->first_output(panel)),
                       dtype_);
   };
   // Both products of a panel are in a cache when they are joined, and never in memory.
-  parallel_panels(n, g.panels(), 2 * n * g.rows() * g.cols(),
+  parallel_panels(n, g->panels(), 2 * n * g->rows() * k,
                   [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
                     for (; panel < panel_end; ++panel)
                       gated(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
                   });
+}
+
+size_t CpuBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                  ops::RowClass row_class) const {
+  const bool fused = own(gate).single() != nullptr && own(up).single() != nullptr;
+  return fused ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
 }
 
 const float* CpuBackend::widened(const void* act, size_t n, size_t k) {

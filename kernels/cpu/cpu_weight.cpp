@@ -71,12 +71,9 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
 
 }  // namespace
 
-CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn,
+CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn,
                      int threads)
-    : Weight(matrix.rows, matrix.cols), type_(matrix.dtype), panel_outputs_(kernels.panel_outputs) {
-  if (matrix.data == nullptr || matrix.rows == 0 || matrix.cols == 0)
-    throw Error("prepare", "an empty weight matrix: " + std::to_string(matrix.rows) + " x " +
-                               std::to_string(matrix.cols));
+    : rows_(matrix.rows), type_(matrix.dtype), panel_outputs_(kernels.panel_outputs) {
   const void* data = matrix.data;
   Memory copy;
   if (act_type == DType::bf16 && matrix.dtype != DType::bf16) {
@@ -92,6 +89,16 @@ CpuWeight::CpuWeight(const Kernels& kernels, const TensorView& matrix, DType act
     panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
   }
   if (matrix.mapped_file) give_back(matrix);
+}
+
+size_t CpuWeight::panels() const {
+  size_t count = 0;
+  for (const auto& matrix : matrices_) count += matrix->panels();
+  return count;
+}
+
+const CpuMatrix* CpuWeight::single() const {
+  return matrices_.size() == 1 && matrices_.front()->panels() > 0 ? matrices_.front().get() : nullptr;
 }
 
 Memory pack_panels(const void* matrix, DType type, size_t rows, size_t cols, size_t outputs, bool pairs,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
 #include "kernels/cuda/weight.hpp"
+#include "kernels/joined.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -40,10 +42,13 @@ class CudaBackend final : public ops::Backend {
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
 
+  size_t pass_rows() const override { return cuda::pass_rows(mma_device_.multiprocessors); }
+
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
 
-  std::unique_ptr<ops::Weight> prepare(const TensorView& matrix) override;
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
+  std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override;
   void set_rope(const ops::RopeParams& rope, size_t positions) override;
 
@@ -54,6 +59,8 @@ class CudaBackend final : public ops::Backend {
               ops::RowClass row_class) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
+  size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                        ops::RowClass row_class) const override;
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
@@ -74,6 +81,9 @@ class CudaBackend final : public ops::Backend {
  private:
   Stream& stream() const { return device_->stream(); }
   void linear_mma(const LinearCall& call) const;
+  /// The tile of a product that keeps gate and up in registers, where that is possible and of use.
+  std::optional<MmaTile> swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                     ops::RowClass row_class) const;
   bool uses_mma(const ops::KvShape& shape, size_t heads) const;
   void attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs);
   const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
@@ -116,7 +126,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       logits_(device_, "logits"),
       results_(device_, "results"),
       draws_(device_, "draws") {
-  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_);
+  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_, pass_rows());
 }
 
 std::string CudaBackend::device_kind() const {
@@ -139,9 +149,23 @@ void CudaBackend::release(void* memory) {
   cudaFree(memory);
 }
 
-std::unique_ptr<ops::Weight> CudaBackend::prepare(const TensorView& matrix) {
+const CudaWeight& own(const ops::Weight& w) {
+  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
+  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
+  return *weight;
+}
+
+std::unique_ptr<ops::Weight> CudaBackend::prepare(std::span<const TensorView> matrices) {
+  const size_t rows = ops::joined_rows(matrices);
   device_->use();
-  return std::make_unique<CudaWeight>(device_, matrix, dtype_, tensor_cores_, library_.get());
+  return std::make_unique<CudaWeight>(device_, matrices, rows, dtype_, tensor_cores_, library_.get());
+}
+
+std::unique_ptr<ops::Weight> CudaBackend::part(const ops::Weight& whole, size_t first, size_t count) {
+  const CudaWeight& weight = own(whole);
+  ops::check_part(first, count, weight.matrices());
+  device_->use();
+  return std::make_unique<CudaWeight>(weight, first, count, library_.get());
 }
 
 std::unique_ptr<ops::KvStore> CudaBackend::kv_store(const ops::KvShape& shape) {
@@ -212,14 +236,12 @@ void CudaBackend::download(const float* device, size_t count, float* host) {
   device_->copy_out(host, device, count * sizeof(float));
 }
 
-const CudaWeight& own(const ops::Weight& w) {
-  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
-  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
-  return *weight;
-}
-
 bool misaligned(const void* p) {
   return reinterpret_cast<uintptr_t>(p) % 16 != 0;
+}
+
+void check_aligned(const void* act) {
+  if (misaligned(act)) throw Error("linear", "activations must be aligned to 16 bytes");
 }
 
 void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
@@ -231,8 +253,7 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
                               std::to_string(w.rows()) + " outputs of the weight");
   if (n == 0) return;
   const LinearCall call{act, weight.data(), n, w.rows(), w.cols(), out, ld_out};
-  if (product != CudaWeight::Product::plain && misaligned(act))
-    throw Error("linear", "activations must be aligned to 16 bytes");
+  if (product != CudaWeight::Product::plain) check_aligned(act);
   device_->use();
   switch (product) {
     case CudaWeight::Product::plain:
@@ -257,15 +278,29 @@ void CudaBackend::linear_mma(const LinearCall& call) const {
 
 void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                                 float* gate_up, void* out, ops::RowClass row_class) {
+  const std::optional<MmaTile> tile = swiglu_tile(n, gate, up, row_class);
+  if (!tile) return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
+  if (n == 0) return;
+  check_aligned(act);
+  device_->use();
+  run_swiglu_stream(stream(), {act, own(gate).data(), own(up).data(), n, gate.rows(), gate.cols(), out},
+                    *tile);
+}
+
+size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                   ops::RowClass row_class) const {
+  return swiglu_tile(n, gate, up, row_class) ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
+}
+
+std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                                ops::RowClass row_class) const {
   const CudaWeight &g = own(gate), &u = own(up);
   const bool fits = g.product(row_class) == CudaWeight::Product::mma && g.rows() == u.rows() &&
                     u.product(row_class) == CudaWeight::Product::mma && g.cols() == u.cols();
+  if (!fits) return std::nullopt;
   const MmaTile tile = choose_mma_tile(n, g.rows() + u.rows(), mma_device_, kSwigluOutputs);
   // Many rows are bound by the tensor cores, which the large tile uses better.
-  if (n == 0 || !fits || tile == kLargeTile || misaligned(act))
-    return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
-  device_->use();
-  run_swiglu_stream(stream(), {act, g.data(), u.data(), n, g.rows(), g.cols(), out}, tile);
+  return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }
 
 const CudaKvStore& CudaBackend::check_runs(const char* function, std::span<const ops::RowRun> runs,

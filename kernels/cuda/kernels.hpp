@@ -22,8 +22,8 @@ namespace carbon::cuda {
 /// x[i, :] = table[slots[i], :] widened to f32; table [., width] of f32, bf16 or f16.
 void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
                 float* x);
-/// to[i] = from[i] as bf16, to nearest even; from of f32 or f16.
-void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* to);
+/// to[i] = from[i] as f32, or as bf16 to nearest even.
+void run_convert(Stream& stream, const void* from, DType type, size_t n, void* to, DType to_type);
 /// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
 void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
                   size_t width, void* act, DType act_type);

@@ -27,8 +27,8 @@ __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t widt
   }
 }
 
-template <class T>
-__global__ void to_bf16_kernel(const T* from, size_t n, Bf16* to) {
+template <class T, class To>
+__global__ void convert_kernel(const T* from, size_t n, To* to) {
   begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)
@@ -179,6 +179,17 @@ void run_swiglu_to(Stream& stream, const float* gate_up, size_t n, size_t width,
     launch(swiglu_kernel<Act, 1>, grid, kThreads, 0, stream, gate_up, width, to);
 }
 
+template <class To>
+void convert_to(Stream& stream, const void* from, DType type, size_t n, To* to) {
+  const dim3 grid(blocks(n, size_t{16} * kThreads));
+  if (type == DType::f32)
+    launch(convert_kernel<float, To>, grid, kThreads, 0, stream, static_cast<const float*>(from), n, to);
+  else if (type == DType::bf16)
+    launch(convert_kernel<Bf16, To>, grid, kThreads, 0, stream, static_cast<const Bf16*>(from), n, to);
+  else
+    launch(convert_kernel<F16, To>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, to);
+}
+
 }  // namespace
 
 void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
@@ -191,13 +202,11 @@ void run_gather(Stream& stream, const void* table, DType type, const uint32_t* s
     run_gather_of<F16>(stream, table, slots, n, width, x);
 }
 
-void run_to_bf16(Stream& stream, const void* from, DType type, size_t n, void* to) {
-  const dim3 grid(blocks(n, size_t{16} * kThreads));
-  auto* const out = static_cast<Bf16*>(to);
-  if (type == DType::f32)
-    launch(to_bf16_kernel<float>, grid, kThreads, 0, stream, static_cast<const float*>(from), n, out);
+void run_convert(Stream& stream, const void* from, DType type, size_t n, void* to, DType to_type) {
+  if (to_type == DType::bf16)
+    convert_to(stream, from, type, n, static_cast<Bf16*>(to));
   else
-    launch(to_bf16_kernel<F16>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, out);
+    convert_to(stream, from, type, n, static_cast<float*>(to));
 }
 
 void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,

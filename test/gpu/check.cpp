@@ -1,5 +1,7 @@
 #include "test/gpu/check.hpp"
 
+#include <cuda_runtime.h>
+
 #include <bit>
 
 namespace carbon::gpu_test {
@@ -37,6 +39,12 @@ void Checks::refused(const std::function<void()>& body, const std::string& text)
     that(std::string(error.what()).find(text) != std::string::npos,
          std::string("says \"") + error.what() + "\" without \"" + text + "\"");
   }
+}
+
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) throw Error("free_memory", "the device does not say");
+  return free;
 }
 
 Array::Array(ops::Backend& backend, size_t bytes)

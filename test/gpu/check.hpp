@@ -88,6 +88,9 @@ class Array {
   void* memory_;
 };
 
+/// Bytes of device memory that nobody has.
+size_t free_memory();
+
 /// Unit roundoff of what an act buffer stores.
 inline double act_epsilon(DType type) {
   return type == DType::bf16 ? 0x1p-8 : 0x1p-24;

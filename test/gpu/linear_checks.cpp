@@ -205,7 +205,8 @@ void linear_swiglu_agrees(Checks& checks, ops::Backend& backend, const std::vect
       backend.linear(act.get(), s.n, *gate, gate_up.floats(), 2 * s.outputs, row_class);
       backend.linear(act.get(), s.n, *up, gate_up.floats() + s.outputs, 2 * s.outputs, row_class);
       backend.swiglu(gate_up.floats(), s.n, s.outputs, want.get());
-      backend.linear_swiglu(act.get(), s.n, *gate, *up, gate_up.floats(), got.get(), row_class);
+      const Array scratch(backend, backend.swiglu_scratch(s.n, *gate, *up, row_class) * sizeof(float));
+      backend.linear_swiglu(act.get(), s.n, *gate, *up, scratch.floats(), got.get(), row_class);
       checks.that(same_bits(want.bytes(s.n * s.outputs * size), got.bytes(s.n * s.outputs * size)),
                   name(row_class) + ", " + std::to_string(s.n) + " rows");
     }
@@ -236,11 +237,16 @@ void report_library(const Machine& machine) {
     size_t hidden, queries, keys, intermediate;
   } kModels[] = {{1024, 1024, 512, 3072}, {3072, 3072, 384, 8448}, {4096, 4096, 1024, 14336}};
   const auto device = std::make_shared<const cuda::Device>(machine.device);
-  const auto library = cuda::make_matmul(device);
+  const auto library =
+      cuda::make_matmul(device, cuda::pass_rows(static_cast<size_t>(device->multiprocessors())));
   for (const auto& m : kModels) {
-    const std::pair<size_t, size_t> products[] = {{m.queries, m.hidden},      {m.keys, m.hidden},
-                                                  {m.hidden, m.queries},      {m.intermediate, m.hidden},
-                                                  {m.hidden, m.intermediate}, {ops::kKmers, m.hidden}};
+    const std::pair<size_t, size_t> products[] = {{m.queries + 2 * m.keys, m.hidden},
+                                                  {m.queries, m.hidden},
+                                                  {2 * m.keys, m.hidden},
+                                                  {m.hidden, m.queries},
+                                                  {m.intermediate, m.hidden},
+                                                  {m.hidden, m.intermediate},
+                                                  {ops::kKmers, m.hidden}};
     for (const auto& [outputs, k] : products) {
       const cuda::Memory weight(device, outputs * k * sizeof(bf16), "a check");
       cuda::fill_random(*device, weight.get(), outputs * k);
@@ -250,11 +256,66 @@ void report_library(const Machine& machine) {
   }
 }
 
+/// Columns [first, first + count) of rows with leading dimension ld.
+std::vector<float> columns(const std::vector<float>& rows, size_t ld, size_t first, size_t count) {
+  std::vector<float> some;
+  for (size_t at = first; at < rows.size(); at += ld)
+    some.insert(some.end(), rows.begin() + static_cast<ptrdiff_t>(at),
+                rows.begin() + static_cast<ptrdiff_t>(at + count));
+  return some;
+}
+
+/// Several matrices as one weight, and parts of it: right, and of own kernels the bits of each matrix alone.
+/// Parts take no memory.
+void joined_agrees(Checks& checks, ops::Backend& backend, bool library) {
+  Random random(16);
+  const size_t n = 70, k = 136, widths[] = {12, 64, 40}, all = 12 + 64 + 40, ld = all + 4;
+  const Stored a = stored(backend.dtype(), random.vector(n * k));
+  const Array act(backend, a.data(), n * k * dtype_size(a.type));
+  std::vector<Stored> stores;
+  std::vector<TensorView> views;
+  for (const DType type : {DType::bf16, DType::f32, DType::f16}) {
+    stores.push_back(stored(type, random.vector(widths[views.size()] * k)));
+    views.push_back({stores.back().data(), type, widths[views.size()], k});
+  }
+  const auto whole = backend.prepare(views);
+  const size_t before = free_memory();
+  const auto first = backend.part(*whole, 0, 1), rest = backend.part(*whole, 1, 2);
+  checks.that(free_memory() == before, "parts take memory");
+  const auto product = [&](const ops::Weight& weight, ops::RowClass row_class) {
+    const Array out(backend, std::vector<float>(n * ld, -7.0f));
+    backend.linear(act.get(), n, weight, out.floats(), ld, row_class);
+    const std::vector<float> rows = out.read(n * ld), beyond(n * (ld - weight.rows()), -7.0f);
+    checks.that(columns(rows, ld, weight.rows(), ld - weight.rows()) == beyond, "written beyond a row");
+    return rows;
+  };
+  for (const ops::RowClass row_class : kClasses) {
+    const std::vector<float> joined = product(*whole, row_class),
+                             apart[] = {product(*first, row_class), product(*rest, row_class)};
+    for (size_t j = 0, column = 0; j < 3; column += widths[j++]) {
+      const Stored w = backend.dtype() == DType::bf16 ? stored(DType::bf16, stores[j].value) : stores[j];
+      const std::vector<float> want =
+          columns(product(*backend.prepare(views[j]), row_class), ld, 0, widths[j]);
+      for (const std::vector<float>& got :
+           {columns(joined, ld, column, widths[j]),
+            columns(apart[std::min<size_t>(j, 1)], ld, j == 2 ? widths[1] : 0, widths[j])}) {
+        check_product(checks, a, w, {n, widths[j], k}, got, widths[j]);
+        if (!library || row_class == ops::RowClass::decode)
+          checks.that(same_bits(got, want), "matrix " + std::to_string(j) + ", " + name(row_class));
+      }
+    }
+  }
+}
+
 void refuses(Checks& checks, ops::Backend& backend) {
   const std::vector<float> data(64);
   checks.refused([&] { backend.prepare({data.data(), DType::f32, 0, 4}); }, "empty weight");
   checks.refused([&] { backend.prepare({nullptr, DType::f32, 3, 4}); }, "empty weight");
+  checks.refused([&] { backend.prepare(std::span<const TensorView>()); }, "no matrices");
+  const TensorView uneven[] = {{data.data(), DType::f32, 3, 4}, {data.data(), DType::f32, 4, 3}};
+  checks.refused([&] { backend.prepare(uneven); }, "4 and 3 columns");
   const auto weight = backend.prepare({data.data(), DType::f32, 4, 16});
+  checks.refused([&] { backend.part(*weight, 0, 2); }, "of a weight of 1");
   const Array out(backend, data);
   checks.refused([&] { backend.linear(out.get(), 1, *weight, out.floats(), 3); }, "leading dimension");
   const auto other = ops::make_cpu_backend({DType::f32, 1, ops::OneDnnUse::never, "generic"});
@@ -293,6 +354,7 @@ void check_linear(Checks& checks, const Machine& machine) {
     run("linear_swiglu is linear and swiglu to the bit", [&] {
       linear_swiglu_agrees(checks, *backend, {{1, 24, 48}, {7, 33, 72}, {64, 40, 136}, {130, 12, 40}});
     });
+    run("linear: matrices joined in one weight", [&] { joined_agrees(checks, *backend, way.library); });
     run("linear lets NaN through to its own row", [&] { not_finite_stays(checks, *backend); });
     run("linear refuses what it cannot do", [&] { refuses(checks, *backend); });
   }

@@ -97,6 +97,52 @@ TEST_CASE("linear has the same bits for any number of threads and rows") {
     }
 }
 
+TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each alone") {
+  const size_t widths[] = {5, 100, 64, 33}, k = 600, m = 23, ld = 5 + 100 + 64 + 33 + 3;
+  for (const Way& way : ways())
+    for (const DType act : {DType::bf16, DType::f32}) {
+      if (way.onednn && act != DType::bf16) continue;
+      const auto backend = way.make(act, 2);
+      Random random(16);
+      const Stored a = stored(act, random.vector(m * k));
+      std::vector<Stored> stores;
+      std::vector<TensorView> views;
+      std::vector<std::vector<float>> alone;  // [m, width] each
+      for (const size_t width : widths) {
+        // Of different types, each of which is kept in f32 mode.
+        const DType type = stores.size() == 1 ? DType::f32 : DType::bf16;
+        stores.push_back(stored(type, random.vector(width * k)));
+        views.push_back({stores.back().data(), type, width, k});
+      }
+      for (const TensorView& view : views) {
+        alone.emplace_back(m * view.rows);
+        backend->linear(a.data(), m, *backend->prepare(view), alone.back().data(), view.rows);
+      }
+      auto whole = backend->prepare(views);
+      CHECK(whole->rows() == ld - 3);
+      const auto same = [&](const ops::Weight& weight, size_t first, size_t count) {
+        std::vector<float> out(m * ld, -7.0f);
+        backend->linear(a.data(), m, weight, out.data(), ld);
+        bool all = true;
+        for (size_t i = 0; i < m; ++i) {
+          const float* at = &out[i * ld];
+          for (size_t j = first; j < first + count; at += widths[j++])
+            all = all && same_bits(at, &alone[j][i * widths[j]], widths[j]);
+          for (; at < &out[i * ld] + ld; ++at) all = all && *at == -7.0f;  // nothing beyond its outputs
+        }
+        return all;
+      };
+      INFO(way.name(), " ", dtype_name(act));
+      CHECK(same(*whole, 0, 4));
+      const auto first = backend->part(*whole, 0, 1), middle = backend->part(*whole, 1, 2),
+                 last = backend->part(*middle, 1, 1);
+      whole.reset();  // parts do without it
+      CHECK(same(*first, 0, 1));
+      CHECK(same(*middle, 1, 2));
+      CHECK(same(*last, 2, 1));
+    }
+}
+
 TEST_CASE("both products of a SwiGLU and their gate have the bits of the three operations") {
   for (const Way& way : ways())
     for (const DType type : {DType::bf16, DType::f32}) {
@@ -111,7 +157,9 @@ TEST_CASE("both products of a SwiGLU and their gate have the bits of the three o
       for (const size_t n : {1, 7, 23, 400}) {
         std::vector<float> both(n * 2 * width);
         std::vector<uint8_t> joined(n * width * dtype_size(type)), apart(joined.size());
-        backend->linear_swiglu(a.data(), n, *g, *u, both.data(), joined.data());
+        const bool stored = backend->swiglu_scratch(n, *g, *u, ops::RowClass::prefill) > 0;
+        CHECK(stored == way.onednn);  // own kernels never store both products
+        backend->linear_swiglu(a.data(), n, *g, *u, stored ? both.data() : nullptr, joined.data());
         backend->Backend::linear_swiglu(a.data(), n, *g, *u, both.data(), apart.data());
         INFO(way.name(), " ", dtype_name(type), " ", n, " rows");
         CHECK(joined == apart);
@@ -208,7 +256,13 @@ TEST_CASE("linear and prepare refuse what they cannot do") {
   const std::vector<float> data(12);
   CHECK_THROWS_AS(backend->prepare({data.data(), DType::f32, 0, 4}), Error);
   CHECK_THROWS_AS(backend->prepare({nullptr, DType::f32, 3, 4}), Error);
+  CHECK_THROWS_AS(backend->prepare(std::span<const TensorView>()), Error);
+  const TensorView uneven[] = {{data.data(), DType::f32, 3, 4}, {data.data(), DType::f32, 4, 3}};
+  CHECK_THROWS_AS(backend->prepare(uneven), Error);
   const auto weight = backend->prepare({data.data(), DType::f32, 3, 4});
+  CHECK_THROWS_AS(backend->part(*weight, 0, 0), Error);
+  CHECK_THROWS_AS(backend->part(*weight, 1, 1), Error);
+  CHECK_THROWS_AS(backend->part(*weight, 0, 2), Error);
   std::vector<float> out(12);
   CHECK_THROWS_AS(backend->linear(data.data(), 1, *weight, out.data(), 2), Error);
   CHECK_THROWS_AS(ops::cpu_isa("sse9"), Error);
