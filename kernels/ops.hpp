@@ -100,6 +100,10 @@ class Backend {
   /// f32 or bf16: the type of "act" buffers, of the KV cache and of matrix product inputs.
   virtual DType dtype() const = 0;
 
+  /// Rows of activations that keep the device busy, and not many more: what a caller who has more of them
+  /// should run at a time.
+  virtual size_t pass_rows() const = 0;
+
   virtual void* allocate(size_t bytes) = 0;  // device memory, 64-byte aligned, zeroed
   virtual void release(void* memory) = 0;
 
@@ -141,7 +145,7 @@ class Backend {
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;
 
   /// linear() by `gate` and by `up`, of the same shape, and swiglu() of the two, to the same bits: out [n,
-  /// gate.rows()] in the activation type. `gate_up` is scratch, f32 [n, 2 * gate.rows()]; `out` overlaps
+  /// gate.rows()] in the activation type. `gate_up` is scratch, swiglu_scratch() floats of it; `out` overlaps
   /// neither it nor act. A backend that need not store the two products in between has its own.
   virtual void linear_swiglu(const void* act, size_t n, const Weight& gate, const Weight& up, float* gate_up,
                              void* out, RowClass row_class = RowClass::prefill) {
@@ -149,6 +153,10 @@ class Backend {
     linear(act, n, gate, gate_up, 2 * width, row_class);
     linear(act, n, up, gate_up + width, 2 * width, row_class);
     swiglu(gate_up, n, width, out);
+  }
+  /// Floats that linear_swiglu() of these needs.
+  virtual size_t swiglu_scratch(size_t n, const Weight& gate, const Weight&, RowClass) const {
+    return n * 2 * gate.rows();
   }
 
   /// out[i, :] = x[rows[i], :], f32 [rows.size(), width].

@@ -29,6 +29,8 @@ namespace {
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
 constexpr const char* kNumerics = "2";
 
+// Enough for the full rate of products, few enough that activations stay small beside the weights.
+constexpr size_t kPassRows = 2048;
 constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
@@ -47,6 +49,8 @@ class CpuBackend final : public ops::Backend {
 
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
+
+  size_t pass_rows() const override { return kPassRows; }
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override { FreeMemory()(memory); }
@@ -70,6 +74,8 @@ class CpuBackend final : public ops::Backend {
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
+  size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                        ops::RowClass row_class) const override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void upload(const float* host, size_t count, float* device) override {
     if (count != 0) std::memcpy(device, host, count * sizeof(float));
@@ -321,6 +327,12 @@ void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gat
                     for (; panel < panel_end; ++panel)
                       gated(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
                   });
+}
+
+size_t CpuBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                  ops::RowClass row_class) const {
+  const bool fused = own(gate).single() != nullptr && own(up).single() != nullptr;
+  return fused ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
 }
 
 const float* CpuBackend::widened(const void* act, size_t n, size_t k) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,8 @@ class CudaBackend final : public ops::Backend {
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
 
+  size_t pass_rows() const override { return cuda::pass_rows(mma_device_.multiprocessors); }
+
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
 
@@ -56,6 +59,8 @@ class CudaBackend final : public ops::Backend {
               ops::RowClass row_class) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
+  size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                        ops::RowClass row_class) const override;
   void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
                  ops::KvStore& kv) override;
   void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
@@ -74,6 +79,9 @@ class CudaBackend final : public ops::Backend {
  private:
   Stream& stream() const { return device_->stream(); }
   void linear_mma(const LinearCall& call) const;
+  /// The tile of a product that keeps gate and up in registers, where that is possible and of use.
+  std::optional<MmaTile> swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                     ops::RowClass row_class) const;
   bool uses_mma(const ops::KvShape& shape, size_t heads) const;
   void attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs);
   const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
@@ -115,7 +123,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       indices_(device_, "row numbers"),
       logits_(device_, "logits"),
       results_(device_, "results") {
-  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_);
+  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_, pass_rows());
 }
 
 std::string CudaBackend::device_kind() const {
@@ -229,6 +237,10 @@ bool misaligned(const void* p) {
   return reinterpret_cast<uintptr_t>(p) % 16 != 0;
 }
 
+void check_aligned(const void* act) {
+  if (misaligned(act)) throw Error("linear", "activations must be aligned to 16 bytes");
+}
+
 void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
                          ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
@@ -238,8 +250,7 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
                               std::to_string(w.rows()) + " outputs of the weight");
   if (n == 0) return;
   const LinearCall call{act, weight.data(), n, w.rows(), w.cols(), out, ld_out};
-  if (product != CudaWeight::Product::plain && misaligned(act))
-    throw Error("linear", "activations must be aligned to 16 bytes");
+  if (product != CudaWeight::Product::plain) check_aligned(act);
   device_->use();
   switch (product) {
     case CudaWeight::Product::plain:
@@ -264,15 +275,29 @@ void CudaBackend::linear_mma(const LinearCall& call) const {
 
 void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                                 float* gate_up, void* out, ops::RowClass row_class) {
+  const std::optional<MmaTile> tile = swiglu_tile(n, gate, up, row_class);
+  if (!tile) return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
+  if (n == 0) return;
+  check_aligned(act);
+  device_->use();
+  run_swiglu_stream(stream(), {act, own(gate).data(), own(up).data(), n, gate.rows(), gate.cols(), out},
+                    *tile);
+}
+
+size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                   ops::RowClass row_class) const {
+  return swiglu_tile(n, gate, up, row_class) ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
+}
+
+std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                                ops::RowClass row_class) const {
   const CudaWeight &g = own(gate), &u = own(up);
   const bool fits = g.product(row_class) == CudaWeight::Product::mma && g.rows() == u.rows() &&
                     u.product(row_class) == CudaWeight::Product::mma && g.cols() == u.cols();
+  if (!fits) return std::nullopt;
   const MmaTile tile = choose_mma_tile(n, g.rows() + u.rows(), mma_device_, kSwigluOutputs);
   // Many rows are bound by the tensor cores, which the large tile uses better.
-  if (n == 0 || !fits || tile == kLargeTile || misaligned(act))
-    return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
-  device_->use();
-  run_swiglu_stream(stream(), {act, g.data(), u.data(), n, g.rows(), g.cols(), out}, tile);
+  return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }
 
 const CudaKvStore& CudaBackend::check_runs(const char* function, std::span<const ops::RowRun> runs,

@@ -23,6 +23,7 @@ class Matmul {
   virtual void run(const LinearCall& call) = 0;
 };
 
-std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device);
+/// For products of up to `pass_rows` rows.
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device, size_t pass_rows);
 
 }  // namespace carbon::cuda

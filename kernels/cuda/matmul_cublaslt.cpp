@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/cublaslt.hpp"
 #include "kernels/cuda/selftest.hpp"
@@ -20,13 +21,12 @@ namespace {
 
 constexpr size_t kWorkspace = size_t{32} << 20;
 constexpr int kCandidates = 16;
-// The number of rows that algorithms are asked for, and of the self-test's product: a pass of the decoder,
-// the most that it has.
-constexpr size_t kPassRows = 2048;
-// (First, count) of the parts of that product that must have the same bits.
-constexpr std::pair<size_t, size_t> kTestParts[] = {{0, 1},     {2047, 1}, {5, 2},     {3, 17},
-                                                    {40, 64},   {9, 100},  {128, 256}, {100, 683},
-                                                    {42, 1366}, {0, 1024}, {641, 1407}};
+/// (First, count) of the parts of a product of `rows` rows that must have the same bits as in it.
+std::vector<std::pair<size_t, size_t>> test_parts(size_t rows) {
+  return {{0, 1},         {rows - 1, 1},      {5, 2},     {3, 17},   {40, 64},      {9, 100},
+          {128, 256},     {100, 683},         {42, 1366}, {0, 1024}, {7, rows - 7}, {1, rows / 2},
+          {13, rows / 4}, {rows - 1407, 1407}};
+}
 
 /// Algorithms that sum in one piece, for operands aligned to 16 bytes.
 BlasPreference one_piece_preference() {
@@ -56,8 +56,9 @@ bool sums_in_one_piece(const cublasLtMatmulAlgo_t& algorithm) {
 
 class CublasLt final : public Matmul {
  public:
-  explicit CublasLt(std::shared_ptr<const Device> device)
+  CublasLt(std::shared_ptr<const Device> device, size_t pass_rows)
       : device_(std::move(device)),
+        pass_rows_(pass_rows),
         operation_(make_blas_operation()),
         workspace_(device_, kWorkspace, "cuBLASLt"),
         handle_(make_blas_handle()) {}
@@ -93,8 +94,8 @@ class CublasLt final : public Matmul {
 
   Algorithm choose(const void* weight, size_t outputs, size_t k) {
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
-                     b = make_blas_layout(CUDA_R_16BF, k, kPassRows, k),
-                     d = make_blas_layout(CUDA_R_32F, outputs, kPassRows, outputs);
+                     b = make_blas_layout(CUDA_R_16BF, k, pass_rows_, k),
+                     d = make_blas_layout(CUDA_R_32F, outputs, pass_rows_, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
     const cublasStatus_t status =
@@ -102,13 +103,13 @@ class CublasLt final : public Matmul {
                                        one_piece_preference().get(), kCandidates, found.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check_blas(status, "choosing an algorithm");
-    const Memory act(device_, kPassRows * k * sizeof(bf16), "the self-test of a product");
-    const Memory whole(device_, kPassRows * outputs * sizeof(float), "the self-test of a product"),
-        part(device_, kPassRows * outputs * sizeof(float), "the self-test of a product");
-    fill_random(*device_, act.get(), kPassRows * k);
+    const Memory act(device_, pass_rows_ * k * sizeof(bf16), "the self-test of a product");
+    const Memory whole(device_, pass_rows_ * outputs * sizeof(float), "the self-test of a product"),
+        part(device_, pass_rows_ * outputs * sizeof(float), "the self-test of a product");
+    fill_random(*device_, act.get(), pass_rows_ * k);
     for (int i = 0; i < count; ++i)
       if (found[i].state == CUBLAS_STATUS_SUCCESS && sums_in_one_piece(found[i].algo) &&
-          same_bits({act.get(), weight, kPassRows, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
+          same_bits({act.get(), weight, pass_rows_, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
                     found[i].algo))
         return found[i].algo;
     return std::nullopt;
@@ -116,7 +117,7 @@ class CublasLt final : public Matmul {
 
   bool same_bits(const LinearCall& all, float* part, const cublasLtMatmulAlgo_t& algorithm) {
     if (multiply(all, algorithm) != CUBLAS_STATUS_SUCCESS) return false;
-    for (const auto& [first, count] : kTestParts) {
+    for (const auto& [first, count] : test_parts(all.n)) {
       LinearCall some = all;
       some.act = static_cast<const bf16*>(all.act) + first * all.k;
       some.n = count;
@@ -129,6 +130,7 @@ class CublasLt final : public Matmul {
   }
 
   std::shared_ptr<const Device> device_;
+  size_t pass_rows_;  // that algorithms are asked for, and of the self-test's product
   BlasOperation operation_;
   Memory workspace_;
   BlasHandle handle_;
@@ -137,8 +139,8 @@ class CublasLt final : public Matmul {
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device) {
-  return std::make_unique<CublasLt>(std::move(device));
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device, size_t pass_rows) {
+  return std::make_unique<CublasLt>(std::move(device), pass_rows);
 }
 
 }  // namespace carbon::cuda

@@ -9,6 +9,13 @@
 
 namespace carbon::cuda {
 
+/// Rows that a pass of the decoder has at most: 64 a multiprocessor, in steps of 256. Tiles of 128 rows and
+/// 256 outputs, a library's for many rows, then go round all multiprocessors without a rest for a matrix
+/// whose outputs are a multiple of 512; where steps leave one, it is a small part of several rounds.
+constexpr size_t pass_rows(size_t multiprocessors) {
+  return std::max<size_t>(64 * multiprocessors / 256 * 256, 2048);
+}
+
 // The sum over k: steps of kMmaDepth columns; slices of as many whole steps, of which the last ones may have
 // fewer or none. A slice is one chain of tensor-core products over ascending steps, from zero, and slices are
 // added in ascending order.

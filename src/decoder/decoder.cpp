@@ -10,9 +10,8 @@
 namespace carbon {
 namespace {
 
-// Rows of one pass over the layers: enough to reach the matrix products' full rate, few enough that a long
-// chunk's activations stay small. A chunk is cut at pass boundaries, which no row can see.
-constexpr size_t kPassRows = 2048;
+// A pass that does not fit the memory is not divided further than this: too little would be gained.
+constexpr size_t kLeastRows = 256;
 
 // A vector of the checkpoint as f32 in device memory.
 void load_vector(ops::Backend& backend, const Checkpoint& checkpoint, const std::string& name, size_t n,
@@ -24,11 +23,15 @@ void load_vector(ops::Backend& backend, const Checkpoint& checkpoint, const std:
 
 }  // namespace
 
-void* DeviceBuffer::ensure(size_t bytes) {
-  if (bytes <= bytes_) return memory_;
+void DeviceBuffer::reset() {
   backend_->release(memory_);
   memory_ = nullptr;
   bytes_ = 0;
+}
+
+void* DeviceBuffer::ensure(size_t bytes) {
+  if (bytes <= bytes_) return memory_;
+  reset();
   memory_ = backend_->allocate(bytes);
   bytes_ = bytes;
   return memory_;
@@ -43,16 +46,16 @@ struct Decoder::Layer {
   std::unique_ptr<ops::Weight> gate, up, down;  // [ff, hidden] x2 [hidden, ff]
 };
 
-struct Decoder::Piece {
-  const Chunk* chunk = nullptr;
-  size_t begin = 0, end = 0;  // tokens of the chunk
-  size_t position = 0;        // of the chunk's first token
+struct Decoder::Rows {
+  std::vector<uint32_t> tokens, wanted;  // wanted: which of the rows are returned
+  std::vector<ops::RowRun> runs, wanted_runs;
 };
 
 Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend),
       config_(checkpoint.config()),
       embedding_(checkpoint.embedding()),
+      pass_rows_(backend.pass_rows()),
       final_norm_(backend),
       kv_(backend, {config_.layers, config_.kv_heads, config_.head_dim}),
       x_(backend),
@@ -144,6 +147,34 @@ void Decoder::final_norm(float* x, size_t n) {
 // Runs the chunks and returns how many rows out_ holds.
 size_t Decoder::run(std::span<const Chunk> chunks, const Pass& pass) {
   check(chunks);
+  const size_t wanted = make_ready(chunks, pass);
+  size_t out_row = 0;
+  for (Place at; at.chunk < chunks.size();) {
+    Place behind = at;
+    const Rows rows = next_rows(chunks, behind);
+    if (rows.tokens.empty()) break;
+    // A pass that has failed can be run again: nothing but the pages behind its sequences has been written.
+    try {
+      make_room(rows, pass);
+      run_pass(rows, pass, out_row);
+    } catch (const OutOfMemory&) {
+      give_room_back();
+      if (rows.tokens.size() <= kLeastRows) {
+        out_.reset();
+        throw;
+      }
+      pass_rows_ = std::max(rows.tokens.size() / 2, kLeastRows);
+      continue;
+    }
+    at = behind;
+    out_row += rows.wanted.size();
+  }
+  for (const Chunk& chunk : chunks) chunk.sequence->advance(chunk.tokens.size());
+  return wanted;
+}
+
+// Room for what outlives a pass: pages, the rotary table, and the wanted rows, whose number is returned.
+size_t Decoder::make_ready(std::span<const Chunk> chunks, const Pass& pass) {
   size_t wanted = 0, last_position = 0;
   for (const Chunk& chunk : chunks) {
     wanted += chunk.want_end - chunk.want_begin;
@@ -153,74 +184,84 @@ size_t Decoder::run(std::span<const Chunk> chunks, const Pass& pass) {
   ensure_rope(last_position);
   out_.ensure(std::max<size_t>(wanted, 1) * config_.hidden *
               dtype_size(pass.residual ? DType::f32 : backend_.dtype()));
-
-  size_t out_row = 0, rows = 0;
-  std::vector<Piece> pieces;
-  const auto flush = [&] {
-    if (rows > 0) out_row = run_pass(pieces, rows, pass, out_row);
-    pieces.clear();
-    rows = 0;
-  };
-  for (const Chunk& chunk : chunks) {
-    for (size_t begin = 0; begin < chunk.tokens.size();) {
-      const size_t take = std::min(chunk.tokens.size() - begin, kPassRows - rows);
-      pieces.push_back({&chunk, begin, begin + take, chunk.sequence->length()});
-      begin += take;
-      rows += take;
-      if (rows == kPassRows) flush();
-    }
-  }
-  flush();
-  for (const Chunk& chunk : chunks) chunk.sequence->advance(chunk.tokens.size());
   return wanted;
 }
 
-// Runs the pieces' rows through the blocks and writes what is asked for of the wanted ones from row `out_row`
-// of out_ on. Returns the next free row of out_.
-size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass& pass, size_t out_row) {
-  std::vector<uint32_t> tokens, wanted;
-  std::vector<ops::RowRun> runs, wanted_runs;
-  for (const Piece& piece : pieces) {
-    const Chunk& chunk = *piece.chunk;
-    const size_t first_row = tokens.size();
-    const size_t from = std::clamp(chunk.want_begin, piece.begin, piece.end);
-    const size_t to = std::clamp(chunk.want_end, from, piece.end);
-    runs.push_back(
-        {chunk.sequence->pages(), first_row, piece.end - piece.begin, piece.position + piece.begin});
-    if (from < to)
-      wanted_runs.push_back({chunk.sequence->pages(), wanted.size(), to - from, piece.position + from});
-    for (size_t i = piece.begin; i < piece.end; ++i) tokens.push_back(chunk.tokens[i]);
-    for (size_t i = from; i < to; ++i) wanted.push_back(static_cast<uint32_t>(first_row + i - piece.begin));
+// The rows of the next pass, from `from` on, which is moved behind them.
+Decoder::Rows Decoder::next_rows(std::span<const Chunk> chunks, Place& from) const {
+  Rows rows;
+  while (from.chunk < chunks.size() && rows.tokens.size() < pass_rows_) {
+    const Chunk& chunk = chunks[from.chunk];
+    const size_t begin = from.token, first_row = rows.tokens.size();
+    const size_t end = std::min(chunk.tokens.size(), begin + pass_rows_ - first_row);
+    const size_t want_begin = std::clamp(chunk.want_begin, begin, end);
+    const size_t want_end = std::clamp(chunk.want_end, want_begin, end);
+    const size_t position = chunk.sequence->length();
+    if (begin < end) rows.runs.push_back({chunk.sequence->pages(), first_row, end - begin, position + begin});
+    if (want_begin < want_end)
+      rows.wanted_runs.push_back(
+          {chunk.sequence->pages(), rows.wanted.size(), want_end - want_begin, position + want_begin});
+    for (size_t i = begin; i < end; ++i) rows.tokens.push_back(chunk.tokens[i]);
+    for (size_t i = want_begin; i < want_end; ++i)
+      rows.wanted.push_back(static_cast<uint32_t>(first_row + i - begin));
+    from = end == chunk.tokens.size() ? Place{from.chunk + 1, 0} : Place{from.chunk, end};
   }
+  return rows;
+}
 
+// All buffers of a pass, so that what does not fit is known before anything is computed.
+void Decoder::make_room(const Rows& rows, const Pass& pass) {
+  const Layer& layer = *layers_.front();
+  const size_t n = rows.tokens.size(), wanted = rows.wanted.size(), type = dtype_size(backend_.dtype());
+  const bool one = pass.blocks == 1;
+  const size_t most = one ? wanted : n;  // rows that go beyond keys and values
+  const auto scratch = [&](size_t count) {
+    return backend_.swiglu_scratch(count, *layer.gate, *layer.up, pass.row_class);
+  };
+  x_.floats(n * config_.hidden);
+  act_.ensure(std::max(n * config_.hidden, most * config_.heads * config_.head_dim) * type);
+  qkv_.floats(one ? std::max(n * layer.kv->rows(), wanted * layer.q->rows()) : n * layer.qkv->rows());
+  delta_.floats(most * config_.hidden);
+  gate_up_.floats(std::max(scratch(most), scratch(wanted)));
+  gated_.ensure(most * config_.intermediate * type);
+  if (wanted < n && !pass.residual) selected_.floats(wanted * config_.hidden);
+}
+
+void Decoder::give_room_back() {
+  for (DeviceBuffer* buffer : {&x_, &selected_, &act_, &qkv_, &delta_, &gate_up_, &gated_}) buffer->reset();
+}
+
+// Runs the rows through the blocks and writes what is asked for of the wanted ones from row `out_row` of out_
+// on.
+void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
   const size_t hidden = config_.hidden;
-  float* x = x_.floats(rows * hidden);
-  void* act =
-      act_.ensure(rows * std::max(hidden, config_.heads * config_.head_dim) * dtype_size(backend_.dtype()));
-  float* delta = delta_.floats(rows * hidden);
-  qkv_.floats(rows * layers_.front()->qkv->rows());
-  backend_.embed(embedding_, tokens, x);
+  const bool all = rows.wanted.size() == rows.tokens.size();
+  float* const residual = pass.residual ? out_.floats() + out_row * hidden : nullptr;
+  float *x = all && pass.residual ? residual : x_.floats(), *const delta = delta_.floats();
+  void* const act = act_.get();
+  backend_.embed(embedding_, rows.tokens, x);
 
-  std::span<const ops::RowRun> queries = runs;
-  size_t n = rows;
+  std::span<const ops::RowRun> queries = rows.runs;
+  size_t n = rows.tokens.size();
   for (size_t i = 0; i < pass.blocks; ++i) {
     const Layer& layer = *layers_[i];
-    backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, rows,
-                      hidden, act);
+    backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, n, hidden,
+                      act);
     // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
     const bool last = i + 1 == pass.blocks;
     const ops::Weight* projection = last ? layer.kv.get() : layer.qkv.get();
-    project(*projection, i, runs, rows, pass.row_class);
+    project(*projection, i, rows.runs, n, pass.row_class);
     if (last) {
-      if (wanted.empty()) return out_row;
-      float* selected =
-          pass.residual ? out_.floats() + out_row * hidden : selected_.floats(wanted.size() * hidden);
-      backend_.select_rows(x, wanted, hidden, selected);
-      x = selected;
-      queries = wanted_runs;
-      n = wanted.size();
-      backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
+      if (rows.wanted.empty()) return;
+      if (!all) {
+        float* selected = pass.residual ? residual : selected_.floats();
+        backend_.select_rows(x, rows.wanted, hidden, selected);
+        x = selected;
+        queries = rows.wanted_runs;
+        n = rows.wanted.size();
+        backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
+      }
       projection = layer.q.get();
       backend_.linear(act, n, *projection, qkv_.floats(), projection->rows(), pass.row_class);
     }
@@ -232,7 +273,6 @@ size_t Decoder::run_pass(std::span<const Piece> pieces, size_t rows, const Pass&
   void* out = act;
   if (!pass.residual) out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
   backend_.add_norm(x, delta, final_norm_.floats(), config_.rms_eps, n, hidden, out);
-  return out_row + n;
 }
 
 // act -> qkv_, whose last columns are keys and values of layer `index`; those go to the cache.
@@ -253,11 +293,8 @@ void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowR
 
 // act -> delta through the SwiGLU block.
 void Decoder::feed_forward(const Layer& layer, size_t n, ops::RowClass row_class) {
-  const size_t width = config_.intermediate;
-  void* gated = gated_.ensure(n * width * dtype_size(backend_.dtype()));
-  backend_.linear_swiglu(act_.get(), n, *layer.gate, *layer.up, gate_up_.floats(n * 2 * width), gated,
-                         row_class);
-  backend_.linear(gated, n, *layer.down, delta_.floats(), config_.hidden, row_class);
+  backend_.linear_swiglu(act_.get(), n, *layer.gate, *layer.up, gate_up_.floats(), gated_.get(), row_class);
+  backend_.linear(gated_.get(), n, *layer.down, delta_.floats(), config_.hidden, row_class);
 }
 
 }  // namespace carbon

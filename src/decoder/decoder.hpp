@@ -42,12 +42,14 @@ struct HiddenRows {
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(ops::Backend& backend) : backend_(&backend) {}
-  ~DeviceBuffer() { backend_->release(memory_); }
+  ~DeviceBuffer() { reset(); }
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   /// At least `bytes`; contents are lost when it grows.
   void* ensure(size_t bytes);
+  /// Gives the memory back.
+  void reset();
   float* floats(size_t count) { return static_cast<float*>(ensure(count * sizeof(float))); }
   void* get() const { return memory_; }
   float* floats() const { return static_cast<float*>(memory_); }
@@ -82,7 +84,10 @@ class Decoder {
 
  private:
   struct Layer;
-  struct Piece;  // part of a chunk that runs in one pass
+  struct Rows;  // of one pass
+  struct Place {
+    size_t chunk = 0, token = 0;
+  };
   struct Pass {
     size_t blocks;  // how many run
     bool residual;  // out_ gets the residual stream, f32, and not its final norm
@@ -91,7 +96,11 @@ class Decoder {
   void check(std::span<const Chunk> chunks) const;
   void ensure_rope(size_t positions);
   size_t run(std::span<const Chunk> chunks, const Pass& pass);
-  size_t run_pass(std::span<const Piece> pieces, size_t rows, const Pass& pass, size_t out_row);
+  size_t make_ready(std::span<const Chunk> chunks, const Pass& pass);
+  Rows next_rows(std::span<const Chunk> chunks, Place& from) const;
+  void make_room(const Rows& rows, const Pass& pass);
+  void give_room_back();
+  void run_pass(const Rows& rows, const Pass& pass, size_t out_row);
   void project(const ops::Weight& projection, size_t index, std::span<const ops::RowRun> runs, size_t n,
                ops::RowClass row_class);
   void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n, size_t ld,
@@ -101,6 +110,7 @@ class Decoder {
   ops::Backend& backend_;
   ModelConfig config_;
   TensorView embedding_;
+  size_t pass_rows_;  // at most; fewer after a pass that did not fit the memory
   std::vector<std::unique_ptr<Layer>> layers_;
   DeviceBuffer final_norm_;
   std::vector<float> host_norm_;  // final_norm_, from the first final_norm() on

@@ -34,7 +34,7 @@ class EmulatedMatmul final : public Matmul {
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device) {
+std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device, size_t) {
   return std::make_unique<EmulatedMatmul>(std::move(device));
 }
 

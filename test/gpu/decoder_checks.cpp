@@ -350,6 +350,48 @@ void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
   unsetenv("CARBON_EMULATED_MEMORY");
   checks.that(same_bits(whole, marginals(model, more, tokens)), "a sequence of a new page");
 }
+
+/// Hidden rows as they are stored, of two sequences of `length` tokens together, the second asked for in
+/// part.
+std::vector<float> hidden_rows(Model& model, const Tokens& tokens, size_t length) {
+  Sequence one = model.decoder.kv().make_sequence(), two = model.decoder.kv().make_sequence();
+  const size_t first = length * 2 / 3;
+  const std::span all(tokens);
+  const Chunk chunks[] = {{&one, all.first(first), 0, first},
+                          {&two, all.first(length - first), length - first - 9, length - first}};
+  const HiddenRows rows = model.decoder.forward(chunks);
+  std::vector<float> words(rows.count * model.decoder.config().hidden * sizeof(bf16) / sizeof(float));
+  model.backend->download(static_cast<const float*>(rows.act), words.size(), words.data());
+  return words;
+}
+
+/// A pass whose buffers do not fit the memory is divided, to the same bits; one that is not to be divided any
+/// further gives the error, and leaves the decoder in order.
+void divides_passes(Checks& checks, const Machine& machine, const Way& way) {
+  const GeneratedCheckpoint files(tiny("--heads 2 --kv-heads 1 --head-dim 64 --layers 2"));
+  const Checkpoint checkpoint(files.dir());
+  constexpr size_t kFew = 60, kMany = 700;
+  const Tokens tokens = random_tokens(checkpoint, kMany, 4);
+  const size_t all = free_memory();
+  const auto in_use = [&] { return all - free_memory(); };
+  Model enough(checkpoint, make(machine, way)), little(checkpoint, make(machine, way)),
+      least(checkpoint, make(machine, way));
+  // What does not grow with the rows: pages, the rotary table, the embedding.
+  for (Model* model : {&enough, &little, &least}) hidden_rows(*model, tokens, kFew);
+  const size_t before = in_use();
+  const std::vector<float> want = hidden_rows(enough, tokens, kMany);
+  const size_t needed = in_use() - before;
+  const auto limit = [&](size_t more) {
+    unsetenv("CARBON_EMULATED_MEMORY");  // free_memory() is relative to it
+    setenv("CARBON_EMULATED_MEMORY", std::to_string(in_use() + more).c_str(), 1);
+  };
+  limit(needed * 6 / 10);
+  checks.that(same_bits(want, hidden_rows(little, tokens, kMany)), "a divided pass");
+  limit(needed / 20);
+  checks.refused([&] { hidden_rows(least, tokens, kMany); }, "activations: out of memory");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  checks.that(same_bits(want, hidden_rows(least, tokens, kMany)), "after an error");
+}
 #endif
 
 /// Options of make_checkpoint, and tokens to compare: the reference takes about a second for one of a
@@ -410,6 +452,9 @@ void check_decoder(Checks& checks, const Machine& machine) {
              [&] { decode_steps_are_replayed(checks, machine); });
 #ifdef CARBON_CUDA_EMULATION
   checks.run("pages outlive a failed allocation", [&] { survives_a_failed_reserve(checks, machine); });
+  for (const Way& way : {kWays[1], kWays[2]})
+    checks.run("a pass that does not fit is divided [" + way.name() + "]",
+               [&] { divides_passes(checks, machine, way); });
 #endif
   checks.run("nothing is left behind",
              [&] { leaves_nothing(checks, machine, machine.emulated ? 4 : 10000); });

@@ -205,7 +205,8 @@ void linear_swiglu_agrees(Checks& checks, ops::Backend& backend, const std::vect
       backend.linear(act.get(), s.n, *gate, gate_up.floats(), 2 * s.outputs, row_class);
       backend.linear(act.get(), s.n, *up, gate_up.floats() + s.outputs, 2 * s.outputs, row_class);
       backend.swiglu(gate_up.floats(), s.n, s.outputs, want.get());
-      backend.linear_swiglu(act.get(), s.n, *gate, *up, gate_up.floats(), got.get(), row_class);
+      const Array scratch(backend, backend.swiglu_scratch(s.n, *gate, *up, row_class) * sizeof(float));
+      backend.linear_swiglu(act.get(), s.n, *gate, *up, scratch.floats(), got.get(), row_class);
       checks.that(same_bits(want.bytes(s.n * s.outputs * size), got.bytes(s.n * s.outputs * size)),
                   name(row_class) + ", " + std::to_string(s.n) + " rows");
     }
@@ -236,7 +237,8 @@ void report_library(const Machine& machine) {
     size_t hidden, queries, keys, intermediate;
   } kModels[] = {{1024, 1024, 512, 3072}, {3072, 3072, 384, 8448}, {4096, 4096, 1024, 14336}};
   const auto device = std::make_shared<const cuda::Device>(machine.device);
-  const auto library = cuda::make_matmul(device);
+  const auto library =
+      cuda::make_matmul(device, cuda::pass_rows(static_cast<size_t>(device->multiprocessors())));
   for (const auto& m : kModels) {
     const std::pair<size_t, size_t> products[] = {{m.queries + 2 * m.keys, m.hidden},
                                                   {m.queries, m.hidden},

@@ -97,3 +97,11 @@ TEST_CASE("enough of a wide weight is under way to an H100") {
     }
   }
 }
+
+TEST_CASE("a pass has rows for a whole device, in steps of 256, and not fewer than a CPU's") {
+  CHECK(pass_rows(kH100.multiprocessors) == 8448);
+  CHECK(pass_rows(kA100.multiprocessors) == 6912);
+  CHECK(pass_rows(kA10.multiprocessors) == 4608);
+  CHECK(pass_rows(114) == 7168);
+  CHECK(pass_rows(2) == 2048);
+}

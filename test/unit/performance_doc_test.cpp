@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/mma_plan.hpp"
 #include "src/model/synthetic.hpp"
 #include "src/pipeline/bench_work.hpp"
 #include "src/pipeline/engine.hpp"
@@ -79,13 +80,14 @@ double weight_bytes(const ModelConfig& c) {
   return kTypeBytes * (read_parameters(c) + static_cast<double>(ops::kKmers * c.hidden));
 }
 
-/// Of the rows of one pass, as src/decoder/decoder.cpp keeps them: f32 but for the operand of products.
-double pass_bytes(const ModelConfig& c) {
-  constexpr double kPassRows = 2048;
+/// Of the rows of one pass, as src/decoder/decoder.cpp keeps them: f32 but for the operands of products. A
+/// GPU keeps gate and up, too.
+double pass_bytes(const ModelConfig& c, size_t rows = 2048, bool gate_up = false) {
   const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
-  const size_t floats = 3 * c.hidden + q + 2 * kv + 2 * c.intermediate;
-  return kPassRows * (4 * static_cast<double>(floats) +
-                      kTypeBytes * static_cast<double>(std::max({c.hidden, q, c.intermediate})));
+  const size_t floats = 3 * c.hidden + q + 2 * kv + (gate_up ? 2 * c.intermediate : 0);
+  return static_cast<double>(rows) *
+         (4 * static_cast<double>(floats) +
+          kTypeBytes * static_cast<double>(std::max(c.hidden, q) + c.intermediate));
 }
 
 std::string document(const std::string& path) {
@@ -107,6 +109,7 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
   const size_t batch = EngineOptions().batch_tokens;
   const double score_tokens = static_cast<double>(batch + kMaxDefaultWindow / kKmerLength - 1);
   const double generate_tokens = 8.0 * static_cast<double>(batch);
+  std::vector<std::string> on_gpu;
   for (const std::string& shape : synthetic_shapes()) {
     const ModelConfig c = synthetic_config(shape);
     const double fixed = weight_bytes(c) + pass_bytes(c), cached = cached_bytes(c);
@@ -120,10 +123,14 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
                       digits(cached * score_tokens / kGiga), digits(cached * generate_tokens / kGiga),
                       digits((fixed + cached * score_tokens) / kGiga),
                       digits((fixed + cached * generate_tokens) / kGiga)}));
+    on_gpu.push_back(digits(pass_bytes(c, cuda::pass_rows(132), true) / kGiga));
     char cells[96];
     const double tera = centered_operations(c, 1) / 1e12;
     std::snprintf(cells, sizeof cells, " | %.1f GB | %.*f × 10¹² | %.*f s |",
                   (fixed + cached * score_tokens) / kGiga, tera < 10, tera, tera < 10, tera);
     CHECK_MESSAGE(readme.find(cells) != std::string::npos, "README.md lacks" << cells);
   }
+  REQUIRE(on_gpu.size() == 3);
+  const std::string passes = " " + on_gpu[0] + ", " + on_gpu[1] + " and " + on_gpu[2] + " GB";
+  CHECK_MESSAGE(text.find(passes) != std::string::npos, "docs/performance.md lacks" << passes);
 }
