@@ -366,7 +366,7 @@ void CudaBackend::attention_decode(const AttentionCall& call, std::span<const op
   const Plan rows = plans_.attend(runs, {kDecodeRows / (call.heads / kv_heads), true});
   for (const ChunkSlice& slice : rows.slices)
     run_attention_decode(stream(), call, rows.chunks + slice.first, slice.count,
-                         decode_scratch_.ensure(slice.count * kv_heads, call.kv.head_dim));
+                         decode_scratch_.ensure(slice.parts * kv_heads, call.kv.head_dim));
 }
 
 template <class F>

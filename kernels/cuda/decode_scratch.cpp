@@ -8,6 +8,7 @@ DecodeScratch::DecodeScratch(const std::shared_ptr<const Device>& device)
     : device_(device), floats_(device, "parts of attention"), counters_(device, "parts of attention") {}
 
 DecodeParts DecodeScratch::ensure(size_t slots, size_t head_dim) {
+  if (slots == 0) return {};
   slots = std::bit_ceil(slots);
   const size_t rows = slots * kDecodeRows;
   auto* const out = floats_.ensure_array<float>(rows * (head_dim + 4));

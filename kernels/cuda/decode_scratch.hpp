@@ -10,8 +10,8 @@ namespace carbon::cuda {
 class DecodeScratch {
  public:
   explicit DecodeScratch(const std::shared_ptr<const Device>& device);
-  /// For `slots` slots at least; where it lies changes only when more are asked for than ever before, or
-  /// another number of them up to the next power of two.
+  /// For `slots` slots at least, nothing for none; where it lies changes only when more are asked for than
+  /// ever before, or another number of them up to the next power of two.
   DecodeParts ensure(size_t slots, size_t head_dim);
 
  private:

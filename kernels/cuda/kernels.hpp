@@ -126,10 +126,11 @@ struct DecodeParts {
   float* largest;      // [2][slots][kDecodeRows]
   float* sum;          // [2][slots][kDecodeRows]
   uint32_t* counters;  // [2][slots], all 0 between launches
-  size_t slots;        // at least n * kv_heads
+  size_t slots;        // at least kv_heads for each chunk of a tile with several
 };
 /// For the same head sizes, few rows and many keys: heads / kv_heads times the tiles' `positions` is at most
-/// kDecodeRows. Of `n` chunks, those of a tile are all there, in ascending order; call.page_list is not used.
+/// kDecodeRows. Of `n` chunks, those of a tile are all there, in ascending order, and tiles with several come
+/// first; call.page_list is not used.
 void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
                           const DecodeParts& parts);
 

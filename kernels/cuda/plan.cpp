@@ -50,15 +50,17 @@ void append_chunks(std::vector<TileChunk>& chunks, const RowTile& tile, const ui
   }
 }
 
-/// Cuts the chunks of all tiles into slices, each filled up.
-std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks) {
+/// Cuts the chunks of all tiles, of which the first `parts` are of tiles with several, into slices, each
+/// filled up.
+std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t parts) {
   std::vector<TileChunk> filled;
   std::vector<ChunkSlice> slices;
   for (size_t begin = 0; begin < chunks.size();) {
     size_t end = begin;
     for (size_t i = begin + 1; i <= chunks.size() && (end == begin || i - begin <= kDecodeLaunch); ++i)
       if (i == chunks.size() || chunks[i].chunk == 0) end = i;
-    slices.push_back({filled.size(), padded_chunks(end - begin)});
+    slices.push_back({filled.size(), padded_chunks(end - begin),
+                      padded_chunks(std::min(end, std::max(begin, parts)) - begin)});
     filled.insert(filled.end(), chunks.begin() + static_cast<ptrdiff_t>(begin),
                   chunks.begin() + static_cast<ptrdiff_t>(end));
     filled.resize(slices.back().first + slices.back().count);
@@ -78,7 +80,7 @@ size_t padded_chunks(size_t n) {
 HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   std::vector<RowPlace> places;
   std::vector<RowTile> tiles;
-  std::vector<TileChunk> chunks;
+  std::vector<TileChunk> chunks, only_chunks;  // of tiles with several, and of the others
   std::vector<uint32_t> pages;
   for (const ops::RowRun& run : runs) {
     if (run.first_row + run.n_rows > std::numeric_limits<uint32_t>::max() ||
@@ -92,7 +94,7 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
       const RowTile tile{static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i),
                          page, static_cast<uint32_t>(std::min(tiling.positions, run.n_rows - i))};
       if (tiling.chunks)
-        append_chunks(chunks, tile, run.pages);
+        append_chunks(tile.position + tile.positions > kDecodeChunk ? chunks : only_chunks, tile, run.pages);
       else
         tiles.push_back(tile);
     }
@@ -107,7 +109,9 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   append_words(plan.words, places);
   plan.tiles_at = plan.words.size();
   append_words(plan.words, tiles);
-  plan.slices = slice_chunks(chunks);
+  const size_t parts = chunks.size();
+  chunks.insert(chunks.end(), only_chunks.begin(), only_chunks.end());
+  plan.slices = slice_chunks(chunks, parts);
   append_words(plan.words, chunks);
   plan.pages_at = plan.words.size();
   append_words(plan.words, pages);

@@ -24,6 +24,7 @@ struct Tiling {
 /// at least. So scratch memory has a bound, whatever a pass holds.
 struct ChunkSlice {
   size_t first, count;
+  size_t parts;  // chunks of tiles that have several, rounded up: they come first, and leave parts to combine
 };
 inline constexpr size_t kDecodeLaunch = 1024;
 /// The chunks of a launch are filled up with empty ones to this many, so that a launch stays the same for

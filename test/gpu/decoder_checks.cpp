@@ -262,9 +262,9 @@ void decode_steps_are_replayed(Checks& checks, const Machine& machine) {
   const auto device = std::make_shared<const cuda::Device>(machine.device);
   Model model(checkpoint, cuda::make_backend(device, {DType::bf16, machine.device, false}));
   constexpr size_t kSteps = 6;
-  const Tokens all = random_tokens(checkpoint, 125 + kSteps, 23), tokens(all.begin() + 125, all.end());
+  const Tokens all = random_tokens(checkpoint, 253 + kSteps, 23), tokens(all.begin() + 253, all.end());
   Sequence whole = model.decoder.kv().make_sequence();
-  marginals(model, whole, std::span(all).first(125));
+  marginals(model, whole, std::span(all).first(253));
   Sequence sequence = whole.fork();
   const std::vector<double> want = marginals(model, whole, tokens, kDecode);
   for (size_t i = 0; i < kSteps; ++i) {

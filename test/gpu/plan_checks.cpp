@@ -102,12 +102,13 @@ void cuts_keys(Checks& checks, const Batch& batch, size_t positions) {
     at += slice.count;
     const auto chunks = items<TileChunk>(
         plan, plan.tiles_at + slice.first * sizeof(TileChunk) / sizeof(uint32_t), slice.count);
-    size_t used = 0, tiles = 0;
+    size_t used = 0, tiles = 0, parts = 0;
     for (size_t i = 0; i < chunks.size(); ++i) {
       const TileChunk& chunk = chunks[i];
       if (chunk.positions == 0) continue;
       ++used;
       tiles += chunk.chunk == 0;
+      if (chunk.position + chunk.positions > cuda::kDecodeChunk) parts = used;
       checks.that(i == used - 1 && chunk.positions <= positions, "empty chunks last");
       const ops::RowRun* const run = run_of(batch, chunk);
       checks.that(run != nullptr, "a tile is of one sequence");
@@ -128,6 +129,11 @@ void cuts_keys(Checks& checks, const Batch& batch, size_t positions) {
       }
     }
     checks.that(used <= cuda::kDecodeLaunch || tiles == 1, "the size of a launch");
+    size_t several = 0;
+    for (size_t i = 0; i < used; ++i)
+      several += chunks[i].position + chunks[i].positions > cuda::kDecodeChunk;
+    checks.that(slice.parts == cuda::padded_chunks(several) && parts == several,
+                "tiles with several chunks come first");
     checks.that(slice.count == cuda::padded_chunks(used), "as many empty ones as there have to be");
   }
   for (const ops::RowRun& run : batch.runs)
