@@ -257,7 +257,7 @@ def out_of_memory_while_generating():
     # 60 tokens: the page is full when four 6-mers have been drawn, and then every sample needs another.
     prompt = write(fresh(), "a.fa", to_fasta([("s", "ACGTTGCAACGG" * 29 + "ACGTTG")]))
     small = model(head_dim=64, hidden=64, layers=1)
-    for more, memories in (((), (52, 58, 64)), (("--draft", small, "--draft-tokens", "2"), (120,))):
+    for more, memories in (((), (52, 58, 64)), (("--draft", small, "--draft-tokens", "2"), (132,))):
         run = lambda env: emulated("generate", "-v", "4", "-m", large, "--device", "cuda", "--batch-tokens", "512", "-n", "12",
                                    "-l", "36", prompt, *more, env={"CARBON_EMULATED_ERROR": "8192", **env})
         enough = run({})
