@@ -127,7 +127,6 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       results_(device_, "results"),
       draws_(device_, "draws") {
   if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_, pass_rows());
-  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_, pass_rows());
 }
 
 std::string CudaBackend::device_kind() const {
