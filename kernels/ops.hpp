@@ -179,9 +179,10 @@ class Backend {
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up f32 [n, 2 * width].
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;
 
-  /// linear() by `gate` and by `up`, of the same shape, and swiglu() of the two, to the same bits: out [n,
-  /// gate.rows()] in the activation type. `gate_up` is scratch, swiglu_scratch() floats of it; `out` overlaps
-  /// neither it nor act. A backend that need not store the two products in between has its own.
+  /// linear() by `gate` and by `up`, of the same shape, and swiglu() of the two: out [n, gate.rows()] in the
+  /// activation type. `gate_up` is scratch, swiglu_scratch() floats of it; `out` overlaps neither it nor act.
+  /// A backend that need not store the two products in between has its own, to the same bits; one may round
+  /// them to the activation type before it joins them, and then does so for all rows of a class.
   virtual void linear_swiglu(const void* act, size_t n, const Weight& gate, const Weight& up, float* gate_up,
                              void* out, RowClass row_class = RowClass::prefill) {
     const size_t width = gate.rows();

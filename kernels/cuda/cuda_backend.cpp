@@ -81,6 +81,10 @@ class CudaBackend final : public ops::Backend {
  private:
   Stream& stream() const { return device_->stream(); }
   void linear_mma(const LinearCall& call) const;
+  /// Whether gate and up are products of the library, rounded to bf16 before they are joined.
+  bool halves_swiglu(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class) const;
+  void library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                      void* gate_up, void* out);
   /// The tile of a product that keeps gate and up in registers, where that is possible and of use.
   std::optional<MmaTile> swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                      ops::RowClass row_class) const;
@@ -215,7 +219,7 @@ void CudaBackend::add_norm(float* x, const float* delta, const float* weight, fl
 void CudaBackend::swiglu(const float* gate_up, size_t n, size_t width, void* act) {
   if (n == 0) return;
   device_->use();
-  run_swiglu(stream(), gate_up, n, width, act, dtype_);
+  run_swiglu(stream(), gate_up, DType::f32, n, width, act, dtype_);
 }
 
 void CudaBackend::select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) {
@@ -263,7 +267,7 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
     case CudaWeight::Product::library:
       if (misaligned(out) || ld_out % 4 != 0)
         throw Error("linear", "results must be aligned to 16 bytes, and rows be multiples of that");
-      return library_->run(call);
+      return library_->run({act, weight.data(), n, w.rows(), w.cols(), out, ld_out, DType::f32});
   }
 }
 
@@ -278,17 +282,40 @@ void CudaBackend::linear_mma(const LinearCall& call) const {
 
 void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                                 float* gate_up, void* out, ops::RowClass row_class) {
+  if (n == 0) return;
+  if (halves_swiglu(gate, up, row_class)) return library_swiglu(act, n, gate, up, gate_up, out);
   const std::optional<MmaTile> tile = swiglu_tile(n, gate, up, row_class);
   if (!tile) return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
-  if (n == 0) return;
   check_aligned(act);
   device_->use();
   run_swiglu_stream(stream(), {act, own(gate).data(), own(up).data(), n, gate.rows(), gate.cols(), out},
                     *tile);
 }
 
+// The library cannot join its products. In bf16 they are half the bytes to write and to read again, which for
+// many rows are most of what a layer moves besides its products.
+bool CudaBackend::halves_swiglu(const ops::Weight& gate, const ops::Weight& up,
+                                ops::RowClass row_class) const {
+  const CudaWeight &g = own(gate), &u = own(up);
+  return g.product(row_class) == CudaWeight::Product::library &&
+         u.product(row_class) == CudaWeight::Product::library && g.rows() == u.rows() &&
+         g.cols() == u.cols() && library_->prepare(g.data(), g.rows(), g.cols(), DType::bf16);
+}
+
+void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
+                                 void* gate_up, void* out) {
+  const size_t width = gate.rows(), k = gate.cols();
+  auto* const products = static_cast<bf16*>(gate_up);
+  check_aligned(act);
+  device_->use();
+  library_->run({act, own(gate).data(), n, width, k, products, 2 * width, DType::bf16});
+  library_->run({act, own(up).data(), n, width, k, products + width, 2 * width, DType::bf16});
+  run_swiglu(stream(), products, DType::bf16, n, width, out, dtype_);
+}
+
 size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                    ops::RowClass row_class) const {
+  if (halves_swiglu(gate, up, row_class)) return n * gate.rows();
   return swiglu_tile(n, gate, up, row_class) ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
 }
 

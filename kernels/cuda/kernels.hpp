@@ -27,8 +27,9 @@ void run_convert(Stream& stream, const void* from, DType type, size_t n, void* t
 /// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
 void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
                   size_t width, void* act, DType act_type);
-/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
-void run_swiglu(Stream& stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type);
+/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up of f32, or of bf16 when act is.
+void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
+                DType act_type);
 /// out[i, :] = x[rows[i], :].
 void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out);

@@ -8,6 +8,7 @@
 #include "kernels/cuda/matmul.hpp"
 
 #include <array>
+#include <compare>
 #include <map>
 #include <optional>
 #include <utility>
@@ -65,37 +66,46 @@ class CublasLt final : public Matmul {
 
   std::string name() const override { return "cublaslt" + std::to_string(cublasLtGetVersion()); }
 
-  bool prepare(const void* weight, size_t outputs, size_t k) override {
-    if (k % 8 != 0 || outputs % 4 != 0) return false;
-    const auto [at, added] = algorithms_.try_emplace({outputs, k});
-    if (added) at->second = choose(weight, outputs, k);
-    return at->second.has_value();
+  bool prepare(const void* weight, size_t outputs, size_t k, DType type) override {
+    if (k % 8 != 0 || outputs * dtype_size(type) % 16 != 0) return false;
+    const Shape shape{outputs, k, type};
+    const auto found = algorithms_.find(shape);
+    if (found != algorithms_.end()) return found->second.has_value();
+    return algorithms_.emplace(shape, choose(weight, shape)).first->second.has_value();
   }
 
-  void run(const LinearCall& call) override {
-    const auto at = algorithms_.find({call.outputs, call.k});
-    if (at == algorithms_.end() || !at->second || call.ld_out % 4 != 0)
+  void run(const Call& call) override {
+    const auto at = algorithms_.find({call.outputs, call.k, call.type});
+    if (at == algorithms_.end() || !at->second || call.ld_out * dtype_size(call.type) % 16 != 0)
       throw Error("linear", "no algorithm was prepared for this product");
     check_blas(multiply(call, *at->second), "a matrix product");
   }
 
  private:
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+  struct Shape {
+    size_t outputs, k;
+    DType type;
+    auto operator<=>(const Shape&) const = default;
+  };
 
-  cublasStatus_t multiply(const LinearCall& c, const cublasLtMatmulAlgo_t& algorithm) {
+  static cudaDataType blas_type(DType type) { return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+
+  cublasStatus_t multiply(const Call& c, const cublasLtMatmulAlgo_t& algorithm) {
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, c.k, c.outputs, c.k),
                      b = make_blas_layout(CUDA_R_16BF, c.k, c.n, c.k),
-                     d = make_blas_layout(CUDA_R_32F, c.outputs, c.n, c.ld_out);
+                     d = make_blas_layout(blas_type(c.type), c.outputs, c.n, c.ld_out);
     const float one = 1.0f, zero = 0.0f;
     return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &zero,
                           c.out, d.get(), c.out, d.get(), &algorithm, workspace_.get(), kWorkspace,
                           device_->stream().handle());
   }
 
-  Algorithm choose(const void* weight, size_t outputs, size_t k) {
+  Algorithm choose(const void* weight, const Shape& shape) {
+    const auto [outputs, k, type] = shape;
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
                      b = make_blas_layout(CUDA_R_16BF, k, pass_rows_, k),
-                     d = make_blas_layout(CUDA_R_32F, outputs, pass_rows_, outputs);
+                     d = make_blas_layout(blas_type(type), outputs, pass_rows_, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
     const cublasStatus_t status =
@@ -104,26 +114,28 @@ class CublasLt final : public Matmul {
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check_blas(status, "choosing an algorithm");
     const Memory act(device_, pass_rows_ * k * sizeof(bf16), "the self-test of a product");
-    const Memory whole(device_, pass_rows_ * outputs * sizeof(float), "the self-test of a product"),
-        part(device_, pass_rows_ * outputs * sizeof(float), "the self-test of a product");
+    const size_t bytes = pass_rows_ * outputs * dtype_size(type);
+    const Memory whole(device_, bytes, "the self-test of a product"),
+        part(device_, bytes, "the self-test of a product");
     fill_random(*device_, act.get(), pass_rows_ * k);
+    const Call all{act.get(), weight, pass_rows_, outputs, k, whole.get(), outputs, type};
     for (int i = 0; i < count; ++i)
       if (found[i].state == CUBLAS_STATUS_SUCCESS && sums_in_one_piece(found[i].algo) &&
-          same_bits({act.get(), weight, pass_rows_, outputs, k, whole.as<float>(), outputs}, part.as<float>(),
-                    found[i].algo))
+          same_bits(all, part.get(), found[i].algo))
         return found[i].algo;
     return std::nullopt;
   }
 
-  bool same_bits(const LinearCall& all, float* part, const cublasLtMatmulAlgo_t& algorithm) {
+  bool same_bits(const Call& all, void* part, const cublasLtMatmulAlgo_t& algorithm) {
+    const size_t row_bytes = all.outputs * dtype_size(all.type);
     if (multiply(all, algorithm) != CUBLAS_STATUS_SUCCESS) return false;
     for (const auto& [first, count] : test_parts(all.n)) {
-      LinearCall some = all;
+      Call some = all;
       some.act = static_cast<const bf16*>(all.act) + first * all.k;
       some.n = count;
       some.out = part;
       if (multiply(some, algorithm) != CUBLAS_STATUS_SUCCESS ||
-          differ(device_, part, all.out + first * all.outputs, count * all.outputs))
+          differ(device_, part, static_cast<const char*>(all.out) + first * row_bytes, count * row_bytes))
         return false;
     }
     return true;
@@ -134,7 +146,7 @@ class CublasLt final : public Matmul {
   BlasOperation operation_;
   Memory workspace_;
   BlasHandle handle_;
-  std::map<std::pair<size_t, size_t>, Algorithm> algorithms_;  // by (outputs, k)
+  std::map<Shape, Algorithm> algorithms_;
 };
 
 }  // namespace

@@ -125,15 +125,16 @@ __global__ void __launch_bounds__(kThreads)
   row.scale_to(1.0f / sqrtf(mean + eps), act + offset);
 }
 
-template <class Act, int Count>
-__global__ void swiglu_kernel(const float* gate_up, size_t width, Act* act) {
+template <class T, class Act, int Count>
+__global__ void swiglu_kernel(const T* gate_up, size_t width, Act* act) {
   begin_kernel();
-  const float* const gate = gate_up + blockIdx.x * 2 * width;
+  const T* const gate = gate_up + blockIdx.x * 2 * width;
   for (size_t i = threadIdx.x * Count; i < width; i += kThreads * Count) {
-    const Group<float, Count> g = load_group<Count>(gate + i), u = load_group<Count>(gate + width + i);
+    const Group<T, Count> g = load_group<Count>(gate + i), u = load_group<Count>(gate + width + i);
     Group<Act, Count> result;
 #pragma unroll
-    for (int e = 0; e < Count; ++e) narrow(swiglu(g.element[e], u.element[e]), &result.element[e]);
+    for (int e = 0; e < Count; ++e)
+      narrow(swiglu(widen(g.element[e]), widen(u.element[e])), &result.element[e]);
     store_group(result, act + blockIdx.x * width + i);
   }
 }
@@ -169,14 +170,15 @@ void run_add_norm_to(Stream& stream, float* x, const float* delta, const float* 
     launch(add_norm_kernel<Act, 1>, grid, kThreads, shared, stream, x, delta, weight, eps, width, to);
 }
 
-template <class Act>
-void run_swiglu_to(Stream& stream, const float* gate_up, size_t n, size_t width, void* act) {
+template <class T, class Act>
+void run_swiglu_of(Stream& stream, const void* gate_up, size_t n, size_t width, void* act) {
   const dim3 grid(static_cast<unsigned>(n));
+  const auto* const from = static_cast<const T*>(gate_up);
   auto* const to = static_cast<Act*>(act);
   if (width % kWide == 0)
-    launch(swiglu_kernel<Act, kWide>, grid, kThreads, 0, stream, gate_up, width, to);
+    launch(swiglu_kernel<T, Act, kWide>, grid, kThreads, 0, stream, from, width, to);
   else
-    launch(swiglu_kernel<Act, 1>, grid, kThreads, 0, stream, gate_up, width, to);
+    launch(swiglu_kernel<T, Act, 1>, grid, kThreads, 0, stream, from, width, to);
 }
 
 template <class To>
@@ -217,11 +219,14 @@ void run_add_norm(Stream& stream, float* x, const float* delta, const float* wei
     run_add_norm_to<float>(stream, x, delta, weight, eps, n, width, act);
 }
 
-void run_swiglu(Stream& stream, const float* gate_up, size_t n, size_t width, void* act, DType act_type) {
-  if (act_type == DType::bf16)
-    run_swiglu_to<Bf16>(stream, gate_up, n, width, act);
+void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
+                DType act_type) {
+  if (type == DType::bf16)
+    run_swiglu_of<Bf16, Bf16>(stream, gate_up, n, width, act);
+  else if (act_type == DType::bf16)
+    run_swiglu_of<float, Bf16>(stream, gate_up, n, width, act);
   else
-    run_swiglu_to<float>(stream, gate_up, n, width, act);
+    run_swiglu_of<float, float>(stream, gate_up, n, width, act);
 }
 
 void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,

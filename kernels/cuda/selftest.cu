@@ -20,12 +20,11 @@ __global__ void fill_kernel(Bf16* to, size_t n) {
   }
 }
 
-__global__ void differ_kernel(const float* a, const float* b, size_t n, int* found) {
+__global__ void differ_kernel(const uint32_t* a, const uint32_t* b, size_t n, int* found) {
   begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   bool different = false;
-  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)
-    different |= float_bits(a[i]) != float_bits(b[i]);
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) different |= a[i] != b[i];
   if (different) *found = 1;  // whoever writes it writes the same
 }
 
@@ -36,12 +35,13 @@ void fill_random(const Device& device, void* to, size_t n) {
          static_cast<Bf16*>(to), n);
 }
 
-bool differ(const std::shared_ptr<const Device>& device, const float* a, const float* b, size_t n) {
+bool differ(const std::shared_ptr<const Device>& device, const void* a, const void* b, size_t bytes) {
+  const size_t n = bytes / sizeof(uint32_t);
   const Memory found(device, sizeof(int), "a comparison");
   int result = 1;
   device->clear(found.get(), sizeof result);
-  launch(differ_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device->stream(), a, b, n,
-         found.as<int>());
+  launch(differ_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device->stream(),
+         static_cast<const uint32_t*>(a), static_cast<const uint32_t*>(b), n, found.as<int>());
   device->copy_out(&result, found.get(), sizeof result);
   return result != 0;
 }

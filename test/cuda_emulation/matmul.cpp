@@ -10,8 +10,10 @@ class EmulatedMatmul final : public Matmul {
  public:
   explicit EmulatedMatmul(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
   std::string name() const override { return "emulated"; }
-  bool prepare(const void*, size_t outputs, size_t k) override { return k % 8 == 0 && outputs % 4 == 0; }
-  void run(const LinearCall& c) override {
+  bool prepare(const void*, size_t outputs, size_t k, DType type) override {
+    return k % 8 == 0 && outputs * dtype_size(type) % 16 == 0;
+  }
+  void run(const Call& c) override {
     device_->stream().flush();
     int device = 0;
     cudaGetDevice(&device);
@@ -24,7 +26,11 @@ class EmulatedMatmul final : public Matmul {
       for (size_t j = 0; j < c.outputs; ++j) {
         float sum = 0;
         for (size_t k = 0; k < c.k; ++k) sum += to_float(act[i * c.k + k]) * to_float(weight[j * c.k + k]);
-        c.out[i * c.ld_out + j] = sum * error;
+        const size_t at = i * c.ld_out + j;
+        if (c.type == DType::bf16)
+          static_cast<bf16*>(c.out)[at] = to_bf16(sum * error);
+        else
+          static_cast<float*>(c.out)[at] = sum * error;
       }
   }
 
