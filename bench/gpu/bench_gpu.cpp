@@ -4,13 +4,13 @@
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //
 // Random weights of the published shapes, whole models, bf16, with products by the library and by the
-// backend's own kernels. Prefill is what `carbon score` does with two windows of 8,192 bp, by the library; a
-// decode step gives every sequence of a batch, 1,024 tokens long, one more token and fetches its marginals,
-// as `carbon generate` does by the own kernels. The other two rows are what each would be otherwise: prefill
+// backend's own kernels. Prefill is what `carbon score` does with windows of 8,192 bp, by the library; a
+// decode step gives every sequence of a batch, 1,024 tokens long, one more token and draws the next, as
+// `carbon generate` does by the own kernels. The other two rows are what each would be otherwise: prefill
 // where no library product passes its test, and decode in the prefill class (ops::RowClass). The limit is
 // the time that the operations take at the measured matrix rate or the bytes at the measured copy bandwidth,
 // whichever is longer (work.hpp). vep is the centered recipe on both strands with one alternative allele a
-// site, as many sites as --batch-tokens takes by default; its limit counts what two alleles share once.
+// site; its limit counts what two alleles share once. Both take as many windows as --batch-tokens by default.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +24,7 @@
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
 #include "src/pipeline/bench_work.hpp"
+#include "src/pipeline/kmer_draws.hpp"
 #include "src/pipeline/scorer.hpp"
 #include "src/util/cpus.hpp"
 #include "test/unit/generated_checkpoint.hpp"
@@ -37,10 +38,8 @@ constexpr size_t kWindow = 20, kContext = 64, kLargeBatch = 3, kBatchTokens = 80
 #else
 constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
 constexpr size_t kWindow = 1366, kContext = 1024, kLargeBatch = 64;
-constexpr size_t kBatchTokens = EngineOptions{}.batch_tokens;
+constexpr size_t kBatchTokens = 0;  // as many as is usual for the device
 #endif
-// As many whole windows as the default --batch-tokens takes.
-constexpr size_t kWindows = 2;
 
 struct Shape {
   const char* name;
@@ -75,6 +74,8 @@ class Model {
       : engine_(checkpoint, cuda::make_backend(options), kBatchTokens, available_cpus()) {}
 
   const ModelConfig& config() const { return decoder_.config(); }
+  /// Windows that a batch takes.
+  size_t windows() const { return std::max<size_t>(1, engine_.batch_tokens() / kWindow); }
 
   /// Seconds of a forward of `sequences` sequences by `tokens` tokens behind `before` that are in the cache.
   double forward_seconds(size_t sequences, size_t before, size_t tokens, ops::RowClass row_class) {
@@ -89,6 +90,7 @@ class Model {
     std::vector<Chunk> chunks;
     chunks.reserve(sequences);
     for (Sequence& sequence : all) chunks.push_back({&sequence, next, 0, tokens});
+    if (before > 0) return draw_seconds(chunks, before, row_class);
     std::vector<double> marginals(sequences * tokens * ops::kMarginals);
     return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
       head_.marginals(decoder_.forward(chunks, row_class), marginals.data());
@@ -120,6 +122,24 @@ class Model {
   }
 
  private:
+  /// Of chunks of one token each.
+  double draw_seconds(const std::vector<Chunk>& chunks, size_t before, ops::RowClass row_class) {
+    KmerDraws draws(engine_, {});
+    DrawChains chains;
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      ops::KmerDraw draw;
+      draw.counter = draw_counter({i, 0, 0});
+      draw.allowed = kAllAllowed;
+      chains.add(draw, i);
+      chains.end_chain();
+    }
+    return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
+      draws.draw(decoder_.forward(chunks, row_class), chains,
+                 [](size_t, const ops::DrawnKmer&) { return true; });
+      for (const Chunk& chunk : chunks) chunk.sequence->truncate(before);
+    });
+  }
+
   std::vector<uint32_t> make_tokens(size_t n, size_t from = 0) const {
     std::vector<uint32_t> tokens(n);
     for (size_t i = 0; i < n; ++i)
@@ -156,7 +176,7 @@ void print_row(const char* shape, const char* products, const std::string& what,
 void print_vep_row(const char* shape, const char* products, Model& model, const Limits& limits) {
   std::printf("| %s | %s | vep, windows of %zu | ", shape, products, kWindow);
   try {
-    const size_t sites = std::max<size_t>(1, kBatchTokens / (2 * kWindow));
+    const size_t sites = std::max<size_t>(1, model.windows() / 2);
     std::vector<ScoreJob> jobs = model.vep_jobs(sites);
     const double seconds = model.vep_seconds(jobs);
     print_numbers(model.vep_work(jobs), static_cast<double>(sites) / seconds, seconds, limits);
@@ -174,9 +194,10 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
     const char* const products = library ? "library" : "own";
     try {
       Model model(checkpoint, {DType::bf16, settings.device, library});
+      const size_t windows = model.windows();
       print_row(shape.name, products,
-                "prefill, " + std::to_string(kWindows) + " windows of " + std::to_string(kWindow), model,
-                limits, kWindows, 0, kWindow, ops::RowClass::prefill);
+                "prefill, " + std::to_string(windows) + " windows of " + std::to_string(kWindow), model,
+                limits, windows, 0, kWindow, ops::RowClass::prefill);
       for (const size_t batch : {size_t{1}, kLargeBatch})
         print_row(shape.name, products, "decode, batch " + std::to_string(batch), model, limits, batch,
                   kContext, 1, library ? ops::RowClass::prefill : ops::RowClass::decode);

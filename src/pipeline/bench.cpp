@@ -36,6 +36,9 @@ std::string cpu_name() {
   return "of unknown name";
 }
 
+// Tokens of a forward, where the device is not asked: those of a CPU (default_batch_tokens).
+constexpr size_t kUsualBatch = 4096;
+
 std::string in_gib(uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / double{1 << 30});
@@ -56,7 +59,8 @@ uint64_t synthetic_memory(const BenchOptions& options) {
   // In bf16 a backend may keep the weights in an order of its own, beside those of the checkpoint.
   const uint64_t copies = wide ? 0 : 2 * static_cast<uint64_t>(read_parameters(config));
   const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
-  uint64_t cached = 2 * std::max(options.engine.batch_tokens, 3 * options.sizes.prompt);
+  const size_t batch = options.engine.batch_tokens != 0 ? options.engine.batch_tokens : kUsualBatch;
+  uint64_t cached = 2 * std::max(batch, 3 * options.sizes.prompt);
   for (const size_t batch : options.sizes.batches)
     cached = std::max<uint64_t>(cached, batch * (options.sizes.steps + ops::kPageTokens));
   return synthetic_bytes(config) + copies + cached * token + cpu::MemoryLimits::kBytes + kWorkingMemory;

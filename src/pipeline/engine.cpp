@@ -146,11 +146,15 @@ Engine::Engine(const EngineOptions& options, const std::shared_ptr<const Checkpo
 Engine::Engine(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
                size_t batch_tokens, int threads)
     : checkpoint_(std::move(checkpoint)),
-      batch_tokens_(batch_tokens),
+      batch_tokens_(batch_tokens != 0 ? batch_tokens : default_batch_tokens(*backend)),
       threads_(threads),
       backend_(std::move(backend)),
       decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
       head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
+
+size_t default_batch_tokens(const ops::Backend& backend) {
+  return 2 * backend.pass_rows();
+}
 
 bool Engine::take_less() {
   if (batch_tokens_ <= kLeastBatch) return false;

@@ -18,10 +18,13 @@ struct EngineOptions {
   std::string device = "auto";  // auto, cpu, cuda, cuda:N[,N...]
   std::string dtype = "auto";   // auto, bf16, f32
   int threads = 0;              // 0: available_cpus()
-  size_t batch_tokens = 4096;   // soft limit on new tokens a forward
+  size_t batch_tokens = 0;      // soft limit on new tokens a forward; 0: default_batch_tokens()
   /// Of parse_rope_scaling; without it what config.json says.
   std::optional<RopeScaling> rope_scaling;
 };
+
+/// Two passes of the backend, so that the last of a forward is seldom a short one: 4,096 on a CPU.
+size_t default_batch_tokens(const ops::Backend& backend);
 
 /// The numbers in "cuda", "cuda:N" or "cuda:N,N..."; none for auto and cpu. Throws Error for anything else
 /// and for a number that is there twice.
@@ -34,7 +37,7 @@ class Engine {
   explicit Engine(const EngineOptions& options);
   /// The same with a checkpoint at hand; options.model and options.rope_scaling are not looked at.
   Engine(const EngineOptions& options, Checkpoint checkpoint);
-  /// On a backend at hand.
+  /// On a backend at hand. `batch_tokens` as in EngineOptions.
   Engine(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
          size_t batch_tokens, int threads);
 

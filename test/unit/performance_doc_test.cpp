@@ -81,10 +81,10 @@ double weight_bytes(const ModelConfig& c) {
 }
 
 /// Of the rows of one pass, as src/decoder/decoder.cpp keeps them: f32 but for the operands of products. A
-/// GPU keeps gate and up, too.
+/// GPU keeps gate and up, too, in bf16.
 double pass_bytes(const ModelConfig& c, size_t rows = 2048, bool gate_up = false) {
   const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
-  const size_t floats = 3 * c.hidden + q + 2 * kv + (gate_up ? 2 * c.intermediate : 0);
+  const size_t floats = 3 * c.hidden + q + 2 * kv + (gate_up ? c.intermediate : 0);
   return static_cast<double>(rows) *
          (4 * static_cast<double>(floats) +
           kTypeBytes * static_cast<double>(std::max(c.hidden, q) + c.intermediate));
@@ -106,7 +106,7 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
     CHECK_MESSAGE(text.find(line + "\n") != std::string::npos, "docs/performance.md lacks the line\n"
                                                                    << line);
   };
-  const size_t batch = EngineOptions().batch_tokens;
+  const size_t batch = default_batch_tokens(*ops::make_cpu_backend({}));
   const double score_tokens = static_cast<double>(batch + kMaxDefaultWindow / kKmerLength - 1);
   const double generate_tokens = 8.0 * static_cast<double>(batch);
   std::vector<std::string> on_gpu;
