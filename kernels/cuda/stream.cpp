@@ -16,6 +16,8 @@ constexpr size_t kGraphKernels = 8;
 constexpr size_t kGraphs = 16, kSeen = 64;
 // The oldest kind of device on which a kernel can wait for the one ahead itself.
 constexpr int kOverlaps = 90;
+// The oldest CUDA whose graphs know of that.
+constexpr int kOverlapVersion = 12030;
 // What a block may have without asking.
 constexpr size_t kFreeShared = size_t{48} * 1024;
 
@@ -27,11 +29,14 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 }  // namespace
 
 Stream::Stream() {
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  overlap_ = std::min(driver, CUDART_VERSION) >= kOverlapVersion;
   check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "starting work on the GPU");
 }
 
 Stream::~Stream() {
-  for (const Graph& graph : graphs_) cudaGraphExecDestroy(graph.executable);
+  for (const Graph& graph : kept_) cudaGraphExecDestroy(graph.executable);
   cudaStreamDestroy(handle_);
 }
 
@@ -42,7 +47,8 @@ Stream::Kernel& Stream::kernel(const void* function) {
   if (found != kernels_.end()) return found->second;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, function), "looking at a kernel");
-  return kernels_.emplace(function, Kernel{kFreeShared, attributes.ptxVersion >= kOverlaps}).first->second;
+  const bool overlaps = overlap_ && attributes.ptxVersion >= kOverlaps;
+  return kernels_.emplace(function, Kernel{kFreeShared, overlaps}).first->second;
 }
 
 void Stream::put(KernelCall call, const std::byte* arguments, size_t bytes) {
@@ -64,7 +70,7 @@ void Stream::flush() {
   std::swap(noted_, leaving_);
   noted_.clear();
   const cudaGraphExec_t graph =
-      leaving_.calls.size() >= kGraphKernels ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
+      graphs_ && leaving_.calls.size() >= kGraphKernels ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
   if (graph == nullptr) return start(leaving_);
   check(cudaGraphLaunch(graph, handle_), "launching a graph of kernels");
   ++replays_;
@@ -88,35 +94,42 @@ void Stream::start(const List& list) const {
 
 /// The graph of an equal list, made when one comes for the second time; null for the first.
 cudaGraphExec_t Stream::find_graph(const List& list) {
-  const auto found = std::ranges::find(graphs_, list, &Graph::list);
-  if (found != graphs_.end()) {
-    graphs_.splice(graphs_.begin(), graphs_, found);
+  const auto found = std::ranges::find(kept_, list, &Graph::list);
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
     return found->executable;
   }
   if (!seen_before(list)) return nullptr;
-  graphs_.push_front({list, make_graph(list)});
-  if (graphs_.size() > kGraphs) {
-    cudaGraphExecDestroy(graphs_.back().executable);
-    graphs_.pop_back();
+  const cudaGraphExec_t made = make_graph(list);
+  graphs_ = made != nullptr;
+  if (!graphs_) return nullptr;
+  kept_.push_front({list, made});
+  if (kept_.size() > kGraphs) {
+    cudaGraphExecDestroy(kept_.back().executable);
+    kept_.pop_back();
   }
-  return graphs_.front().executable;
+  return made;
 }
 
+/// Null when the driver makes none: what is wrong with a kernel itself shows when it is started.
 cudaGraphExec_t Stream::make_graph(const List& list) const {
-  check(cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal), "recording a graph of kernels");
   cudaGraph_t graph = nullptr;
-  try {
-    start(list);
-  } catch (...) {
-    cudaStreamEndCapture(handle_, &graph);  // the stream is of use again
-    if (graph != nullptr) cudaGraphDestroy(graph);
-    throw;
-  }
-  check(cudaStreamEndCapture(handle_, &graph), "recording a graph of kernels");
   cudaGraphExec_t executable = nullptr;
-  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-  cudaGraphDestroy(graph);
-  check(status, "making a graph of kernels");
+  try {
+    check(cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal), "recording a graph of kernels");
+    try {
+      start(list);
+    } catch (...) {
+      cudaStreamEndCapture(handle_, &graph);  // the stream is of use again
+      throw;
+    }
+    check(cudaStreamEndCapture(handle_, &graph), "recording a graph of kernels");
+    check(cudaGraphInstantiate(&executable, graph, 0), "making a graph of kernels");
+  } catch (const Error&) {
+    executable = nullptr;
+  }
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  static_cast<void>(cudaGetLastError());
   return executable;
 }
 

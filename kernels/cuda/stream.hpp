@@ -5,7 +5,8 @@
 // step of generation has the same list as the step before, bit for bit, since what changes from step to step
 // (tokens, positions, pages) is read from device memory; and a long list that comes again is given to the
 // driver as one CUDA graph, which starts kernels in a fraction of the time that single ones take. Only equal
-// lists are ever replayed, so that a graph does what its kernels would have done, whoever asks.
+// lists are ever replayed, so that a graph does what its kernels would have done, whoever asks; and where the
+// driver makes no graph, kernels are started one by one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -79,6 +80,8 @@ class Stream {
   bool seen_before(const List& list);
 
   cudaStream_t handle_ = nullptr;
+  bool overlap_ = false;  // kernels may be launched so, and such launches recorded
+  bool graphs_ = true;    // the driver makes graphs
   List noted_, leaving_;  // what has gathered, and what flush() has last taken from there
   struct Kernel {
     size_t shared;  // bytes that its blocks may have by now
@@ -88,7 +91,7 @@ class Stream {
 
   std::unordered_map<const void*, Kernel> kernels_;  // those that have been put
   std::vector<uint64_t> seen_;                       // hashes of long lists without a graph, the latest last
-  std::list<Graph> graphs_;                          // the last used first
+  std::list<Graph> kept_;                            // the last used first
   size_t replays_ = 0;
 };
 

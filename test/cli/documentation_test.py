@@ -119,7 +119,7 @@ def hacking_names_what_there_is():
         if "NAME" not in path and not path.startswith("build"):
             expect(os.path.exists(os.path.join(SOURCE, path)) if "/" in path else path in everywhere, "HACKING.md names " + path)
     code = "".join(read(os.path.join(where, name)).decode() for top in ("src", "kernels", "plugins", "test/unit")
-                   for where, _, names in os.walk(os.path.join(SOURCE, top)) for name in names if name.endswith(("pp", ".inl", ".h")))
+                   for where, _, names in os.walk(os.path.join(SOURCE, top)) for name in names if name.endswith(("pp", ".inl", ".h", ".cuh")))
     for word in re.findall(r"`([a-z_]+_[a-z_]+|k[A-Z]\w+|ways)(?:\(\))?`", text):
         expect(re.search(r"\b%s\b" % word, code) or word == "file_flags", "HACKING.md names " + word)
 

@@ -106,7 +106,11 @@ cudaError_t cudaGetLastError() {
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = 13000;
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
@@ -189,6 +193,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return *graph != nullptr ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  if (emulated_setting("CARBON_EMULATED_GRAPHS", 0, 1) == 0) return cudaErrorInvalidResourceHandle;
   *executable = new EmulatedGraph(*graph);
   return cudaSuccess;
 }

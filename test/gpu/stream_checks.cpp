@@ -111,6 +111,18 @@ void keeps_the_order(Checks& checks, const Machine& machine) {
 }
 
 #ifdef CARBON_CUDA_EMULATION
+/// Only in emulation, where a driver can be had that makes no graph.
+void does_without_graphs(Checks& checks, const Machine& machine) {
+  const Counter counter(machine);
+  setenv("CARBON_EMULATED_GRAPHS", "0", 1);
+  for (size_t round = 1; round <= 4; ++round) {
+    counter.put(kLong);
+    checks.that(counter.count() == static_cast<double>(round * kLong), "every kernel runs once");
+  }
+  unsetenv("CARBON_EMULATED_GRAPHS");
+  checks.that(counter.stream().replays() == 0, "none is replayed");
+}
+
 /// Only in emulation, where the device can become one that lacks what is asked for.
 void survives_a_refusal(Checks& checks, const Machine& machine) {
   const Counter counter(machine);
@@ -139,6 +151,7 @@ void check_stream(Checks& checks, const Machine& machine) {
   checks.run("stream: kernels, copies and freed memory keep their order",
              [&] { keeps_the_order(checks, machine); });
 #ifdef CARBON_CUDA_EMULATION
+  checks.run("stream: a driver that makes no graphs", [&] { does_without_graphs(checks, machine); });
   checks.run("stream: a kernel that the device refuses", [&] { survives_a_refusal(checks, machine); });
 #endif
 }

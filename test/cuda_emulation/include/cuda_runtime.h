@@ -3,6 +3,7 @@
 // Devices are made up from the environment, so that tests can ask for what this machine lacks:
 //   CARBON_EMULATED_DRIVER   0: there is none
 //   CARBON_EMULATED_GPUS     how many (default 1)
+//   CARBON_EMULATED_GRAPHS   0: no graph can be made
 //   CARBON_EMULATED_SM       compute capability times ten (default 90)
 //   CARBON_EMULATED_MEMORY   bytes (default: no limit)
 //   CARBON_EMULATED_ERROR    by how many 2^-20 results of the matrix library are too large (default 0)
@@ -18,6 +19,7 @@
 
 #include "test/cuda_emulation/emulation.hpp"
 
+#define CUDART_VERSION 13000
 #define __global__
 #define __device__
 #define __launch_bounds__(...)
@@ -80,6 +82,7 @@ const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
