@@ -8,9 +8,9 @@
 #include "kernels/cuda/matmul.hpp"
 
 #include <array>
-#include <compare>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,11 +83,7 @@ class CublasLt final : public Matmul {
 
  private:
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
-  struct Shape {
-    size_t outputs, k;
-    DType type;
-    auto operator<=>(const Shape&) const = default;
-  };
+  using Shape = std::tuple<size_t, size_t, DType>;  // outputs, k, and the type of results
 
   static cudaDataType blas_type(DType type) { return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
 
