@@ -292,14 +292,19 @@ void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& ga
                     *tile);
 }
 
+/// Whether the two have one shape and the same one multiplies with both.
+bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class,
+           CudaWeight::Product product) {
+  return own(gate).product(row_class) == product && own(up).product(row_class) == product &&
+         gate.rows() == up.rows() && gate.cols() == up.cols();
+}
+
 // The library cannot join its products. In bf16 they are half the bytes to write and to read again, which for
 // many rows are most of what a layer moves besides its products.
 bool CudaBackend::halves_swiglu(const ops::Weight& gate, const ops::Weight& up,
                                 ops::RowClass row_class) const {
-  const CudaWeight &g = own(gate), &u = own(up);
-  return g.product(row_class) == CudaWeight::Product::library &&
-         u.product(row_class) == CudaWeight::Product::library && g.rows() == u.rows() &&
-         g.cols() == u.cols() && library_->prepare(g.data(), g.rows(), g.cols(), DType::bf16);
+  return alike(gate, up, row_class, CudaWeight::Product::library) &&
+         library_->prepare(own(gate).data(), gate.rows(), gate.cols(), DType::bf16);
 }
 
 void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -321,11 +326,8 @@ size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops:
 
 std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                                 ops::RowClass row_class) const {
-  const CudaWeight &g = own(gate), &u = own(up);
-  const bool fits = g.product(row_class) == CudaWeight::Product::mma && g.rows() == u.rows() &&
-                    u.product(row_class) == CudaWeight::Product::mma && g.cols() == u.cols();
-  if (!fits) return std::nullopt;
-  const MmaTile tile = choose_mma_tile(n, g.rows() + u.rows(), mma_device_, kSwigluOutputs);
+  if (!alike(gate, up, row_class, CudaWeight::Product::mma)) return std::nullopt;
+  const MmaTile tile = choose_mma_tile(n, gate.rows() + up.rows(), mma_device_, kSwigluOutputs);
   // Many rows are bound by the tensor cores, which the large tile uses better.
   return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }

@@ -32,10 +32,6 @@ struct DrawScratch {
 };
 static_assert(sizeof(DrawScratch) <= 48 * 1024);
 
-struct alignas(16) FourLogits {
-  float z[4];
-};
-
 /// A thread's share of the row.
 struct Share {
   float z[kEach][4];  // -inf where not allowed
@@ -50,12 +46,12 @@ __device__ bool read_row(const float* logits, const ops::AllowedBases& allowed, 
   float top = -INFINITY, bad = 0.0f;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const FourLogits four = reinterpret_cast<const FourLogits*>(logits)[Share::block(i)];
+    const Group<float, 4> four = load_group<4>(logits + 4 * Share::block(i));
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      bad += four.z[j] - four.z[j];  // NaN unless finite
+      bad += four.element[j] - four.element[j];  // NaN unless finite
       row.z[i][j] =
-          ops::allows(allowed, static_cast<size_t>(4 * Share::block(i) + j)) ? four.z[j] : -INFINITY;
+          ops::allows(allowed, static_cast<size_t>(4 * Share::block(i) + j)) ? four.element[j] : -INFINITY;
       top = fmaxf(top, row.z[i][j]);
     }
   }

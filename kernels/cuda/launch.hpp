@@ -29,9 +29,9 @@ inline void check(cudaError_t status, const char* what) {
 /// A kernel's arguments as bytes, one behind the other.
 template <class... Parameters>
 struct PackedArguments {
-  static constexpr size_t kAlignment = 16;
-  static constexpr size_t kBytes =
-      (((sizeof(Parameters) + kAlignment - 1) / kAlignment * kAlignment) + ... + 0);
+  /// From the beginning of an argument of `size` bytes to that of the next.
+  static constexpr size_t step(size_t size) { return (size + 15) / 16 * 16; }
+  static constexpr size_t kBytes = (step(sizeof(Parameters)) + ... + 0);
   // Lists of launches are compared as bytes (stream.hpp).
   static_assert(((std::is_trivially_copyable_v<Parameters> &&
                   (std::has_unique_object_representations_v<Parameters> ||
@@ -43,7 +43,7 @@ struct PackedArguments {
     size_t at = 0;
     const auto add = [&](const void* value, size_t size) {
       std::memcpy(bytes.data() + at, value, size);
-      at += (size + kAlignment - 1) / kAlignment * kAlignment;
+      at += step(size);
     };
     (add(&values, sizeof values), ...);
     return bytes;
@@ -53,7 +53,7 @@ struct PackedArguments {
     std::tuple<Parameters...> values;
     const auto take = [&](void* value, size_t size) {
       std::memcpy(value, bytes, size);
-      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+      bytes += step(size);
     };
     return std::apply(
         [&](Parameters&... value) {

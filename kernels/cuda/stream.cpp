@@ -115,21 +115,19 @@ cudaGraphExec_t Stream::find_graph(const List& list) {
 cudaGraphExec_t Stream::make_graph(const List& list) const {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  try {
-    check(cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal), "recording a graph of kernels");
+  bool good = cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+  if (good) {
     try {
       start(list);
-    } catch (...) {
-      cudaStreamEndCapture(handle_, &graph);  // the stream is of use again
-      throw;
+    } catch (const Error&) {
+      good = false;
     }
-    check(cudaStreamEndCapture(handle_, &graph), "recording a graph of kernels");
-    check(cudaGraphInstantiate(&executable, graph, 0), "making a graph of kernels");
-  } catch (const Error&) {
-    executable = nullptr;
+    // In any case, so that the stream is of use again.
+    good = cudaStreamEndCapture(handle_, &graph) == cudaSuccess && good;
   }
+  if (good && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess) executable = nullptr;
   if (graph != nullptr) cudaGraphDestroy(graph);
-  static_cast<void>(cudaGetLastError());
+  static_cast<void>(cudaGetLastError());  // a refusal is not to be seen again
   return executable;
 }
 

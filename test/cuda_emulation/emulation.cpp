@@ -65,6 +65,7 @@ class Executor {
 
  private:
   static void enter();
+  [[noreturn]] void run_bodies();
   void run_block(unsigned threads);
   void resume(Fiber& fiber);
   void suspend();
@@ -191,13 +192,7 @@ void Executor::suspend() {
 
 void Executor::enter() {
   __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
-  Executor& self = executor();
-  for (;;) {
-    (*self.body_)();
-    self.check_waited();
-    self.current_->finished = true;
-    self.suspend();
-  }
+  executor().run_bodies();
 }
 
 #else
@@ -222,16 +217,19 @@ void Executor::suspend() {
 }
 
 void Executor::enter() {
-  Executor& self = executor();
-  for (;;) {
-    (*self.body_)();
-    self.check_waited();
-    self.current_->finished = true;
-    self.suspend();
-  }
+  executor().run_bodies();
 }
 
 #endif
+
+void Executor::run_bodies() {
+  for (;;) {
+    (*body_)();
+    check_waited();
+    current_->finished = true;
+    suspend();
+  }
+}
 
 void Executor::check_waited() const {
   if (!current_->waited) fail("goes on or ends without having waited for the kernel ahead");
