@@ -8,6 +8,7 @@
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
 #   make check-gpu-sanitizer  the same in small sizes under compute-sanitizer
 #   make bench-gpu  its speed beside what the GPU can do and, with PYTHON=one that has them, torch and transformers
+#   make bench-host what the host takes for itself beside a GPU; needs none
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
 #                   the shells' completion; make uninstall removes what it has installed
@@ -213,6 +214,12 @@ check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_che
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
 	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 
+SHAPE = 500M
+# What the host takes for itself beside a GPU like an H100, with 132 multiprocessors; needs none.
+bench-host: $(BUILD)/emulated/bench_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $< --host 132 --model $(SHAPE) \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+
 ifeq ($(WITH_CUDA),no)
 check-gpu check-gpu-sanitizer bench-gpu:
 	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
@@ -225,7 +232,6 @@ bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) bench/gpu/run.sh --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 endif
 
-SHAPE = 500M
 bench: carbon
 	./carbon bench --synthetic $(SHAPE)
 

@@ -84,6 +84,13 @@ struct RowRun {
   size_t position = 0;
 };
 
+/// Runs of rows made ready for append_kv() and attention() in all layers. The store and the lists of pages
+/// that it was made from must outlive it.
+class RowPlan {
+ public:
+  virtual ~RowPlan() = default;
+};
+
 /// Rotary table parameters (carbon_model 2.2 and 2.4): angle of pair j at position p is p * inv_freq[j]; cos
 /// and sin are multiplied by `scale` (1 without YaRN).
 struct RopeParams {
@@ -149,7 +156,7 @@ class Backend {
   /// go before it. A product by the part and one by the whole may have another order of sums each.
   virtual std::unique_ptr<Weight> part(const Weight& whole, size_t first, size_t count) = 0;
   virtual std::unique_ptr<KvStore> kv_store(const KvShape& shape) = 0;
-  /// Fixes the rotary table for positions [0, positions).
+  /// Fixes the rotary table for positions [0, positions). Plans made before are of no use any more.
   virtual void set_rope(const RopeParams& rope, size_t positions) = 0;
 
   /// x[i, :] = table[rows[i], :], widened to f32. `table` stays in host memory.
@@ -165,16 +172,18 @@ class Backend {
   virtual void linear(const void* act, size_t n, const Weight& w, float* out, size_t ld_out,
                       RowClass row_class = RowClass::prefill) = 0;
 
-  /// q, k: f32 rows with leading dimension ld holding heads of head_dim; rotates k (rotate-half layout) and
-  /// appends k, v to the pages of `runs` at `layer`. v shares ld. Row i of the buffers is row i of the runs.
-  virtual void append_kv(const float* k, const float* v, size_t ld, std::span<const RowRun> runs,
-                         size_t layer, KvStore& kv) = 0;
+  /// For rows of `heads` query heads whose keys and values are in pages of `kv`. Row i of the buffers is row
+  /// i of the runs.
+  virtual std::unique_ptr<RowPlan> plan(std::span<const RowRun> runs, size_t heads, KvStore& kv,
+                                        RowClass row_class = RowClass::prefill) = 0;
 
-  /// Causal grouped-query attention of `heads` query heads. q: f32 rows, leading dimension ld, not yet
-  /// rotated; the keys of a run's positions [0, position + n_rows) are in its pages. act [n, heads *
-  /// head_dim].
-  virtual void attention(const float* q, size_t ld, size_t heads, std::span<const RowRun> runs, size_t layer,
-                         const KvStore& kv, void* act, RowClass row_class = RowClass::prefill) = 0;
+  /// k, v: f32 rows with leading dimension ld holding heads of head_dim; rotates k (rotate-half layout) and
+  /// appends k, v to the pages of the plan's runs at `layer`.
+  virtual void append_kv(const float* k, const float* v, size_t ld, const RowPlan& plan, size_t layer) = 0;
+
+  /// Causal grouped-query attention. q: f32 rows, leading dimension ld, not yet rotated; the keys of a run's
+  /// positions [0, position + n_rows) are in its pages. act [n, heads * head_dim].
+  virtual void attention(const float* q, size_t ld, const RowPlan& plan, size_t layer, void* act) = 0;
 
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up f32 [n, 2 * width].
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;

@@ -2,6 +2,7 @@
 //
 //   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
+//   bench_gpu --host MULTIPROCESSORS [--model NAME]...                 emulated alone
 //
 // Random weights of the published shapes, whole models, bf16, with products by the library and by the
 // backend's own kernels. Prefill is what `carbon score` does with windows of 8,192 bp, by the library; a
@@ -11,6 +12,8 @@
 // the time that the operations take at the measured matrix rate or the bytes at the measured copy bandwidth,
 // whichever is longer (work.hpp). vep is the centered recipe on both strands with one alternative allele a
 // site; its limit counts what two alleles share once. Both take as many windows as --batch-tokens by default.
+// With --host the emulated GPU runs no kernel: what is left is the time that the host takes for itself, while
+// a GPU would have nothing to do.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -32,13 +35,18 @@
 namespace carbon::gpu_bench {
 namespace {
 
+struct Sizes {
+  size_t window, context, large_batch;  // in tokens, and sequences
+  size_t batch_tokens;                  // 0: as many as is usual for the device
+  Effort effort;
+};
+constexpr Sizes kPublished{1366, 1024, 64, 0, {1.0, 5, size_t{1} << 30, 8192}};
 #ifdef CARBON_CUDA_EMULATION
-constexpr Effort kEffort{0, 1, size_t{1} << 20, 64};
-constexpr size_t kWindow = 20, kContext = 64, kLargeBatch = 3, kBatchTokens = 80;
+constexpr bool kEmulated = true;
+constexpr Sizes kSizes{20, 64, 3, 80, {0, 1, size_t{1} << 20, 64}};
 #else
-constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
-constexpr size_t kWindow = 1366, kContext = 1024, kLargeBatch = 64;
-constexpr size_t kBatchTokens = 0;  // as many as is usual for the device
+constexpr bool kEmulated = false;
+constexpr Sizes kSizes = kPublished;
 #endif
 
 struct Shape {
@@ -58,6 +66,8 @@ struct Settings {
   int device = 0;
   std::string commit = "unknown";
   std::string checkpoint, output;  // of --marginals
+  std::string host;                // multiprocessors
+  Sizes sizes = kSizes;
 };
 
 struct Limits {
@@ -70,12 +80,15 @@ struct Limits {
 
 class Model {
  public:
-  Model(const std::shared_ptr<const Checkpoint>& checkpoint, const ops::CudaOptions& options)
-      : engine_(checkpoint, cuda::make_backend(options), kBatchTokens, available_cpus()) {}
+  Model(const std::shared_ptr<const Checkpoint>& checkpoint, const ops::CudaOptions& options,
+        const Sizes& sizes)
+      : sizes_(sizes),
+        engine_(checkpoint, cuda::make_backend(options), sizes.batch_tokens, available_cpus()) {}
 
   const ModelConfig& config() const { return decoder_.config(); }
+  const Sizes& sizes() const { return sizes_; }
   /// Windows that a batch takes.
-  size_t windows() const { return std::max<size_t>(1, engine_.batch_tokens() / kWindow); }
+  size_t windows() const { return std::max<size_t>(1, engine_.batch_tokens() / sizes_.window); }
 
   /// Seconds of a forward of `sequences` sequences by `tokens` tokens behind `before` that are in the cache.
   double forward_seconds(size_t sequences, size_t before, size_t tokens, ops::RowClass row_class) {
@@ -92,7 +105,7 @@ class Model {
     for (Sequence& sequence : all) chunks.push_back({&sequence, next, 0, tokens});
     if (before > 0) return draw_seconds(chunks, before, row_class);
     std::vector<double> marginals(sequences * tokens * ops::kMarginals);
-    return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
+    return median_seconds(sizes_.effort.seconds, sizes_.effort.repeats, [&] {
       head_.marginals(decoder_.forward(chunks, row_class), marginals.data());
       for (Sequence& sequence : all) sequence.truncate(before);
     });
@@ -103,8 +116,8 @@ class Model {
     std::vector<ScoreJob> jobs;
     for (size_t i = 0; i < 2 * sites; ++i) {  // a job a strand
       ScoreJob& job = jobs.emplace_back();
-      job.tokens = make_tokens(kWindow, i);
-      const size_t variant = kWindow / 2;  // the first token that differs; the row before it is shared
+      job.tokens = make_tokens(sizes_.window, i);
+      const size_t variant = sizes_.window / 2;  // the first token that differs; the row before it is shared
       job.want_begin = variant - 1;
       job.suffixes = {{variant, {job.tokens.begin() + static_cast<ptrdiff_t>(variant), job.tokens.end()}}};
       job.suffixes[0].tokens[0] = job.tokens[variant - 1];
@@ -118,7 +131,8 @@ class Model {
   double vep_seconds(std::span<ScoreJob> jobs) {
     std::vector<ScoreJob*> pointers;
     for (ScoreJob& job : jobs) pointers.push_back(&job);
-    return median_seconds(kEffort.seconds, kEffort.repeats, [&] { score_jobs(engine_, pointers); });
+    return median_seconds(sizes_.effort.seconds, sizes_.effort.repeats,
+                          [&] { score_jobs(engine_, pointers); });
   }
 
  private:
@@ -133,7 +147,7 @@ class Model {
       chains.add(draw, i);
       chains.end_chain();
     }
-    return median_seconds(kEffort.seconds, kEffort.repeats, [&] {
+    return median_seconds(sizes_.effort.seconds, sizes_.effort.repeats, [&] {
       draws.draw(decoder_.forward(chunks, row_class), chains,
                  [](size_t, const ops::DrawnKmer&) { return true; });
       for (const Chunk& chunk : chunks) chunk.sequence->truncate(before);
@@ -147,6 +161,7 @@ class Model {
     return tokens;
   }
 
+  Sizes sizes_;
   Engine engine_;
   Decoder& decoder_ = engine_.decoder();
   Head& head_ = engine_.head();
@@ -174,7 +189,7 @@ void print_row(const char* shape, const char* products, const std::string& what,
 }
 
 void print_vep_row(const char* shape, const char* products, Model& model, const Limits& limits) {
-  std::printf("| %s | %s | vep, windows of %zu | ", shape, products, kWindow);
+  std::printf("| %s | %s | vep, windows of %zu | ", shape, products, model.sizes().window);
   try {
     const size_t sites = std::max<size_t>(1, model.windows() / 2);
     std::vector<ScoreJob> jobs = model.vep_jobs(sites);
@@ -186,26 +201,54 @@ void print_vep_row(const char* shape, const char* products, Model& model, const 
   std::fflush(stdout);
 }
 
+std::shared_ptr<const Checkpoint> open_checkpoint(const test::GeneratedCheckpoint& files) {
+  return std::make_shared<const Checkpoint>(files.dir());
+}
+
+std::string options_of(const Shape& shape) {
+  return std::string("--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16 ") + shape.options;
+}
+
 void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
-  const test::GeneratedCheckpoint files(
-      std::string("--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16 ") + shape.options);
-  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  const test::GeneratedCheckpoint files(options_of(shape));
+  const auto checkpoint = open_checkpoint(files);
+  const Sizes& sizes = settings.sizes;
   for (const bool library : {true, false}) {
     const char* const products = library ? "library" : "own";
     try {
-      Model model(checkpoint, {DType::bf16, settings.device, library});
+      Model model(checkpoint, {DType::bf16, settings.device, library}, sizes);
       const size_t windows = model.windows();
       print_row(shape.name, products,
-                "prefill, " + std::to_string(windows) + " windows of " + std::to_string(kWindow), model,
-                limits, windows, 0, kWindow, ops::RowClass::prefill);
-      for (const size_t batch : {size_t{1}, kLargeBatch})
+                "prefill, " + std::to_string(windows) + " windows of " + std::to_string(sizes.window), model,
+                limits, windows, 0, sizes.window, ops::RowClass::prefill);
+      for (const size_t batch : {size_t{1}, sizes.large_batch})
         print_row(shape.name, products, "decode, batch " + std::to_string(batch), model, limits, batch,
-                  kContext, 1, library ? ops::RowClass::prefill : ops::RowClass::decode);
+                  sizes.context, 1, library ? ops::RowClass::prefill : ops::RowClass::decode);
       print_vep_row(shape.name, products, model, limits);
     } catch (const OutOfMemory&) {
       std::printf("| %s | %s | the weights | do not fit | | | | | |\n", shape.name, products);
     }
   }
+}
+
+/// What commands do, where the device does nothing.
+void bench_host(const Settings& settings, const Shape& shape) {
+  const test::GeneratedCheckpoint files(options_of(shape));
+  Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
+  const Sizes& sizes = model.sizes();
+  const size_t windows = model.windows(), sites = std::max<size_t>(1, windows / 2);
+  const auto print = [&](const std::string& what, size_t count, const char* unit, double seconds) {
+    std::printf("| %s | %s | %.4g | %.4g a %s |\n", shape.name, what.c_str(), 1e6 * seconds,
+                1e6 * seconds / static_cast<double>(count), unit);
+    std::fflush(stdout);
+  };
+  print("prefill, " + std::to_string(windows) + " windows of " + std::to_string(sizes.window), windows,
+        "window", model.forward_seconds(windows, 0, sizes.window, ops::RowClass::prefill));
+  for (const size_t batch : {size_t{1}, sizes.large_batch})
+    print("decode, batch " + std::to_string(batch), batch, "sequence",
+          model.forward_seconds(batch, sizes.context, 1, ops::RowClass::decode));
+  std::vector<ScoreJob> jobs = model.vep_jobs(sites);
+  print("vep, " + std::to_string(sites) + " sites", sites, "variant", model.vep_seconds(jobs));
 }
 
 /// The kernel module's version, or "unknown".
@@ -229,6 +272,9 @@ Settings parse(int argc, char** argv) {
       settings.checkpoint = value;
     } else if (option == "--output") {
       settings.output = value;
+    } else if (kEmulated && option == "--host") {
+      settings.host = value;
+      settings.sizes = kPublished;
     } else if (option == "--model") {
       const auto* const shape = std::find_if(std::begin(kShapes), std::end(kShapes),
                                              [&](const Shape& s) { return value == s.name; });
@@ -245,7 +291,19 @@ Settings parse(int argc, char** argv) {
   return settings;
 }
 
+void print_host_table(const Settings& settings) {
+  std::printf("commit: %s\n\n| model | work | host us a forward | host us |\n|---|---|---|---|\n",
+              settings.commit.c_str());
+  for (const Shape& shape : settings.shapes) bench_host(settings, shape);
+}
+
 int run(const Settings& settings) {
+  if (!settings.host.empty()) {
+    setenv("CARBON_EMULATED_KERNELS", "0", 1);
+    setenv("CARBON_EMULATED_MULTIPROCESSORS", settings.host.c_str(), 1);
+    print_host_table(settings);
+    return 0;
+  }
   std::shared_ptr<const cuda::Device> device;
   try {
     device = std::make_shared<cuda::Device>(settings.device);
@@ -261,7 +319,8 @@ int run(const Settings& settings) {
   std::printf("device: %s\n", cuda::list_devices().at(static_cast<size_t>(settings.device)).c_str());
   std::printf("kind: %s\n", cuda::make_backend({DType::bf16, settings.device, true})->device_kind().c_str());
   std::printf("driver: %s\ncommit: %s\n", driver().c_str(), settings.commit.c_str());
-  const Limits limits{copy_bandwidth(device, kEffort), matrix_rate(device, kEffort)};
+  const Limits limits{copy_bandwidth(device, settings.sizes.effort),
+                      matrix_rate(device, settings.sizes.effort)};
   std::printf("copy bandwidth, read + written: %.4g TB/s\nbf16 matrix rate: %.4g TFLOP/s\n\n",
               limits.bandwidth / 1e12, limits.rate / 1e12);
   std::printf(

@@ -12,14 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/checks.hpp"
 #include "kernels/cpu/cpu_dispatch.hpp"
 #include "kernels/cpu/cpu_heads.hpp"
 #include "kernels/cpu/cpu_kv.hpp"
 #include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/cpu/cpu_onednn.hpp"
+#include "kernels/cpu/cpu_plan.hpp"
 #include "kernels/cpu/cpu_rope.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
-#include "kernels/joined.hpp"
 #include "kernels/ops.hpp"
 #include "src/util/error.hpp"
 
@@ -34,7 +35,6 @@ constexpr size_t kPassRows = 2048;
 constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
-constexpr size_t kAttentionRows = 64;             // query rows (positions x heads of a group) in a range
 constexpr size_t kRowElements = size_t{1} << 14;  // elements of a range of a row-wise operation
 constexpr size_t kSerialWork = size_t{1}
                                << 17;  // multiply-adds or elements below which one thread is quicker
@@ -67,10 +67,10 @@ class CpuBackend final : public ops::Backend {
                 void* act) override;
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
               ops::RowClass) override;
-  void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
-                 ops::KvStore& kv) override;
-  void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
-                 const ops::KvStore& kv, void* act, ops::RowClass) override;
+  std::unique_ptr<ops::RowPlan> plan(std::span<const ops::RowRun> runs, size_t heads, ops::KvStore& kv,
+                                     ops::RowClass) override;
+  void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override;
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
@@ -120,8 +120,6 @@ class CpuBackend final : public ops::Backend {
   /// f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
   void parallel_panels(size_t n, size_t panels, size_t work, F f) const;
-  void check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
-                  const CpuKvStore& kv) const;
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
   void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
@@ -344,89 +342,51 @@ const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
   return out;
 }
 
-void CpuBackend::check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
-                            const CpuKvStore& kv) const {
-  if (kv.shape().head_dim != rope_.head_dim())
-    throw Error(function, "the rotary table is for heads of " + std::to_string(rope_.head_dim()) +
-                              ", the cache for " + std::to_string(kv.shape().head_dim));
-  if (layer >= kv.shape().layers || kv.type() != dtype_)
-    throw Error(function, "the KV store does not fit: layer " + std::to_string(layer) + " of " +
-                              std::to_string(kv.shape().layers));
-  for (const ops::RowRun& run : runs) {
-    if (run.n_rows > rope_.positions() || run.position > rope_.positions() - run.n_rows)
-      throw Error(function, "positions up to " + std::to_string(run.position + run.n_rows) +
-                                " are beyond the rotary table of " + std::to_string(rope_.positions()));
-    for (size_t i = 0; i < divide_up(run.position + run.n_rows, kPage); ++i)
-      if (run.pages[i] >= kv.count())
-        throw Error(function, "KV page " + std::to_string(run.pages[i]) + " of " +
-                                  std::to_string(kv.count()) + " does not exist");
-  }
+std::unique_ptr<ops::RowPlan> CpuBackend::plan(std::span<const ops::RowRun> runs, size_t heads,
+                                               ops::KvStore& kv, ops::RowClass) {
+  auto* const store = dynamic_cast<CpuKvStore*>(&kv);
+  if (store == nullptr || store->type() != dtype_)
+    throw Error("plan", "the KV store belongs to another backend");
+  ops::check_runs(runs, store->shape(), {heads, rope_.head_dim(), rope_.positions(), store->count()});
+  return std::make_unique<CpuPlan>(runs, heads, *store);
 }
 
-void CpuBackend::append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs,
-                           size_t layer, ops::KvStore& kv) {
-  auto* const store = dynamic_cast<CpuKvStore*>(&kv);
-  if (store == nullptr) throw Error("append_kv", "the KV store belongs to another backend");
-  check_runs("append_kv", runs, layer, *store);
-  struct Piece {
-    size_t run, first, rows;
-  };
-  std::vector<Piece> pieces;  // rows of a run that share a page
-  size_t work = 0;
-  for (size_t r = 0; r < runs.size(); ++r)
-    for (size_t i = 0; i < runs[r].n_rows;) {
-      const size_t rows = std::min(runs[r].n_rows - i, kPage - (runs[r].position + i) % kPage);
-      pieces.push_back({r, i, rows});
-      work += rows * store->shape().kv_heads * store->shape().head_dim;
-      i += rows;
-    }
-  const size_t heads = store->shape().kv_heads, head_dim = store->shape().head_dim;
-  parallel(pieces.size() * heads, work, [&](size_t task, size_t) {
-    const Piece& piece = pieces[task / heads];
-    const ops::RowRun& run = runs[piece.run];
-    const size_t head = task % heads, position = run.position + piece.first;
-    const size_t offset = (run.first_row + piece.first) * ld + head * head_dim;
-    char* const page = static_cast<char*>(store->bases()[run.pages[position / kPage]]);
-    kernels_.append_kv({k + offset, v + offset, ld, piece.rows, position % kPage, head_dim,
-                        store->value_dim(), rope_.cos(position), rope_.sin(position),
-                        page + store->k_offset(layer, head), page + store->v_offset(layer, head), dtype_});
+const CpuPlan& own(const ops::RowPlan& plan, size_t layer) {
+  const auto* const rows = dynamic_cast<const CpuPlan*>(&plan);
+  if (rows == nullptr) throw Error("plan", "the plan was made by another backend");
+  ops::check_layer(layer, rows->kv().shape());
+  return *rows;
+}
+
+void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan,
+                           size_t layer) {
+  const CpuPlan& rows = own(plan, layer);
+  const CpuKvStore& store = rows.kv();
+  const size_t heads = store.shape().kv_heads, head_dim = store.shape().head_dim;
+  parallel(rows.appended().size() * heads, rows.rows() * heads * head_dim, [&](size_t task, size_t) {
+    const RowPiece& piece = rows.appended()[task / heads];
+    const size_t head = task % heads, offset = piece.row * ld + head * head_dim;
+    char* const page = static_cast<char*>(store.bases()[piece.pages[piece.position / kPage]]);
+    kernels_.append_kv({k + offset, v + offset, ld, piece.rows, piece.position % kPage, head_dim,
+                        store.value_dim(), rope_.cos(piece.position), rope_.sin(piece.position),
+                        page + store.k_offset(layer, head), page + store.v_offset(layer, head), dtype_});
   });
 }
 
-void CpuBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
-                           size_t layer, const ops::KvStore& kv, void* act, ops::RowClass) {
-  const auto* const store = dynamic_cast<const CpuKvStore*>(&kv);
-  if (store == nullptr) throw Error("attention", "the KV store belongs to another backend");
-  check_runs("attention", runs, layer, *store);
-  const size_t kv_heads = store->shape().kv_heads, head_dim = store->shape().head_dim;
-  if (heads == 0 || heads % kv_heads != 0)
-    throw Error("attention", std::to_string(heads) + " query heads cannot share " + std::to_string(kv_heads) +
-                                 " KV heads");
-  const size_t group = heads / kv_heads, block = std::max<size_t>(1, kAttentionRows / group);
-  struct Piece {
-    size_t run, first, positions;
-  };
-  std::vector<Piece> pieces;
-  size_t work = 0;
-  for (size_t r = 0; r < runs.size(); ++r)
-    for (size_t i = 0; i < runs[r].n_rows; i += block) {
-      pieces.push_back({r, i, std::min(block, runs[r].n_rows - i)});
-      work += pieces.back().positions * heads * head_dim * (runs[r].position + i + 1);
-    }
-  // The later a piece, the more keys it sees: longest first, so that no thread ends with a long one alone.
-  std::ranges::stable_sort(pieces, std::ranges::greater{},
-                           [&](const Piece& p) { return runs[p.run].position + p.first; });
-  need_scratch(kernels_.attention_scratch(block * group, head_dim, store->value_dim()) * sizeof(float));
-  parallel(pieces.size() * kv_heads, work, [&](size_t task, size_t thread) {
-    const Piece& piece = pieces[task / kv_heads];
-    const ops::RowRun& run = runs[piece.run];
-    const size_t head = task % kv_heads, position = run.position + piece.first,
-                 row = run.first_row + piece.first;
-    const size_t column = head * group * head_dim;
-    kernels_.attention({q + row * ld + column, ld, piece.positions, position, group, head_dim,
-                        store->value_dim(), run.pages, store->bases(), store->k_offset(layer, head),
-                        store->v_offset(layer, head), dtype_, rope_.cos(position), rope_.sin(position),
-                        at(act, row * heads * head_dim + column), dtype_, heads * head_dim,
+void CpuBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
+  const CpuPlan& rows = own(plan, layer);
+  const CpuKvStore& store = rows.kv();
+  const size_t kv_heads = store.shape().kv_heads, head_dim = store.shape().head_dim, group = rows.group(),
+               width = rows.heads() * head_dim;
+  need_scratch(kernels_.attention_scratch(rows.query_rows() * group, head_dim, store.value_dim()) *
+               sizeof(float));
+  parallel(rows.queries().size() * kv_heads, rows.keys() * width, [&](size_t task, size_t thread) {
+    const RowPiece& piece = rows.queries()[task / kv_heads];
+    const size_t head = task % kv_heads, column = head * group * head_dim;
+    kernels_.attention({q + piece.row * ld + column, ld, piece.rows, piece.position, group, head_dim,
+                        store.value_dim(), piece.pages, store.bases(), store.k_offset(layer, head),
+                        store.v_offset(layer, head), dtype_, rope_.cos(piece.position),
+                        rope_.sin(piece.position), at(act, piece.row * width + column), dtype_, width,
                         static_cast<float*>(scratch_[thread].get())});
   });
 }

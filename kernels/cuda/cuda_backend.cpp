@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/checks.hpp"
 #include "kernels/cuda/decode_scratch.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/embedding.hpp"
@@ -21,7 +22,6 @@
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
 #include "kernels/cuda/weight.hpp"
-#include "kernels/joined.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -42,7 +42,7 @@ class CudaBackend final : public ops::Backend {
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
 
-  size_t pass_rows() const override { return cuda::pass_rows(mma_device_.multiprocessors); }
+  size_t pass_rows() const override { return cuda::pass_rows(tiles_.device().multiprocessors); }
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
@@ -61,10 +61,10 @@ class CudaBackend final : public ops::Backend {
                      float* gate_up, void* out, ops::RowClass row_class) override;
   size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
                         ops::RowClass row_class) const override;
-  void append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs, size_t layer,
-                 ops::KvStore& kv) override;
-  void attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs, size_t layer,
-                 const ops::KvStore& kv, void* act, ops::RowClass row_class) override;
+  std::unique_ptr<ops::RowPlan> plan(std::span<const ops::RowRun> runs, size_t heads, ops::KvStore& kv,
+                                     ops::RowClass row_class) override;
+  void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override;
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void upload(const float* host, size_t count, float* device) override;
@@ -88,10 +88,7 @@ class CudaBackend final : public ops::Backend {
   /// The tile of a product that keeps gate and up in registers, where that is possible and of use.
   std::optional<MmaTile> swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                      ops::RowClass row_class) const;
-  bool uses_mma(const ops::KvShape& shape, size_t heads) const;
-  void attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs);
-  const CudaKvStore& check_runs(const char* function, std::span<const ops::RowRun> runs, size_t layer,
-                                const ops::KvStore& kv) const;
+  AttentionKernel attention_kernel(const ops::KvShape& shape, size_t heads, ops::RowClass row_class) const;
   Rotary rotary() const { return {cos_.as<float>(), sin_.as<float>()}; }
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
@@ -100,10 +97,10 @@ class CudaBackend final : public ops::Backend {
   std::shared_ptr<const Device> device_;
   DType dtype_;
   bool tensor_cores_;
-  MmaDevice mma_device_;
+  mutable MmaTiles tiles_;
   std::unique_ptr<Matmul> library_;
   Embedding embedding_;
-  PlanCache plans_;
+  std::shared_ptr<PlanMemory> plans_;
   DecodeScratch decode_scratch_;
   std::vector<double> inv_freq_;
   double rope_scale_ = 0;
@@ -122,9 +119,9 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
     : device_(std::move(device)),
       dtype_(checked_type(options)),
       tensor_cores_(device_->capability() >= kTensorCores),
-      mma_device_{static_cast<size_t>(device_->multiprocessors()), device_->block_shared()},
+      tiles_({static_cast<size_t>(device_->multiprocessors()), device_->block_shared()}),
       embedding_(device_),
-      plans_(device_),
+      plans_(std::make_shared<PlanMemory>(device_)),
       decode_scratch_(device_),
       indices_(device_, "row numbers"),
       logits_(device_, "logits"),
@@ -273,7 +270,7 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
 
 // The tile changes no bit, so it may follow the number of rows.
 void CudaBackend::linear_mma(const LinearCall& call) const {
-  const MmaTile tile = choose_mma_tile(call.n, call.outputs, mma_device_);
+  const MmaTile tile = tiles_.choose(call.n, call.outputs);
   if (tile == kLargeTile)
     run_linear_mma(stream(), call);
   else
@@ -327,74 +324,62 @@ size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops:
 std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                                 ops::RowClass row_class) const {
   if (!alike(gate, up, row_class, CudaWeight::Product::mma)) return std::nullopt;
-  const MmaTile tile = choose_mma_tile(n, gate.rows() + up.rows(), mma_device_, kSwigluOutputs);
+  const MmaTile tile = tiles_.choose(n, gate.rows() + up.rows(), kSwigluOutputs);
   // Many rows are bound by the tensor cores, which the large tile uses better.
   return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }
 
-const CudaKvStore& CudaBackend::check_runs(const char* function, std::span<const ops::RowRun> runs,
-                                           size_t layer, const ops::KvStore& kv) const {
-  const auto* const store = dynamic_cast<const CudaKvStore*>(&kv);
-  if (store == nullptr) throw Error(function, "the KV store belongs to another backend");
-  if (store->shape().head_dim != 2 * inv_freq_.size())
-    throw Error(function, "the rotary table is for heads of " + std::to_string(2 * inv_freq_.size()) +
-                              ", the cache for " + std::to_string(store->shape().head_dim));
-  if (layer >= store->shape().layers || store->type() != dtype_)
-    throw Error(function, "the KV store does not fit: layer " + std::to_string(layer) + " of " +
-                              std::to_string(store->shape().layers));
-  for (const ops::RowRun& run : runs) {
-    if (run.n_rows > positions_ || run.position > positions_ - run.n_rows)
-      throw Error(function, "positions up to " + std::to_string(run.position + run.n_rows) +
-                                " are beyond the rotary table of " + std::to_string(positions_));
-    for (size_t i = 0; i * ops::kPageTokens < run.position + run.n_rows; ++i)
-      if (run.pages[i] >= store->count())
-        throw Error(function, "KV page " + std::to_string(run.pages[i]) + " of " +
-                                  std::to_string(store->count()) + " does not exist");
-  }
-  return *store;
+AttentionKernel CudaBackend::attention_kernel(const ops::KvShape& shape, size_t heads,
+                                              ops::RowClass row_class) const {
+  const size_t group = heads / shape.kv_heads;
+  if (dtype_ != DType::bf16 || !tensor_cores_ || !has_attention_mma(shape.head_dim) || group > kAttentionRows)
+    return AttentionKernel::plain;
+  return row_class == ops::RowClass::decode && group <= kDecodeRows ? AttentionKernel::decode
+                                                                    : AttentionKernel::mma;
 }
 
-bool CudaBackend::uses_mma(const ops::KvShape& shape, size_t heads) const {
-  return dtype_ == DType::bf16 && tensor_cores_ && has_attention_mma(shape.head_dim) &&
-         heads / shape.kv_heads <= kAttentionRows;
-}
-
-void CudaBackend::append_kv(const float* k, const float* v, size_t ld, std::span<const ops::RowRun> runs,
-                            size_t layer, ops::KvStore& kv) {
-  const CudaKvStore& store = check_runs("append_kv", runs, layer, kv);
+std::unique_ptr<ops::RowPlan> CudaBackend::plan(std::span<const ops::RowRun> runs, size_t heads,
+                                                ops::KvStore& kv, ops::RowClass row_class) {
+  auto* const store = dynamic_cast<CudaKvStore*>(&kv);
+  if (store == nullptr || store->type() != dtype_)
+    throw Error("plan", "the KV store belongs to another backend");
+  ops::check_runs(runs, store->shape(), {heads, 2 * inv_freq_.size(), positions_, store->count()});
   device_->use();
-  const Plan places = plans_.append(runs);
-  if (places.rows == 0) return;
-  run_append(stream(), k, v, ld, places.places, places.rows, places.page_list, store.layer(layer), dtype_,
+  return std::make_unique<CudaPlan>(plans_, runs, heads, *store,
+                                    attention_kernel(store->shape(), heads, row_class));
+}
+
+const CudaPlan& own(const ops::RowPlan& plan, size_t layer) {
+  const auto* const rows = dynamic_cast<const CudaPlan*>(&plan);
+  if (rows == nullptr) throw Error("plan", "the plan was made by another backend");
+  ops::check_layer(layer, rows->kv().shape());
+  return *rows;
+}
+
+void CudaBackend::append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan,
+                            size_t layer) {
+  const CudaPlan& rows = own(plan, layer);
+  if (rows.rows() == 0) return;
+  device_->use();
+  run_append(stream(), k, v, ld, rows.places(), rows.rows(), rows.page_list(), rows.kv().layer(layer), dtype_,
              rotary());
 }
 
-void CudaBackend::attention(const float* q, size_t ld, size_t heads, std::span<const ops::RowRun> runs,
-                            size_t layer, const ops::KvStore& kv, void* act, ops::RowClass row_class) {
-  const CudaKvStore& store = check_runs("attention", runs, layer, kv);
-  if (heads == 0 || heads % store.shape().kv_heads != 0)
-    throw Error("attention", std::to_string(heads) + " query heads cannot share " +
-                                 std::to_string(store.shape().kv_heads) + " KV heads");
+void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
+  const CudaPlan& rows = own(plan, layer);
+  if (rows.rows() == 0) return;
   device_->use();
-  const size_t group = heads / store.shape().kv_heads;
-  const bool mma = uses_mma(store.shape(), heads);
-  AttentionCall call{q, ld, heads, nullptr, store.layer(layer), rotary(), act};
-  if (mma && row_class == ops::RowClass::decode && group <= kDecodeRows) return attention_decode(call, runs);
-  const Plan rows = plans_.attend(runs, {mma ? kAttentionRows / group : 0});
-  if (rows.rows == 0) return;
-  call.page_list = rows.page_list;
-  if (mma)
-    run_attention_mma(stream(), call, rows.tiles, rows.tile_count);
-  else
-    run_attention_plain(stream(), call, dtype_, rows.places, rows.rows);
-}
-
-void CudaBackend::attention_decode(const AttentionCall& call, std::span<const ops::RowRun> runs) {
-  const size_t kv_heads = call.kv.kv_heads;
-  const Plan rows = plans_.attend(runs, {kDecodeRows / (call.heads / kv_heads), true});
-  for (const ChunkSlice& slice : rows.slices)
-    run_attention_decode(stream(), call, rows.chunks + slice.first, slice.count,
-                         decode_scratch_.ensure(slice.parts * kv_heads, call.kv.head_dim));
+  const AttentionCall call{q, ld, rows.heads(), rows.page_list(), rows.kv().layer(layer), rotary(), act};
+  switch (rows.kernel()) {
+    case AttentionKernel::plain:
+      return run_attention_plain(stream(), call, dtype_, rows.places(), rows.rows());
+    case AttentionKernel::mma:
+      return run_attention_mma(stream(), call, rows.tiles(), rows.tile_count());
+    case AttentionKernel::decode:
+      for (const ChunkSlice& slice : rows.slices())
+        run_attention_decode(stream(), call, rows.chunks() + slice.first, slice.count,
+                             decode_scratch_.ensure(slice.parts * call.kv.kv_heads, call.kv.head_dim));
+  }
 }
 
 template <class F>

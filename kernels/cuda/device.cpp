@@ -79,8 +79,12 @@ Device::~Device() {
   cudaStreamSynchronize(stream_->handle());
 }
 
+// Every operation begins with this, hundreds a step of generation, and nobody else here chooses.
 void Device::use() const {
+  thread_local int chosen = -1;
+  if (chosen == index_) return;
   check(cudaSetDevice(index_), "choosing the GPU");
+  chosen = index_;
 }
 
 void Device::wait() const {

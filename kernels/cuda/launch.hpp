@@ -72,9 +72,12 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t s
             Arguments... arguments) {
   using Packed = PackedArguments<Parameters...>;
   const auto bytes = Packed::pack(static_cast<Parameters>(arguments)...);
-  stream.put(
-      {reinterpret_cast<const void*>(kernel), Packed::start, {grid.x, grid.y, grid.z}, threads, shared, 0},
-      bytes.data(), bytes.size());
+  stream.put({reinterpret_cast<const void*>(kernel),
+              Packed::start,
+              {grid.x, grid.y, grid.z},
+              threads,
+              static_cast<uint32_t>(shared)},
+             bytes.data(), bytes.size());
 }
 
 /// Blocks of `size` that cover n.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace carbon::cuda {
@@ -104,5 +105,26 @@ constexpr MmaTile choose_mma_tile(size_t n, size_t outputs, const MmaDevice& dev
   if (n > kStreamRows) consider(kLargeTile);
   return best;
 }
+
+/// choose_mma_tile() for one device, which remembers what every layer of a step asks again.
+class MmaTiles {
+ public:
+  explicit MmaTiles(const MmaDevice& device) : device_(device) {}
+  const MmaDevice& device() const { return device_; }
+  MmaTile choose(size_t n, size_t outputs, size_t least_outputs = 0) {
+    Choice& choice = last_[(outputs / 64 + 5 * n + least_outputs) % last_.size()];
+    if (choice.n != n || choice.outputs != outputs || choice.least_outputs != least_outputs)
+      choice = {n, outputs, least_outputs, choose_mma_tile(n, outputs, device_, least_outputs)};
+    return choice.tile;
+  }
+
+ private:
+  struct Choice {
+    size_t n = 0, outputs = 0, least_outputs = 0;
+    MmaTile tile;
+  };
+  MmaDevice device_;
+  std::array<Choice, 64> last_;
+};
 
 }  // namespace carbon::cuda

@@ -14,23 +14,6 @@ constexpr size_t pages_of(const ops::RowRun& run) {
   return (run.position + run.n_rows + ops::kPageTokens - 1) / ops::kPageTokens;
 }
 
-/// Everything that a plan depends on besides its tiling.
-std::vector<uint32_t> make_key(std::span<const ops::RowRun> runs) {
-  std::vector<uint32_t> key;
-  for (const ops::RowRun& run : runs) {
-    for (const size_t value : {run.first_row, run.n_rows, run.position})
-      key.push_back(static_cast<uint32_t>(value));
-    key.insert(key.end(), run.pages, run.pages + pages_of(run));
-  }
-  return key;
-}
-
-size_t count_rows(std::span<const ops::RowRun> runs) {
-  size_t rows = 0;
-  for (const ops::RowRun& run : runs) rows += run.n_rows;
-  return rows;
-}
-
 template <class T>
 void append_words(std::vector<uint32_t>& words, const std::vector<T>& items) {
   static_assert(sizeof(T) % sizeof(uint32_t) == 0);
@@ -118,44 +101,39 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   return plan;
 }
 
-PlanCache::PlanCache(const std::shared_ptr<const Device>& device)
-    : device_(device), append_(device), attend_(device) {}
-
-// Attention will ask for the same rows: a step of generation as for those of the step before, which were as
-// many.
-Plan PlanCache::append(std::span<const ops::RowRun> runs) {
-  std::vector<uint32_t> key = make_key(runs);
-  if (append_.runs != key)
-    fill(append_, runs, std::move(key), count_rows(runs) == last_rows_ ? last_ : Tiling{});
-  return append_.plan;
+std::unique_ptr<Scratch> PlanMemory::take() {
+  if (free_.empty()) return std::make_unique<Scratch>(device_, "row tables");
+  std::unique_ptr<Scratch> last = std::move(free_.back());
+  free_.pop_back();
+  return last;
 }
 
-Plan PlanCache::attend(std::span<const ops::RowRun> runs, const Tiling& tiling) {
-  last_ = tiling;
-  last_rows_ = count_rows(runs);
-  std::vector<uint32_t> key = make_key(runs);
-  if (append_.runs == key && append_.tiling == tiling) return append_.plan;
-  if (attend_.runs != key || attend_.tiling != tiling) fill(attend_, runs, std::move(key), tiling);
-  return attend_.plan;
+/// How the kernel takes rows whose heads share KV heads in groups of this size.
+Tiling tiling_of(AttentionKernel kernel, size_t group) {
+  switch (kernel) {
+    case AttentionKernel::plain:
+      return {};
+    case AttentionKernel::mma:
+      return {kAttentionRows / group};
+    case AttentionKernel::decode:
+      return {kDecodeRows / group, true};
+  }
+  return {};
 }
 
-void PlanCache::fill(Entry& entry, std::span<const ops::RowRun> runs, std::vector<uint32_t> key,
-                     const Tiling& tiling) {
-  entry.runs.clear();  // if what follows throws
-  HostPlan host = make_plan(runs, tiling);
+CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowRun> runs, size_t heads,
+                   CudaKvStore& kv, AttentionKernel kernel)
+    : memory_(std::move(memory)),
+      scratch_(memory_->take()),
+      kv_(kv),
+      heads_(heads),
+      kernel_(kernel),
+      host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads))) {
+  if (host_.words.empty()) return;
   // Twice as much when it grows, so that a table that gets longer with every page stays where it is.
-  auto* const words = entry.memory.ensure_array<uint32_t>(std::bit_ceil(host.words.size()));
-  device_->copy_in(words, host.words.data(), host.words.size() * sizeof(uint32_t));
-  entry.slices = std::move(host.slices);
-  entry.plan = {reinterpret_cast<const RowPlace*>(words),
-                reinterpret_cast<const RowTile*>(words + host.tiles_at),
-                reinterpret_cast<const TileChunk*>(words + host.tiles_at),
-                words + host.pages_at,
-                host.rows,
-                host.tile_count,
-                entry.slices};
-  entry.runs = std::move(key);
-  entry.tiling = tiling;
+  auto* const words = scratch_->ensure_array<uint32_t>(std::bit_ceil(host_.words.size()));
+  memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));
+  words_ = words;
 }
 
 }  // namespace carbon::cuda

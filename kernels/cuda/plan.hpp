@@ -1,13 +1,13 @@
 // Runs of rows as tables on the device: where every row stands, and which rows attention takes together.
-//
-// A forward uses the same runs in every layer, so tables are made once and found again by comparing the runs.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/kv.hpp"
 #include "kernels/ops.hpp"
 
 namespace carbon::cuda {
@@ -31,16 +31,8 @@ inline constexpr size_t kDecodeLaunch = 1024;
 /// many tokens: multiples of 4, and of a quarter of the power of two below.
 size_t padded_chunks(size_t n);
 
-struct Plan {
-  const RowPlace* places = nullptr;     // [rows]
-  const RowTile* tiles = nullptr;       // [tile_count], those with most keys first
-  const TileChunk* chunks = nullptr;    // those of a tile one after the other
-  const uint32_t* page_list = nullptr;  // the pages of the runs, one after the other
-  size_t rows = 0, tile_count = 0;
-  std::span<const ChunkSlice> slices;  // of the chunks
-};
-
-/// The tables of `runs` on the host. `words` holds the places, then tiles or chunks, then pages.
+/// The tables of `runs` on the host. `words` holds the places, then tiles, those with most keys first, or
+/// chunks, those of a tile one after the other, then the pages of the runs, one after the other.
 struct HostPlan {
   std::vector<uint32_t> words;
   size_t rows = 0, tile_count = 0;
@@ -49,31 +41,57 @@ struct HostPlan {
 };
 HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
-/// The plans of the pass at hand. Each use has its own memory on the device, which stays where it is from
-/// step to step, and the tables of one upload serve both where both have the same rows.
-class PlanCache {
+/// Device memory of plans. A plan's goes to the next one, so that it stays where it is from step to step.
+class PlanMemory {
  public:
-  explicit PlanCache(const std::shared_ptr<const Device>& device);
-  /// Places of rows that are appended to the cache, valid until this is asked for other runs.
-  Plan append(std::span<const ops::RowRun> runs);
-  /// For attention of the rows, valid until either is asked for other runs.
-  Plan attend(std::span<const ops::RowRun> runs, const Tiling& tiling);
+  explicit PlanMemory(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
+  const Device& device() const { return *device_; }
+  std::unique_ptr<Scratch> take();
+  void give_back(std::unique_ptr<Scratch> scratch) { free_.push_back(std::move(scratch)); }
 
  private:
-  struct Entry {
-    explicit Entry(const std::shared_ptr<const Device>& device) : memory(device, "row tables") {}
-    std::vector<uint32_t> runs;  // as numbers; empty: none
-    Tiling tiling;
-    Scratch memory;
-    std::vector<ChunkSlice> slices;
-    Plan plan;
-  };
-  void fill(Entry& entry, std::span<const ops::RowRun> runs, std::vector<uint32_t> key, const Tiling& tiling);
-
   std::shared_ptr<const Device> device_;
-  Entry append_, attend_;
-  Tiling last_;  // that was asked for, and for how many rows
-  size_t last_rows_ = 0;
+  std::vector<std::unique_ptr<Scratch>> free_;
+};
+
+/// The kernel that attention of a plan's rows is.
+enum class AttentionKernel { plain, mma, decode };
+
+class CudaPlan final : public ops::RowPlan {
+ public:
+  /// Of runs that ops::check_runs() found right.
+  CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowRun> runs, size_t heads,
+           CudaKvStore& kv, AttentionKernel kernel);
+  ~CudaPlan() override { memory_->give_back(std::move(scratch_)); }
+  CudaPlan(const CudaPlan&) = delete;
+  CudaPlan& operator=(const CudaPlan&) = delete;
+
+  const CudaKvStore& kv() const { return kv_; }
+  size_t heads() const { return heads_; }
+  AttentionKernel kernel() const { return kernel_; }
+  size_t rows() const { return host_.rows; }
+  size_t tile_count() const { return host_.tile_count; }
+  std::span<const ChunkSlice> slices() const { return host_.slices; }
+
+  // In device memory.
+  const RowPlace* places() const { return at<RowPlace>(0); }                 // [rows]
+  const RowTile* tiles() const { return at<RowTile>(host_.tiles_at); }       // [tile_count]
+  const TileChunk* chunks() const { return at<TileChunk>(host_.tiles_at); }  // of the slices
+  const uint32_t* page_list() const { return at<uint32_t>(host_.pages_at); }
+
+ private:
+  template <class T>
+  const T* at(size_t word) const {
+    return reinterpret_cast<const T*>(words_ + word);
+  }
+
+  std::shared_ptr<PlanMemory> memory_;
+  std::unique_ptr<Scratch> scratch_;
+  CudaKvStore& kv_;
+  size_t heads_;
+  AttentionKernel kernel_;
+  HostPlan host_;
+  const uint32_t* words_ = nullptr;
 };
 
 }  // namespace carbon::cuda

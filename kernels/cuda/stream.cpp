@@ -59,7 +59,7 @@ void Stream::put(KernelCall call, const std::byte* arguments, size_t bytes) {
           "shared memory of a kernel");
     known.shared = call.shared;
   }
-  call.overlaps = known.overlaps;
+  call.overlaps = known.overlaps ? 1 : 0;
   call.arguments = noted_.arguments.size();
   noted_.arguments.insert(noted_.arguments.end(), arguments, arguments + bytes);
   noted_.calls.push_back(call);
@@ -87,7 +87,7 @@ void Stream::start(const List& list) const {
     config.gridDim = dim3(call.grid[0], call.grid[1], call.grid[2]);
     config.blockDim = dim3(call.threads);
     config.dynamicSmemBytes = call.shared;
-    config.numAttrs = call.overlaps ? 1 : 0;
+    config.numAttrs = call.overlaps;
     check(call.start(config, call.kernel, list.arguments.data() + call.arguments), "launching a kernel");
   }
 }
@@ -141,6 +141,12 @@ bool Stream::seen_before(const List& list) {
   if (seen_.size() == kSeen) seen_.erase(seen_.begin());
   seen_.push_back(hash);
   return false;
+}
+
+bool Stream::List::operator==(const List& other) const {
+  return calls.size() == other.calls.size() && arguments.size() == other.arguments.size() &&
+         std::memcmp(calls.data(), other.calls.data(), calls.size() * sizeof(KernelCall)) == 0 &&
+         std::memcmp(arguments.data(), other.arguments.data(), arguments.size()) == 0;
 }
 
 void Stream::List::clear() {

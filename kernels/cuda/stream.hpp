@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -24,17 +25,17 @@ namespace carbon::cuda {
 using StartKernel = cudaError_t (*)(const cudaLaunchConfig_t& config, const void* kernel,
                                     const std::byte* arguments);
 
-/// A launch. Arguments are compared as bytes, so they have no padding.
+/// A launch. It and its arguments are compared as bytes, so they have no padding.
 struct KernelCall {
   const void* kernel = nullptr;
   StartKernel start = nullptr;
-  std::array<unsigned, 3> grid{};
-  unsigned threads = 0;
-  size_t shared = 0;      // bytes of dynamic shared memory
-  bool overlaps = false;  // its blocks may start before the kernel ahead has ended
-  size_t arguments = 0;   // where they begin in the list's bytes
-  bool operator==(const KernelCall&) const = default;
+  std::array<uint32_t, 3> grid{};
+  uint32_t threads = 0;
+  uint32_t shared = 0;     // bytes of dynamic shared memory
+  uint32_t overlaps = 0;   // 1: its blocks may start before the kernel ahead has ended
+  uint64_t arguments = 0;  // where they begin in the list's bytes
 };
+static_assert(std::has_unique_object_representations_v<KernelCall>);
 
 class Stream {
  public:
@@ -66,7 +67,7 @@ class Stream {
   struct List {
     std::vector<KernelCall> calls;
     std::vector<std::byte> arguments;
-    bool operator==(const List&) const = default;
+    bool operator==(const List& other) const;
     void clear();
     uint64_t hash() const;
   };

@@ -239,9 +239,12 @@ void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
   float* const residual = pass.residual ? out_.floats() + out_row * hidden : nullptr;
   float *x = all && pass.residual ? residual : x_.floats(), *const delta = delta_.floats();
   void* const act = act_.get();
+  const auto plan = [&](const std::vector<ops::RowRun>& runs) {
+    return backend_.plan(runs, config_.heads, kv_.store(), pass.row_class);
+  };
+  const std::unique_ptr<ops::RowPlan> every = plan(rows.runs), some = all ? nullptr : plan(rows.wanted_runs);
+  const ops::RowPlan* queries = every.get();
   backend_.embed(embedding_, rows.tokens, x);
-
-  std::span<const ops::RowRun> queries = rows.runs;
   size_t n = rows.tokens.size();
   for (size_t i = 0; i < pass.blocks; ++i) {
     const Layer& layer = *layers_[i];
@@ -251,21 +254,21 @@ void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
     const bool last = i + 1 == pass.blocks;
     const ops::Weight* projection = last ? layer.kv.get() : layer.qkv.get();
-    project(*projection, i, rows.runs, n, pass.row_class);
+    project(*projection, i, *every, n, pass.row_class);
     if (last) {
       if (rows.wanted.empty()) return;
       if (!all) {
         float* selected = pass.residual ? residual : selected_.floats();
         backend_.select_rows(x, rows.wanted, hidden, selected);
         x = selected;
-        queries = rows.wanted_runs;
+        queries = some.get();
         n = rows.wanted.size();
         backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
       }
       projection = layer.q.get();
       backend_.linear(act, n, *projection, qkv_.floats(), projection->rows(), pass.row_class);
     }
-    attend(layer, i, queries, n, projection->rows(), pass.row_class);
+    attend(layer, i, *queries, n, projection->rows(), pass.row_class);
     backend_.add_norm(x, delta, layer.mlp_norm.floats(), config_.rms_eps, n, hidden, act);
     feed_forward(layer, n, pass.row_class);
   }
@@ -276,18 +279,18 @@ void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
 }
 
 // act -> qkv_, whose last columns are keys and values of layer `index`; those go to the cache.
-void Decoder::project(const ops::Weight& projection, size_t index, std::span<const ops::RowRun> runs,
-                      size_t n, ops::RowClass row_class) {
+void Decoder::project(const ops::Weight& projection, size_t index, const ops::RowPlan& plan, size_t n,
+                      ops::RowClass row_class) {
   const size_t width = config_.kv_heads * config_.head_dim, ld = projection.rows();
   backend_.linear(act_.get(), n, projection, qkv_.floats(), ld, row_class);
   const float* keys = qkv_.floats() + ld - 2 * width;
-  backend_.append_kv(keys, keys + width, ld, runs, index, kv_.store());
+  backend_.append_kv(keys, keys + width, ld, plan, index);
 }
 
 // Queries in qkv_, with leading dimension ld -> delta through the attention block.
-void Decoder::attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n,
-                     size_t ld, ops::RowClass row_class) {
-  backend_.attention(qkv_.floats(), ld, config_.heads, queries, index, kv_.store(), act_.get(), row_class);
+void Decoder::attend(const Layer& layer, size_t index, const ops::RowPlan& queries, size_t n, size_t ld,
+                     ops::RowClass row_class) {
+  backend_.attention(qkv_.floats(), ld, queries, index, act_.get());
   backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden, row_class);
 }
 

@@ -101,9 +101,9 @@ class Decoder {
   void make_room(const Rows& rows, const Pass& pass);
   void give_room_back();
   void run_pass(const Rows& rows, const Pass& pass, size_t out_row);
-  void project(const ops::Weight& projection, size_t index, std::span<const ops::RowRun> runs, size_t n,
+  void project(const ops::Weight& projection, size_t index, const ops::RowPlan& plan, size_t n,
                ops::RowClass row_class);
-  void attend(const Layer& layer, size_t index, std::span<const ops::RowRun> queries, size_t n, size_t ld,
+  void attend(const Layer& layer, size_t index, const ops::RowPlan& queries, size_t n, size_t ld,
               ops::RowClass row_class);
   void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class);
 

@@ -213,6 +213,18 @@ def bench_gpu_beside_transformers():
 
 
 @case
+def bench_gpu_times_the_host():
+    # No kernel is run, so that windows of the published length take no time here.
+    result = bench("--host", "4", "--model", "tiny")
+    expect(result.rc == 0, "expected rc 0", result)
+    rows = [line.strip("| ").split(" | ") for line in result.lines() if line.startswith("| tiny")]
+    expect_equal([row[1].split(", ")[0] for row in rows], ["prefill", "decode", "decode", "vep"], "rows")
+    for row, (count, unit) in zip(rows, ((2, "window"), (1, "sequence"), (64, "sequence"), (1, "variant"))):
+        expect(row[3].endswith(" a " + unit), "the unit of " + row[1])
+        expect_close(float(row[2]) / float(row[3].split()[0]) / count, 1, 0.01, "times of " + row[1])
+
+
+@case
 def bench_gpu_refuses():
     expect_equal(bench(env={"CARBON_EMULATED_GPUS": "0"}).rc, 77, "exit status without a GPU")
     for args in (["--model", "7B"], ["--nonsense", "1"], ["--device"]):

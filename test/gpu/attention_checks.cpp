@@ -86,6 +86,13 @@ std::vector<uint32_t> falling_pages(size_t tokens, uint32_t first) {
   return pages;
 }
 
+/// Keys and values of rows_of() to the cache.
+void append(ops::Backend& backend, const Problem& p, const Array& qkv, const ops::RowPlan& plan,
+            size_t layer) {
+  const float* const k = qkv.floats() + p.q_width();
+  backend.append_kv(k, k + p.kv_width(), p.q_width() + 2 * p.kv_width(), plan, layer);
+}
+
 /// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens.
 std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, std::vector<size_t> cuts,
                             uint32_t first_page = 0) {
@@ -100,9 +107,9 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, std::vector
   for (const size_t end : cuts) {
     const Array qkv(backend, rows_of(p, begin, end)), act(backend, (end - begin) * row_bytes);
     const ops::RowRun run{pages.data(), 0, end - begin, begin};
-    backend.append_kv(qkv.floats() + p.q_width(), qkv.floats() + p.q_width() + p.kv_width(), ld, {&run, 1}, 1,
-                      *kv);
-    backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 1, *kv, act.get());
+    const auto plan = backend.plan({&run, 1}, p.heads, *kv);
+    append(backend, p, qkv, *plan, 1);
+    backend.attention(qkv.floats(), ld, *plan, 1, act.get());
     const std::vector<uint8_t> part = act.bytes((end - begin) * row_bytes);
     result.insert(result.end(), part.begin(), part.end());
     begin = end;
@@ -167,8 +174,9 @@ void does_not_see_neighbours(Checks& checks, ops::Backend& backend, size_t head_
   const Array qkv(backend, rows), act(backend, (a.tokens + b.tokens) * row_bytes);
   const std::vector<uint32_t> pages_a{3, 0}, pages_b{1, 2};
   const ops::RowRun runs[] = {{pages_a.data(), b.tokens, a.tokens, 0}, {pages_b.data(), 0, b.tokens, 0}};
-  backend.append_kv(qkv.floats() + a.q_width(), qkv.floats() + a.q_width() + a.kv_width(), ld, runs, 0, *kv);
-  backend.attention(qkv.floats(), ld, a.heads, runs, 0, *kv, act.get());
+  const auto plan = backend.plan(runs, a.heads, *kv);
+  append(backend, a, qkv, *plan, 0);
+  backend.attention(qkv.floats(), ld, *plan, 0, act.get());
   std::vector<uint8_t> both = alone_b;
   both.insert(both.end(), alone_a.begin(), alone_a.end());
   checks.that(same_bits(act.bytes(both.size()), both), "two sequences at once");
@@ -193,8 +201,7 @@ class Decoding {
     for (size_t i = 0; i < problems_.size(); ++i) {
       const Array rows(backend, rows_of(problems_[i], 0, problems_[i].tokens));
       const ops::RowRun run{pages_[i].data(), 0, problems_[i].tokens, 0};
-      backend.append_kv(rows.floats() + p.q_width(), rows.floats() + p.q_width() + p.kv_width(), ld(),
-                        {&run, 1}, 0, *kv_);
+      append(backend, p, rows, *backend.plan({&run, 1}, p.heads, *kv_), 0);
     }
   }
 
@@ -214,7 +221,8 @@ class Decoding {
       n += end - begin;
     }
     const Array qkv(backend_, rows), act(backend_, n * row_bytes());
-    backend_.attention(qkv.floats(), ld(), problems_.front().heads, runs, 0, *kv_, act.get(), row_class);
+    const auto plan = backend_.plan(runs, problems_.front().heads, *kv_, row_class);
+    backend_.attention(qkv.floats(), ld(), *plan, 0, act.get());
     return act.bytes(n * row_bytes());
   }
   size_t row_bytes() const { return problems_.front().q_width() * dtype_size(backend_.dtype()); }
@@ -347,28 +355,21 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
   const Array qkv(backend, rows_of(p, 0, p.tokens)), act(backend, bytes), again(backend, bytes);
   const std::vector<uint32_t> pages{0, 1}, copies{500, 501};
   const ops::RowRun run{pages.data(), 0, p.tokens, 0}, copy{copies.data(), 0, p.tokens, 0};
-  backend.append_kv(qkv.floats() + p.q_width(), qkv.floats() + p.q_width() + p.kv_width(), ld, {&run, 1}, 0,
-                    *kv);
-  backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 0, *kv, act.get());
-  checks.refused(
-      [&] {
-        backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, act.get());
-      },
-      "does not exist");
+  const auto plan = backend.plan({&run, 1}, p.heads, *kv);
+  append(backend, p, qkv, *plan, 0);
+  backend.attention(qkv.floats(), ld, *plan, 0, act.get());
+  checks.refused([&] { backend.plan({&copy, 1}, p.heads, *kv); }, "does not exist");
   kv->reserve(502);
   for (const size_t i : {size_t{0}, size_t{1}}) kv->copy_page(copies[i], pages[i]);
   // Other keys and values in the first pages; then the same rows and positions on the others.
-  backend.append_kv(qkv.floats(), qkv.floats(), ld, {&run, 1}, 0, *kv);
-  backend.attention(qkv.floats(), ld, p.heads, {&run, 1}, 0, *kv, again.get());
+  backend.append_kv(qkv.floats(), qkv.floats(), ld, *plan, 0);
+  backend.attention(qkv.floats(), ld, *plan, 0, again.get());
   checks.that(!same_bits(act.bytes(bytes), again.bytes(bytes)), "keys and values count");
-  backend.attention(qkv.floats(), ld, p.heads, {&copy, 1}, 0, *kv, again.get());
+  backend.attention(qkv.floats(), ld, *backend.plan({&copy, 1}, p.heads, *kv), 0, again.get());
   checks.that(same_bits(act.bytes(bytes), again.bytes(bytes)), "the copy");
   checks.refused([&] { kv->copy_page(100000, 0); }, "does not exist");
-  checks.refused(
-      [&] {
-        backend.attention(qkv.floats(), ld, 3, {&run, 1}, 1, *kv, act.get());
-      },
-      "does not fit");
+  checks.refused([&] { backend.attention(qkv.floats(), ld, *plan, 1, act.get()); }, "does not fit");
+  checks.refused([&] { backend.plan({&run, 1}, 0, *kv); }, "cannot share");
   checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
 }
 

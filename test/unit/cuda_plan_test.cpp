@@ -49,6 +49,17 @@ TEST_CASE("a ring of stages keeps several steps under way and holds the sums tha
   }
 }
 
+TEST_CASE("a choice of tiles that is remembered is the one that was made") {
+  MmaTiles tiles(kH100);
+  for (int round = 0; round < 2; ++round)
+    for (size_t n = 1; n < 70; n += 1 + n / 9)
+      for (size_t outputs = 64; outputs <= 8448; outputs += 704)
+        for (const size_t least_outputs : {0, 16})
+          for (int again = 0; again < 2; ++again)
+            REQUIRE(tiles.choose(n, outputs, least_outputs) ==
+                    choose_mma_tile(n, outputs, kH100, least_outputs));
+}
+
 TEST_CASE("the tile fits the device, is just tall enough, and is the cheapest of its height") {
   for (const MmaDevice& device : {MmaDevice{1, kA10.shared}, MmaDevice{2, kH100.shared}, kA10, kA100, kH100})
     for (const size_t outputs : {4, 512, 1024, 3072, 4096, 14336})

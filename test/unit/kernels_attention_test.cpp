@@ -93,9 +93,9 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, const std::
       std::copy_n(&p.v[t * kv_width], kv_width, row + width + kv_width);
     }
     const ops::RowRun run{pages.data(), 0, end - begin, begin};
-    backend.append_kv(qkv.data() + width, qkv.data() + width + kv_width, ld, {&run, 1}, 1, *kv);
-    backend.attention(qkv.data(), ld, p.heads, {&run, 1}, 1, *kv,
-                      &result[begin * width * dtype_size(backend.dtype())]);
+    const auto plan = backend.plan({&run, 1}, p.heads, *kv);
+    backend.append_kv(qkv.data() + width, qkv.data() + width + kv_width, ld, *plan, 1);
+    backend.attention(qkv.data(), ld, *plan, 1, &result[begin * width * dtype_size(backend.dtype())]);
     begin = end;
   }
   return result;
@@ -175,7 +175,7 @@ TEST_CASE("several runs in one call and a forked page give the bits of each sequ
     kv->reserve(5);
     const uint32_t pages[3] = {0, 1, 2}, fork[3] = {0, 3, 4};
     const ops::RowRun prefix{pages, 0, 100, 0};
-    backend->append_kv(p.k.data(), p.v.data(), 128, {&prefix, 1}, 0, *kv);
+    backend->append_kv(p.k.data(), p.v.data(), 128, *backend->plan({&prefix, 1}, 4, *kv), 0);
     kv->copy_page(3, 1);
     // Rows 0..49 of the call are the other's suffix, 50..99 this one's.
     std::vector<float> q(100 * 256), k(100 * 128), v(100 * 128);
@@ -186,9 +186,10 @@ TEST_CASE("several runs in one call and a forked page give the bits of each sequ
       std::copy_n(&order[s]->v[100 * 128], 50 * 128, &v[s * 50 * 128]);
     }
     const ops::RowRun runs[2] = {{fork, 0, 50, 100}, {pages, 50, 50, 100}};
-    backend->append_kv(k.data(), v.data(), 128, runs, 0, *kv);
+    const auto plan = backend->plan(runs, 4, *kv);
+    backend->append_kv(k.data(), v.data(), 128, *plan, 0);
     std::vector<uint8_t> act(100 * 256 * 2);
-    backend->attention(q.data(), 256, 4, runs, 0, *kv, act.data());
+    backend->attention(q.data(), 256, *plan, 0, act.data());
     const size_t bytes = 50 * 256 * 2, from = 100 * 256 * 2;
     CHECK(same_bits(act.data(), alone_other.data() + from, bytes));
     CHECK(same_bits(act.data() + bytes, alone.data() + from, bytes));
@@ -234,7 +235,7 @@ TEST_CASE("attention and the KV store refuse what they cannot do") {
   std::vector<float> out(12 * 8);
   const uint32_t page = 0, missing = 3;
   const auto append = [&](const ops::RowRun& run, size_t layer) {
-    backend->append_kv(rows.data(), rows.data(), 8, {&run, 1}, layer, *kv);
+    backend->append_kv(rows.data(), rows.data(), 8, *backend->plan({&run, 1}, 1, *kv), layer);
   };
   CHECK_NOTHROW(append({&page, 0, 10, 0}, 0));
   CHECK_THROWS_AS(append({&page, 0, 11, 0}, 0), Error);
@@ -244,5 +245,10 @@ TEST_CASE("attention and the KV store refuse what they cannot do") {
   backend->set_rope({inv_freq, 1.0}, 12);  // grows
   CHECK_NOTHROW(append({&page, 0, 11, 0}, 0));
   const ops::RowRun run{&page, 0, 2, 0};
-  CHECK_THROWS_AS(backend->attention(rows.data(), 8, 0, {&run, 1}, 0, *kv, out.data()), Error);
+  CHECK_THROWS_AS(backend->plan({&run, 1}, 0, *kv), Error);
+  const auto plan = backend->plan({&run, 1}, 1, *kv);
+  CHECK_NOTHROW(backend->attention(rows.data(), 8, *plan, 0, out.data()));
+  CHECK_THROWS_AS(backend->attention(rows.data(), 8, *plan, 1, out.data()), Error);
+  const auto other = Way{"generic", false}.make(DType::f32);
+  CHECK_THROWS_AS(other->plan({&run, 1}, 1, *kv), Error);  // which has no rotary table
 }

@@ -6,6 +6,8 @@
 //   CARBON_EMULATED_GRAPHS   0: no graph can be made
 //   CARBON_EMULATED_SM       compute capability times ten (default 90)
 //   CARBON_EMULATED_MEMORY   bytes (default: no limit)
+//   CARBON_EMULATED_KERNELS  0: neither kernels nor copies are run, to see what the host alone takes
+//   CARBON_EMULATED_MULTIPROCESSORS  (default 2)
 //   CARBON_EMULATED_ERROR    by how many 2^-20 results of the matrix library are too large (default 0)
 // The last three are lists such as 90,80: a value a device, the last one for all that follow.
 #pragma once
@@ -119,6 +121,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 /// Fails for more than a block of the emulated device may have.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 
+/// What CARBON_EMULATED_KERNELS said when it was first asked for.
+bool emulated_kernels_run();
+
 /// Does the copies from the host that have been put on the device's streams.
 void finish_emulated_copies(int device);
 
@@ -138,7 +143,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   };
   if (config->stream->capture != nullptr)
     config->stream->capture->launches.push_back(run);
-  else
+  else if (emulated_kernels_run())
     run();
   return cudaSuccess;
 }

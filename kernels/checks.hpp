@@ -1,0 +1,72 @@
+// What arguments of a backend must be like, whatever the backend.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "kernels/ops.hpp"
+#include "kernels/tensor.hpp"
+#include "src/util/error.hpp"
+
+namespace carbon::ops {
+
+/// The outputs of all of them. Throws Error unless there are some, none is empty and all have one width.
+inline size_t joined_rows(std::span<const TensorView> matrices) {
+  if (matrices.empty()) throw Error("prepare", "a weight of no matrices");
+  const size_t cols = matrices.front().cols;
+  size_t rows = 0;
+  for (const TensorView& matrix : matrices) {
+    if (matrix.data == nullptr || matrix.rows == 0 || matrix.cols == 0)
+      throw Error("prepare", "an empty weight matrix: " + std::to_string(matrix.rows) + " x " +
+                                 std::to_string(matrix.cols));
+    if (matrix.cols != cols)
+      throw Error("prepare", "matrices of " + std::to_string(cols) + " and " + std::to_string(matrix.cols) +
+                                 " columns do not make one weight");
+    rows += matrix.rows;
+  }
+  return rows;
+}
+
+/// Throws Error unless matrices [first, first + count) are some of `matrices`.
+inline void check_part(size_t first, size_t count, size_t matrices) {
+  if (count == 0 || first > matrices || count > matrices - first)
+    throw Error("part", std::to_string(count) + " matrices from number " + std::to_string(first) +
+                            " on of a weight of " + std::to_string(matrices));
+}
+
+/// What a plan may name.
+struct RunLimits {
+  size_t heads;      // query heads
+  size_t rope_head;  // head size that the rotary table is for
+  size_t positions;  // in the rotary table
+  size_t pages;      // in the KV store
+};
+
+/// Throws Error unless rows of the runs have their positions in the rotary table and their pages in the
+/// store.
+inline void check_runs(std::span<const RowRun> runs, const KvShape& shape, const RunLimits& limits) {
+  if (shape.head_dim != limits.rope_head)
+    throw Error("plan", "the rotary table is for heads of " + std::to_string(limits.rope_head) +
+                            ", the cache for " + std::to_string(shape.head_dim));
+  if (limits.heads == 0 || limits.heads % shape.kv_heads != 0)
+    throw Error("plan", std::to_string(limits.heads) + " query heads cannot share " +
+                            std::to_string(shape.kv_heads) + " KV heads");
+  for (const RowRun& run : runs) {
+    if (run.n_rows > limits.positions || run.position > limits.positions - run.n_rows)
+      throw Error("plan", "positions up to " + std::to_string(run.position + run.n_rows) +
+                              " are beyond the rotary table of " + std::to_string(limits.positions));
+    for (size_t i = 0; i * kPageTokens < run.position + run.n_rows; ++i)
+      if (run.pages[i] >= limits.pages)
+        throw Error("plan", "KV page " + std::to_string(run.pages[i]) + " of " +
+                                std::to_string(limits.pages) + " does not exist");
+  }
+}
+
+/// Throws Error unless the store of a plan has such a layer.
+inline void check_layer(size_t layer, const KvShape& shape) {
+  if (layer >= shape.layers)
+    throw Error("plan", "the KV store does not fit: layer " + std::to_string(layer) + " of " +
+                            std::to_string(shape.layers));
+}
+
+}  // namespace carbon::ops
