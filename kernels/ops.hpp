@@ -162,15 +162,18 @@ class Backend {
   /// x[i, :] = table[rows[i], :], widened to f32. `table` stays in host memory.
   virtual void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) = 0;
 
-  /// x += delta (skipped when delta is null); act = x * rsqrt(mean(x^2) + eps) * weight. x, delta: f32 [n,
-  /// width].
-  virtual void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
-                        void* act) = 0;
+  /// act = x * rsqrt(mean(x^2) + eps) * weight; x f32 [n, width].
+  virtual void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) = 0;
 
   /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, w.cols()], out f32 with leading dimension ld_out >=
   /// w.rows().
   virtual void linear(const void* act, size_t n, const Weight& w, float* out, size_t ld_out,
                       RowClass row_class = RowClass::prefill) = 0;
+
+  /// x[i, :] += what linear() gives, f32 [n, w.rows()]: the sum over k is complete when it is added. It may
+  /// have another order than linear()'s, for all rows of a class.
+  virtual void linear_add(const void* act, size_t n, const Weight& w, float* x,
+                          RowClass row_class = RowClass::prefill) = 0;
 
   /// For rows of `heads` query heads whose keys and values are in pages of `kv`. Row i of the buffers is row
   /// i of the runs.

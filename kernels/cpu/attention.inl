@@ -194,6 +194,7 @@ void attention(const AttentionRange& g) {
 }
 
 constexpr Kernels make_table(const char* name) {
-  return {name,      kPanelOutputs,     kPairs,    linear,     widen,       narrow,       add_norm, swiglu,
-          append_kv, attention_scratch, attention, finite_max, exp_shifted, multiply_adds};
+  return {
+      name,      kPanelOutputs,     kPairs,    linear,     widen,       narrow,       add_rows, norm, swiglu,
+      append_kv, attention_scratch, attention, finite_max, exp_shifted, multiply_adds};
 }

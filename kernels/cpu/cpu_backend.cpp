@@ -33,6 +33,7 @@ constexpr const char* kNumerics = "2";
 // Enough for the full rate of products, few enough that activations stay small beside the weights.
 constexpr size_t kPassRows = 2048;
 constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
+constexpr size_t kAddedRows = 64;                 // of a product that are added while they are in a cache
 constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
 constexpr size_t kRowElements = size_t{1} << 14;  // elements of a range of a row-wise operation
@@ -63,10 +64,11 @@ class CpuBackend final : public ops::Backend {
   void set_rope(const ops::RopeParams& rope, size_t positions) override { rope_.set(rope, positions); }
 
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
-  void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
-                void* act) override;
+  void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) override;
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
               ops::RowClass) override;
+  void linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
+                  ops::RowClass row_class) override;
   std::unique_ptr<ops::RowPlan> plan(std::span<const ops::RowRun> runs, size_t heads, ops::KvStore& kv,
                                      ops::RowClass) override;
   void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override;
@@ -131,7 +133,7 @@ class CpuBackend final : public ops::Backend {
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one a thread
   size_t scratch_bytes_ = 0;
-  GrowingMemory logits_, widened_;
+  GrowingMemory logits_, widened_, sums_;
 };
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
@@ -202,12 +204,9 @@ void CpuBackend::embed(const TensorView& table, std::span<const uint32_t> rows, 
   });
 }
 
-void CpuBackend::add_norm(float* x, const float* delta, const float* weight, float eps, size_t n,
-                          size_t width, void* act) {
+void CpuBackend::norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) {
   parallel_rows(n, width, [&](size_t first, size_t rows) {
-    const size_t offset = first * width;
-    kernels_.add_norm(x + offset, delta == nullptr ? nullptr : delta + offset, weight, eps, rows, width,
-                      at(act, offset), dtype_);
+    kernels_.norm(x + first * width, weight, eps, rows, width, at(act, first * width), dtype_);
   });
 }
 
@@ -299,6 +298,35 @@ void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float
                       panel_end -= end;
                       to += m->rows();
                     }
+                  });
+}
+
+void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
+                            ops::RowClass row_class) {
+  if (n == 0) return;
+  const CpuMatrix* const matrix = own(w).single();
+  const size_t outputs = w.rows(), k = w.cols();
+  // With few rows the time is that of reading the weights, which additions between panels would hold up.
+  if (matrix == nullptr || n < kAddedRows) {
+    const size_t bytes = checked_product("linear_add", n * outputs, sizeof(float));
+    float* const sums = static_cast<float*>(sums_.ensure("linear_add", bytes));
+    linear(act, n, w, sums, outputs, row_class);
+    return parallel_rows(n, outputs, [&](size_t first, size_t rows) {
+      kernels_.add(sums + first * outputs, rows, outputs, x + first * outputs, outputs);
+    });
+  }
+  const Activations a = activations(act, n, k);
+  need_scratch(kLinearRows * kernels_.panel_outputs * sizeof(float));
+  const auto add_panel = [&](size_t row, size_t rows, size_t panel, float* sums) {
+    const size_t width = matrix->outputs_from(panel, panel + 1);
+    kernels_.linear({a.row(row), a.type, matrix->panel(panel), matrix->type(), rows, k, width, sums, width});
+    kernels_.add(sums, rows, width, x + row * outputs + matrix->first_output(panel), outputs);
+  };
+  // A panel's sums are in a cache when they are added, and never in memory.
+  parallel_panels(n, matrix->panels(), n * outputs * k,
+                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
+                    for (; panel < panel_end; ++panel)
+                      add_panel(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
                   });
 }
 

@@ -77,9 +77,11 @@ struct Kernels {
   void (*widen)(const void* in, DType type, size_t n, float* out);
   /// out[i] = in[i] rounded to nearest even; NaN stays NaN.
   void (*narrow)(const float* in, size_t n, bf16* out);
-  /// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight.
-  void (*add_norm)(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
-                   void* act, DType act_type);
+  /// x += delta; delta [rows, width], dense, rows of x ld_x apart.
+  void (*add)(const float* delta, size_t rows, size_t width, float* x, size_t ld_x);
+  /// act = x * rsqrt(mean(x^2) + eps) * weight.
+  void (*norm)(const float* x, const float* weight, float eps, size_t rows, size_t width, void* act,
+               DType act_type);
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
   void (*swiglu)(const float* gate_up, size_t rows, size_t width, void* act, DType act_type);
   void (*append_kv)(const AppendRange& range);

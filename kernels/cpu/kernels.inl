@@ -57,37 +57,36 @@ void narrow(const float* in, size_t n, bf16* out) {
   if (i < n) store_part(out + i, load_part(in + i, n - i), n - i);
 }
 
-/// x += delta, and the sum of the squares of the result: one partial sum a lane, then the lanes.
-INLINE float add_and_square(float* x, const float* delta, size_t width) {
+void add_rows(const float* delta, size_t rows, size_t width, float* x, size_t ld_x) {
+  for (size_t row = 0; row < rows; ++row, delta += width, x += ld_x) {
+    size_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) store(x + i, add(load(x + i), load(delta + i)));
+    if (i < width) {
+      const size_t n = width - i;
+      store_part(x + i, add(load_part(x + i, n), load_part(delta + i, n)), n);
+    }
+  }
+}
+
+/// One partial sum a lane, then the lanes.
+INLINE float sum_of_squares(const float* x, size_t width) {
   vf squares = zero();
   size_t i = 0;
   for (; i + kLanes <= width; i += kLanes) {
-    vf v = load(x + i);
-    if (delta) {
-      v = add(v, load(delta + i));
-      store(x + i, v);
-    }
+    const vf v = load(x + i);
     squares = fma(v, v, squares);
   }
   if (i < width) {
-    const size_t n = width - i;
-    vf v = load_part(x + i, n);
-    if (delta) {
-      v = add(v, load_part(delta + i, n));
-      store_part(x + i, v, n);
-    }
+    const vf v = load_part(x + i, width - i);
     squares = fma(v, v, squares);
   }
   return hsum(squares);
 }
 
 template <class Act>
-void add_norm_typed(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
-                    Act* act) {
+void norm_typed(const float* x, const float* weight, float eps, size_t rows, size_t width, Act* act) {
   for (size_t row = 0; row < rows; ++row, x += width, act += width) {
-    const float squares = add_and_square(x, delta, width);
-    if (delta) delta += width;
-    const double mean = static_cast<double>(squares) / static_cast<double>(width);
+    const double mean = static_cast<double>(sum_of_squares(x, width)) / static_cast<double>(width);
     const vf scale = set1(static_cast<float>(1.0 / __builtin_sqrt(mean + static_cast<double>(eps))));
     size_t i = 0;
     for (; i + kLanes <= width; i += kLanes) store(act + i, mul(mul(load(x + i), scale), load(weight + i)));
@@ -98,12 +97,12 @@ void add_norm_typed(float* x, const float* delta, const float* weight, float eps
   }
 }
 
-void add_norm(float* x, const float* delta, const float* weight, float eps, size_t rows, size_t width,
-              void* act, DType act_type) {
+void norm(const float* x, const float* weight, float eps, size_t rows, size_t width, void* act,
+          DType act_type) {
   if (act_type == DType::bf16)
-    add_norm_typed(x, delta, weight, eps, rows, width, static_cast<bf16*>(act));
+    norm_typed(x, weight, eps, rows, width, static_cast<bf16*>(act));
   else
-    add_norm_typed(x, delta, weight, eps, rows, width, static_cast<float*>(act));
+    norm_typed(x, weight, eps, rows, width, static_cast<float*>(act));
 }
 
 /// silu(g) * u. For a large negative g the exponential is infinite and the quotient -0, as it should be.

@@ -27,7 +27,7 @@ namespace carbon::cuda {
 namespace {
 
 // Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
-constexpr const char* kNumerics = "4";
+constexpr const char* kNumerics = "5";
 
 // Logits held at a time, so that the product's results are still in the device's cache when they are read: 16
 // MiB.
@@ -53,10 +53,11 @@ class CudaBackend final : public ops::Backend {
   void set_rope(const ops::RopeParams& rope, size_t positions) override;
 
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
-  void add_norm(float* x, const float* delta, const float* weight, float eps, size_t n, size_t width,
-                void* act) override;
+  void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) override;
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
               ops::RowClass row_class) override;
+  void linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
+                  ops::RowClass row_class) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
   size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -80,6 +81,7 @@ class CudaBackend final : public ops::Backend {
 
  private:
   Stream& stream() const { return device_->stream(); }
+  void multiply(const LinearCall& call, const CudaWeight& weight, CudaWeight::Product product);
   void linear_mma(const LinearCall& call) const;
   /// Whether gate and up are products of the library, rounded to bf16 before they are joined.
   bool halves_swiglu(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class) const;
@@ -206,11 +208,10 @@ void CudaBackend::embed(const TensorView& table, std::span<const uint32_t> rows,
   embedding_.gather(table, rows, x);
 }
 
-void CudaBackend::add_norm(float* x, const float* delta, const float* weight, float eps, size_t n,
-                           size_t width, void* act) {
+void CudaBackend::norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) {
   if (n == 0) return;
   device_->use();
-  run_add_norm(stream(), x, delta, weight, eps, n, width, act, dtype_);
+  run_norm(stream(), x, weight, eps, n, width, act, dtype_);
 }
 
 void CudaBackend::swiglu(const float* gate_up, size_t n, size_t width, void* act) {
@@ -248,13 +249,25 @@ void check_aligned(const void* act) {
 void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
                          ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
-  const CudaWeight::Product product = weight.product(row_class);
   if (ld_out < w.rows())
     throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
                               std::to_string(w.rows()) + " outputs of the weight");
-  if (n == 0) return;
-  const LinearCall call{act, weight.data(), n, w.rows(), w.cols(), out, ld_out};
-  if (product != CudaWeight::Product::plain) check_aligned(act);
+  multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out}, weight, weight.product(row_class));
+}
+
+void CudaBackend::linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
+                             ops::RowClass row_class) {
+  const CudaWeight& weight = own(w);
+  CudaWeight::Product product = weight.product(row_class);
+  if (product == CudaWeight::Product::library &&
+      !library_->prepare(weight.data(), w.rows(), w.cols(), Matmul::Result::added))
+    product = CudaWeight::Product::mma;
+  multiply({act, weight.data(), n, w.rows(), w.cols(), x, w.rows(), true}, weight, product);
+}
+
+void CudaBackend::multiply(const LinearCall& call, const CudaWeight& weight, CudaWeight::Product product) {
+  if (call.n == 0) return;
+  if (product != CudaWeight::Product::plain) check_aligned(call.act);
   device_->use();
   switch (product) {
     case CudaWeight::Product::plain:
@@ -262,9 +275,10 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
     case CudaWeight::Product::mma:
       return linear_mma(call);
     case CudaWeight::Product::library:
-      if (misaligned(out) || ld_out % 4 != 0)
+      if (misaligned(call.out) || call.ld_out % 4 != 0)
         throw Error("linear", "results must be aligned to 16 bytes, and rows be multiples of that");
-      return library_->run({act, weight.data(), n, w.rows(), w.cols(), out, ld_out, DType::f32});
+      return library_->run({call.act, call.weight, call.n, call.outputs, call.k, call.out, call.ld_out,
+                            call.add ? Matmul::Result::added : Matmul::Result::f32});
   }
 }
 
@@ -301,7 +315,7 @@ bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_cla
 bool CudaBackend::halves_swiglu(const ops::Weight& gate, const ops::Weight& up,
                                 ops::RowClass row_class) const {
   return alike(gate, up, row_class, CudaWeight::Product::library) &&
-         library_->prepare(own(gate).data(), gate.rows(), gate.cols(), DType::bf16);
+         library_->prepare(own(gate).data(), gate.rows(), gate.cols(), Matmul::Result::bf16);
 }
 
 void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -310,8 +324,8 @@ void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& g
   auto* const products = static_cast<bf16*>(gate_up);
   check_aligned(act);
   device_->use();
-  library_->run({act, own(gate).data(), n, width, k, products, 2 * width, DType::bf16});
-  library_->run({act, own(up).data(), n, width, k, products + width, 2 * width, DType::bf16});
+  library_->run({act, own(gate).data(), n, width, k, products, 2 * width, Matmul::Result::bf16});
+  library_->run({act, own(up).data(), n, width, k, products + width, 2 * width, Matmul::Result::bf16});
   run_swiglu(stream(), products, DType::bf16, n, width, out, dtype_);
 }
 

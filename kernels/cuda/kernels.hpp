@@ -24,9 +24,9 @@ void run_gather(Stream& stream, const void* table, DType type, const uint32_t* s
                 float* x);
 /// to[i] = from[i] as f32, or as bf16 to nearest even.
 void run_convert(Stream& stream, const void* from, DType type, size_t n, void* to, DType to_type);
-/// x += delta unless null; act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
-void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
-                  size_t width, void* act, DType act_type);
+/// act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
+void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
+              void* act, DType act_type);
 /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up of f32, or of bf16 when act is.
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
                 DType act_type);
@@ -42,6 +42,7 @@ struct LinearCall {
   size_t n, outputs, k;
   float* out;  // leading dimension ld_out
   size_t ld_out;
+  bool add = false;  // to what `out` holds
 };
 /// out[i, j] = sum_k act[i, k] * weight[j, k], one chain of fused multiply-adds over ascending k. f32
 /// activations go with weights of any type, bf16 activations with bf16.

@@ -55,6 +55,27 @@ __device__ void multiply_stage(const Bf16* act, const Bf16* weight, int row, int
   }
 }
 
+/// The lane's sums of 16 rows from `to` on, of which there are `rows` by `columns`; with `add` added to what
+/// is there, of which all is asked for before anything is written.
+__device__ void store_rows(const float total[kTiles8][4], float* to, size_t ld, size_t rows, size_t columns,
+                           bool add) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const auto row = [&](int e) { return size_t(lane / 4 + e / 2 * 8); };
+  const auto column = [&](int j, int e) { return size_t(j * 8 + lane % 4 * 2 + e % 2); };
+  float before[kTiles8][4] = {};
+#pragma unroll
+  for (int j = 0; j < kTiles8; ++j)
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      if (add && row(e) < rows && column(j, e) < columns) before[j][e] = to[row(e) * ld + column(j, e)];
+#pragma unroll
+  for (int j = 0; j < kTiles8; ++j)
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      if (row(e) < rows && column(j, e) < columns)
+        to[row(e) * ld + column(j, e)] = add ? before[j][e] + total[j][e] : total[j][e];
+}
+
 /// total += sum; sum = 0.
 __device__ void end_slice(float total[kTiles16][kTiles8][4], float sum[kTiles16][kTiles8][4]) {
 #pragma unroll
@@ -70,11 +91,11 @@ __device__ void end_slice(float total[kTiles16][kTiles8][4], float sum[kTiles16]
 
 __global__ void __launch_bounds__(kThreads)
     linear_kernel(const Bf16* act, const Bf16* weight, size_t n, size_t outputs, size_t k, int steps,
-                  int slice, float* out, size_t ld_out) {
+                  int slice, float* out, size_t ld_out, uint32_t add) {
   begin_kernel();
   Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [kStages][rows, then outputs][kDepth]
   const size_t row0 = size_t{blockIdx.y} * kRows, column0 = size_t{blockIdx.x} * kColumns;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int row = warp / kWarpsN * kTiles16 * 16, column = warp % kWarpsN * kTiles8 * 8;
   const auto start = [&](int step) {
     if (step < steps) {
@@ -101,16 +122,13 @@ __global__ void __launch_bounds__(kThreads)
   }
   copy_async_wait<0>();
 
+  const auto left = [](size_t all, size_t first) { return all > first ? all - first : 0; };
+  const size_t c = column0 + column;
 #pragma unroll
-  for (int i = 0; i < kTiles16; ++i)
-#pragma unroll
-    for (int j = 0; j < kTiles8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const size_t r = row0 + row + i * 16 + lane / 4 + e / 2 * 8;
-        const size_t c = column0 + column + j * 8 + lane % 4 * 2 + e % 2;
-        if (r < n && c < outputs) out[r * ld_out + c] = total[i][j][e];
-      }
+  for (int i = 0; i < kTiles16; ++i) {
+    const size_t r = row0 + row + i * 16;
+    store_rows(total[i], out + r * ld_out + c, ld_out, left(n, r), left(outputs, c), add != 0);
+  }
 }
 
 }  // namespace
@@ -123,7 +141,7 @@ void run_linear_mma(Stream& stream, const LinearCall& c) {
     launch(linear_kernel, dim3(blocks(c.outputs, kColumns), blocks(n, kRows)), kThreads, kShared, stream,
            static_cast<const Bf16*>(c.act) + row * c.k, static_cast<const Bf16*>(c.weight), n, c.outputs, c.k,
            static_cast<int>(mma_steps(c.k)), static_cast<int>(mma_slice(c.k)), c.out + row * c.ld_out,
-           c.ld_out);
+           c.ld_out, c.add ? 1u : 0u);
   }
 }
 

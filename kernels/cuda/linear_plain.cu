@@ -29,7 +29,7 @@ __device__ void load_tile(float* tile, const T* from, size_t rows, size_t k, siz
 template <class Act, class Weight>
 __global__ void __launch_bounds__(kThreads)
     linear_kernel(const Act* act, const Weight* weight, size_t n, size_t outputs, size_t k, float* out,
-                  size_t ld_out) {
+                  size_t ld_out, uint32_t add) {
   begin_kernel();
   float* const a = reinterpret_cast<float*>(shared_memory());  // [kDepth][kStride]
   float* const w = a + kDepth * kStride;
@@ -54,15 +54,17 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kEach; ++i)
 #pragma unroll
     for (int j = 0; j < kEach; ++j)
-      if (row0 + r0 + i < n && column0 + c0 + j < outputs)
-        out[(row0 + r0 + i) * ld_out + column0 + c0 + j] = sum[i][j];
+      if (row0 + r0 + i < n && column0 + c0 + j < outputs) {
+        float* const to = out + (row0 + r0 + i) * ld_out + column0 + c0 + j;
+        *to = add != 0 ? *to + sum[i][j] : sum[i][j];
+      }
 }
 
 template <class Act, class Weight>
 void run_typed(Stream& stream, const LinearCall& c) {
   launch(linear_kernel<Act, Weight>, dim3(blocks(c.outputs, kTile), blocks(c.n, kTile)), kThreads,
          2 * kDepth * kStride * sizeof(float), stream, static_cast<const Act*>(c.act),
-         static_cast<const Weight*>(c.weight), c.n, c.outputs, c.k, c.out, c.ld_out);
+         static_cast<const Weight*>(c.weight), c.n, c.outputs, c.k, c.out, c.ld_out, c.add ? 1u : 0u);
 }
 
 template <class Act>

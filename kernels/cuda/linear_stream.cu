@@ -153,24 +153,64 @@ __device__ float add_slices(const float* partial, int row, int output) {
   return total;
 }
 
-/// out: with SwiGLU Bf16, else float; leading dimension ld_out.
+/// The elements of a tile's results that a thread writes, a group of them at a time.
 template <class T, class Out>
-__global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out* out, size_t ld_out) {
-  constexpr bool kSwiglu = std::is_same_v<Out, Bf16>;
-  constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs that are stored
-  const size_t row0 = size_t{blockIdx.y} * T::kRows, output0 = size_t{blockIdx.x} * kEach;
+struct Written {
+  static constexpr bool kSwiglu = std::is_same_v<Out, Bf16>;
+  static constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs
+  static constexpr int kElements = (T::kRows * kEach + kThreads - 1) / kThreads;
+  static constexpr int kGroup = kElements < 8 ? kElements : 8;
+  static_assert(kElements % kGroup == 0);
+
+  Out* out;  // of the tile
+  size_t ld;
+  size_t n, outputs;  // that there are of it and behind it
+
+  __device__ static int row(int element) { return index(element) / kEach; }
+  __device__ static int output(int element) { return index(element) % kEach; }
+  __device__ Out* place(int element) const {
+    return index(element) < T::kRows * kEach && static_cast<size_t>(row(element)) < n &&
+                   static_cast<size_t>(output(element)) < outputs
+               ? out + size_t(row(element)) * ld + output(element)
+               : nullptr;
+  }
+  /// What a group's places hold.
+  __device__ void read(int first, float values[kGroup]) const {
+#pragma unroll
+    for (int e = 0; e < kGroup; ++e)
+      if (const Out* const from = place(first + e)) values[e] = *from;
+  }
+
+ private:
+  __device__ static int index(int element) {
+    return static_cast<int>(threadIdx.x) + element * kThreads;
+  }
+};
+
+/// out: with SwiGLU Bf16, else float; leading dimension ld_out. `add`: to what it holds.
+template <class T, class Out>
+__global__ void __launch_bounds__(kThreads)
+    stream_kernel(Operands operands, Out* out, size_t ld_out, uint32_t add) {
+  using W = Written<T, Out>;
+  // Few elements are asked for early, so that nothing has to wait for them at the end.
+  constexpr bool kEarly = !W::kSwiglu && W::kElements <= 4;
+  const size_t row0 = size_t{blockIdx.y} * T::kRows, output0 = size_t{blockIdx.x} * W::kEach;
   operands.act += row0 * operands.k;
   operands.weight += output0 * operands.k;
-  if (kSwiglu) operands.second += output0 * operands.k;
+  if (W::kSwiglu) operands.second += output0 * operands.k;
   operands.n -= row0;
   operands.outputs -= output0;
+  const W written{out + row0 * ld_out + output0, ld_out, operands.n, operands.outputs};
 
   start_next_kernel();
-  Ring<T, kSwiglu> ring(operands);
+  Ring<T, W::kSwiglu> ring(operands);
   ring.prefetch_weights();
   wait_for_last_kernel();
 #pragma unroll
   for (int step = 0; step < T::kStages - 1; ++step) ring.start(step, step);
+  float before[W::kGroup] = {};
+  if constexpr (kEarly)
+    if (add != 0) written.read(0, before);
   float sum[T::kLefts][T::kOutputParts][4] = {};
   int stage = 0, free = T::kStages - 1;
   for (int step = 0; step < ring.steps(); ++step) {
@@ -186,19 +226,25 @@ __global__ void __launch_bounds__(kThreads) stream_kernel(Operands operands, Out
   float* const partial = reinterpret_cast<float*>(shared_memory());
   store_slice<T>(sum, partial);
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < T::kRows * kEach; i += kThreads) {
-    const int row = i / kEach, output = i % kEach;
-    if (static_cast<size_t>(row) >= operands.n || static_cast<size_t>(output) >= operands.outputs) continue;
-    Out* const to = out + (row0 + row) * ld_out + output0 + output;
-    if constexpr (kSwiglu)
-      narrow(swiglu(add_slices<T>(partial, row, output), add_slices<T>(partial, row, kEach + output)), to);
-    else
-      *to = add_slices<T>(partial, row, output);
+  for (int first = 0; first < W::kElements; first += W::kGroup) {
+    if constexpr (!kEarly && !W::kSwiglu)
+      if (add != 0) written.read(first, before);
+#pragma unroll
+    for (int e = 0; e < W::kGroup; ++e) {
+      Out* const to = written.place(first + e);
+      if (to == nullptr) continue;
+      const int row = W::row(first + e), output = W::output(first + e);
+      const float total = add_slices<T>(partial, row, output);
+      if constexpr (W::kSwiglu)
+        narrow(swiglu(total, add_slices<T>(partial, row, W::kEach + output)), to);
+      else
+        *to = add != 0 ? before[e] + total : total;
+    }
   }
 }
 
 template <class T, class Out>
-void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out) {
+void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out, bool add) {
   constexpr size_t kEach = std::is_same_v<Out, Bf16> ? T::kOutputs / 2 : T::kOutputs;
   // The grid's second dimension ends at 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * T::kRows;
@@ -207,17 +253,18 @@ void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out) {
     part.act += row * o.k;
     part.n = o.n - row < kMaxRows ? o.n - row : kMaxRows;
     launch(stream_kernel<T, Out>, dim3(blocks(o.outputs, kEach), blocks(part.n, T::kRows)), kThreads,
-           T::kShared, stream, part, out + row * ld_out, ld_out);
+           T::kShared, stream, part, out + row * ld_out, ld_out, add ? 1u : 0u);
   }
 }
 
 template <size_t Index, class Out>
-bool run_if(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+bool run_if(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out,
+            bool add) {
   constexpr MmaTile kTile = kStreamTiles[Index];
   if constexpr (std::is_same_v<Out, float> || kTile.outputs >= kSwigluOutputs) {
     if (tile == kTile) {
       run_tile<Tile<static_cast<int>(kTile.rows), static_cast<int>(kTile.outputs),
-                    static_cast<int>(kTile.stages)>>(stream, operands, out, ld_out);
+                    static_cast<int>(kTile.stages)>>(stream, operands, out, ld_out, add);
       return true;
     }
   }
@@ -225,9 +272,9 @@ bool run_if(Stream& stream, const MmaTile& tile, const Operands& operands, Out* 
 }
 
 template <class Out>
-void run(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out) {
+void run(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out, bool add) {
   const bool found = [&]<size_t... Index>(std::index_sequence<Index...>) {
-    return (run_if<Index>(stream, tile, operands, out, ld_out) || ...);
+    return (run_if<Index>(stream, tile, operands, out, ld_out, add) || ...);
   }
   (std::make_index_sequence<std::size(kStreamTiles)>());
   if (!found)
@@ -251,12 +298,12 @@ Operands make_operands(const void* act, const void* weight, const void* second, 
 }  // namespace
 
 void run_linear_stream(Stream& stream, const LinearCall& c, const MmaTile& tile) {
-  run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out);
+  run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out, c.add);
 }
 
 void run_swiglu_stream(Stream& stream, const SwigluCall& c, const MmaTile& tile) {
   run(stream, tile, make_operands(c.act, c.gate, c.up, c.n, c.outputs, c.k), static_cast<Bf16*>(c.out),
-      c.outputs);
+      c.outputs, false);
 }
 
 }  // namespace carbon::cuda

@@ -66,42 +66,42 @@ class CublasLt final : public Matmul {
 
   std::string name() const override { return "cublaslt" + std::to_string(cublasLtGetVersion()); }
 
-  bool prepare(const void* weight, size_t outputs, size_t k, DType type) override {
-    if (k % 8 != 0 || outputs * dtype_size(type) % 16 != 0) return false;
-    const Shape shape{outputs, k, type};
+  bool prepare(const void* weight, size_t outputs, size_t k, Result result) override {
+    if (k % 8 != 0 || outputs * result_bytes(result) % 16 != 0) return false;
+    const Shape shape{outputs, k, result};
     const auto found = algorithms_.find(shape);
     if (found != algorithms_.end()) return found->second.has_value();
     return algorithms_.emplace(shape, choose(weight, shape)).first->second.has_value();
   }
 
   void run(const Call& call) override {
-    const auto at = algorithms_.find({call.outputs, call.k, call.type});
-    if (at == algorithms_.end() || !at->second || call.ld_out * dtype_size(call.type) % 16 != 0)
+    const auto at = algorithms_.find({call.outputs, call.k, call.result});
+    if (at == algorithms_.end() || !at->second || call.ld_out * result_bytes(call.result) % 16 != 0)
       throw Error("linear", "no algorithm was prepared for this product");
     check_blas(multiply(call, *at->second), "a matrix product");
   }
 
  private:
   using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
-  using Shape = std::tuple<size_t, size_t, DType>;  // outputs, k, and the type of results
+  using Shape = std::tuple<size_t, size_t, Result>;  // outputs and k
 
-  static cudaDataType blas_type(DType type) { return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+  static cudaDataType blas_type(Result result) { return result == Result::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
 
   cublasStatus_t multiply(const Call& c, const cublasLtMatmulAlgo_t& algorithm) {
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, c.k, c.outputs, c.k),
                      b = make_blas_layout(CUDA_R_16BF, c.k, c.n, c.k),
-                     d = make_blas_layout(blas_type(c.type), c.outputs, c.n, c.ld_out);
-    const float one = 1.0f, zero = 0.0f;
-    return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &zero,
+                     d = make_blas_layout(blas_type(c.result), c.outputs, c.n, c.ld_out);
+    const float one = 1.0f, before = c.result == Result::added ? 1.0f : 0.0f;
+    return cublasLtMatmul(handle_.get(), operation_.get(), &one, c.weight, a.get(), c.act, b.get(), &before,
                           c.out, d.get(), c.out, d.get(), &algorithm, workspace_.get(), kWorkspace,
                           device_->stream().handle());
   }
 
   Algorithm choose(const void* weight, const Shape& shape) {
-    const auto [outputs, k, type] = shape;
+    const auto [outputs, k, result] = shape;
     const BlasLayout a = make_blas_layout(CUDA_R_16BF, k, outputs, k),
                      b = make_blas_layout(CUDA_R_16BF, k, pass_rows_, k),
-                     d = make_blas_layout(blas_type(type), outputs, pass_rows_, outputs);
+                     d = make_blas_layout(blas_type(result), outputs, pass_rows_, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
     const cublasStatus_t status =
@@ -109,27 +109,36 @@ class CublasLt final : public Matmul {
                                        one_piece_preference().get(), kCandidates, found.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check_blas(status, "choosing an algorithm");
-    const Memory act(device_, pass_rows_ * k * sizeof(bf16), "the self-test of a product");
-    const size_t bytes = pass_rows_ * outputs * dtype_size(type);
-    const Memory whole(device_, bytes, "the self-test of a product"),
-        part(device_, bytes, "the self-test of a product");
+    const auto memory = [&](size_t bytes) { return Memory(device_, bytes, "the self-test of a product"); };
+    const size_t bytes = pass_rows_ * outputs * result_bytes(result);
+    const Memory act = memory(pass_rows_ * k * sizeof(bf16)), whole = memory(bytes), part = memory(bytes),
+                 before = memory(result == Result::added ? bytes : 1);
     fill_random(*device_, act.get(), pass_rows_ * k);
-    const Call all{act.get(), weight, pass_rows_, outputs, k, whole.get(), outputs, type};
+    // Two random bf16 are a random f32 in the same range.
+    if (result == Result::added) fill_random(*device_, before.get(), bytes / sizeof(bf16));
+    const Call all{act.get(), weight, pass_rows_, outputs, k, whole.get(), outputs, result};
     for (int i = 0; i < count; ++i)
       if (found[i].state == CUBLAS_STATUS_SUCCESS && sums_in_one_piece(found[i].algo) &&
-          same_bits(all, part.get(), found[i].algo))
+          same_bits(all, part.get(), before.get(), found[i].algo))
         return found[i].algo;
     return std::nullopt;
   }
 
-  bool same_bits(const Call& all, void* part, const cublasLtMatmulAlgo_t& algorithm) {
-    const size_t row_bytes = all.outputs * dtype_size(all.type);
+  /// `before` is what the product is added to, if it is.
+  bool same_bits(const Call& all, void* part, const void* before, const cublasLtMatmulAlgo_t& algorithm) {
+    const size_t row_bytes = all.outputs * result_bytes(all.result);
+    const auto start_from = [&](void* out, size_t first, size_t count) {
+      if (all.result == Result::added)
+        device_->copy(out, static_cast<const char*>(before) + first * row_bytes, count * row_bytes);
+    };
+    start_from(all.out, 0, all.n);
     if (multiply(all, algorithm) != CUBLAS_STATUS_SUCCESS) return false;
     for (const auto& [first, count] : test_parts(all.n)) {
       Call some = all;
       some.act = static_cast<const bf16*>(all.act) + first * all.k;
       some.n = count;
       some.out = part;
+      start_from(part, first, count);
       if (multiply(some, algorithm) != CUBLAS_STATUS_SUCCESS ||
           differ(device_, part, static_cast<const char*>(all.out) + first * row_bytes, count * row_bytes))
         return false;

@@ -1,4 +1,4 @@
-// Kernels over single rows: embedding, conversion, residual with RMSNorm, SwiGLU, row selection.
+// Kernels over single rows: embedding, conversion, RMSNorm, SwiGLU, row selection.
 //
 // All are bound by memory: a block a row, consecutive threads on consecutive groups of elements. A width that
 // four divides is taken in groups of four, by one instruction each; any other element by element. So the
@@ -35,37 +35,28 @@ __global__ void convert_kernel(const T* from, size_t n, To* to) {
     narrow(widen(from[i]), to + i);
 }
 
-/// A row of the residual stream as a thread of add_norm sees it: every kThreads-th group. The first ones stay
-/// in registers between the two passes, which is all of a row up to 4,096 elements; others are read again by
-/// the thread that has written them.
+/// A row of the residual stream as a thread of norm sees it: every kThreads-th group. The first ones stay in
+/// registers between the two passes, which is all of a row up to 4,096 elements; others are read again.
 template <int Count>
 class RowGroups {
  public:
-  __device__ RowGroups(float* x, const float* delta, const float* weight, size_t width)
-      : x_(x), delta_(delta), weight_(weight), width_(width) {
+  __device__ RowGroups(const float* x, const float* weight, size_t width)
+      : x_(x), weight_(weight), width_(width) {
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
       if (at(k) < width_) weights_[k] = load_group<Count>(weight_ + at(k));
   }
 
-  /// x += delta; the sum of squares, a chain of multiply-adds. Everything is asked for before anything is
-  /// written, which might be the same memory for all that the compiler knows.
-  __device__ float add() {
-    Four delta[kKept] = {};
+  /// A chain of multiply-adds.
+  __device__ float sum_of_squares() {
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
       if (at(k) < width_) kept_[k] = load_group<Count>(x_ + at(k));
-#pragma unroll
-    for (int k = 0; k < kKept; ++k)
-      if (delta_ != nullptr && at(k) < width_) delta[k] = load_group<Count>(delta_ + at(k));
     float squares = 0.0f;
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
-      if (at(k) < width_) add_group(kept_[k], delta[k], at(k), squares);
-    for (int k = kKept; at(k) < width_; ++k) {
-      Four x = load_group<Count>(x_ + at(k));
-      add_group(x, delta_ != nullptr ? load_group<Count>(delta_ + at(k)) : Four{}, at(k), squares);
-    }
+      if (at(k) < width_) add_squares(kept_[k], squares);
+    for (int k = kKept; at(k) < width_; ++k) add_squares(load_group<Count>(x_ + at(k)), squares);
     return squares;
   }
 
@@ -87,13 +78,9 @@ class RowGroups {
     return (threadIdx.x + size_t{kThreads} * k) * Count;
   }
 
-  __device__ void add_group(Four& x, const Four& delta, size_t at, float& squares) const {
+  __device__ static void add_squares(const Four& x, float& squares) {
 #pragma unroll
-    for (int e = 0; e < Count; ++e) {
-      if (delta_ != nullptr) x.element[e] += delta.element[e];
-      squares = fmaf(x.element[e], x.element[e], squares);
-    }
-    if (delta_ != nullptr) store_group(x, x_ + at);
+    for (int e = 0; e < Count; ++e) squares = fmaf(x.element[e], x.element[e], squares);
   }
 
   template <class Act>
@@ -104,8 +91,7 @@ class RowGroups {
     store_group(result, act);
   }
 
-  float* x_;
-  const float* delta_;
+  const float* x_;
   const float* weight_;
   size_t width_;
   Four kept_[kKept], weights_[kKept];
@@ -113,15 +99,15 @@ class RowGroups {
 
 template <class Act, int Count>
 __global__ void __launch_bounds__(kThreads)
-    add_norm_kernel(float* x, const float* delta, const float* weight, float eps, size_t width, Act* act) {
+    norm_kernel(const float* x, const float* weight, float eps, size_t width, Act* act) {
   start_next_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
   // The weights are on their way while the kernel ahead still runs. Nobody writes them but, before the first
   // forward, copies and kernels that every forward's own copies to the device have waited for.
-  RowGroups<Count> row(x + offset, delta == nullptr ? nullptr : delta + offset, weight, width);
+  RowGroups<Count> row(x + offset, weight, width);
   wait_for_last_kernel();
-  const float mean = block_sum<kThreads>(row.add(), partial) / static_cast<float>(width);
+  const float mean = block_sum<kThreads>(row.sum_of_squares(), partial) / static_cast<float>(width);
   row.scale_to(1.0f / sqrtf(mean + eps), act + offset);
 }
 
@@ -159,15 +145,15 @@ void run_gather_of(Stream& stream, const void* table, const uint32_t* slots, siz
 }
 
 template <class Act>
-void run_add_norm_to(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
-                     size_t width, void* act) {
+void run_norm_to(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
+                 void* act) {
   const dim3 grid(static_cast<unsigned>(n));
   constexpr size_t shared = kThreads / kWarp * sizeof(float);
   auto* const to = static_cast<Act*>(act);
   if (width % kWide == 0)
-    launch(add_norm_kernel<Act, kWide>, grid, kThreads, shared, stream, x, delta, weight, eps, width, to);
+    launch(norm_kernel<Act, kWide>, grid, kThreads, shared, stream, x, weight, eps, width, to);
   else
-    launch(add_norm_kernel<Act, 1>, grid, kThreads, shared, stream, x, delta, weight, eps, width, to);
+    launch(norm_kernel<Act, 1>, grid, kThreads, shared, stream, x, weight, eps, width, to);
 }
 
 template <class T, class Act>
@@ -211,12 +197,12 @@ void run_convert(Stream& stream, const void* from, DType type, size_t n, void* t
     convert_to(stream, from, type, n, static_cast<float*>(to));
 }
 
-void run_add_norm(Stream& stream, float* x, const float* delta, const float* weight, float eps, size_t n,
-                  size_t width, void* act, DType act_type) {
+void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
+              void* act, DType act_type) {
   if (act_type == DType::bf16)
-    run_add_norm_to<Bf16>(stream, x, delta, weight, eps, n, width, act);
+    run_norm_to<Bf16>(stream, x, weight, eps, n, width, act);
   else
-    run_add_norm_to<float>(stream, x, delta, weight, eps, n, width, act);
+    run_norm_to<float>(stream, x, weight, eps, n, width, act);
 }
 
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,

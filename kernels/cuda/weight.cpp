@@ -64,8 +64,8 @@ CudaWeight::CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matm
 }
 
 CudaWeight::Product CudaWeight::mma_or(Matmul* library) const {
-  return library != nullptr && library->prepare(data_, rows(), cols(), DType::f32) ? Product::library
-                                                                                   : Product::mma;
+  return library != nullptr && library->prepare(data_, rows(), cols(), Matmul::Result::f32) ? Product::library
+                                                                                            : Product::mma;
 }
 
 }  // namespace carbon::cuda

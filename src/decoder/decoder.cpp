@@ -62,7 +62,6 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
       selected_(backend),
       act_(backend),
       qkv_(backend),
-      delta_(backend),
       gate_up_(backend),
       gated_(backend),
       out_(backend) {
@@ -221,14 +220,13 @@ void Decoder::make_room(const Rows& rows, const Pass& pass) {
   x_.floats(n * config_.hidden);
   act_.ensure(std::max(n * config_.hidden, most * config_.heads * config_.head_dim) * type);
   qkv_.floats(one ? std::max(n * layer.kv->rows(), wanted * layer.q->rows()) : n * layer.qkv->rows());
-  delta_.floats(most * config_.hidden);
   gate_up_.floats(std::max(scratch(most), scratch(wanted)));
   gated_.ensure(most * config_.intermediate * type);
   if (wanted < n && !pass.residual) selected_.floats(wanted * config_.hidden);
 }
 
 void Decoder::give_room_back() {
-  for (DeviceBuffer* buffer : {&x_, &selected_, &act_, &qkv_, &delta_, &gate_up_, &gated_}) buffer->reset();
+  for (DeviceBuffer* buffer : {&x_, &selected_, &act_, &qkv_, &gate_up_, &gated_}) buffer->reset();
 }
 
 // Runs the rows through the blocks and writes what is asked for of the wanted ones from row `out_row` of out_
@@ -237,19 +235,22 @@ void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
   const size_t hidden = config_.hidden;
   const bool all = rows.wanted.size() == rows.tokens.size();
   float* const residual = pass.residual ? out_.floats() + out_row * hidden : nullptr;
-  float *x = all && pass.residual ? residual : x_.floats(), *const delta = delta_.floats();
+  float* x = all && pass.residual ? residual : x_.floats();
   void* const act = act_.get();
   const auto plan = [&](const std::vector<ops::RowRun>& runs) {
     return backend_.plan(runs, config_.heads, kv_.store(), pass.row_class);
   };
   const std::unique_ptr<ops::RowPlan> every = plan(rows.runs), some = all ? nullptr : plan(rows.wanted_runs);
   const ops::RowPlan* queries = every.get();
-  backend_.embed(embedding_, rows.tokens, x);
   size_t n = rows.tokens.size();
+  const auto norm = [&](const DeviceBuffer& weight, void* to) {
+    backend_.norm(x, weight.floats(), config_.rms_eps, n, hidden, to);
+  };
+  backend_.embed(embedding_, rows.tokens, x);
+
   for (size_t i = 0; i < pass.blocks; ++i) {
     const Layer& layer = *layers_[i];
-    backend_.add_norm(x, i == 0 ? nullptr : delta, layer.attention_norm.floats(), config_.rms_eps, n, hidden,
-                      act);
+    norm(layer.attention_norm, act);
     // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
     const bool last = i + 1 == pass.blocks;
@@ -258,24 +259,22 @@ void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {
     if (last) {
       if (rows.wanted.empty()) return;
       if (!all) {
-        float* selected = pass.residual ? residual : selected_.floats();
+        float* const selected = pass.residual ? residual : selected_.floats();
         backend_.select_rows(x, rows.wanted, hidden, selected);
         x = selected;
         queries = some.get();
         n = rows.wanted.size();
-        backend_.add_norm(x, nullptr, layer.attention_norm.floats(), config_.rms_eps, n, hidden, act);
+        norm(layer.attention_norm, act);
       }
       projection = layer.q.get();
       backend_.linear(act, n, *projection, qkv_.floats(), projection->rows(), pass.row_class);
     }
-    attend(layer, i, *queries, n, projection->rows(), pass.row_class);
-    backend_.add_norm(x, delta, layer.mlp_norm.floats(), config_.rms_eps, n, hidden, act);
-    feed_forward(layer, n, pass.row_class);
+    attend(layer, i, *queries, n, projection->rows(), pass.row_class, x);
+    norm(layer.mlp_norm, act);
+    feed_forward(layer, n, pass.row_class, x);
   }
-  // The residual stream is in its place and lacks the last delta; a backend adds it only with a norm.
-  void* out = act;
-  if (!pass.residual) out = static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype());
-  backend_.add_norm(x, delta, final_norm_.floats(), config_.rms_eps, n, hidden, out);
+  if (!pass.residual)
+    norm(final_norm_, static_cast<char*>(out_.get()) + out_row * hidden * dtype_size(backend_.dtype()));
 }
 
 // act -> qkv_, whose last columns are keys and values of layer `index`; those go to the cache.
@@ -287,17 +286,17 @@ void Decoder::project(const ops::Weight& projection, size_t index, const ops::Ro
   backend_.append_kv(keys, keys + width, ld, plan, index);
 }
 
-// Queries in qkv_, with leading dimension ld -> delta through the attention block.
+// Queries in qkv_, with leading dimension ld, through the attention block; the result is added to x.
 void Decoder::attend(const Layer& layer, size_t index, const ops::RowPlan& queries, size_t n, size_t ld,
-                     ops::RowClass row_class) {
+                     ops::RowClass row_class, float* x) {
   backend_.attention(qkv_.floats(), ld, queries, index, act_.get());
-  backend_.linear(act_.get(), n, *layer.o, delta_.floats(), config_.hidden, row_class);
+  backend_.linear_add(act_.get(), n, *layer.o, x, row_class);
 }
 
-// act -> delta through the SwiGLU block.
-void Decoder::feed_forward(const Layer& layer, size_t n, ops::RowClass row_class) {
+// act through the SwiGLU block; the result is added to x.
+void Decoder::feed_forward(const Layer& layer, size_t n, ops::RowClass row_class, float* x) {
   backend_.linear_swiglu(act_.get(), n, *layer.gate, *layer.up, gate_up_.floats(), gated_.get(), row_class);
-  backend_.linear(gated_.get(), n, *layer.down, delta_.floats(), config_.hidden, row_class);
+  backend_.linear_add(gated_.get(), n, *layer.down, x, row_class);
 }
 
 }  // namespace carbon

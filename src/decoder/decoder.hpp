@@ -104,8 +104,8 @@ class Decoder {
   void project(const ops::Weight& projection, size_t index, const ops::RowPlan& plan, size_t n,
                ops::RowClass row_class);
   void attend(const Layer& layer, size_t index, const ops::RowPlan& queries, size_t n, size_t ld,
-              ops::RowClass row_class);
-  void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class);
+              ops::RowClass row_class, float* x);
+  void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class, float* x);
 
   ops::Backend& backend_;
   ModelConfig config_;
@@ -117,7 +117,7 @@ class Decoder {
   KvCache kv_;
   size_t rope_positions_ = 0;
   // One pass's activations, [rows, .] each.
-  DeviceBuffer x_, selected_, act_, qkv_, delta_, gate_up_, gated_, out_;
+  DeviceBuffer x_, selected_, act_, qkv_, gate_up_, gated_, out_;
 };
 
 }  // namespace carbon

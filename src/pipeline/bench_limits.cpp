@@ -46,7 +46,7 @@ class Product {
     DeviceBuffer x(backend), norm(backend);
     backend.upload(values_.data(), kRows * kInner, x.floats(kRows * kInner));
     backend.upload(ones.data(), kInner, norm.floats(kInner));
-    backend.add_norm(x.floats(), nullptr, norm.floats(), 1e-6f, kRows, kInner, act_.get());
+    backend.norm(x.floats(), norm.floats(), 1e-6f, kRows, kInner, act_.get());
     out_.floats(kRows * kOuter);
     run();
   }

@@ -10,8 +10,8 @@ class EmulatedMatmul final : public Matmul {
  public:
   explicit EmulatedMatmul(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
   std::string name() const override { return "emulated"; }
-  bool prepare(const void*, size_t outputs, size_t k, DType type) override {
-    return k % 8 == 0 && outputs * dtype_size(type) % 16 == 0;
+  bool prepare(const void*, size_t outputs, size_t k, Result result) override {
+    return k % 8 == 0 && outputs * result_bytes(result) % 16 == 0;
   }
   void run(const Call& c) override {
     device_->stream().flush();
@@ -28,10 +28,11 @@ class EmulatedMatmul final : public Matmul {
         float sum = 0;
         for (size_t k = 0; k < c.k; ++k) sum += to_float(act[i * c.k + k]) * to_float(weight[j * c.k + k]);
         const size_t at = i * c.ld_out + j;
-        if (c.type == DType::bf16)
+        if (c.result == Result::bf16)
           static_cast<bf16*>(c.out)[at] = to_bf16(sum * error);
         else
-          static_cast<float*>(c.out)[at] = sum * error;
+          static_cast<float*>(c.out)[at] =
+              (c.result == Result::added ? static_cast<float*>(c.out)[at] : 0) + sum * error;
       }
   }
 

@@ -1,5 +1,5 @@
-// prepare(), linear() and linear_swiglu(): against double precision, and to the bit whatever the number of
-// rows, the tile and, where one order of sums is promised, the class of rows.
+// prepare(), linear(), linear_add() and linear_swiglu(): against double precision, and to the bit whatever
+// the number of rows, the tile and, where one order of sums is promised, the class of rows.
 #include <utility>
 
 #include "kernels/cuda/device.hpp"
@@ -149,13 +149,21 @@ void tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vect
   for (const Shape& s : shapes) {
     const TileProblem p(device, s, 1);
     const size_t count = s.n * p.ld();
-    device->clear(p.out.get(), p.out.bytes());
-    cuda::run_linear_mma(device->stream(), p.call());
-    const std::vector<uint32_t> want = p.read<uint32_t>(p.out, count);
-    for_tiles(machine, [&](const cuda::MmaTile& tile) {
+    const auto run_twice = [&](const auto& run) {  // the second time, added to what the first has left
       device->clear(p.out.get(), p.out.bytes());
-      cuda::run_linear_stream(device->stream(), p.call(), tile);
-      checks.that(same_bits(want, p.read<uint32_t>(p.out, count)), describe(tile, s));
+      cuda::LinearCall call = p.call();
+      run(call);
+      call.add = true;
+      run(call);
+      return p.read<uint32_t>(p.out, count);
+    };
+    const std::vector<uint32_t> want =
+        run_twice([&](const cuda::LinearCall& call) { cuda::run_linear_mma(device->stream(), call); });
+    for_tiles(machine, [&](const cuda::MmaTile& tile) {
+      checks.that(same_bits(want, run_twice([&](const cuda::LinearCall& call) {
+                              cuda::run_linear_stream(device->stream(), call, tile);
+                            })),
+                  describe(tile, s));
     });
   }
 }
@@ -236,6 +244,44 @@ void linear_swiglu_agrees(Checks& checks, ops::Backend& backend, const std::vect
   }
 }
 
+/// A product added to what is there is linear() and one addition, or of the library right to within one; and
+/// a row alone has the same bits.
+void linear_add_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shape>& shapes,
+                       bool library) {
+  Random random(17);
+  for (const Shape& s : shapes)
+    for (const ops::RowClass row_class : kClasses) {
+      const Stored a = stored(backend.dtype(), random.vector(s.n * s.k)),
+                   w = stored(DType::bf16, random.vector(s.outputs * s.k));
+      const auto weight = backend.prepare({w.data(), DType::bf16, s.outputs, s.k});
+      const std::vector<float> before = random.vector(s.n * s.outputs, 30.0f);
+      const size_t act_row = s.k * dtype_size(backend.dtype());
+      const Array act(backend, a.data(), s.n * act_row), x(backend, before),
+          product(backend, s.n * s.outputs * sizeof(float));
+      backend.linear(act.get(), s.n, *weight, product.floats(), s.outputs, row_class);
+      backend.linear_add(act.get(), s.n, *weight, x.floats(), row_class);
+      const std::vector<float> sums = product.read(before.size()), got = x.read(before.size());
+      std::vector<float> want = before;
+      for (size_t i = 0; i < want.size(); ++i) want[i] += sums[i];
+      const std::string name = std::to_string(s.n) + " rows, " + gpu_test::name(row_class);
+      if (library && row_class == ops::RowClass::prefill)
+        for (size_t i = 0; i < want.size(); ++i)  // another order of sums, |product| <= k
+          checks.within(std::fabs(double{want[i]} - double{got[i]}),
+                        (static_cast<double>(s.k * s.k) + 60) * 0x1p-23, name);
+      else
+        checks.that(same_bits(want, got), name);
+      for (const size_t row : {size_t{0}, s.n / 2, s.n - 1}) {
+        const auto first = before.begin() + static_cast<ptrdiff_t>(row * s.outputs);
+        const auto alone = got.begin() + static_cast<ptrdiff_t>(row * s.outputs);
+        const auto outputs = static_cast<ptrdiff_t>(s.outputs);
+        const Array one(backend, std::vector<float>(first, first + outputs));
+        backend.linear_add(act.at(row * act_row), 1, *weight, one.floats(), row_class);
+        checks.that(same_bits(one.read(s.outputs), std::vector<float>(alone, alone + outputs)),
+                    name + ", row " + std::to_string(row) + " alone");
+      }
+    }
+}
+
 /// The decode class is the own kernels' even where the library multiplies for the prefill class.
 void decode_is_own(Checks& checks, ops::Backend& library, ops::Backend& own, const Shape& s) {
   Random random(15);
@@ -274,7 +320,7 @@ void report_library(const Machine& machine) {
       const cuda::Memory weight(device, outputs * k * sizeof(bf16), "a check");
       cuda::fill_random(*device, weight.get(), outputs * k);
       std::printf("note   %s multiplies by %zu x %zu: %s\n", library->name().c_str(), outputs, k,
-                  library->prepare(weight.get(), outputs, k, DType::f32) ? "yes" : "no");
+                  library->prepare(weight.get(), outputs, k, cuda::Matmul::Result::f32) ? "yes" : "no");
     }
   }
 }
@@ -308,7 +354,8 @@ void joined_agrees(Checks& checks, ops::Backend& backend, bool library) {
   const auto product = [&](const ops::Weight& weight, ops::RowClass row_class) {
     const Array out(backend, std::vector<float>(n * ld, -7.0f));
     backend.linear(act.get(), n, weight, out.floats(), ld, row_class);
-    const std::vector<float> rows = out.read(n * ld), beyond(n * (ld - weight.rows()), -7.0f);
+    std::vector<float> rows = out.read(n * ld);
+    const std::vector<float> beyond(n * (ld - weight.rows()), -7.0f);
     checks.that(columns(rows, ld, weight.rows(), ld - weight.rows()) == beyond, "written beyond a row");
     return rows;
   };
@@ -377,6 +424,8 @@ void check_linear(Checks& checks, const Machine& machine) {
     run("linear_swiglu is linear and swiglu, and a row alone the same", [&] {
       linear_swiglu_agrees(checks, *backend, {{1, 24, 48}, {7, 33, 72}, {64, 40, 136}, {130, 12, 40}});
     });
+    run("linear_add is linear and an addition, and a row alone the same",
+        [&] { linear_add_agrees(checks, *backend, shapes, way.library); });
     run("linear: matrices joined in one weight", [&] { joined_agrees(checks, *backend, way.library); });
     run("linear lets NaN through to its own row", [&] { not_finite_stays(checks, *backend); });
     run("linear refuses what it cannot do", [&] { refuses(checks, *backend); });

@@ -1,4 +1,4 @@
-// embed(), add_norm(), swiglu(), select_rows(), allocate(), upload() and download().
+// embed(), norm(), swiglu(), select_rows(), allocate(), upload() and download().
 #include <algorithm>
 
 #include "test/gpu/check.hpp"
@@ -31,30 +31,22 @@ void embed_copies(Checks& checks, ops::Backend& backend) {
   checks.refused([&] { backend.embed({two.data(), DType::f32, 2, cols}, outside, nullptr); }, "outside");
 }
 
-void add_norm_agrees(Checks& checks, ops::Backend& backend) {
+void norm_agrees(Checks& checks, ops::Backend& backend) {
   Random random(2);
   for (const size_t width : {size_t{2}, size_t{64}, size_t{100}, size_t{1002}, size_t{4096}, size_t{5000}})
-    for (const bool with_delta : {false, true}) {
+    for (const float size : {4.0f, 1e-3f}) {  // small enough once for eps to count
       const size_t n = 5;
-      // Small enough once for eps to count.
-      const std::vector<float> x = random.vector(n * width, with_delta ? 4.0f : 1e-3f),
-                               delta = random.vector(n * width), weight = random.vector(width, 2.0f);
-      const Array dx(backend, x), dd(backend, delta), dw(backend, weight),
-          act(backend, n * width * dtype_size(backend.dtype()));
-      backend.add_norm(dx.floats(), with_delta ? dd.floats() : nullptr, dw.floats(), 1e-6f, n, width,
-                       act.get());
-      std::vector<float> sum = x;
-      if (with_delta)
-        for (size_t i = 0; i < sum.size(); ++i) sum[i] += delta[i];
-      checks.that(same_bits(dx.read(n * width), sum), "the residual");
+      const std::vector<float> x = random.vector(n * width, size), weight = random.vector(width, 2.0f);
+      const Array dx(backend, x), dw(backend, weight), act(backend, n * width * dtype_size(backend.dtype()));
+      backend.norm(dx.floats(), dw.floats(), 1e-6f, n, width, act.get());
+      checks.that(same_bits(dx.read(n * width), x), "the residual");
       const std::vector<float> got = act.read(n * width, backend.dtype());
       for (size_t i = 0; i < n; ++i) {
         double squares = 0;
-        for (size_t j = 0; j < width; ++j) squares += std::pow(static_cast<double>(sum[i * width + j]), 2);
+        for (size_t j = 0; j < width; ++j) squares += std::pow(static_cast<double>(x[i * width + j]), 2);
         const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + 1e-6);
         for (size_t j = 0; j < width; ++j) {
-          const double want =
-              static_cast<double>(sum[i * width + j]) * scale * static_cast<double>(weight[j]);
+          const double want = static_cast<double>(x[i * width + j]) * scale * static_cast<double>(weight[j]);
           // Sums in f32 of up to 20 terms a thread and 8 levels; then half an error in the root, and
           // products.
           const double bound = std::fabs(want) * (act_epsilon(backend.dtype()) + 20 * 0x1p-24) + 1e-30;
@@ -64,14 +56,14 @@ void add_norm_agrees(Checks& checks, ops::Backend& backend) {
     }
 }
 
-void add_norm_is_invariant(Checks& checks, ops::Backend& backend) {
+void norm_is_invariant(Checks& checks, ops::Backend& backend) {
   Random random(3);
   const size_t width = 300, n = 40, act_bytes = width * dtype_size(backend.dtype());
   const std::vector<float> x = random.vector(n * width), weight = random.vector(width);
   const Array all(backend, x), one(backend, &x[17 * width], width * sizeof(float)), w(backend, weight),
       act_all(backend, n * act_bytes), act_one(backend, act_bytes);
-  backend.add_norm(all.floats(), nullptr, w.floats(), 1e-5f, n, width, act_all.get());
-  backend.add_norm(one.floats(), nullptr, w.floats(), 1e-5f, 1, width, act_one.get());
+  backend.norm(all.floats(), w.floats(), 1e-5f, n, width, act_all.get());
+  backend.norm(one.floats(), w.floats(), 1e-5f, 1, width, act_one.get());
   const std::vector<uint8_t> rows = act_all.bytes(n * act_bytes);
   checks.that(same_bits(act_one.bytes(act_bytes),
                         std::vector<uint8_t>(rows.begin() + static_cast<ptrdiff_t>(17 * act_bytes),
@@ -115,7 +107,7 @@ void select_copies(Checks& checks, ops::Backend& backend) {
   for (const uint32_t row : rows) expected.insert(expected.end(), &x[row * width], &x[row * width] + width);
   checks.that(same_bits(to.read(expected.size()), expected), "rows");
   backend.select_rows(from.floats(), {}, width, to.floats());
-  backend.add_norm(nullptr, nullptr, nullptr, 0, 0, width, nullptr);
+  backend.norm(nullptr, nullptr, 0, 0, width, nullptr);
   backend.swiglu(nullptr, 0, width, nullptr);
 }
 
@@ -142,8 +134,8 @@ void check_rows(Checks& checks, const Machine& machine) {
       checks.run(std::string(name) + " [" + way.name() + "]", [&] { body(checks, *backend); });
     };
     run("embed copies rows of every type", embed_copies);
-    run("add_norm agrees with double precision", add_norm_agrees);
-    run("add_norm: a row does not see its neighbours", add_norm_is_invariant);
+    run("norm agrees with double precision", norm_agrees);
+    run("norm: a row does not see its neighbours", norm_is_invariant);
     run("swiglu agrees with double precision", swiglu_agrees);
     run("select_rows copies, and nothing is no error", select_copies);
     run("uploads arrive as they were", uploads_arrive);

@@ -97,6 +97,35 @@ TEST_CASE("linear has the same bits for any number of threads and rows") {
     }
 }
 
+TEST_CASE("linear_add is linear and one addition, for any rows and threads") {
+  for (const Way& way : ways())
+    for (const DType type : {DType::bf16, DType::f32})
+      for (const size_t n : {1, 5, 260}) {
+        if (way.onednn && type != DType::bf16) continue;
+        const size_t m = 333, k = 1100;
+        Random random(6 + n);
+        const Stored w = stored(type, random.vector(n * k)), a = stored(type, random.vector(m * k));
+        const std::vector<float> before = random.vector(m * n, 30.0f);
+        const auto backend = way.make(type, 2);
+        // As one matrix, and as two that make one weight.
+        const TensorView whole{w.data(), type, n, k};
+        const TensorView halves[] = {whole.slice_rows(0, n / 2), whole.slice_rows(n / 2, n - n / 2)};
+        for (const bool joined : {false, true}) {
+          if (joined && n == 1) continue;
+          const auto weight = joined ? backend->prepare(halves) : backend->prepare(whole);
+          std::vector<float> product(m * n), x = before, one(&before[300 * n], &before[301 * n]);
+          backend->linear(a.data(), m, *weight, product.data(), n);
+          backend->linear_add(a.data(), m, *weight, x.data());
+          for (size_t i = 0; i < product.size(); ++i) product[i] = before[i] + product[i];
+          INFO(way.name(), " ", dtype_name(type), " N=", n, " joined ", joined);
+          CHECK(same_bits(x.data(), product.data(), m * n));
+          backend->linear_add(static_cast<const char*>(a.data()) + 300 * k * dtype_size(type), 1, *weight,
+                              one.data());
+          CHECK(same_bits(one.data(), &x[300 * n], n));
+        }
+      }
+}
+
 TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each alone") {
   const size_t widths[] = {5, 100, 64, 33}, k = 600, m = 23, ld = 5 + 100 + 64 + 33 + 3;
   for (const Way& way : ways())
