@@ -72,6 +72,9 @@ class KvStore {
   virtual size_t page_bytes() const = 0;
   /// Makes pages [0, count) usable; contents of existing pages stay. Throws when memory runs out.
   virtual void reserve(size_t count) = 0;
+  /// Pages from `count` on are not needed any more: gives their memory back, as far as it is not allocated
+  /// together with that of others.
+  virtual void release(size_t count) = 0;
   virtual void copy_page(uint32_t to, uint32_t from) = 0;
 };
 

@@ -32,6 +32,12 @@ void CpuKvStore::reserve(size_t count) {
   }
 }
 
+void CpuKvStore::release(size_t count) {
+  if (count >= pages_.size()) return;
+  pages_.resize(count);
+  base_.resize(count);
+}
+
 void CpuKvStore::copy_page(uint32_t to, uint32_t from) {
   if (to >= count() || from >= count())
     throw Error("copy_page", "page " + std::to_string(to >= count() ? to : from) + " of " +

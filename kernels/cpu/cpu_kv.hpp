@@ -19,6 +19,7 @@ class CpuKvStore final : public ops::KvStore {
 
   size_t page_bytes() const override { return page_bytes_; }
   void reserve(size_t count) override;
+  void release(size_t count) override;
   void copy_page(uint32_t to, uint32_t from) override;
 
   const ops::KvShape& shape() const { return shape_; }

@@ -91,6 +91,12 @@ void Device::wait() const {
   check(cudaStreamSynchronize(stream_->handle()), "waiting for the GPU");
 }
 
+size_t Device::free_memory() const {
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
+  return free;
+}
+
 void Device::settle() const noexcept {
   try {
     use();  // for what is to be freed behind it, too, which may be on a thread that has used no device yet

@@ -38,6 +38,8 @@ class Device {
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }
+  /// Bytes of memory that nobody has.
+  size_t free_memory() const;
   /// Bytes of shared memory that a block may have.
   size_t block_shared() const { return block_shared_; }
 

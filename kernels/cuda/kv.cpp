@@ -12,6 +12,9 @@ static_assert(ops::kPageTokens == 64);
 // Bytes of a pool: few enough pools for a large cache, and little left unused of a small one.
 constexpr size_t kPoolBytes = size_t{256} << 20;
 constexpr size_t kPoolPages = 64;
+// Of the memory that is free a pool takes no more than this part, a page at least: the next forward needs
+// some for its activations, and of small pools release() can give some back.
+constexpr size_t kPoolShare = 8;
 
 size_t checked_page_bytes(const ops::KvShape& shape, DType type) {
   if (shape.layers == 0 || shape.kv_heads == 0 || shape.head_dim == 0 || shape.head_dim % 2 != 0 ||
@@ -48,20 +51,20 @@ void CudaKvStore::reserve(size_t count) {
   listed_ = pages_.size();
 }
 
-// Where a whole pool does not fit any more, smaller ones may.
-void CudaKvStore::add_pool() {
-  for (;;) {
-    try {
-      Memory pool(device_, pool_pages_ * page_bytes_, "keys and values");
-      device_->clear(pool.get(), pool_pages_ * page_bytes_);
-      for (size_t i = 0; i < pool_pages_; ++i) pages_.push_back(pool.as<char>() + i * page_bytes_);
-      pools_.push_back(std::move(pool));
-      return;
-    } catch (const OutOfMemory&) {
-      if (pool_pages_ == 1) throw;
-      pool_pages_ /= 2;
-    }
+void CudaKvStore::release(size_t count) {
+  while (!pools_.empty() && pages_.size() - pools_.back().pages >= count) {
+    pages_.resize(pages_.size() - pools_.back().pages);
+    pools_.pop_back();
   }
+  listed_ = std::min(listed_, pages_.size());
+}
+
+void CudaKvStore::add_pool() {
+  const size_t count = std::clamp<size_t>(device_->free_memory() / kPoolShare / page_bytes_, 1, pool_pages_);
+  Memory pool(device_, count * page_bytes_, "keys and values");
+  device_->clear(pool.get(), count * page_bytes_);
+  for (size_t i = 0; i < count; ++i) pages_.push_back(pool.as<char>() + i * page_bytes_);
+  pools_.push_back({std::move(pool), count});
 }
 
 void CudaKvStore::copy_page(uint32_t to, uint32_t from) {

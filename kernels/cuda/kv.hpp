@@ -21,6 +21,7 @@ class CudaKvStore final : public ops::KvStore {
 
   size_t page_bytes() const override { return page_bytes_; }
   void reserve(size_t count) override;
+  void release(size_t count) override;
   void copy_page(uint32_t to, uint32_t from) override;
 
   const ops::KvShape& shape() const { return shape_; }
@@ -29,13 +30,17 @@ class CudaKvStore final : public ops::KvStore {
   KvLayer layer(size_t index) const;
 
  private:
+  struct Pool {
+    Memory memory;
+    size_t pages;
+  };
   void add_pool();
 
   std::shared_ptr<const Device> device_;
   ops::KvShape shape_;
   DType type_;
   size_t page_bytes_, pool_pages_;
-  std::vector<Memory> pools_;
+  std::vector<Pool> pools_;
   std::vector<void*> pages_;
   size_t listed_ = 0;  // pages whose addresses are in the table
   Memory table_;       // addresses, on the device

@@ -229,6 +229,12 @@ void Decoder::give_room_back() {
   for (DeviceBuffer* buffer : {&x_, &selected_, &act_, &qkv_, &gate_up_, &gated_}) buffer->reset();
 }
 
+void Decoder::give_back() {
+  give_room_back();
+  out_.reset();
+  kv_.give_back();
+}
+
 // Runs the rows through the blocks and writes what is asked for of the wanted ones from row `out_row` of out_
 // on.
 void Decoder::run_pass(const Rows& rows, const Pass& pass, size_t out_row) {

@@ -79,6 +79,10 @@ class Decoder {
   /// double and rounded once, unlike the rows of forward(), which have the activation type.
   void final_norm(float* x, size_t n);
 
+  /// Gives memory back that is not needed between two forwards: what nothing reads, the rows of the last one
+  /// too.
+  void give_back();
+
   KvCache& kv() { return kv_; }
   const ModelConfig& config() const { return config_; }
 
@@ -99,7 +103,7 @@ class Decoder {
   size_t make_ready(std::span<const Chunk> chunks, const Pass& pass);
   Rows next_rows(std::span<const Chunk> chunks, Place& from) const;
   void make_room(const Rows& rows, const Pass& pass);
-  void give_room_back();
+  void give_room_back();  // a pass's
   void run_pass(const Rows& rows, const Pass& pass, size_t out_row);
   void project(const ops::Weight& projection, size_t index, const ops::RowPlan& plan, size_t n,
                ops::RowClass row_class);

@@ -1,5 +1,7 @@
 #include "src/decoder/kv_cache.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace carbon {
@@ -21,6 +23,7 @@ uint32_t KvCache::take_page() {
     refs_.push_back(0);
     free_.push_back(static_cast<uint32_t>(refs_.size() - 1));
   }
+  std::ranges::pop_heap(free_, std::greater{});
   const uint32_t page = free_.back();
   free_.pop_back();
   refs_[page] = 1;
@@ -28,7 +31,16 @@ uint32_t KvCache::take_page() {
 }
 
 void KvCache::drop(uint32_t page) {
-  if (--refs_[page] == 0) free_.push_back(page);
+  if (--refs_[page] != 0) return;
+  free_.push_back(page);
+  std::ranges::push_heap(free_, std::greater{});
+}
+
+void KvCache::give_back() {
+  while (!refs_.empty() && refs_.back() == 0) refs_.pop_back();
+  std::erase_if(free_, [&](uint32_t page) { return page >= refs_.size(); });
+  std::ranges::make_heap(free_, std::greater{});
+  store_->release(refs_.size());
 }
 
 Sequence::Sequence(Sequence&& other) noexcept

@@ -26,6 +26,8 @@ class KvCache {
   ops::KvStore& store() { return *store_; }
   /// Pages in use by living sequences, a shared page counted once.
   size_t pages_in_use() const { return refs_.size() - free_.size(); }
+  /// Gives memory back that no page in use needs.
+  void give_back();
 
  private:
   friend class Sequence;
@@ -35,7 +37,7 @@ class KvCache {
 
   std::unique_ptr<ops::KvStore> store_;
   std::vector<uint32_t> refs_;  // users of each page
-  std::vector<uint32_t> free_;
+  std::vector<uint32_t> free_;  // a heap, the lowest first: so those in use stay together
 };
 
 /// Tokens whose keys and values are cached. Move-only; gives its pages back when destroyed.

@@ -26,6 +26,9 @@ class Drafter {
   bool on() const { return !policy_.off(); }
   const ModelConfig& config() const { return engine_.config(); }
 
+  /// Decoder::give_back() of the draft.
+  void give_back() { engine_.decoder().give_back(); }
+
   /// The draft's keys and values of prompts; nothing for one that is longer than its context.
   std::vector<std::optional<Sequence>> prefill(std::span<const std::shared_ptr<const Prompt>> prompts);
 

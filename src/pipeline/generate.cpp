@@ -77,6 +77,9 @@ class Generator {
       } catch (const OutOfMemory&) {
         if (!engine_.take_less()) throw;
         suspend_samples();
+        // What sequences of either model had may be what the other one lacks.
+        engine_.decoder().give_back();
+        if (drafter_) drafter_->give_back();
       }
       writer_.flush();
     }

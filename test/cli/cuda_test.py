@@ -263,13 +263,14 @@ def out_of_memory_while_drawing():
 
 @case
 def out_of_memory_while_generating():
-    """Samples that do not fit beside the others give their keys and values up and go on later. Prompts and what is drawn
+    """Samples that do not fit beside the others give their keys and values up and go on later; and what is enough is enough
+    with more memory, of which keys and values must not take what activations need. Prompts and what is drawn
     are computed in two classes, which are made to differ so much that the output would show one for the other."""
     large = model(hidden=32, layers=1, heads=8, kv_heads=8, head_dim=64, intermediate=16)  # 128 KiB a page of 64 tokens
     # 60 tokens: the page is full when four 6-mers have been drawn, and then every sample needs another.
     prompt = write(fresh(), "a.fa", to_fasta([("s", "ACGTTGCAACGG" * 29 + "ACGTTG")]))
     small = model(head_dim=64, hidden=64, layers=1)
-    for more, memories in (((), (52, 58, 64)), (("--draft", small, "--draft-tokens", "2"), (120, 122))):
+    for more, memories in (((), (40, 49, 64, 76)), (("--draft", small, "--draft-tokens", "2"), (90, 94, 118, 150))):
         run = lambda env: emulated("generate", "-v", "4", "-m", large, "--device", "cuda", "--batch-tokens", "512", "-n", "12",
                                    "-l", "36", prompt, *more, env={"CARBON_EMULATED_ERROR": "8192", **env})
         enough = run({})

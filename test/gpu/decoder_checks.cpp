@@ -334,7 +334,7 @@ void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
   Sequence begun = model.decoder.kv().make_sequence();
   marginals(model, begun, first);
 
-  constexpr size_t kPool = 64, kListed = 2 * kPool;  // pages of an allocation, and in the first list
+  constexpr size_t kListed = 128;  // pages in the first list
   std::vector<Sequence> others;
   while (model.decoder.kv().pages_in_use() < kListed) {
     others.push_back(model.decoder.kv().make_sequence());
@@ -342,13 +342,47 @@ void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
   }
   size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
-  const size_t pool = kPool * model.decoder.kv().store().page_bytes();
-  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + pool + sizeof(void*)).c_str(), 1);
+  const size_t page = model.decoder.kv().store().page_bytes();
+  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + page + sizeof(void*)).c_str(), 1);
   Sequence more = model.decoder.kv().make_sequence();
   checks.refused([&] { more.reserve(1); }, "the list of KV pages");
   checks.that(same_bits(tail(whole, 20), marginals(model, begun, rest)), "a sequence begun before");
   unsetenv("CARBON_EMULATED_MEMORY");
   checks.that(same_bits(whole, marginals(model, more, tokens)), "a sequence of a new page");
+}
+
+/// Keys and values take a part of the memory that is free, a page at least, and what is given back is there
+/// again.
+void takes_and_gives_pages(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, kWays[1]));
+  const Tokens tokens = random_tokens(checkpoint, 300, 5);
+  const std::vector<double> want = marginals(model, tokens);
+  model.decoder.give_back();
+  const size_t page = model.decoder.kv().store().page_bytes(), all = 100 * page;
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + all).c_str(), 1);
+  std::vector<Sequence> kept;
+  const auto take = [&] {
+    kept.push_back(model.decoder.kv().make_sequence());
+    kept.back().reserve(1);
+  };
+  take();
+  checks.that(free_memory() <= all - 12 * page && free_memory() > all - 13 * page, "an eighth");
+  checks.refused(
+      [&] {
+        for (;;) take();
+      },
+      "out of memory");
+  kept.pop_back();  // which got none
+  checks.that(kept.size() > 90 && kept.size() <= 100, std::to_string(kept.size()) + " pages were there");
+  kept.erase(kept.begin() + 1, kept.end());
+  model.decoder.give_back();
+  checks.that(free_memory() > all - 13 * page, "pages that nobody uses");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  checks.that(same_bits(want, marginals(model, tokens)), "a sequence of new pages");
 }
 
 /// Hidden rows as they are stored, of two sequences of `length` tokens together, the second asked for in
@@ -452,6 +486,7 @@ void check_decoder(Checks& checks, const Machine& machine) {
              [&] { decode_steps_are_replayed(checks, machine); });
 #ifdef CARBON_CUDA_EMULATION
   checks.run("pages outlive a failed allocation", [&] { survives_a_failed_reserve(checks, machine); });
+  checks.run("pages are taken by and by, and given back", [&] { takes_and_gives_pages(checks, machine); });
   for (const Way& way : {kWays[1], kWays[2]})
     checks.run("a pass that does not fit is divided [" + way.name() + "]",
                [&] { divides_passes(checks, machine, way); });

@@ -291,6 +291,31 @@ TEST_CASE("a residual row's bits do not depend on threads, chunks or neighbours"
   }
 }
 
+TEST_CASE("memory is given back, and no bit depends on that") {
+  const GeneratedCheckpoint files(tiny());
+  Model model(files.dir(), DType::bf16);
+  const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 300, 31);
+  KvCache& kv = model.decoder.kv();
+  const std::vector<double> whole = marginals(model, tokens);
+  Sequence first = kv.make_sequence(), second = kv.make_sequence();
+  marginals(model, first, tokens);  // pages 0 to 4
+  marginals(model, second, tokens);
+  first.truncate(70);
+  CHECK(kv.pages_in_use() == 7);
+  // The lowest free pages are taken first, so that the highest can go.
+  Sequence third = kv.make_sequence();
+  third.reserve(100);
+  CHECK(third.pages()[0] == 2);
+  CHECK(third.pages()[1] == 3);
+  second.truncate(0);
+  model.decoder.give_back();
+  CHECK_THROWS_AS(kv.store().copy_page(0, 4), Error);
+  CHECK_NOTHROW(kv.store().copy_page(3, 3));
+  CHECK(same_bits(tail(whole, 70), marginals(model, first, {tokens.begin() + 70, tokens.end()})));
+  CHECK(same_bits(whole, marginals(model, third, tokens)));
+  CHECK(same_bits(whole, marginals(model, second, tokens)));
+}
+
 TEST_CASE("what does not fit is refused before anything runs") {
   const GeneratedCheckpoint files(tiny("--max-positions 128"));
   Model model(files.dir(), DType::bf16);
