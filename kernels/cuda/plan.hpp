@@ -17,7 +17,6 @@ namespace carbon::cuda {
 struct Tiling {
   size_t positions = 0;
   bool chunks = false;
-  bool operator==(const Tiling&) const = default;
 };
 
 /// Chunks that one launch takes: those of as many whole tiles as do not exceed kDecodeLaunch chunks, one tile
