@@ -319,8 +319,12 @@ void report_library(const Machine& machine) {
     for (const auto& [outputs, k] : products) {
       const cuda::Memory weight(device, outputs * k * sizeof(bf16), "a check");
       cuda::fill_random(*device, weight.get(), outputs * k);
-      std::printf("note   %s multiplies by %zu x %zu: %s\n", library->name().c_str(), outputs, k,
-                  library->prepare(weight.get(), outputs, k, cuda::Matmul::Result::f32) ? "yes" : "no");
+      const auto serves = [&](cuda::Matmul::Result result) {
+        return library->prepare(weight.get(), outputs, k, result) ? "yes" : "no";
+      };
+      std::printf("note   %s multiplies by %zu x %zu: f32 %s, bf16 %s, added %s\n", library->name().c_str(),
+                  outputs, k, serves(cuda::Matmul::Result::f32), serves(cuda::Matmul::Result::bf16),
+                  serves(cuda::Matmul::Result::added));
     }
   }
 }
