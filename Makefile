@@ -215,10 +215,11 @@ check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_che
 	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 
 SHAPE = 500M
+commit = "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 # What the host takes for itself beside a GPU like an H100, with 132 multiprocessors; needs none.
 bench-host: $(BUILD)/emulated/bench_gpu $(BUILD)/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $< --host 132 --model $(SHAPE) \
-	    --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+	    --commit $(commit)
 
 ifeq ($(WITH_CUDA),no)
 check-gpu check-gpu-sanitizer bench-gpu:
@@ -229,7 +230,7 @@ check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 check-gpu-sanitizer: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint test/gpu/sanitize.sh $(BUILD)/check_gpu
 bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
-	BUILD=$(BUILD) bench/gpu/run.sh --commit "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+	BUILD=$(BUILD) bench/gpu/run.sh --commit $(commit)
 endif
 
 bench: carbon

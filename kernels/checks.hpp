@@ -10,6 +10,33 @@
 
 namespace carbon::ops {
 
+/// `object` as the backend's own kind of it. Throws Error with `otherwise` when it is another's.
+template <class Own, class Object>
+Own& own_as(Object& object, const char* function, const char* otherwise) {
+  auto* const own = dynamic_cast<Own*>(&object);
+  if (own == nullptr) throw Error(function, otherwise);
+  return *own;
+}
+
+/// A KV store as the backend's own, of its data type.
+template <class Store>
+Store& own_store(KvStore& kv, DType type) {
+  constexpr const char* kForeign = "the KV store belongs to another backend";
+  Store& store = own_as<Store>(kv, "plan", kForeign);
+  if (store.type() != type) throw Error("plan", kForeign);
+  return store;
+}
+
+/// A plan as the backend's own, whose store has such a layer.
+template <class Plan>
+const Plan& own_plan(const RowPlan& plan, size_t layer) {
+  const Plan& rows = own_as<const Plan>(plan, "plan", "the plan was made by another backend");
+  if (layer >= rows.kv().shape().layers)
+    throw Error("plan", "the KV store does not fit: layer " + std::to_string(layer) + " of " +
+                            std::to_string(rows.kv().shape().layers));
+  return rows;
+}
+
 /// The outputs of all of them. Throws Error unless there are some, none is empty and all have one width.
 inline size_t joined_rows(std::span<const TensorView> matrices) {
   if (matrices.empty()) throw Error("prepare", "a weight of no matrices");
@@ -60,13 +87,6 @@ inline void check_runs(std::span<const RowRun> runs, const KvShape& shape, const
         throw Error("plan", "KV page " + std::to_string(run.pages[i]) + " of " +
                                 std::to_string(limits.pages) + " does not exist");
   }
-}
-
-/// Throws Error unless the store of a plan has such a layer.
-inline void check_layer(size_t layer, const KvShape& shape) {
-  if (layer >= shape.layers)
-    throw Error("plan", "the KV store does not fit: layer " + std::to_string(layer) + " of " +
-                            std::to_string(shape.layers));
 }
 
 }  // namespace carbon::ops

@@ -122,6 +122,9 @@ class CpuBackend final : public ops::Backend {
   /// f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
   void parallel_panels(size_t n, size_t panels, size_t work, F f) const;
+  /// f(first row, rows, panel, the thread's scratch) for blocks of rows and single panels.
+  template <class F>
+  void each_panel(size_t n, size_t panels, size_t work, F f) const;
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
   void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
@@ -224,9 +227,7 @@ void CpuBackend::select_rows(const float* x, std::span<const uint32_t> rows, siz
 }
 
 const CpuWeight& own(const ops::Weight& w) {
-  const auto* const weight = dynamic_cast<const CpuWeight*>(&w);
-  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
-  return *weight;
+  return ops::own_as<const CpuWeight>(w, "linear", "the weight was prepared by another backend");
 }
 
 std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> matrices) {
@@ -283,6 +284,15 @@ void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) cons
   });
 }
 
+template <class F>
+void CpuBackend::each_panel(size_t n, size_t panels, size_t work, F f) const {
+  parallel_panels(n, panels, work,
+                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
+                    for (; panel < panel_end; ++panel)
+                      f(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
+                  });
+}
+
 void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
   const Activations a = activations(act, n, w.cols());
   parallel_panels(n, w.panels(), n * w.rows() * w.cols(),
@@ -323,11 +333,7 @@ void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, flo
     kernels_.add(sums, rows, width, x + row * outputs + matrix->first_output(panel), outputs);
   };
   // A panel's sums are in a cache when they are added, and never in memory.
-  parallel_panels(n, matrix->panels(), n * outputs * k,
-                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
-                    for (; panel < panel_end; ++panel)
-                      add_panel(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
-                  });
+  each_panel(n, matrix->panels(), n * outputs * k, add_panel);
 }
 
 void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -348,11 +354,7 @@ void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gat
                       dtype_);
   };
   // Both products of a panel are in a cache when they are joined, and never in memory.
-  parallel_panels(n, g->panels(), 2 * n * g->rows() * k,
-                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
-                    for (; panel < panel_end; ++panel)
-                      gated(row, rows, panel, static_cast<float*>(scratch_[thread].get()));
-                  });
+  each_panel(n, g->panels(), 2 * n * g->rows() * k, gated);
 }
 
 size_t CpuBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -372,23 +374,14 @@ const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
 
 std::unique_ptr<ops::RowPlan> CpuBackend::plan(std::span<const ops::RowRun> runs, size_t heads,
                                                ops::KvStore& kv, ops::RowClass) {
-  auto* const store = dynamic_cast<CpuKvStore*>(&kv);
-  if (store == nullptr || store->type() != dtype_)
-    throw Error("plan", "the KV store belongs to another backend");
-  ops::check_runs(runs, store->shape(), {heads, rope_.head_dim(), rope_.positions(), store->count()});
-  return std::make_unique<CpuPlan>(runs, heads, *store);
-}
-
-const CpuPlan& own(const ops::RowPlan& plan, size_t layer) {
-  const auto* const rows = dynamic_cast<const CpuPlan*>(&plan);
-  if (rows == nullptr) throw Error("plan", "the plan was made by another backend");
-  ops::check_layer(layer, rows->kv().shape());
-  return *rows;
+  auto& store = ops::own_store<CpuKvStore>(kv, dtype_);
+  ops::check_runs(runs, store.shape(), {heads, rope_.head_dim(), rope_.positions(), store.count()});
+  return std::make_unique<CpuPlan>(runs, heads, store);
 }
 
 void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan,
                            size_t layer) {
-  const CpuPlan& rows = own(plan, layer);
+  const auto& rows = ops::own_plan<CpuPlan>(plan, layer);
   const CpuKvStore& store = rows.kv();
   const size_t heads = store.shape().kv_heads, head_dim = store.shape().head_dim;
   parallel(rows.appended().size() * heads, rows.rows() * heads * head_dim, [&](size_t task, size_t) {
@@ -402,7 +395,7 @@ void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops:
 }
 
 void CpuBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
-  const CpuPlan& rows = own(plan, layer);
+  const auto& rows = ops::own_plan<CpuPlan>(plan, layer);
   const CpuKvStore& store = rows.kv();
   const size_t kv_heads = store.shape().kv_heads, head_dim = store.shape().head_dim, group = rows.group(),
                width = rows.heads() * head_dim;

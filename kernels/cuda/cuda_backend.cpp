@@ -153,9 +153,7 @@ void CudaBackend::release(void* memory) {
 }
 
 const CudaWeight& own(const ops::Weight& w) {
-  const auto* const weight = dynamic_cast<const CudaWeight*>(&w);
-  if (weight == nullptr) throw Error("linear", "the weight was prepared by another backend");
-  return *weight;
+  return ops::own_as<const CudaWeight>(w, "linear", "the weight was prepared by another backend");
 }
 
 std::unique_ptr<ops::Weight> CudaBackend::prepare(std::span<const TensorView> matrices) {
@@ -354,25 +352,16 @@ AttentionKernel CudaBackend::attention_kernel(const ops::KvShape& shape, size_t 
 
 std::unique_ptr<ops::RowPlan> CudaBackend::plan(std::span<const ops::RowRun> runs, size_t heads,
                                                 ops::KvStore& kv, ops::RowClass row_class) {
-  auto* const store = dynamic_cast<CudaKvStore*>(&kv);
-  if (store == nullptr || store->type() != dtype_)
-    throw Error("plan", "the KV store belongs to another backend");
-  ops::check_runs(runs, store->shape(), {heads, 2 * inv_freq_.size(), positions_, store->count()});
+  auto& store = ops::own_store<CudaKvStore>(kv, dtype_);
+  ops::check_runs(runs, store.shape(), {heads, 2 * inv_freq_.size(), positions_, store.count()});
   device_->use();
-  return std::make_unique<CudaPlan>(plans_, runs, heads, *store,
-                                    attention_kernel(store->shape(), heads, row_class));
-}
-
-const CudaPlan& own(const ops::RowPlan& plan, size_t layer) {
-  const auto* const rows = dynamic_cast<const CudaPlan*>(&plan);
-  if (rows == nullptr) throw Error("plan", "the plan was made by another backend");
-  ops::check_layer(layer, rows->kv().shape());
-  return *rows;
+  return std::make_unique<CudaPlan>(plans_, runs, heads, store,
+                                    attention_kernel(store.shape(), heads, row_class));
 }
 
 void CudaBackend::append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan,
                             size_t layer) {
-  const CudaPlan& rows = own(plan, layer);
+  const auto& rows = ops::own_plan<CudaPlan>(plan, layer);
   if (rows.rows() == 0) return;
   device_->use();
   run_append(stream(), k, v, ld, rows.places(), rows.rows(), rows.page_list(), rows.kv().layer(layer), dtype_,
@@ -380,7 +369,7 @@ void CudaBackend::append_kv(const float* k, const float* v, size_t ld, const ops
 }
 
 void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
-  const CudaPlan& rows = own(plan, layer);
+  const auto& rows = ops::own_plan<CudaPlan>(plan, layer);
   if (rows.rows() == 0) return;
   device_->use();
   const AttentionCall call{q, ld, rows.heads(), rows.page_list(), rows.kv().layer(layer), rotary(), act};

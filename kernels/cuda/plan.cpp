@@ -53,6 +53,19 @@ std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t part
   return slices;
 }
 
+/// How the kernel takes rows whose heads share KV heads in groups of this size.
+Tiling tiling_of(AttentionKernel kernel, size_t group) {
+  switch (kernel) {
+    case AttentionKernel::plain:
+      return {};
+    case AttentionKernel::mma:
+      return {kAttentionRows / group};
+    case AttentionKernel::decode:
+      return {kDecodeRows / group, true};
+  }
+  return {};
+}
+
 }  // namespace
 
 size_t padded_chunks(size_t n) {
@@ -106,19 +119,6 @@ std::unique_ptr<Scratch> PlanMemory::take() {
   std::unique_ptr<Scratch> last = std::move(free_.back());
   free_.pop_back();
   return last;
-}
-
-/// How the kernel takes rows whose heads share KV heads in groups of this size.
-Tiling tiling_of(AttentionKernel kernel, size_t group) {
-  switch (kernel) {
-    case AttentionKernel::plain:
-      return {};
-    case AttentionKernel::mma:
-      return {kAttentionRows / group};
-    case AttentionKernel::decode:
-      return {kDecodeRows / group, true};
-  }
-  return {};
 }
 
 CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowRun> runs, size_t heads,

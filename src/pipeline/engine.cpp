@@ -159,7 +159,6 @@ size_t default_batch_tokens(const ops::Backend& backend) {
 bool Engine::take_less() {
   if (batch_tokens_ <= kLeastBatch) return false;
   batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
-  decoder_->give_back();
   log::warning("engine", "out of memory: going on with " + std::to_string(batch_tokens_) +
                              " new tokens a forward; --batch-tokens " + std::to_string(batch_tokens_) +
                              " avoids the attempt");

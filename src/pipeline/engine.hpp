@@ -47,8 +47,8 @@ class Engine {
   Head& head() { return *head_; }
   ops::Backend& backend() { return *backend_; }
   size_t batch_tokens() const { return batch_tokens_; }
-  /// After an OutOfMemory: halves batch_tokens() with a warning, and gives memory back. False when that is of
-  /// no use any more. No result depends on it.
+  /// After an OutOfMemory: halves batch_tokens() with a warning. False when that is of no use any more. No
+  /// result depends on it.
   bool take_less();
   int threads() const { return threads_; }
   /// Checkpoint::sha256(), computed when first asked for.

@@ -93,6 +93,7 @@ size_t run_jobs(Engine& engine, std::span<Job* const> jobs, RunGroup run_group) 
     } catch (const OutOfMemory&) {
       // What the group had taken is free again.
       if (!engine.take_less()) throw;
+      engine.decoder().give_back();
       continue;
     }
     begin = end;

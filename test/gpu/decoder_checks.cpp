@@ -322,6 +322,13 @@ void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
 }
 
 #ifdef CARBON_CUDA_EMULATION  // where memory is set to the byte
+/// From here on so many bytes are free, until CARBON_EMULATED_MEMORY is taken away.
+void leave_free(size_t bytes) {
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + bytes).c_str(), 1);
+}
+
 /// When there is memory for more pages but none for the longer list of them, the pages in use are still
 /// found, and later new ones are. Only in emulation, where the memory is set to the byte.
 void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
@@ -340,10 +347,7 @@ void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
     others.push_back(model.decoder.kv().make_sequence());
     others.back().reserve(1);
   }
-  size_t free = 0, total = 0;
-  cudaMemGetInfo(&free, &total);
-  const size_t page = model.decoder.kv().store().page_bytes();
-  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + page + sizeof(void*)).c_str(), 1);
+  leave_free(model.decoder.kv().store().page_bytes() + sizeof(void*));
   Sequence more = model.decoder.kv().make_sequence();
   checks.refused([&] { more.reserve(1); }, "the list of KV pages");
   checks.that(same_bits(tail(whole, 20), marginals(model, begun, rest)), "a sequence begun before");
@@ -361,9 +365,7 @@ void takes_and_gives_pages(Checks& checks, const Machine& machine) {
   const std::vector<double> want = marginals(model, tokens);
   model.decoder.give_back();
   const size_t page = model.decoder.kv().store().page_bytes(), all = 100 * page;
-  size_t free = 0, total = 0;
-  cudaMemGetInfo(&free, &total);
-  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + all).c_str(), 1);
+  leave_free(all);
   std::vector<Sequence> kept;
   const auto take = [&] {
     kept.push_back(model.decoder.kv().make_sequence());
@@ -406,22 +408,16 @@ void divides_passes(Checks& checks, const Machine& machine, const Way& way) {
   const Checkpoint checkpoint(files.dir());
   constexpr size_t kFew = 60, kMany = 700;
   const Tokens tokens = random_tokens(checkpoint, kMany, 4);
-  const size_t all = free_memory();
-  const auto in_use = [&] { return all - free_memory(); };
   Model enough(checkpoint, make(machine, way)), little(checkpoint, make(machine, way)),
       least(checkpoint, make(machine, way));
   // What does not grow with the rows: pages, the rotary table, the embedding.
   for (Model* model : {&enough, &little, &least}) hidden_rows(*model, tokens, kFew);
-  const size_t before = in_use();
+  const size_t before = free_memory();
   const std::vector<float> want = hidden_rows(enough, tokens, kMany);
-  const size_t needed = in_use() - before;
-  const auto limit = [&](size_t more) {
-    unsetenv("CARBON_EMULATED_MEMORY");  // free_memory() is relative to it
-    setenv("CARBON_EMULATED_MEMORY", std::to_string(in_use() + more).c_str(), 1);
-  };
-  limit(needed * 6 / 10);
+  const size_t needed = before - free_memory();
+  leave_free(needed * 6 / 10);
   checks.that(same_bits(want, hidden_rows(little, tokens, kMany)), "a divided pass");
-  limit(needed / 20);
+  leave_free(needed / 20);
   checks.refused([&] { hidden_rows(least, tokens, kMany); }, "activations: out of memory");
   unsetenv("CARBON_EMULATED_MEMORY");
   checks.that(same_bits(want, hidden_rows(least, tokens, kMany)), "after an error");
