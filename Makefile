@@ -192,11 +192,14 @@ $(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_lib
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
                     -DCARBON_CUDA_ARCH='"75 80 90"'
+# A call for every access of a kernel to memory (test/cuda_emulation/hooks.cpp), which a sanitizer would take.
+$(BUILD)/emulated/%.cu.o: watch_flags = $(if $(SANITIZE),,-fsanitize=thread -DCARBON_EMULATION_WATCHES=1)
 $(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
-	$(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
+	$(CXX) $(emulated_cppflags) $(all_cxxflags) $(watch_flags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
 	    -MMD -MP -MF $@.d -c -o $@ -x c++ $<
-$(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(check_libs)
+$(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(BUILD)/emulated/test/cuda_emulation/planted.cu.o \
+    $(emulated_objects) $(check_libs)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
 $(BUILD)/emulated/bench_gpu: $(emulated_bench:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(bench_libs)
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
@@ -207,7 +210,7 @@ $(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
 	cp -f $< $@.tmp && mv -f $@.tmp $@
 
 -include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(patsubst %,$(BUILD)/cuda/%.o,$(gpu_checks) $(gpu_bench)) \
-    $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench)))
+    $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench) test/cuda_emulation/planted.cu))
 -include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
 
 check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \

@@ -120,7 +120,6 @@ __global__ void __launch_bounds__(kThreads)
     end_slice(total, sum);
     left = slice;
   }
-  copy_async_wait<0>();
 
   const auto left = [](size_t all, size_t first) { return all > first ? all - first : 0; };
   const size_t c = column0 + column;

@@ -221,7 +221,6 @@ __global__ void __launch_bounds__(kThreads)
     free = stage;
     stage = stage + 1 == T::kStages ? 0 : stage + 1;
   }
-  copy_async_wait<0>();
   __syncthreads();  // from here on the ring is the slices' sums
   float* const partial = reinterpret_cast<float*>(shared_memory());
   store_slice<T>(sum, partial);

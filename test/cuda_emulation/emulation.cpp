@@ -1,5 +1,6 @@
 #include "test/cuda_emulation/emulation.hpp"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -14,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "test/cuda_emulation/memory_watch.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -25,7 +28,24 @@ namespace carbon::emulation {
 namespace {
 
 constexpr size_t kStack = 256 * 1024;
+constexpr size_t kCopy = 16;
 
+/// Whether this thread of the host is in a kernel's code.
+thread_local bool in_kernel = false;
+
+/// The emulation's own accesses are not the kernel's.
+class Aside {
+ public:
+  Aside() { in_kernel = false; }
+  ~Aside() { in_kernel = was_; }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  bool was_ = in_kernel;
+};
+
+/// Of kCopy bytes.
 struct Copy {
   void* to;
   const void* from;
@@ -58,9 +78,19 @@ class Executor {
   void barrier();
   const Operands* meet(const char* instruction, const Operands& mine);
   void check_waited() const;
+  void check_shared(const void* address, size_t bytes, size_t alignment) const;
+  void watch(MemoryWatch::Kind kind, const void* address, size_t bytes, const void* code);
+  void begin_copy(const Copy& copy);
+  void end_copy(const Copy& copy);
+  bool arrive(uint32_t* counter, uint32_t n);
   Fiber& current() { return *current_; }
+  /// Not while a kernel runs.
+  template <class Change>
+  void change(const Change& change) {
+    const std::lock_guard lock(turn_);
+    change(memory_);
+  }
   unsigned char* shared() { return shared_.get(); }
-  size_t shared_bytes() const { return shared_bytes_; }
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
@@ -70,7 +100,10 @@ class Executor {
   void resume(Fiber& fiber);
   void suspend();
   void pass_barrier();
+  MemoryWatch::Thread thread() const { return {current_->index, current_->waited}; }
 
+  std::mutex turn_;  // of launches
+  MemoryWatch memory_;
   const char* name_ = "";
   const std::function<void()>* body_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
@@ -99,8 +132,8 @@ void Executor::fail(const std::string& what) const {
 
 void Executor::run(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
                    const std::function<void()>& body) {
-  static std::mutex turn;
-  const std::lock_guard lock(turn);
+  const std::lock_guard lock(turn_);
+  memory_.begin_kernel();
   name_ = name;
   body_ = &body;
   gridDim = grid;
@@ -122,6 +155,7 @@ void Executor::run(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
   for (const uint64_t index : order) {
     blockIdx = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x), 0};
     std::memset(shared_.get(), 0xff, shared_bytes);
+    memory_.begin_block(shared_.get(), shared_bytes);
     run_block(threads);
   }
 }
@@ -240,6 +274,7 @@ void Executor::check_waited() const {
 void Executor::pass_barrier() {
   if (at_barrier_.empty() || at_barrier_.size() < unfinished_) return;
   if (unfinished_ != blockDim.x) fail("a barrier that ended threads do not reach");
+  memory_.pass_barrier();
   ready_.insert(ready_.end(), at_barrier_.begin(), at_barrier_.end());
   at_barrier_.clear();
 }
@@ -269,6 +304,50 @@ const Operands* Executor::meet(const char* instruction, const Operands& mine) {
   return all;
 }
 
+void Executor::check_shared(const void* address, size_t bytes, size_t alignment) const {
+  const auto* const at = static_cast<const unsigned char*>(address);
+  if (at < shared_.get() || at + bytes > shared_.get() + shared_bytes_)
+    fail("reaches outside its " + std::to_string(shared_bytes_) + " bytes of shared memory, at " +
+         std::to_string(at - shared_.get()));
+  if (static_cast<size_t>(at - shared_.get()) % alignment != 0)
+    fail("a misaligned access to shared memory at " + std::to_string(at - shared_.get()));
+}
+
+void Executor::watch(MemoryWatch::Kind kind, const void* address, size_t bytes, const void* code) {
+  const auto* const at = static_cast<const char*>(address);
+  const char* const stack = current_->stack.get();
+  if (at >= stack && at + bytes <= stack + kStack) return;
+  if (memory_.access(kind, address, bytes, thread())) return;
+  std::string wrong = memory_.error();
+  Dl_info image;
+  if (code != nullptr && dladdr(code, &image) != 0)
+    wrong += "; addr2line -Cfpie " + std::string(image.dli_fname) + " " +
+             std::to_string(static_cast<const char*>(code) - static_cast<const char*>(image.dli_fbase) - 1);
+  fail(wrong);
+}
+
+void Executor::begin_copy(const Copy& copy) {
+  if (copy.valid) watch(MemoryWatch::Kind::read, copy.from, kCopy, nullptr);
+  if (!memory_.begin_copy(copy.to, kCopy, thread())) fail("a copy " + memory_.error());
+  current_->open_group.push_back(copy);
+}
+
+void Executor::end_copy(const Copy& copy) {
+  if (copy.valid)
+    std::memcpy(copy.to, copy.from, kCopy);
+  else
+    std::memset(copy.to, 0, kCopy);
+  memory_.end_copy(copy.to, kCopy, thread());
+}
+
+bool Executor::arrive(uint32_t* counter, uint32_t n) {
+  check_waited();
+  const bool last = *counter >= n - 1;
+  *counter = last ? 0 : *counter + 1;
+  memory_.arrive(counter, current_->index, last);
+  return last;
+}
+
 }  // namespace
 
 void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
@@ -277,6 +356,7 @@ void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
 }
 
 const Operands* meet(const char* instruction, const Operands& mine) {
+  const Aside aside;
   return executor().meet(instruction, mine);
 }
 
@@ -288,14 +368,11 @@ unsigned char* shared_memory() {
   return executor().shared();
 }
 
-void access(const void* address, size_t bytes, size_t alignment) {
+void read_shared(const void* address, size_t bytes, size_t alignment) {
+  const Aside aside;
   Executor& e = executor();
-  const auto* const at = static_cast<const unsigned char*>(address);
-  if (at < e.shared() || at + bytes > e.shared() + e.shared_bytes())
-    e.fail("reaches outside its " + std::to_string(e.shared_bytes()) + " bytes of shared memory, at " +
-           std::to_string(at - e.shared()));
-  if (static_cast<size_t>(at - e.shared()) % alignment != 0)
-    e.fail("a misaligned access to shared memory at " + std::to_string(at - e.shared()));
+  e.check_shared(address, bytes, alignment);
+  e.watch(MemoryWatch::Kind::read, address, bytes, __builtin_return_address(0));
 }
 
 void wait_for_last_kernel() {
@@ -306,32 +383,65 @@ void touch(const void* address) {
   static_cast<void>(*static_cast<const volatile unsigned char*>(address));
 }
 
+bool arrive(uint32_t* counter, uint32_t n) {
+  const Aside aside;
+  return executor().arrive(counter, n);
+}
+
 void copy_async(void* to, const void* from, bool valid) {
-  executor().check_waited();
-  access(to, 16, 16);
-  if (reinterpret_cast<uintptr_t>(from) % 16 != 0) executor().fail("a misaligned source of a copy");
-  executor().current().open_group.push_back({to, from, valid});
+  const Aside aside;
+  Executor& e = executor();
+  e.check_waited();
+  e.check_shared(to, kCopy, kCopy);
+  if (reinterpret_cast<uintptr_t>(from) % kCopy != 0) e.fail("a misaligned source of a copy");
+  e.begin_copy({to, from, valid});
 }
 
 void copy_async_commit() {
+  const Aside aside;
   Fiber& self = executor().current();
   self.groups.push_back(std::move(self.open_group));
   self.open_group.clear();
 }
 
 void copy_async_wait(size_t pending) {
+  const Aside aside;
   Fiber& self = executor().current();
   for (; self.groups.size() > pending; self.groups.pop_front())
-    for (const Copy& copy : self.groups.front()) {
-      if (copy.valid)
-        std::memcpy(copy.to, copy.from, 16);
-      else
-        std::memset(copy.to, 0, 16);
-    }
+    for (const Copy& copy : self.groups.front()) executor().end_copy(copy);
+}
+
+void enter_kernel() {
+  in_kernel = true;
+}
+void leave_kernel() {
+  in_kernel = false;
+}
+
+void watch_read(const void* address, size_t bytes, const void* code) {
+  if (!in_kernel) return;
+  const Aside aside;
+  executor().watch(MemoryWatch::Kind::read, address, bytes, code);
+}
+void watch_write(const void* address, size_t bytes, const void* code) {
+  if (!in_kernel) return;
+  const Aside aside;
+  executor().watch(MemoryWatch::Kind::write, address, bytes, code);
+}
+
+void take_memory(const void* memory, size_t bytes, int device) {
+  executor().change([&](MemoryWatch& watch) { watch.take(memory, bytes, device); });
+}
+void release_memory(const void* memory) {
+  executor().change([&](MemoryWatch& watch) { watch.release(memory); });
+}
+void wait_for_kernels(int device) {
+  executor().change([&](MemoryWatch& watch) { watch.wait_for_kernels(device); });
 }
 
 }  // namespace carbon::emulation
 
 void __syncthreads() {
+  const carbon::emulation::Aside aside;
   carbon::emulation::executor().barrier();
 }

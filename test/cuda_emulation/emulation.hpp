@@ -4,9 +4,9 @@
 // lays them out, that all threads of a block meet at its barriers and all lanes of a warp at its
 // instructions, that nothing depends on the order in which blocks or threads run (it is shuffled), on what
 // shared memory held before (NaN) or on an asynchronous copy that was not waited for (it takes place only
-// then), and that every thread waits for the kernel ahead. What it cannot check: timing, the instructions'
-// encodings, the rounding inside the tensor cores (here: products summed in double, rounded once), and races
-// that no order of whole steps between barriers shows.
+// then), that every thread waits for the kernel ahead, and that whatever two threads do to the same memory is
+// ordered by something (memory_watch.hpp). What it cannot check: timing, the instructions' encodings, and the
+// rounding inside the tensor cores (here: products summed in double, rounded once).
 #pragma once
 
 #include <cstddef>
@@ -48,20 +48,34 @@ const Operands* meet(const char* instruction, const Operands& mine);
 /// This lane's number.
 size_t lane();
 
-/// The block's dynamic shared memory. access() ends the program unless [address, address + bytes) lies in it,
-/// aligned to `alignment`.
+/// The block's dynamic shared memory. read_shared() ends the program unless [address, address + bytes) lies
+/// in it, aligned to `alignment`, and may be read by the running thread.
 unsigned char* shared_memory();
-void access(const void* address, size_t bytes, size_t alignment);
+void read_shared(const void* address, size_t bytes, size_t alignment);
 
 /// Every thread has to wait for the kernel ahead, which a device may not have finished. Before it, a copy or
 /// a barrier ends the program.
 void wait_for_last_kernel();
 /// Reads a byte, for the sanitizers.
 void touch(const void* address);
+/// Counts one of `n` arrivals of blocks; true for the last one, which sets the counter to 0 again.
+bool arrive(uint32_t* counter, uint32_t n);
 
 /// Asynchronous copies of the running thread.
 void copy_async(void* to, const void* from, bool valid);
 void copy_async_commit();
 void copy_async_wait(size_t pending);
+
+/// What the running thread reads and writes between these is watched.
+void enter_kernel();
+void leave_kernel();
+/// For the compiler's calls (hooks.cpp): `code` is where. End the program if the access is an error.
+void watch_read(const void* address, size_t bytes, const void* code);
+void watch_write(const void* address, size_t bytes, const void* code);
+
+/// Device memory comes and goes; the host knows that the device's kernels have ended.
+void take_memory(const void* memory, size_t bytes, int device);
+void release_memory(const void* memory);
+void wait_for_kernels(int device);
 
 }  // namespace carbon::emulation

@@ -166,6 +166,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   refuse_capture("waited for");
   finish_emulated_copies(stream->device);
+  carbon::emulation::wait_for_kernels(stream->device);
   return cudaSuccess;
 }
 
@@ -234,6 +235,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   std::memset(block + kGuard + bytes, kGuardByte, rounded - bytes + kGuard);
   *memory = block + kGuard;
   m.blocks[*memory] = {bytes, current_device};
+  carbon::emulation::take_memory(*memory, bytes, current_device);
   in_use += bytes;
   return cudaSuccess;
 }
@@ -251,6 +253,7 @@ cudaError_t cudaFree(void* memory) {
     if ((i < kGuard || i >= kGuard + bytes) && block[i] != kGuardByte) fail("written outside a block");
   m.in_use[at->second.device] -= bytes;
   m.blocks.erase(at);
+  carbon::emulation::release_memory(memory);
   std::free(const_cast<unsigned char*>(block));
   return cudaSuccess;
 }
@@ -288,6 +291,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 void finish_emulated_copies(int device) {
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
+  if (m.copies[device].empty()) return;
+  // A copy, which no kernel may overtake, has waited for those ahead.
+  carbon::emulation::wait_for_kernels(device);
   for (const Copy& copy : m.copies[device]) std::memcpy(copy.to, copy.from, copy.bytes);
   m.copies[device].clear();
 }

@@ -104,7 +104,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// A file each.
+// A file each; the first is of test/cuda_emulation.
+void check_emulation(Checks& checks, const Machine& machine);
 void check_plan(Checks& checks, const Machine& machine);
 void check_stream(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);

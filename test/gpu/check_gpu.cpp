@@ -1,6 +1,7 @@
 // check_gpu: every operation of the CUDA backend and the decoder on it, on the first GPU or the one named.
 //
 //   check_gpu [plan|stream|rows|linear|attention|heads|draw|decoder]... [--device N] [--small]
+//   check_emulated [emulation|plan|...]...
 //
 // --small: in the sizes of emulation, for tools that slow the GPU down as much.
 // Exit status 0 when all is well, 1 when a check failed, 77 without a GPU that it can run on.
@@ -18,6 +19,9 @@ struct Part {
   void (*run)(Checks&, const Machine&);
 };
 constexpr Part kParts[] = {
+#ifdef CARBON_CUDA_EMULATION
+    {"emulation", carbon::gpu_test::check_emulation},
+#endif
     {"plan", carbon::gpu_test::check_plan},           {"stream", carbon::gpu_test::check_stream},
     {"rows", carbon::gpu_test::check_rows},           {"linear", carbon::gpu_test::check_linear},
     {"attention", carbon::gpu_test::check_attention}, {"heads", carbon::gpu_test::check_heads},

@@ -138,8 +138,13 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   if (config->stream == nullptr || config->stream->device != device) return cudaErrorInvalidResourceHandle;
   finish_emulated_copies(device);
   const auto run = [name = __PRETTY_FUNCTION__, config = *config, kernel, arguments...] {
-    carbon::emulation::run_grid(name, config.gridDim, config.blockDim, config.dynamicSmemBytes,
-                                [&] { kernel(arguments...); });
+    carbon::emulation::run_grid(
+        name, config.gridDim, config.blockDim, config.dynamicSmemBytes,
+        [&]() __attribute__((no_sanitize("thread"))) {  // takes the arguments
+          carbon::emulation::enter_kernel();
+          kernel(arguments...);
+          carbon::emulation::leave_kernel();
+        });
   };
   if (config->stream->capture != nullptr)
     config->stream->capture->launches.push_back(run);

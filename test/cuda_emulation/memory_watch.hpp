@@ -1,0 +1,138 @@
+// Whether threads of a kernel touch the same memory without anything that orders them.
+//
+// The compiler calls a function for every read and write of the kernels (-fsanitize=thread, of which only the
+// calls are used: hooks.cpp), and instructions.cuh one for those of the machine's instructions. Here is what
+// was last known of each two bytes of shared and device memory: who wrote them, and who has read them since.
+// A second access, one of the two a write, is an error unless CUDA's memory model orders them, in whatever
+// order the emulation happened to run them:
+//   - a thread's own accesses are in its order;
+//   - what threads of a block did before its barrier comes before what they do after it. Nothing less does: a
+//     warp's lanes are not in step, and its instructions pass registers on, not memory;
+//   - what a thread did before arrive(), or a barrier before that, comes before what the last to arrive does,
+//     and those that it meets at a barrier later;
+//   - what a kernel did comes before what the next one does once it has waited for it;
+//   - an asynchronous copy writes at any time until it is waited for, and for others until a barrier then.
+// Errors too: to read shared memory that the block has not written, and to touch other memory than shared and
+// device memory, the thread's stack and the program's constants.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace carbon::emulation {
+
+class MemoryWatch {
+ public:
+  /// The thread that accesses memory.
+  struct Thread {
+    unsigned index = 0;
+    bool waited = false;  // for the kernel ahead
+  };
+  enum class Kind { read, write };
+
+  MemoryWatch();
+
+  /// Device memory, and that all kernels which wrote it have ended.
+  void take(const void* memory, size_t bytes, int device);
+  void release(const void* memory);
+  void wait_for_kernels(int device);
+
+  void begin_kernel();
+  void begin_block(const unsigned char* shared, size_t bytes);
+  /// All threads of the block have met.
+  void pass_barrier() { ++epoch_; }
+  /// `thread` has arrived at a counter of several blocks.
+  void arrive(const void* counter, unsigned thread, bool last);
+
+  /// Whether an access of other memory than the thread's stack is right; error() says what is wrong with one
+  /// that is not, after which nothing is known.
+  bool access(Kind kind, const void* address, size_t bytes, const Thread& thread);
+  /// An asynchronous copy to shared memory, whose destination nobody may touch until it is waited for.
+  bool begin_copy(const void* to, size_t bytes, const Thread& thread);
+  void end_copy(const void* to, size_t bytes, const Thread& thread);
+  const std::string& error() const { return error_; }
+
+ private:
+  static constexpr size_t kGrain = 2;  // bytes: kernels have no smaller elements
+  static constexpr uint16_t kMany = 0xffff;
+  static constexpr uint32_t kManyBlocks = 0;
+
+  /// Who has accessed a grain: one thread, or several of a block after the same barrier, or of many blocks.
+  struct Access {
+    uint32_t kernel = 0;  // 0: none; they count from 1
+    uint32_t block = 0;   // counted through all kernels
+    uint32_t epoch = 0;   // barriers that the block had passed
+    uint16_t thread = 0;
+    uint16_t copying = 0;  // of a write: one more than the thread whose copy is under way
+  };
+  struct Grain {
+    Access write, read;
+  };
+  static_assert(sizeof(Grain) == 32);
+  /// Grains are all 0 until they are touched, and take memory only then.
+  struct Unmap {
+    size_t bytes;
+    void operator()(Grain* grains) const;
+  };
+  using Grains = std::unique_ptr<Grain[], Unmap>;
+  static Grains make_grains(size_t bytes);
+  /// Device memory from `begin` on, known by where it starts.
+  struct Block {
+    uintptr_t begin, end;
+    int device;
+    Grains grains;
+  };
+  /// Up to which barrier a block's accesses are known to have ended, and of that one those of `thread`.
+  struct Known {
+    uint32_t epoch;
+    uint16_t thread;
+  };
+  /// Since when, in the running block.
+  struct Arrived {
+    uint32_t epoch;
+    uint16_t thread;
+    std::unordered_map<uint32_t, Known> blocks;
+  };
+  struct Place {
+    Grain* grains = nullptr;
+    size_t count = 0;
+    const Block* block = nullptr;  // none: shared memory
+    size_t offset = 0;
+  };
+
+  bool has_ended(uint32_t kernel, int device) const;
+  bool ordered(const Access& earlier, const Place& place, const Thread& now) const;
+  bool ordered_before_block(const Access& earlier, const Place& place, const Thread& now) const;
+  bool allowed(const Grain& grain, Kind kind, const Place& place, const Thread& now) const;
+  std::string explain(const Grain& grain, const Place& place, const Thread& now) const;
+  void note_read(Access& read, const Thread& now) const;
+  void note_write(Access& write, const Thread& now) const;
+  bool find(const void* address, size_t bytes, Place* place);
+  const Block* device_block(uintptr_t address);
+  bool is_constant(uintptr_t address, size_t bytes) const;
+  static std::string name(Kind kind, size_t bytes);
+  static std::string name(Kind kind, size_t bytes, const Place& place);
+
+  std::string error_;
+  std::map<uintptr_t, Block> blocks_;
+  std::array<const Block*, 16> recent_{};
+  size_t next_recent_ = 0;
+  std::map<int, uint32_t> ended_;  // by device: the last kernel that had ended when the host last knew
+  std::vector<std::pair<uintptr_t, uintptr_t>> constants_;  // the program's image and its libraries'
+
+  uint32_t kernel_ = 0, block_ = 0, epoch_ = 0;
+  uintptr_t shared_ = 0;
+  size_t shared_bytes_ = 0;
+  std::vector<Grain> shared_grains_;
+  std::map<const void*, std::unordered_map<uint32_t, Known>> counters_;  // of the kernel
+  std::vector<Arrived> arrived_;                                         // of the block
+};
+
+}  // namespace carbon::emulation
