@@ -91,7 +91,8 @@ class Executor {
     change(memory_);
   }
   unsigned char* shared() { return shared_.get(); }
-  [[noreturn]] void fail(const std::string& what) const;
+  /// `code`: where in the program, or null.
+  [[noreturn]] void fail(const std::string& what, const void* code = nullptr) const;
 
  private:
   static void enter();
@@ -124,9 +125,13 @@ Executor& executor() {
   return one;
 }
 
-void Executor::fail(const std::string& what) const {
+void Executor::fail(const std::string& what, const void* code) const {
   std::fprintf(stderr, "kernel %s, block (%u, %u), thread %u: %s\n", name_, blockIdx.x, blockIdx.y,
                current_ != nullptr ? current_->index : 0, what.c_str());
+  Dl_info image;
+  if (code != nullptr && dladdr(code, &image) != 0)
+    std::fprintf(stderr, "addr2line -Cfpie %s %#tx\n", image.dli_fname,
+                 static_cast<const char*>(code) - static_cast<const char*>(image.dli_fbase) - 1);
   std::abort();
 }
 
@@ -318,12 +323,7 @@ void Executor::watch(MemoryWatch::Kind kind, const void* address, size_t bytes, 
   const char* const stack = current_->stack.get();
   if (at >= stack && at + bytes <= stack + kStack) return;
   if (memory_.access(kind, address, bytes, thread())) return;
-  std::string wrong = memory_.error();
-  Dl_info image;
-  if (code != nullptr && dladdr(code, &image) != 0)
-    wrong += "; addr2line -Cfpie " + std::string(image.dli_fname) + " " +
-             std::to_string(static_cast<const char*>(code) - static_cast<const char*>(image.dli_fbase) - 1);
-  fail(wrong);
+  fail(memory_.error(), code);
 }
 
 void Executor::begin_copy(const Copy& copy) {
@@ -427,6 +427,11 @@ void watch_write(const void* address, size_t bytes, const void* code) {
   if (!in_kernel) return;
   const Aside aside;
   executor().watch(MemoryWatch::Kind::write, address, bytes, code);
+}
+
+void fail(const std::string& what, const void* code) {
+  const Aside aside;
+  executor().fail(what, code);
 }
 
 void take_memory(const void* memory, size_t bytes, int device) {

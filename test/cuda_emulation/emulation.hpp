@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 struct uint3 {
   unsigned x = 0, y = 0, z = 0;
@@ -72,6 +73,7 @@ void leave_kernel();
 /// For the compiler's calls (hooks.cpp): `code` is where. End the program if the access is an error.
 void watch_read(const void* address, size_t bytes, const void* code);
 void watch_write(const void* address, size_t bytes, const void* code);
+[[noreturn]] void fail(const std::string& what, const void* code);
 
 /// Device memory comes and goes; the host knows that the device's kernels have ended.
 void take_memory(const void* memory, size_t bytes, int device);

@@ -48,6 +48,11 @@ void* __tsan_memset(void* to, int value, size_t bytes) {
   return std::memset(to, value, bytes);
 }
 
+// From -fsanitize=alignment.
+void __ubsan_handle_type_mismatch_v1_abort(void*, void*) {
+  carbon::emulation::fail("an access that is not aligned", __builtin_return_address(0));
+}
+
 // Of the host's code in the same files.
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

@@ -109,7 +109,6 @@ bool MemoryWatch::ordered_before_block(const Access& earlier, const Place& place
 
 inline bool MemoryWatch::allowed(const Grain& grain, Kind kind, const Place& place, const Thread& now) const {
   if (grain.write.copying != 0 && grain.write.block == block_) return false;
-  if (place.block == nullptr && kind == Kind::read && grain.write.block != block_) return false;
   return ordered(grain.write, place, now) && (kind == Kind::read || ordered(grain.read, place, now));
 }
 
@@ -117,7 +116,6 @@ inline bool MemoryWatch::allowed(const Grain& grain, Kind kind, const Place& pla
 std::string MemoryWatch::explain(const Grain& grain, const Place& place, const Thread& now) const {
   if (grain.write.copying != 0 && grain.write.block == block_)
     return ", into which a copy of thread " + std::to_string(grain.write.copying - 1) + " is under way";
-  if (place.block == nullptr && grain.write.block != block_) return ", which nobody has written";
   const bool written = !ordered(grain.write, place, now);
   const Access& earlier = written ? grain.write : grain.read;
   const std::string did = written ? " has written" : " has read";
@@ -201,6 +199,13 @@ bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thr
   }
   if (kind == Kind::write && place.block != nullptr && !thread.waited) {
     error_ = name(kind, bytes, place) + " before waiting for the kernel ahead";
+    return false;
+  }
+  // One written grain is enough: a structure is copied with the bytes between its members.
+  if (kind == Kind::read && place.block == nullptr &&
+      std::none_of(place.grains, place.grains + place.count,
+                   [&](const Grain& grain) { return grain.write.block == block_; })) {
+    error_ = name(kind, bytes, place) + ", which nobody has written";
     return false;
   }
   for (size_t i = 0; i < place.count; ++i) {

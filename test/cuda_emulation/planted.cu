@@ -126,6 +126,12 @@ __global__ void behind_the_end(Words w) {
   w.words[my_word() + (w.wrong != 0 ? kThreads : 0)] = 1;
 }
 
+__global__ void not_aligned(Words w) {
+  cuda::begin_kernel();
+  const auto pair = cuda::load_group<2>(w.words + (w.wrong != 0 ? 1 : 0));
+  if (my_word() == 0) w.words[4] = pair.element[0];
+}
+
 __global__ void host_memory(const uint32_t* host, Words w) {
   cuda::begin_kernel();
   w.words[my_word()] = w.wrong != 0 ? *host : 1;
@@ -150,6 +156,7 @@ constexpr Planted kPlanted[] = {
     {"a kernel reads before it waits", read_ahead_of_the_last_kernel, "a kernel ahead has written"},
     {"a kernel writes before it waits", write_ahead_of_the_last_kernel,
      "before waiting for the kernel ahead"},
+    {"an access is not aligned", not_aligned, "an access that is not aligned"},
     {"a kernel writes behind the end of memory", behind_the_end, "of neither shared memory nor"},
 };
 
