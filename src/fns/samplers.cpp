@@ -54,12 +54,12 @@ size_t draw_by_base(const Joint& joint, const SamplerOptions& options, const ops
   return ops::draw_bases(joint.sums(), marginals_of(joint).data(), options, counter, keep);
 }
 
-size_t draw_at(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+}  // namespace
+
+size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
   return options.kind == SamplerKind::kmer ? draw_joint(joint, options, counter)
                                            : draw_by_base(joint, options, counter);
 }
-
-}  // namespace
 
 ops::DrawCounter draw_counter(const DrawPlace& place) {
   // The upper half of the record number shares a word with the number of a block, which needs 11 bits of it.
@@ -70,12 +70,8 @@ ops::DrawCounter draw_counter(const DrawPlace& place) {
 ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
                             const SamplerOptions& options) {
   if (!joint.assign(logits, draw.allowed)) return {};
-  const size_t kmer = draw_at(joint, options, draw.counter);
+  const size_t kmer = draw_kmer(joint, options, draw.counter);
   return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};
-}
-
-size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {
-  return draw_at(joint, options, draw_counter(place));
 }
 
 double log_probability(const Joint& joint, SamplerKind kind, size_t kmer, size_t first, size_t last) {

@@ -31,12 +31,12 @@ struct DrawPlace {
 
 ops::DrawCounter draw_counter(const DrawPlace& place);
 
+/// The index of the 6-mer drawn.
+size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter);
+
 /// ops::Backend::draw() of one row on the host; `joint` is scratch.
 ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
                             const SamplerOptions& options);
-
-/// The index of the 6-mer drawn.
-size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const DrawPlace& place);
 
 /// ln of the probability of the bases [first, last) of `kmer` under the sampler's distribution at temperature
 /// 1 without top-k and top-p; the other bases are summed over.

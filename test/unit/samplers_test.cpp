@@ -31,6 +31,10 @@ size_t digit(size_t kmer, size_t j) {
   return kmer >> 2 * (5 - j) & 3;
 }
 
+size_t draw_at(const Joint& joint, const SamplerOptions& options, const DrawPlace& place) {
+  return draw_kmer(joint, options, draw_counter(place));
+}
+
 /// Probabilities of all 6-mers by the definition, with the C library's exp.
 std::vector<double> plain_joint(const std::vector<float>& z, const AllowedBases& allowed) {
   std::vector<double> p(z.size());
@@ -162,7 +166,7 @@ TEST_CASE("greedy takes the arg max of the sampler's own distribution; ties go t
       const std::vector<float> z = random_logits(seed, 1);
       const std::vector<double> p = plain_joint(z, allowed);
       const Joint joint = joint_of(z, allowed);
-      CHECK(draw_kmer(joint, kmer, {}) ==
+      CHECK(draw_at(joint, kmer, {}) ==
             static_cast<size_t>(std::max_element(p.begin(), p.end()) - p.begin()));
       size_t by_marginal = 0, by_chain = 0;
       for (size_t j = 0; j < 6; ++j) {
@@ -175,11 +179,11 @@ TEST_CASE("greedy takes the arg max of the sampler's own distribution; ties go t
             by_marginal << 2 | static_cast<size_t>(std::max_element(m.begin(), m.end()) - m.begin());
         by_chain = by_chain << 2 | static_cast<size_t>(std::max_element(c.begin(), c.end()) - c.begin());
       }
-      CHECK(draw_kmer(joint, marginal, {}) == by_marginal);
-      CHECK(draw_kmer(joint, chain, {}) == by_chain);
+      CHECK(draw_at(joint, marginal, {}) == by_marginal);
+      CHECK(draw_at(joint, chain, {}) == by_chain);
     }
   const Joint flat = joint_of(std::vector<float>(kKmerCount, 1.5f));
-  for (const SamplerOptions& options : {kmer, marginal, chain}) CHECK(draw_kmer(flat, options, {}) == 0);
+  for (const SamplerOptions& options : {kmer, marginal, chain}) CHECK(draw_at(flat, options, {}) == 0);
 }
 
 TEST_CASE("top-k and top-p keep the likeliest, the first of equal ones") {
@@ -208,13 +212,13 @@ TEST_CASE("top-k 1 and a low temperature are greedy; a draw stays in the allowed
   const std::vector<float> z = random_logits(3);
   const Joint joint = joint_of(z, kMixed);
   for (const SamplerKind kind : {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain}) {
-    const size_t likeliest = draw_kmer(joint, {kind, true}, {});
+    const size_t likeliest = draw_at(joint, {kind, true}, {});
     std::set<size_t> seen;
     for (uint32_t i = 0; i < 200; ++i) {
-      CHECK(draw_kmer(joint, {kind, false, 1, 1, 1, 5}, {0, 0, i}) == likeliest);
-      CHECK(draw_kmer(joint, {kind, false, 1e-4, 0, 1, 5}, {0, 0, i}) == likeliest);
-      CHECK(draw_kmer(joint, {kind, false, 1, 0, 1e-6, 5}, {0, 0, i}) == likeliest);
-      const size_t drawn = draw_kmer(joint, {kind, false, 50, 0, 1, 5}, {0, 0, i});
+      CHECK(draw_at(joint, {kind, false, 1, 1, 1, 5}, {0, 0, i}) == likeliest);
+      CHECK(draw_at(joint, {kind, false, 1e-4, 0, 1, 5}, {0, 0, i}) == likeliest);
+      CHECK(draw_at(joint, {kind, false, 1, 0, 1e-6, 5}, {0, 0, i}) == likeliest);
+      const size_t drawn = draw_at(joint, {kind, false, 50, 0, 1, 5}, {0, 0, i});
       CHECK(allows(kMixed, drawn));
       seen.insert(drawn);
     }
@@ -231,7 +235,7 @@ TEST_CASE("noise depends on seed, record, sample and position") {
       std::vector<size_t> out;
       for (uint32_t i = 0; i < 8; ++i, place.record += record_step, place.sample += sample_step,
                     place.position += record_step + sample_step == 0)
-        out.push_back(draw_kmer(joint, options, place));
+        out.push_back(draw_at(joint, options, place));
       return out;
     };
     std::set<std::vector<size_t>> all;
@@ -254,7 +258,7 @@ TEST_CASE("empirical frequencies of each sampler") {
   constexpr uint32_t kDraws = 20000;
   for (const SamplerKind kind : {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain}) {
     std::vector<double> counts(64), expected(64);
-    for (uint32_t i = 0; i < kDraws; ++i) ++counts[draw_kmer(joint, {kind}, {3, i, 2}) >> 6];
+    for (uint32_t i = 0; i < kDraws; ++i) ++counts[draw_at(joint, {kind}, {3, i, 2}) >> 6];
     for (size_t group = 0; group < 64; ++group) {
       if (kind != SamplerKind::marginal) {
         expected[group] = sum_where(p, [&](size_t v) { return v >> 6 == group; });
