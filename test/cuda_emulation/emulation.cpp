@@ -444,6 +444,10 @@ void wait_for_kernels(int device) {
   executor().change([&](MemoryWatch& watch) { watch.wait_for_kernels(device); });
 }
 
+void library_wrote(const void* memory, size_t bytes) {
+  executor().change([&](MemoryWatch& watch) { watch.run_unwatched(memory, bytes); });
+}
+
 }  // namespace carbon::emulation
 
 void __syncthreads() {

@@ -79,5 +79,7 @@ void watch_write(const void* address, size_t bytes, const void* code);
 void take_memory(const void* memory, size_t bytes, int device);
 void release_memory(const void* memory);
 void wait_for_kernels(int device);
+/// A kernel of a library has written this.
+void library_wrote(const void* memory, size_t bytes);
 
 }  // namespace carbon::emulation

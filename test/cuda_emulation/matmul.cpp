@@ -34,6 +34,7 @@ class EmulatedMatmul final : public Matmul {
           static_cast<float*>(c.out)[at] =
               (c.result == Result::added ? static_cast<float*>(c.out)[at] : 0) + sum * error;
       }
+    emulation::library_wrote(c.out, ((c.n - 1) * c.ld_out + c.outputs) * result_bytes(c.result));
   }
 
  private:

@@ -63,6 +63,14 @@ void MemoryWatch::begin_kernel() {
   counters_.clear();
 }
 
+void MemoryWatch::run_unwatched(const void* written, size_t bytes) {
+  begin_kernel();
+  begin_block(nullptr, 0);
+  Place place;
+  find(written, bytes, &place);
+  for (size_t i = 0; i < place.count; ++i) note_write(place.grains[i].write, Thread{});
+}
+
 void MemoryWatch::begin_block(const unsigned char* shared, size_t bytes) {
   ++block_;
   epoch_ = 0;

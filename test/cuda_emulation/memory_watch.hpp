@@ -45,6 +45,8 @@ class MemoryWatch {
   void wait_for_kernels(int device);
 
   void begin_kernel();
+  /// A kernel that is not watched, from beginning to end: it writes what is here of device memory.
+  void run_unwatched(const void* written, size_t bytes);
   void begin_block(const unsigned char* shared, size_t bytes);
   /// All threads of the block have met.
   void pass_barrier() { ++epoch_; }
