@@ -102,6 +102,7 @@ inline bool MemoryWatch::ordered(const Access& earlier, const Place& place, cons
   return earlier.kernel == 0 || ordered_before_block(earlier, place, now);
 }
 
+/// The same for what another block has done, or a kernel that the thread has not waited for.
 bool MemoryWatch::ordered_before_block(const Access& earlier, const Place& place, const Thread& now) const {
   if (place.block == nullptr) return true;  // another block's shared memory, at the same address
   if (earlier.kernel != kernel_) return has_ended(earlier.kernel, place.block->device);
@@ -170,10 +171,10 @@ bool MemoryWatch::is_constant(uintptr_t address, size_t bytes) const {
   });
 }
 
-/// The grains of an access; none of memory that no other thread reaches.
+/// The grains of an access; false unless it lies in shared memory or in one block of device memory.
 inline bool MemoryWatch::find(const void* address, size_t bytes, Place* place) {
   const auto at = reinterpret_cast<uintptr_t>(address);
-  const Grain* first = nullptr;
+  Grain* first = nullptr;
   uintptr_t begin = 0, end = 0;
   if (at >= shared_ && at < shared_ + shared_bytes_) {
     first = shared_grains_.data();
@@ -185,7 +186,7 @@ inline bool MemoryWatch::find(const void* address, size_t bytes, Place* place) {
   }
   if (first == nullptr || at + bytes > end) return false;
   place->offset = at - begin;
-  place->grains = const_cast<Grain*>(first) + place->offset / kGrain;
+  place->grains = first + place->offset / kGrain;
   place->count = (at + bytes - 1 - begin) / kGrain - place->offset / kGrain + 1;
   return true;
 }

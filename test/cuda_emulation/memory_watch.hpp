@@ -39,9 +39,10 @@ class MemoryWatch {
 
   MemoryWatch();
 
-  /// Device memory, and that all kernels which wrote it have ended.
+  /// Device memory from its allocation to its end.
   void take(const void* memory, size_t bytes, int device);
   void release(const void* memory);
+  /// All kernels of the device so far have ended, and whatever comes knows it.
   void wait_for_kernels(int device);
 
   void begin_kernel();
