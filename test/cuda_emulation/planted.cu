@@ -1,5 +1,6 @@
 // The emulation finds what it is there to find: kernels with an error each, run in a process of their own,
 // which has to end saying so; and beside each the kernel without the error, which has to end well.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +175,8 @@ std::string run_apart(const std::function<void()>& body, bool* ended_well) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
+    const rlimit none{};
+    setrlimit(RLIMIT_CORE, &none);  // it is to abort
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);
     body();
