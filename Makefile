@@ -89,10 +89,8 @@ cuda_sources := $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.c
 cuda_objects := $(cuda_sources:%=$(BUILD)/cuda/%.o)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 # The same sources for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
-# It listens to the calls that the compiler makes for a kernel's accesses to memory, unless a sanitizer does.
-hooks        := test/cuda_emulation/hooks.cpp
 emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp,$(cuda_sources)) \
-                      $(filter-out $(if $(SANITIZE),$(hooks)),$(wildcard test/cuda_emulation/*.cpp)))
+                      $(wildcard test/cuda_emulation/*.cpp))
 gpu_checks   := $(wildcard test/gpu/*.cpp)
 gpu_bench    := $(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp))
 emulated_bench := $(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp))
@@ -193,9 +191,9 @@ $(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_lib
 	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) $(portable_libs)
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
-                    -DCARBON_CUDA_ARCH='"75 80 90"'
-$(BUILD)/emulated/%.cu.o: watch_flags = $(if $(SANITIZE),,-fsanitize=thread,alignment -fno-sanitize-recover=all \
-                                                  -DCARBON_EMULATION_WATCHES=1)
+                    -DCARBON_CUDA_ARCH='"75 80 90"' $(if $(SANITIZE),,-DCARBON_EMULATION_WATCHES=1)
+# A call for every access of a kernel to memory (test/cuda_emulation/hooks.cpp), unless a sanitizer is to have them.
+$(BUILD)/emulated/%.cu.o: watch_flags = $(if $(SANITIZE),,-fsanitize=thread,alignment -fno-sanitize-recover=all)
 $(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
 	$(CXX) $(emulated_cppflags) $(all_cxxflags) $(watch_flags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \

@@ -1,5 +1,7 @@
-// What the compiler calls for every access to memory of code compiled with -fsanitize=thread, passed on to
-// the emulation; ThreadSanitizer itself, which knows neither blocks nor their barriers, is not linked.
+// What the compiler calls for every access to memory of code compiled with -fsanitize=thread,alignment,
+// passed on to the emulation; ThreadSanitizer itself, which knows neither blocks nor their barriers, is not
+// linked.
+#ifdef CARBON_EMULATION_WATCHES
 #include <cstddef>
 #include <cstring>
 
@@ -66,3 +68,4 @@ int __tsan_atomic32_fetch_add(volatile int* value, int added, int) {
 // NOLINTEND(bugprone-reserved-identifier)
 
 }  // extern "C"
+#endif

@@ -201,6 +201,10 @@ std::string MemoryWatch::name(Kind kind, size_t bytes, const Place& place) {
 
 bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thread& thread) {
   Place place;
+  return access(kind, address, bytes, thread, place);
+}
+
+bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thread& thread, Place& place) {
   if (!find(address, bytes, &place)) {
     if (kind == Kind::read && is_constant(reinterpret_cast<uintptr_t>(address), bytes)) return true;
     error_ = name(kind, bytes) + " of neither shared memory nor one block of device memory";
@@ -232,9 +236,8 @@ bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thr
 }
 
 bool MemoryWatch::begin_copy(const void* to, size_t bytes, const Thread& thread) {
-  if (!access(Kind::write, to, bytes, thread)) return false;
   Place place;
-  find(to, bytes, &place);
+  if (!access(Kind::write, to, bytes, thread, place)) return false;
   for (size_t i = 0; i < place.count; ++i)
     place.grains[i].write.copying = static_cast<uint16_t>(thread.index + 1);
   return true;

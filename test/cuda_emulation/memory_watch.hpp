@@ -110,6 +110,8 @@ class MemoryWatch {
     size_t offset = 0;
   };
 
+  /// Leaves in `place` what was accessed.
+  bool access(Kind kind, const void* address, size_t bytes, const Thread& thread, Place& place);
   bool has_ended(uint32_t kernel, int device) const;
   bool ordered(const Access& earlier, const Place& place, const Thread& now) const;
   bool ordered_before_block(const Access& earlier, const Place& place, const Thread& now) const;

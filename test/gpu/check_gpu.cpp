@@ -19,7 +19,7 @@ struct Part {
   void (*run)(Checks&, const Machine&);
 };
 constexpr Part kParts[] = {
-#ifdef CARBON_CUDA_EMULATION
+#ifdef CARBON_EMULATION_WATCHES
     {"emulation", carbon::gpu_test::check_emulation},
 #endif
     {"plan", carbon::gpu_test::check_plan},           {"stream", carbon::gpu_test::check_stream},
