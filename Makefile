@@ -78,7 +78,7 @@ all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lsqli
 cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 
 x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))
-lib_sources  := $(filter-out src/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) kernels/cuda/loader.cpp \
+lib_sources  := $(filter-out src/cli/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) kernels/cuda/loader.cpp \
                 $(filter-out $(if $(x86),,kernels/cpu/isa_avx%.cpp),$(wildcard kernels/cpu/*.cpp))
 unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
@@ -110,11 +110,11 @@ $(BUILD)/kernels/cpu/isa_avx2.o:        file_flags = -O3 -mavx2 -mfma -mf16c
 $(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
 $(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
 # Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
-$(BUILD)/src/cmd/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
+$(BUILD)/src/cli/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
 # Where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
 install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/src/util/installed.o: file_flags = $(install_dirs)
-$(BUILD)/src/util/installed.o: $(BUILD)/install_dirs.stamp
+$(BUILD)/src/base/installed.o: file_flags = $(install_dirs)
+$(BUILD)/src/base/installed.o: $(BUILD)/install_dirs.stamp
 
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
@@ -132,7 +132,7 @@ $(BUILD)/version.h: VERSION
 
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
-                          $(addprefix src/util/,error.hpp exact_math.hpp random.hpp) VERSION
+                          $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' "$$(cat $^ | cksum | cut -d' ' -f1)" \
 	    "$$($(CXX) -dumpfullversion)" > $@
@@ -148,7 +148,7 @@ $(BUILD)/%.stamp: FORCE
 $(BUILD)/libcarbon.a: $(lib_objects)
 	rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/carbon: $(BUILD)/src/main.o $(BUILD)/libcarbon.a
+$(BUILD)/carbon: $(BUILD)/src/cli/main.o $(BUILD)/libcarbon.a
 	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
 
 $(BUILD)/unit: $(unit_objects) $(BUILD)/libcarbon.a
@@ -211,7 +211,7 @@ $(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
 
 -include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(patsubst %,$(BUILD)/cuda/%.o,$(gpu_checks) $(gpu_bench)) \
     $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench) test/cuda_emulation/planted.cu))
--include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/main.d $(BUILD)/test/tools/make_checkpoint.d
+-include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/cli/main.d $(BUILD)/test/tools/make_checkpoint.d
 
 check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)

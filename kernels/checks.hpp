@@ -6,7 +6,7 @@
 
 #include "kernels/ops.hpp"
 #include "kernels/tensor.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::ops {
 

@@ -1,5 +1,5 @@
-// What drawing a 6-mer from logits means, to the bit: the arithmetic that src/fns and the backends' draw()
-// share. Double precision in a fixed order; what of it runs at a time is the caller's choice.
+// What drawing a 6-mer from logits means, to the bit: the arithmetic that src/sampling and the backends'
+// draw() share. Double precision in a fixed order; what of it runs at a time is the caller's choice.
 //
 // constexpr, so that device code may call it (nvcc's --expt-relaxed-constexpr). A joint distribution is kept
 // as weights exp(logit - largest) and their sums over prefixes, levels of 0 to 6 bases one behind the other.
@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "kernels/ops.hpp"
-#include "src/util/exact_math.hpp"
-#include "src/util/random.hpp"
+#include "src/base/exact_math.hpp"
+#include "src/base/random.hpp"
 
 namespace carbon::ops {
 

@@ -101,8 +101,8 @@ struct RopeParams {
   double scale = 1.0;
 };
 
-/// How 6-mers are drawn from rows of logits; kernels/draw_math.hpp has the arithmetic, src/fns/samplers.hpp
-/// says what it is good for.
+/// How 6-mers are drawn from rows of logits; kernels/draw_math.hpp has the arithmetic,
+/// src/sampling/samplers.hpp says what it is good for.
 enum class DrawKind : uint32_t { kmer, marginal, chain };
 
 /// Temperature, top-k and top-p act in this order: on 6-mers for `kmer`, on the four bases of a position for

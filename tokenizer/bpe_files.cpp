@@ -13,8 +13,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "src/util/error.hpp"
-#include "src/util/json.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
 #include "tokenizer/pretokenizer.hpp"
 #include "tokenizer/unicode.hpp"
 

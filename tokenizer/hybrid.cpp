@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "tokenizer/added_tokens.hpp"
 #include "tokenizer/unicode.hpp"
 

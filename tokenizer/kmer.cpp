@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 

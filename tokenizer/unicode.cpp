@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 

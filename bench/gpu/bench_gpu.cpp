@@ -26,10 +26,10 @@
 #include "bench/gpu/timing.hpp"
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/pipeline/bench_work.hpp"
-#include "src/pipeline/kmer_draws.hpp"
-#include "src/pipeline/scorer.hpp"
-#include "src/util/cpus.hpp"
+#include "src/base/cpus.hpp"
+#include "src/bench/work.hpp"
+#include "src/engine/kmer_draws.hpp"
+#include "src/engine/scorer.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 namespace carbon::gpu_bench {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/decoder/decoder.hpp"
-#include "src/decoder/head.hpp"
-#include "src/util/cpus.hpp"
-#include "src/util/error.hpp"
+#include "src/base/cpus.hpp"
+#include "src/base/error.hpp"
+#include "src/transformer/decoder.hpp"
+#include "src/transformer/head.hpp"
 
 namespace carbon::gpu_bench {
 namespace {

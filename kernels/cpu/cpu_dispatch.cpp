@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "kernels/ops.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cpu {
 namespace {

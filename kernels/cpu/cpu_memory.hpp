@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cpu {
 

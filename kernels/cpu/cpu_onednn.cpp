@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/cpu/cpu_memory.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cpu {
 

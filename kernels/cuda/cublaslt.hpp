@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 namespace {

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/stream.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/cuda/library.hpp"
-#include "src/util/error.hpp"
-#include "src/util/installed.hpp"
+#include "src/base/error.hpp"
+#include "src/base/installed.hpp"
 
 namespace carbon::cuda {
 namespace {

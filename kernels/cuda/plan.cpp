@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 namespace {

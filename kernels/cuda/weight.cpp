@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "src/base/error.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
+#include "src/base/error.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

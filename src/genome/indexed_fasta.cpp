@@ -15,12 +15,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/genome/partial_files.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/util/error.hpp"
-#include "src/util/log.hpp"
 
 namespace carbon {
 

@@ -17,8 +17,8 @@
 #include <cstring>
 #include <optional>
 
+#include "src/base/error.hpp"
 #include "src/genome/partial_files.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

@@ -17,8 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/base/error.hpp"
 #include "src/genome/output.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/util/error.hpp"
-#include "src/util/log.hpp"
 
 namespace carbon {
 

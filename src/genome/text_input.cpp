@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/util/error.hpp"
-#include "src/util/log.hpp"
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
 
 namespace carbon {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "src/base/error.hpp"
 #include "src/genome/vcf_internal.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 namespace {

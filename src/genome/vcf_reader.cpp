@@ -12,8 +12,8 @@
 #include <new>
 #include <utility>
 
+#include "src/base/error.hpp"
 #include "src/genome/vcf_internal.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

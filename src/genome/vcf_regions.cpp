@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "src/base/error.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

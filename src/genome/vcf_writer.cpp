@@ -13,9 +13,9 @@
 #include <cstring>
 #include <new>
 
+#include "src/base/error.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/vcf_internal.hpp"
-#include "src/util/error.hpp"
 
 namespace carbon {
 

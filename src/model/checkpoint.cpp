@@ -16,12 +16,12 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/error.hpp"
+#include "src/base/files.hpp"
+#include "src/base/json.hpp"
+#include "src/base/log.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/rope_scaling.hpp"
-#include "src/util/error.hpp"
-#include "src/util/files.hpp"
-#include "src/util/json.hpp"
-#include "src/util/log.hpp"
 
 namespace carbon {
 

@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 
-#include "src/util/error.hpp"
-#include "src/util/files.hpp"
-#include "src/util/json.hpp"
+#include "src/base/error.hpp"
+#include "src/base/files.hpp"
+#include "src/base/json.hpp"
 
 namespace carbon {
 

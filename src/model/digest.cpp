@@ -13,7 +13,7 @@
 #include <memory>
 #include <system_error>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 

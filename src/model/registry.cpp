@@ -9,10 +9,10 @@
 #include <system_error>
 #include <vector>
 
-#include "src/util/error.hpp"
-#include "src/util/installed.hpp"
-#include "src/util/json.hpp"
-#include "src/util/log.hpp"
+#include "src/base/error.hpp"
+#include "src/base/installed.hpp"
+#include "src/base/json.hpp"
+#include "src/base/log.hpp"
 
 namespace carbon {
 

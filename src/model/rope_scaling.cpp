@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "src/util/error.hpp"
-#include "src/util/json.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
 
 namespace carbon {
 namespace {

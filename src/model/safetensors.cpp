@@ -15,8 +15,8 @@
 #include <string_view>
 #include <utility>
 
-#include "src/util/error.hpp"
-#include "src/util/json.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
 
 namespace carbon {
 

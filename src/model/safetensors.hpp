@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/tensor.hpp"
-#include "src/util/files.hpp"
+#include "src/base/files.hpp"
 
 namespace carbon {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 namespace {

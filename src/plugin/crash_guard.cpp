@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "src/base/json.hpp"
+#include "src/base/log.hpp"
 #include "src/genome/output.hpp"
-#include "src/util/json.hpp"
-#include "src/util/log.hpp"
 
 namespace carbon {
 namespace {

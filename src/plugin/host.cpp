@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "src/pipeline/provenance.hpp"
+#include "src/genome/provenance.hpp"
 #include "src/plugin/crash_guard.hpp"
 
 namespace carbon {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "plugins/carbon_plugin.h"
+#include "src/base/error.hpp"
+#include "src/base/progress.hpp"
+#include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/regions.hpp"
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
-#include "src/pipeline/engine.hpp"
-#include "src/util/error.hpp"
-#include "src/util/progress.hpp"
 
 // What the opaque handles of the C interface are.
 struct carbon_record {

@@ -3,12 +3,12 @@
 #include <cstring>
 #include <limits>
 
+#include "src/base/log.hpp"
+#include "src/generate/continuations.hpp"
 #include "src/genome/regions.hpp"
-#include "src/pipeline/generate_bases.hpp"
-#include "src/pipeline/sequence_scores.hpp"
-#include "src/pipeline/variant_scores.hpp"
 #include "src/plugin/host.hpp"
-#include "src/util/log.hpp"
+#include "src/score/sequence_scores.hpp"
+#include "src/vep/variant_scores.hpp"
 #include "version.h"
 
 namespace carbon {

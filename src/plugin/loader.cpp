@@ -15,10 +15,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "src/base/error.hpp"
+#include "src/base/installed.hpp"
+#include "src/base/json.hpp"
 #include "src/plugin/crash_guard.hpp"
-#include "src/util/error.hpp"
-#include "src/util/installed.hpp"
-#include "src/util/json.hpp"
 
 namespace carbon {
 namespace {

@@ -91,7 +91,7 @@ def configure_writes_what_make_reads():
     if shutil.which("autoconf") is None:
         raise Skip("no autoconf")
     d = fresh()
-    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "src/main.cpp"):
+    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "src/cli/main.cpp"):
         os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
         shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
     done = command(["bash", "-c", "autoconf && ./configure --prefix=/opt/x --with-onednn=no --with-cuda=no CXXFLAGS=-O0"], cwd=d, timeout=180)
@@ -115,7 +115,7 @@ def dist_holds_the_last_commit():
     expect_equal(files(top), sorted(committed), "files of the archive")
     # All sources that the rules ask for are there: make says what it would do and finds nothing missing.
     plan = command(["make", "-n", "-C", top], env={"MAKEFLAGS": ""}, timeout=120)
-    expect(plan.rc == 0 and re.search(r"-o build/src/main\.o src/main\.cpp", plan.text), "make -n in the archive", plan)
+    expect(plan.rc == 0 and re.search(r"-o build/src/cli/main\.o src/cli/main\.cpp", plan.text), "make -n in the archive", plan)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@
 
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/ops.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "test/reference/kernel_data.hpp"
 
 namespace carbon::gpu_test {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "src/decoder/decoder.hpp"
-#include "src/decoder/head.hpp"
+#include "src/transformer/decoder.hpp"
+#include "src/transformer/head.hpp"
 #include "test/gpu/check.hpp"
 #include "test/reference/llama.hpp"
 #include "test/unit/generated_checkpoint.hpp"

@@ -1,7 +1,7 @@
-// draw(): the bits that src/fns draws on the host from the same logits.
+// draw(): the bits that src/sampling draws on the host from the same logits.
 #include <random>
 
-#include "src/fns/samplers.hpp"
+#include "src/sampling/samplers.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {

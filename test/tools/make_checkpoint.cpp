@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "kernels/tensor.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Matrices as npy and safetensors files, and rounding to half precision.
-#include "src/pipeline/array_file.hpp"
+#include "src/embed/array_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "src/fns/base_scores.hpp"
+#include "src/marginals/base_scores.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_limits.hpp"
+#include "src/base/error.hpp"
+#include "src/base/memory.hpp"
+#include "src/bench/report.hpp"
+#include "src/bench/run.hpp"
 #include "src/model/synthetic.hpp"
-#include "src/pipeline/bench.hpp"
-#include "src/pipeline/bench_report.hpp"
-#include "src/util/error.hpp"
-#include "src/util/memory.hpp"
 
 using namespace carbon;
 

@@ -1,6 +1,6 @@
 // Items come out once and in order, however many at a time they go in; the end and failures reach the other
 // side.
-#include "src/util/bounded_queue.hpp"
+#include "src/base/bounded_queue.hpp"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "tokenizer/bpe.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/pretokenizer.hpp"

@@ -1,5 +1,5 @@
 // The decoder and heads against the double-precision reference, and the invariance rule by memcmp.
-#include "src/decoder/decoder.hpp"
+#include "src/transformer/decoder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "src/decoder/head.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
+#include "src/transformer/head.hpp"
 #include "test/reference/llama.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 

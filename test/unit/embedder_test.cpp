@@ -1,5 +1,5 @@
 // Hidden states of jobs: in pieces or whole, alone or together, and their means.
-#include "src/pipeline/embedder.hpp"
+#include "src/embed/embedder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,10 +3,10 @@
 
 #include <random>
 
-#include "src/pipeline/embed.hpp"
-#include "src/pipeline/engine.hpp"
-#include "src/pipeline/generate.hpp"
-#include "src/pipeline/score.hpp"
+#include "src/embed/run.hpp"
+#include "src/engine/engine.hpp"
+#include "src/generate/run.hpp"
+#include "src/score/run.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 #include "test/unit/genome_files.hpp"
 

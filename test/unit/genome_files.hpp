@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon_test {
 

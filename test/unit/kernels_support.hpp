@@ -13,7 +13,7 @@
 
 #include "kernels/cpu/cpu_dispatch.hpp"
 #include "kernels/ops.hpp"
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "test/reference/kernel_data.hpp"
 
 namespace carbon::testing {

@@ -1,5 +1,5 @@
 // Several lanes: order, waiting and failure, with work whose end the tests decide.
-#include "src/pipeline/lanes.hpp"
+#include "src/engine/lanes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "src/pipeline/pipeline.hpp"
+#include "src/engine/pipeline.hpp"
 
 using namespace carbon;
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "tokenizer/bpe.hpp"
 
 using namespace carbon;

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "src/base/log.hpp"
 #include "src/model/digest.hpp"
-#include "src/util/log.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 namespace model_test {
 

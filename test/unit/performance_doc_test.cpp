@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "kernels/cuda/mma_plan.hpp"
+#include "src/bench/work.hpp"
+#include "src/engine/engine.hpp"
 #include "src/model/synthetic.hpp"
-#include "src/pipeline/bench_work.hpp"
-#include "src/pipeline/engine.hpp"
-#include "src/pipeline/vep_plan.hpp"
-#include "src/recipe/sliding.hpp"
+#include "src/score/windows.hpp"
+#include "src/vep/plan.hpp"
 
 using namespace carbon;
 
@@ -80,8 +80,8 @@ double weight_bytes(const ModelConfig& c) {
   return kTypeBytes * (read_parameters(c) + static_cast<double>(ops::kKmers * c.hidden));
 }
 
-/// Of the rows of one pass, as src/decoder/decoder.cpp keeps them: f32 but for the operands of products. A
-/// GPU keeps gate and up, too, in bf16.
+/// Of the rows of one pass, as src/transformer/decoder.cpp keeps them: f32 but for the operands of products.
+/// A GPU keeps gate and up, too, in bf16.
 double pass_bytes(const ModelConfig& c, size_t rows = 2048, bool gate_up = false) {
   const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   const size_t floats = 3 * c.hidden + q + 2 * kv + (gate_up ? c.intermediate : 0);

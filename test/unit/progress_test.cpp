@@ -1,6 +1,6 @@
 // Progress in a log: how often, how fast, and when not at all; as text and as JSON. By a clock of the test's;
 // stderr is a file for that time.
-#include "src/util/progress.hpp"
+#include "src/base/progress.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/log.hpp"
+#include "src/base/log.hpp"
 
 using namespace carbon;
 using namespace std::chrono_literals;

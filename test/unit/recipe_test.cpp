@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "src/recipe/centered.hpp"
-#include "src/recipe/next_token.hpp"
-#include "src/recipe/sliding.hpp"
+#include "src/score/windows.hpp"
+#include "src/vep/centered.hpp"
+#include "src/vep/next_token.hpp"
 #include "tokenizer/kmer.hpp"
 
 using namespace carbon;

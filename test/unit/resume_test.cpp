@@ -1,13 +1,13 @@
 // The journal behind --resume: what was appended is replayed, whatever a killed process left of it.
 
-#include "src/pipeline/resume.hpp"
+#include "src/vep/resume.hpp"
 
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <limits>
 
-#include "src/util/log.hpp"
+#include "src/base/log.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

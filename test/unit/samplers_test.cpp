@@ -1,5 +1,5 @@
 // Samplers against brute force over 4,096 6-mers, the noise against published numbers, ties and limits.
-#include "src/fns/samplers.hpp"
+#include "src/sampling/samplers.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <random>
 #include <set>
 
-#include "src/util/error.hpp"
-#include "src/util/exact_math.hpp"
-#include "src/util/random.hpp"
+#include "src/base/error.hpp"
+#include "src/base/exact_math.hpp"
+#include "src/base/random.hpp"
 #include "tokenizer/kmer.hpp"
 
 using namespace carbon;

@@ -1,5 +1,5 @@
 // The score cache: values to the bit, keys that tell everything apart, and files that it refuses untouched.
-#include "src/pipeline/score_cache.hpp"
+#include "src/vep/score_cache.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "src/pipeline/vep_plan.hpp"
+#include "src/vep/plan.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 using namespace carbon;

@@ -1,12 +1,12 @@
 // Jobs of one sequence run it once, and batches make room for them.
-#include "src/pipeline/scorer.hpp"
+#include "src/engine/scorer.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <random>
 
-#include "src/pipeline/pipeline.hpp"
+#include "src/engine/pipeline.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 using namespace carbon;

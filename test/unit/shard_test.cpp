@@ -1,9 +1,9 @@
 // Shares of records: every record in one of them, in order.
-#include "src/pipeline/shard.hpp"
+#include "src/vep/shard.hpp"
 
 #include <doctest/doctest.h>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 
 using namespace carbon;
 

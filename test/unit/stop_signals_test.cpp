@@ -1,6 +1,6 @@
 // Signals as requests, in child processes; and how they end the batches of a pipeline.
 
-#include "src/util/stop_signals.hpp"
+#include "src/base/stop_signals.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <future>
 #include <stdexcept>
 
-#include "src/pipeline/pipeline.hpp"
+#include "src/engine/pipeline.hpp"
 
 using namespace carbon;
 

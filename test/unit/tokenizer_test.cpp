@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/error.hpp"
+#include "src/base/error.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/kmer.hpp"
 #include "tokenizer/pretokenizer.hpp"

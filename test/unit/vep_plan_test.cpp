@@ -1,12 +1,12 @@
 // Exact work sharing: what a site's plan computes is, bit for bit, what whole windows give.
-#include "src/pipeline/vep_plan.hpp"
+#include "src/vep/plan.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <random>
 
-#include "src/fns/base_scores.hpp"
+#include "src/marginals/base_scores.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 using namespace carbon;

@@ -1,0 +1,33 @@
+// Alone in knowing the directories of `make install`, so that other ones compile one file. See installed.hpp.
+#include "src/base/installed.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace carbon {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> places(const fs::path& configured) {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
+    const fs::path moved = program.parent_path() / configured.lexically_relative(CARBON_BINDIR);
+    found.push_back(moved.lexically_normal().string());
+  }
+  if (found.empty() || found.front() != configured.lexically_normal()) found.push_back(configured.string());
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> installed_data_directories() {
+  return places(CARBON_DATADIR);
+}
+
+std::vector<std::string> installed_library_directories() {
+  return places(fs::path(CARBON_LIBEXECDIR) / "carbon");
+}
+
+}  // namespace carbon

@@ -1,0 +1,156 @@
+#include "src/bench/limits.hpp"
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "kernels/cpu/cpu_limits.hpp"
+
+namespace carbon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A measurement repeats what is timed until it has taken so long.
+constexpr double kLeastSeconds = 0.2;
+
+// Runs f, which does `amount` of something and returns when it is done, and gives the amount per second.
+template <class F>
+double rate_of(double amount, F f) {
+  double done = 0, seconds = 0;
+  const Clock::time_point start = Clock::now();
+  do {
+    f();
+    done += amount;
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  } while (seconds < kLeastSeconds);
+  return done / seconds;
+}
+
+// A product of a size at which products are fastest, in the activation type of a backend.
+class Product {
+ public:
+  explicit Product(ops::Backend& backend) : backend_(backend), act_(backend), out_(backend) {
+    std::vector<float> values(kInner * kOuter);
+    uint32_t state = 1;
+    for (float& v : values) {
+      state = state * 1664525u + 1013904223u;
+      v = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f;
+    }
+    // In f32 the weight is a view.
+    values_ = std::move(values);
+    weight_ = backend.prepare({values_.data(), DType::f32, kOuter, kInner, false});
+    act_.ensure(kRows * kInner * dtype_size(backend.dtype()));
+    const std::vector<float> ones(kInner, 1.0f);
+    DeviceBuffer x(backend), norm(backend);
+    backend.upload(values_.data(), kRows * kInner, x.floats(kRows * kInner));
+    backend.upload(ones.data(), kInner, norm.floats(kInner));
+    backend.norm(x.floats(), norm.floats(), 1e-6f, kRows, kInner, act_.get());
+    out_.floats(kRows * kOuter);
+    run();
+  }
+
+  /// Floating-point operations per second.
+  double rate() {
+    return rate_of(2.0 * kRows * kInner * kOuter, [&] { run(); });
+  }
+
+ private:
+  static constexpr size_t kRows = 1024, kInner = 4096, kOuter = 4096;
+
+  void run() {
+    backend_.linear(act_.get(), kRows, *weight_, out_.floats(), kOuter);
+    float done;
+    backend_.download(out_.floats(), 1, &done);  // waits for a device
+  }
+
+  ops::Backend& backend_;
+  std::vector<float> values_;
+  std::unique_ptr<ops::Weight> weight_;
+  DeviceBuffer act_, out_;
+};
+
+// A backend beside the engine's, and a product on it.
+struct OtherProduct {
+  explicit OtherProduct(const ops::CpuOptions& options)
+      : backend(ops::make_cpu_backend(options)), product(*backend) {}
+  std::unique_ptr<ops::Backend> backend;
+  Product product;
+};
+
+// Copies on the device, in rows: bytes read and written per second.
+class DeviceCopy {
+ public:
+  explicit DeviceCopy(ops::Backend& backend) : backend_(backend), from_(backend), to_(backend), rows_(kRows) {
+    std::iota(rows_.begin(), rows_.end(), 0u);
+    from_.floats(kRows * kWidth);
+    to_.floats(kRows * kWidth);
+    run();
+  }
+  double rate() {
+    return rate_of(2.0 * kRows * kWidth * sizeof(float), [&] { run(); });
+  }
+
+ private:
+  static constexpr size_t kRows = 16384, kWidth = 8192;
+
+  void run() {
+    backend_.select_rows(from_.floats(), rows_, kWidth, to_.floats());
+    float done;
+    backend_.download(to_.floats(), 1, &done);
+  }
+
+  ops::Backend& backend_;
+  DeviceBuffer from_, to_;
+  std::vector<uint32_t> rows_;
+};
+
+BenchLimit peak_limit(DType type, LimitKind kind, int threads) {
+  const std::string name = dtype_name(type);
+  return {name + "_multiply_add", name + " multiply-adds on registers", kind,
+          [type, threads] { return cpu::multiply_add_rate(type, threads); }};
+}
+
+BenchLimit product_limit(const std::string& name, const std::string& text, LimitKind kind,
+                         const ops::CpuOptions& options) {
+  const auto other = std::make_shared<OtherProduct>(options);
+  return {name, text, kind, [other] { return other->product.rate(); }};
+}
+
+}  // namespace
+
+std::vector<BenchLimit> bench_limits(Engine& engine) {
+  const std::string name = engine.dtype();
+  const int threads = engine.threads();
+  const DType type = name == "bf16" ? DType::bf16 : DType::f32;
+  const auto product = std::make_shared<Product>(engine.backend());
+  const BenchLimit own{name + "_product", name + " matrix product", LimitKind::matrix,
+                       [product] { return product->rate(); }};
+  if (!engine.device_kind().starts_with("cpu:")) {
+    const auto copy = std::make_shared<DeviceCopy>(engine.backend());
+    return {{"copy", "copying memory", LimitKind::bandwidth, [copy] { return copy->rate(); }}, own};
+  }
+
+  const auto memory = std::make_shared<cpu::MemoryLimits>(threads);
+  std::vector<BenchLimit> limits = {
+      {"read", "reading memory", LimitKind::bandwidth, [memory] { return memory->read_rate(); }},
+      {"copy", "copying memory", LimitKind::other, [memory] { return memory->copy_rate(); }},
+      peak_limit(type, LimitKind::matrix, threads),
+      own};
+  const auto other = engine.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
+                                                                               : ops::OneDnnUse::never;
+  if (type == DType::bf16 && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
+    limits.push_back(product_limit(
+        name + (other == ops::OneDnnUse::always ? "_product_onednn" : "_product_own"),
+        name + " matrix product " + (other == ops::OneDnnUse::always ? "by oneDNN" : "without oneDNN"),
+        LimitKind::matrix, {type, threads, other, ""}));
+  if (type != DType::f32) {
+    limits.push_back(peak_limit(DType::f32, LimitKind::other, threads));
+    limits.push_back(product_limit("f32_product", "f32 matrix product", LimitKind::other,
+                                   {DType::f32, threads, ops::OneDnnUse::never, ""}));
+  }
+  return limits;
+}
+
+}  // namespace carbon

@@ -1,0 +1,117 @@
+#include "src/bench/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "kernels/cpu/cpu_limits.hpp"
+#include "src/base/error.hpp"
+#include "src/base/memory.hpp"
+#include "src/bench/limits.hpp"
+#include "src/bench/report.hpp"
+#include "src/genome/output.hpp"
+#include "src/model/synthetic.hpp"
+
+namespace carbon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Activations of one pass, the operands of the limits' products, the program itself.
+constexpr uint64_t kWorkingMemory = uint64_t{1} << 30;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    return colon == std::string::npos ? "" : line.substr(colon + 2);
+  }
+  return "of unknown name";
+}
+
+// Tokens of a forward, where the device is not asked: those of a CPU (default_batch_tokens).
+constexpr size_t kUsualBatch = 4096;
+
+std::string in_gib(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / double{1 << 30});
+  return text;
+}
+
+std::unique_ptr<Engine> make_engine(const BenchOptions& options) {
+  if (options.synthetic.empty()) return std::make_unique<Engine>(options.engine);
+  return std::make_unique<Engine>(options.engine,
+                                  synthetic_checkpoint(options.synthetic, options.engine.rope_scaling));
+}
+
+}  // namespace
+
+uint64_t synthetic_memory(const BenchOptions& options) {
+  const ModelConfig config = synthetic_config(options.synthetic);
+  const bool wide = options.engine.dtype == "f32";
+  // In bf16 a backend may keep the weights in an order of its own, beside those of the checkpoint.
+  const uint64_t copies = wide ? 0 : 2 * static_cast<uint64_t>(read_parameters(config));
+  const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
+  const size_t batch = options.engine.batch_tokens != 0 ? options.engine.batch_tokens : kUsualBatch;
+  uint64_t cached = 2 * std::max(batch, 3 * options.sizes.prompt);
+  for (const size_t batch : options.sizes.batches)
+    cached = std::max<uint64_t>(cached, batch * (options.sizes.steps + ops::kPageTokens));
+  return synthetic_bytes(config) + copies + cached * token + cpu::MemoryLimits::kBytes + kWorkingMemory;
+}
+
+void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
+  const uint64_t needed = synthetic_memory(options);
+  if (needed > available)
+    throw Error("bench", "--synthetic " + options.synthetic + " takes about " + in_gib(needed) +
+                             " of memory and " + in_gib(available) +
+                             " are available; choose a smaller shape or end other programs");
+}
+
+void run_bench(const BenchOptions& options) {
+  if (!options.synthetic.empty()) {
+    check_bench_sizes(options.sizes, synthetic_config(options.synthetic));
+    check_synthetic_memory(options, available_memory());
+  }
+  TextOutput output(options.output);
+  const Clock::time_point start = Clock::now();
+  const std::unique_ptr<Engine> engine = make_engine(options);
+  check_bench_sizes(options.sizes, engine->config());
+  const BenchSetting setting{
+      engine->checkpoint().id(),    engine->dtype(),     engine->device_kind(), cpu_name(), engine->threads(),
+      parameters(engine->config()), seconds_since(start)};
+  const std::vector<BenchLimit> limits = bench_limits(*engine);
+  const std::vector<BenchTest> tests = bench_tests(*engine, options.sizes);
+
+  BenchTimes times{std::vector<std::vector<double>>(limits.size()),
+                   std::vector<std::vector<double>>(tests.size())};
+  Progress progress(options.progress, "bench", "measurements");
+  progress.set_total((options.rounds + 1) * (limits.size() + tests.size()));
+  uint64_t done = 0;
+  // Limits and tests of a round stand side by side, so that what else the machine does bears on both.
+  for (size_t round = 0; round <= options.rounds; ++round) {
+    for (size_t i = 0; i < limits.size(); ++i) {
+      const double rate = limits[i].measure();
+      if (round > 0) times.limits[i].push_back(rate);
+      progress.update(++done, limits[i].text);
+    }
+    for (size_t i = 0; i < tests.size(); ++i) {
+      const Clock::time_point begin = Clock::now();
+      tests[i].run();
+      if (round > 0) times.tests[i].push_back(seconds_since(begin));
+      progress.update(++done, tests[i].name);
+    }
+  }
+  progress.finish();
+  output.write(options.json ? bench_json(setting, limits, tests, times)
+                            : bench_table(setting, limits, tests, times));
+  output.close();
+}
+
+}  // namespace carbon

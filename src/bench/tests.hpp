@@ -1,0 +1,40 @@
+// The workloads of `carbon bench`, each ready to be timed.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/bench/work.hpp"
+#include "src/engine/engine.hpp"
+
+namespace carbon {
+
+struct BenchTest {
+  std::string name;                            // prefill, decode, score, vep
+  size_t batch = 1;                            // sequences at a time; alternative alleles a site for vep
+  size_t tokens = 0, bases = 0, variants = 0;  // done by one run
+  Work work;                                   // of one run
+  std::function<void()> run;                   // returns when the results are in host memory
+};
+
+struct BenchSizes {
+  size_t prompt = 1366;                      // tokens of a window
+  size_t steps = 32;                         // of decoding
+  std::vector<size_t> batches = {1, 4, 16};  // sequences decoded at a time
+};
+
+/// Throws Error for sizes that the model's context cannot hold.
+void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
+
+/// On random bases, the same in every run of the program:
+///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;
+///  decode   `steps` tokens a sequence, one after the other, from <dna> on, with the logits of every one;
+///  score    marginals of every base of as many windows as make a batch (--batch-tokens);
+///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
+///           alternative alleles; the window has `prompt` tokens.
+/// `engine` must outlive them.
+std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes);
+
+}  // namespace carbon

@@ -1,0 +1,68 @@
+// carbon bench: options to run_bench.
+#include "src/bench/run.hpp"
+
+#include <charconv>
+
+#include "src/base/error.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/model/synthetic.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr size_t kMostSequences = 4096;
+
+std::vector<size_t> parse_batches(const std::string& text) {
+  std::vector<size_t> batches;
+  const char *at = text.data(), *const end = at + text.size();
+  while (true) {
+    size_t batch = 0;
+    const auto [stop, problem] = std::from_chars(at, end, batch);
+    if (problem != std::errc() || batch < 1 || batch > kMostSequences || (stop != end && *stop != ','))
+      throw Error("main_bench", "-b " + text + ": expected numbers from 1 to " +
+                                    std::to_string(kMostSequences) + " with commas between them");
+    batches.push_back(batch);
+    if (stop == end) return batches;
+    at = stop + 1;
+  }
+}
+
+}  // namespace
+
+int cmd_bench(int argc, char** argv) {
+  CLI::App app("How fast a model runs here, beside what this machine can do");
+  BenchOptions options;
+  CommonOptions common;
+  std::string batches;
+  set_usage(app, "carbon bench [options] [-m DIR|NAME | --synthetic 500M|3B|8B]");
+  CLI::Option* synthetic =
+      app.add_option("--synthetic", options.synthetic,
+                     "random weights of a published shape, in memory, instead of a model")
+          ->type_name("SHAPE")
+          ->check(CLI::IsMember(synthetic_shapes()));
+  app.add_option("-p,--prompt-tokens", options.sizes.prompt,
+                 "tokens of a window: prefill, score, vep (default: 1366, for 8,192 bp)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(size_t{3}, kMaxPositions));
+  app.add_option("-n,--new-tokens", options.sizes.steps, "tokens decoded a sequence (default: 32)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(size_t{1}, kMaxPositions));
+  app.add_option("-b,--batch", batches, "sequences decoded at a time (default: 1,4,16)")->type_name("LIST");
+  app.add_option("--rounds", options.rounds, "rounds that count, behind one that does not (default: 3)")
+      ->type_name("INT")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--json", options.json, "JSON instead of a table");
+  app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
+  add_common_options(app, common);
+  synthetic->excludes(app.get_option("--model"));
+
+  if (const int status = parse_options(app, argc, argv, "bench"); status >= 0) return status;
+  if (!batches.empty()) options.sizes.batches = parse_batches(batches);
+  options.engine = common.engine;
+  options.progress = common.progress;
+  run_bench(options);
+  return 0;
+}
+
+}  // namespace carbon

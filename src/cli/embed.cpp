@@ -1,0 +1,60 @@
+// carbon embed: options to run_embed.
+#include "src/embed/run.hpp"
+
+#include <map>
+
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+
+namespace carbon {
+
+int cmd_embed(int argc, char** argv) {
+  CLI::App app("Hidden states of FASTA sequences, for use as embeddings");
+  EmbedOptions options;
+  CommonOptions common;
+  set_usage(app, "carbon embed [options] <seqs.fa[.gz]>... | -");
+  app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
+  app.add_option("-O,--output-type", options.type,
+                 "tsv, npy or safetensors (default: by the suffix of -o, else tsv)")
+      ->type_name("TYPE")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, EmbedOutput>{{"tsv", EmbedOutput::tsv},
+                                                         {"npy", EmbedOutput::npy},
+                                                         {"safetensors", EmbedOutput::safetensors}})
+                      .description(""));
+  app.add_option(
+         "-o,--output", options.output,
+         "output file (default: standard output, for tsv); npy and safetensors write STEM.names.tsv too")
+      ->type_name("FILE");
+  app.add_option("--layer", options.layer,
+                 "-1: after the final norm; L: the residual stream after the first L layers (default: -1)")
+      ->type_name("L");
+  app.add_option("--pool", options.pool,
+                 "separator (the row of </dna>), last (6-mer), mean (over 6-mers) or none (every 6-mer)")
+      ->type_name("POOL")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Pool>{{"separator", Pool::separator},
+                                                                      {"last", Pool::last},
+                                                                      {"mean", Pool::mean},
+                                                                      {"none", Pool::none}})
+                      .description(""));
+  app.add_option("--dtype-out", options.dtype, "f32 or f16")
+      ->type_name("TYPE")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, DType>{{"f32", DType::f32}, {"f16", DType::f16}})
+              .description(""));
+  app.add_flag("--pad-tail", options.pad_tail,
+               "pad a partial 6-mer at the end with A instead of leaving it out");
+  add_strand_option(app, options.strand, "+, - (reverse complement) or both (mean of the two rows)");
+  add_region_options(app, options.inputs, "embed");
+  add_common_options(app, common);
+
+  if (const int status = parse_options(app, argc, argv, "embed"); status >= 0) return status;
+  if (!default_inputs(app, options.inputs)) return 1;
+  check_embed_options(options);
+  options.progress = common.progress;
+  Engines engines(common.engine);
+  run_embed(engines, options);
+  return 0;
+}
+
+}  // namespace carbon

@@ -1,0 +1,208 @@
+// carbon generate: options to run_generate.
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "src/base/error.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/generate/run.hpp"
+#include "tokenizer/metadata_tags.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "main_generate";
+
+// Beyond any context, and far from where sums of lengths overflow.
+constexpr size_t kMaxLength = size_t{1} << 40;
+
+struct Metadata {
+  std::string species, gene;
+  TagGrammar grammar = TagGrammar::corpus;
+};
+
+// CLI11 would take a negative or a too large number for another seed without a word.
+uint64_t parse_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (problem != std::errc() || end != text.data() + text.size())
+    throw Error(kFunction, "--seed " + text + ": expected a number from 0 to 18446744073709551615");
+  return seed;
+}
+
+void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
+  const std::string group = "Sampling";
+  app.add_option("--sampler", sampler.kind,
+                 "kmer (the joint over 6-mers), marginal (six independent bases) or chain (base by base)")
+      ->type_name("NAME")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, SamplerKind>{{"kmer", SamplerKind::kmer},
+                                                                     {"marginal", SamplerKind::marginal},
+                                                                     {"chain", SamplerKind::chain}})
+              .description(""))
+      ->group(group);
+  CLI::Option* greedy =
+      app.add_flag("--greedy", sampler.greedy, "the likeliest 6-mer or base instead of a draw")->group(group);
+  app.add_option("-T,--temperature", sampler.temperature, "above 0 (default: 1)")
+      ->type_name("FLOAT")
+      ->excludes(greedy)
+      ->group(group);
+  app.add_option("--top-k", sampler.top_k, "draw from the INT likeliest 6-mers, or bases, only")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{1}, ops::kKmers))
+      ->excludes(greedy)
+      ->group(group);
+  app.add_option("--top-p", sampler.top_p, "draw from the likeliest that make up this share only")
+      ->type_name("FLOAT")
+      ->excludes(greedy)
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--seed", [&sampler](const std::string& text) { sampler.seed = parse_seed(text); },
+         "of the random numbers (default: 0)")
+      ->type_name("INT")
+      ->group(group);
+}
+
+void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& metadata) {
+  const std::string group = "Constraints and metadata";
+  CLI::Option* constraint = app.add_option("--constraint", options.constraint,
+                                           "IUPAC letters that the new bases obey, from the first one on")
+                                ->type_name("IUPAC")
+                                ->group(group);
+  app.add_option("--constraint-file", options.constraint_file,
+                 "constraints as FASTA: one for all prompts, or one for each by name")
+      ->type_name("FILE")
+      ->excludes(constraint)
+      ->group(group);
+  CLI::Option* prefix = app.add_option("--prefix", options.prefix, "metadata text before <dna>")
+                            ->type_name("TEXT")
+                            ->group(group);
+  CLI::Option* species =
+      app.add_option("--species", metadata.species, "metadata tag, e.g. vertebrate_mammalian or fungi")
+          ->type_name("NAME")
+          ->excludes(prefix)
+          ->group(group);
+  CLI::Option* gene = app.add_option("--gene-type", metadata.gene, "metadata tag, e.g. protein_coding_region")
+                          ->type_name("NAME")
+                          ->excludes(prefix)
+                          ->group(group);
+  app.add_option_function<TagGrammar>(
+         "--tag-grammar",
+         [&metadata, species, gene](const TagGrammar& grammar) {
+           if (species->count() + gene->count() == 0)
+             throw Error(kFunction,
+                         "--tag-grammar says how to write --species and --gene-type; give one of them");
+           metadata.grammar = grammar;
+         },
+         "how tags are written: corpus, card or eval (default: corpus)")
+      ->type_name("NAME")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, TagGrammar>{{"corpus", TagGrammar::corpus},
+                                                                            {"card", TagGrammar::card},
+                                                                            {"eval", TagGrammar::eval}})
+                      .description(""))
+      ->group(group);
+}
+
+std::optional<size_t> parse_draft_tokens(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  const bool digits =
+      !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
+  const size_t k = digits ? std::stoul(text) : 0;
+  if (k < 1 || k > 64)
+    throw Error(kFunction, "--draft-tokens " + text + ": expected auto or a number from 1 to 64");
+  return k;
+}
+
+void check(const GenerateOptions& options) {
+  const auto number = [](double value) {
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    return text.back() == '.' ? text + "0" : text;
+  };
+  if (options.length == 0) throw Error(kFunction, "--length 0: expected at least one new base");
+  if (!(options.sampler.temperature > 0) || !std::isfinite(options.sampler.temperature))
+    throw Error(kFunction, "--temperature " + number(options.sampler.temperature) +
+                               ": expected a number above 0; --greedy takes the likeliest");
+  if (!(options.sampler.top_p > 0 && options.sampler.top_p <= 1))
+    throw Error(kFunction,
+                "--top-p " + number(options.sampler.top_p) + ": expected a number above 0 and up to 1");
+  if (options.sampler.kind != SamplerKind::kmer && options.sampler.top_k > ops::kLetters)
+    throw Error(kFunction, "--top-k " + std::to_string(options.sampler.top_k) +
+                               ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or use "
+                               "--sampler kmer");
+  if (options.input == "-" && options.constraint_file == "-")
+    throw Error(kFunction, "prompts and --constraint-file both from standard input; name a file for one");
+}
+
+}  // namespace
+
+int cmd_generate(int argc, char** argv) {
+  CLI::App app("New sequence that continues FASTA prompts, exact to the base");
+  GenerateOptions options;
+  CommonOptions common;
+  Metadata metadata;
+  std::string draft, draft_tokens = "auto";
+  options.input.clear();
+  set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]");
+  CLI::Option* input =
+      app.add_option("input", options.input, "FASTA, plain or compressed; - is standard input");
+  app.add_option("-l,--length", options.length, "number of new bases in each sample")
+      ->type_name("BP")
+      ->check(CLI::Range(size_t{0}, kMaxLength).description(""))
+      ->required();
+  app.add_option("-n,--num", options.samples, "samples of each prompt (default: 1)")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{1}, size_t{UINT32_MAX}).description(""));
+  CLI::Option* unconditional =
+      app.add_flag("--unconditional", options.unconditional, "start from <dna> alone, without prompts")
+          ->excludes(input);
+  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
+      ->type_name("FILE");
+  app.add_flag("--include-prompt", options.include_prompt, "write the prompt before the new bases")
+      ->excludes(unconditional);
+  app.add_option("-L,--line-length", options.line_length,
+                 "bases a line (default: 60); 0: one line a sequence")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
+  add_sampling_options(app, options.sampler);
+  add_steering_options(app, options, metadata);
+  CLI::Option* draft_option =
+      app.add_option("--draft", draft, "a faster model that proposes 6-mers; changes speed, never the output")
+          ->type_name("DIR|NAME")
+          ->group("Speculative decoding");
+  app.add_option("--draft-tokens", draft_tokens, "6-mers proposed at a time, or auto (default)")
+      ->type_name("INT|auto")
+      ->needs(draft_option)
+      ->group("Speculative decoding");
+  add_common_options(app, common);
+
+  if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
+  options.draft_tokens = parse_draft_tokens(draft_tokens);
+  if (!metadata.species.empty() || !metadata.gene.empty())
+    options.prefix = metadata_text(metadata.grammar, metadata.species, metadata.gene);
+  for (const char* name :
+       {"--constraint", "--constraint-file", "--prefix", "--species", "--gene-type", "--draft"})
+    if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
+      throw Error(kFunction, std::string(name) + " is empty");
+  if (options.input.empty() && !options.unconditional) {
+    options.input = default_input(app);
+    if (options.input.empty()) return 1;
+  }
+  check(options);
+  options.progress = common.progress;
+  Engines engines(common.engine);
+  std::optional<Engines> drafts;
+  if (!draft.empty()) {
+    EngineOptions draft_options = common.engine;
+    draft_options.model = draft;
+    draft_options.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
+    drafts.emplace(draft_options);
+  }
+  run_generate(engines, drafts ? &*drafts : nullptr, options);
+  return 0;
+}
+
+}  // namespace carbon

@@ -1,0 +1,111 @@
+// The command table, and the one place where errors become exit codes: 0 done, 1 any failure, 128+n by
+// signal.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/completion.hpp"
+#include "src/cli/version.hpp"
+#include "src/genome/output.hpp"
+#include "src/genome/vcf.hpp"
+
+namespace {
+
+using carbon::Command;
+
+constexpr Command kCommands[] = {
+    {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
+    {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
+    {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
+    {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
+    {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"bench", "Machine", "how fast a model runs here, beside what the machine can do", carbon::cmd_bench},
+    {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
+};
+
+void print_usage(std::FILE* out) {
+  std::fprintf(out,
+               "\nProgram: carbon (DNA language models on the command line)\n"
+               "Version: %s\n\n"
+               "Usage:   carbon <command> [options]\n"
+               "         carbon +<plugin> [options] -- [plugin options]\n\n"
+               "Commands:\n",
+               carbon::version_summary().c_str());
+  const char* group = "";
+  for (const Command& command : kCommands) {
+    if (std::strcmp(group, command.group) != 0) std::fprintf(out, "\n -- %s\n", group = command.group);
+    std::fprintf(out, "    %-12s %s\n", command.name, command.help);
+  }
+  std::fputs(
+      "\n"
+      " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build "
+      "contains;\n 'carbon completion bash' or 'zsh' prints a script that completes command lines.\n\n",
+      out);
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return 1;
+  }
+  std::string name = argv[1];
+  if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
+    print_usage(stdout);
+    return 0;
+  }
+  if (name == "--version" || name == "version") {
+    std::fputs(carbon::version_text().c_str(), stdout);
+    return 0;
+  }
+  if (name == "completion") return carbon::cmd_completion(kCommands, argc - 1, argv + 1);
+  const bool help = name == "help";
+  if (help) name = argv[2];
+  std::string flag = "--help";
+  char* help_argv[] = {argv[help ? 2 : 1], flag.data(), nullptr};
+  const auto call = [&](int (*run)(int, char**)) {
+    return help ? run(2, help_argv) : run(argc - 1, argv + 1);
+  };
+  if (name.starts_with('+')) return call(carbon::cmd_run_plugin);
+  for (const Command& command : kCommands)
+    if (name == command.name) return call(command.run);
+  carbon::log::error("main", "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
+  return 1;
+}
+
+// Looked for before a command reads its options, because those may be wrong and the message is to be JSON
+// too.
+bool wants_json(char** begin, char** end) {
+  for (char** word = begin; word != end && std::strcmp(*word, "--") != 0; ++word)
+    if (std::strcmp(*word, "--log-json") == 0) return true;
+  return false;
+}
+
+// What stdio still holds must reach standard output, or the run has failed.
+int flush_stdout(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  carbon::log::error("main", "cannot write to standard output");
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (wants_json(argv, argv + argc)) carbon::log::set_json(true);
+  carbon::remove_partial_outputs_on_signals();
+  carbon::set_htslib_verbosity(carbon::log::verbosity());
+  try {
+    return flush_stdout(dispatch(argc, argv));
+  } catch (const carbon::Error& error) {
+    carbon::log::error(error.function(), error.what());
+  } catch (const std::bad_alloc&) {
+    carbon::log::error("main", "out of memory; a smaller --batch-tokens or --window needs less");
+  } catch (const std::exception& error) {
+    carbon::log::error("main", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,215 @@
+#include "src/cli/options.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "src/base/log.hpp"
+#include "src/genome/vcf.hpp"
+#include "src/model/rope_scaling.hpp"
+
+namespace carbon {
+namespace {
+
+// CLI11 2.1 composes the usage line itself; ours says which arguments are required.
+class Formatter : public CLI::Formatter {
+ public:
+  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(38); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+  std::string make_positionals(const CLI::App*) const override { return ""; }
+
+ private:
+  std::string usage_;
+};
+
+std::function<void(CLI::App&)>& next_look() {
+  static std::function<void(CLI::App&)> look;
+  return look;
+}
+
+}  // namespace
+
+void set_usage(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<Formatter>(usage));
+}
+
+void describe_options(std::function<void(CLI::App&)> look) {
+  next_look() = std::move(look);
+}
+
+int parse_options(CLI::App& app, int argc, char** argv, const std::string& command) {
+  app.name("carbon " + command);
+  if (const auto look = std::exchange(next_look(), nullptr)) {
+    look(app);
+    return 0;
+  }
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help() << std::flush;
+    return std::cout ? 0 : 1;
+  } catch (const CLI::ParseError& e) {
+    log::error("main_" + command, std::string(e.what()) + "; see 'carbon " + command + " --help'");
+    return 1;
+  }
+}
+
+void set_message_level(int level) {
+  log::set_verbosity(level);
+  // htslib has no hook for its messages, which are lines of text.
+  set_htslib_verbosity(log::json() ? log::off : level);
+}
+
+void add_verbosity_options(CLI::App& app) {
+  app.add_flag_callback(
+      "-q,--quiet", [] { set_message_level(log::error_level); }, "errors only on stderr");
+  app.add_option_function<int>(
+         "-v,--verbosity", [](const int& level) { set_message_level(level); },
+         "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
+      ->type_name("INT")
+      ->check(CLI::Range(0, 6));
+  app.add_flag_callback(
+      "--log-json", [] { log::set_json(true); },
+      "messages and progress as JSON, an object a line; without those of htslib");
+}
+
+void add_progress_option(CLI::App& app, ProgressMode& mode) {
+  app.add_option("--progress", mode,
+                 "auto (a bar on a terminal, else a line every 10 minutes), always or never")
+      ->type_name("WHEN")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
+                                                                      {"always", ProgressMode::always},
+                                                                      {"never", ProgressMode::never}})
+              .description(""))
+      ->group("Messages");
+}
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  EngineOptions& engine = options.engine;
+  const std::string group = "Model and machine";
+  app.add_option("-m,--model", engine.model,
+                 "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
+      ->type_name("DIR|NAME")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--rope-scaling",
+         [&engine](const std::string& text) { engine.rope_scaling = parse_rope_scaling(text); },
+         "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
+      ->type_name("yarn:F|none")
+      ->group(group);
+  app.add_option("--device", engine.device,
+                 "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)")
+      ->type_name("DEV")
+      ->group(group);
+  app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"auto", "bf16", "f32"}))
+      ->group(group);
+  app.add_option("-@,--threads", engine.threads, "compute threads (default: the CPUs this process may use)")
+      ->type_name("INT")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  app.add_option(
+         "--batch-tokens", engine.batch_tokens,
+         "soft limit on new tokens in one forward pass; changes speed and memory, never the output (default: "
+         "4096; on a GPU 128 for each multiprocessor, at least 4096)")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 24))
+      ->group(group);
+  add_progress_option(app, options.progress);
+  add_verbosity_options(app);
+}
+
+void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb) {
+  app.add_option("-r,--regions", inputs.regions,
+                 verb + " chr:beg-end of an indexed FASTA; may be given several times")
+      ->type_name("REGION")
+      ->allow_extra_args(false);
+  app.add_option("-R,--regions-file", inputs.region_files,
+                 "regions from a file (BED if named .bed or .bed.gz)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help) {
+  app.add_option("--strand", strand, help)
+      ->type_name("STRAND")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, StrandChoice>{{"+", StrandChoice::forward},
+                                                                              {"-", StrandChoice::reverse},
+                                                                              {"both", StrandChoice::both}})
+                      .description(""));
+}
+
+void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
+  const std::string group = "Records to read";
+  // An unset shell variable must not select everything.
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
+    app.add_option_function<std::string>(
+           name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
+        ->type_name("pos|record|variant|0|1|2")
+        ->group(group);
+  };
+  CLI::Option* regions = app.add_option("-r,--regions", selection.regions,
+                                        "only these: chr, chr:pos, chr:beg-end, chr:beg-; needs an index")
+                             ->type_name("LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-R,--regions-file", selection.regions_file,
+                 "as -r, from a file of CHROM POS or CHROM BEG END, or BED named .bed[.gz]")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(regions);
+  overlap("--regions-overlap", selection.regions_overlap,
+          "what must lie in a region: POS, the record, its variant (default: record)");
+  CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
+                                        "as -r but without an index; ^ before it: all but these")
+                             ->type_name("[^]LIST")
+                             ->check(not_empty)
+                             ->group(group);
+  app.add_option("-T,--targets-file", selection.targets_file,
+                 "as -R but without an index; ^ before it: all but these")
+      ->type_name("[^]FILE")
+      ->check(not_empty)
+      ->group(group)
+      ->excludes(targets);
+  overlap("--targets-overlap", selection.targets_overlap,
+          "what must lie in a target: POS, the record, its variant (default: pos)");
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string line = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool quote = argument.find_first_of(" \t\n") != std::string::npos;
+    line += quote ? " '" + argument + "'" : " " + argument;
+  }
+  for (char& c : line)
+    if (c == '\n') c = ' ';  // a header line cannot hold one
+  return line;
+}
+
+std::string default_input(const CLI::App& app) {
+  if (!isatty(STDIN_FILENO)) return "-";
+  if (log::json()) {
+    log::error("main",
+               "no input is named and standard input is a terminal; see '" + app.get_name() + " --help'");
+  } else {
+    std::cerr << app.help();
+  }
+  return "";
+}
+
+bool default_inputs(const CLI::App& app, SequenceInputs& inputs) {
+  if (!inputs.files.empty()) return true;
+  inputs.files.push_back(default_input(app));
+  return !inputs.files.front().empty();
+}
+
+}  // namespace carbon

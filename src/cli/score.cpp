@@ -1,0 +1,54 @@
+// carbon score: options to run_score.
+#include <map>
+
+#include "src/base/error.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/score/run.hpp"
+
+namespace carbon {
+
+int cmd_score(int argc, char** argv) {
+  CLI::App app("Per-base log-likelihoods of FASTA sequences");
+  ScoreOptions options;
+  CommonOptions common;
+  set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -");
+  app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
+  app.add_option("-O,--output-type", options.type,
+                 "summary (a line a sequence), bedgraph or tsv (a line a base)")
+      ->type_name("TYPE")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ScoreOutput>{{"summary", ScoreOutput::summary},
+                                                                     {"bedgraph", ScoreOutput::bedgraph},
+                                                                     {"tsv", ScoreOutput::tsv}})
+              .description(""));
+  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
+      ->type_name("FILE");
+  app.add_option("--level", options.level, "bp (FNS marginals of each base) or token (full-vocabulary 6-mer)")
+      ->type_name("LEVEL")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreLevel>{{"bp", ScoreLevel::base},
+                                                                            {"token", ScoreLevel::token}})
+                      .description(""));
+  add_strand_option(app, options.strand, "+, - (reverse complement) or both (mean of the two)");
+  add_region_options(app, options.inputs, "score");
+  app.add_option("--window", options.window,
+                 "window in bp, a multiple of 6 (default: 49140 or what the model takes)")
+      ->type_name("BP");
+  app.add_option("--stride", options.stride,
+                 "distance between windows in bp, a multiple of 6 (default: half a window)")
+      ->type_name("BP");
+  add_common_options(app, common);
+
+  if (const int status = parse_options(app, argc, argv, "score"); status >= 0) return status;
+  if (!default_inputs(app, options.inputs)) return 1;
+  if (options.level == ScoreLevel::token &&
+      (options.type == ScoreOutput::tsv || options.strand == StrandChoice::both))
+    throw Error("main_score",
+                "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
+  options.progress = common.progress;
+  Engines engines(common.engine);
+  run_score(engines, options);
+  return 0;
+}
+
+}  // namespace carbon

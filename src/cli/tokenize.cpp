@@ -1,0 +1,141 @@
+// `carbon tokenize`: JSON Lines of text to token ids, or back (contract section 8). Runs no model.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/genome/output.hpp"
+#include "src/genome/text_input.hpp"
+#include "src/model/config.hpp"
+#include "src/model/registry.hpp"
+#include "tokenizer/hybrid.hpp"
+
+namespace carbon {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr char kFunction[] = "main_tokenize";
+
+struct TokenizeOptions {
+  std::string model, tokenizer, output = "-", input;
+  bool auto_dna_tags = false, decode = false, skip_special = false;
+};
+
+HybridTokenizer make_tokenizer(const TokenizeOptions& options) {
+  TokenLayout layout;
+  std::string files = options.tokenizer;
+  if (!options.model.empty()) {
+    const std::string dir = resolve_model(options.model);
+    layout = load_config(dir).layout;
+    if (files.empty() && layout.first != 0 && Bpe::present(dir)) files = dir;
+  }
+  std::shared_ptr<const Bpe> bpe;
+  if (!files.empty()) bpe = std::make_shared<const Bpe>(Bpe::load(files));
+  return {layout, std::move(bpe)};
+}
+
+json parse_line(const std::string& line, const std::string& where) {
+  if (line.find_first_not_of(" \t\r") == std::string::npos)
+    throw Error(kFunction, where + ": blank line; every line holds one JSON value");
+  try {
+    return json::parse(line);
+  } catch (const json::exception& e) {
+    // The library's text is "[its own name] line count (always 1) - reason; last read: what may be the whole
+    // line". The reason says, for one, which surrogate is missing.
+    std::string reason = e.what();
+    for (const char* before : {"] ", " - "}) {
+      const size_t place = reason.find(before);
+      if (place != std::string::npos) reason.erase(0, place + std::string_view(before).size());
+    }
+    reason.resize(std::min(reason.size(), reason.find("; last read")));
+    throw Error(kFunction, where + ": not valid JSON: " + printable(reason));
+  }
+}
+
+std::string encode_line(const HybridTokenizer& tokenizer, const json& value, bool auto_dna_tags) {
+  if (!value.is_string())
+    throw Error(kFunction, "expected a JSON string of text; use --decode for arrays of ids");
+  const Encoding encoding = tokenizer.encode(value.get_ref<const std::string&>(), auto_dna_tags);
+  return json{{"ids", encoding.ids}, {"mask", encoding.mask}}.dump();
+}
+
+std::string decode_line(const HybridTokenizer& tokenizer, const json& value, bool skip_special) {
+  if (!value.is_array()) throw Error(kFunction, "expected a JSON array of token ids, as --decode takes them");
+  std::vector<uint32_t> ids;
+  ids.reserve(value.size());
+  for (const json& element : value) {
+    if (!element.is_number_unsigned() || element.get<uint64_t>() > UINT32_MAX)
+      throw Error(kFunction, "element " + std::to_string(ids.size() + 1) +
+                                 " is not a token id (a whole number from 0 to " +
+                                 std::to_string(UINT32_MAX) + ")");
+    ids.push_back(element.get<uint32_t>());
+  }
+  return json(tokenizer.decode(ids, skip_special)).dump();
+}
+
+void run(const TokenizeOptions& options) {
+  const HybridTokenizer tokenizer = make_tokenizer(options);
+  TextInput in(options.input, kFunction);
+  TextOutput out(options.output);
+  for (std::string line; in.line(line);) {
+    const json value = parse_line(line, in.where());
+    std::string result;
+    try {
+      result = options.decode ? decode_line(tokenizer, value, options.skip_special)
+                              : encode_line(tokenizer, value, options.auto_dna_tags);
+    } catch (const Error& e) {
+      throw Error(kFunction, in.where() + ": " + e.what());
+    }
+    out.write(result + '\n');
+  }
+  out.close();
+}
+
+}  // namespace
+
+int cmd_tokenize(int argc, char** argv) {
+  TokenizeOptions options;
+  CLI::App app(
+      "Text with <dna>...</dna> regions to Carbon token ids, or back: JSON Lines in, JSON Lines out.");
+  set_usage(app, "carbon tokenize [options] [in.jsonl | -]");
+  app.add_option("-m,--model", options.model,
+                 "take the id layout, and tokenizer files if it has them, from this model (default: the "
+                 "released layout)")
+      ->type_name("DIR|NAME");
+  app.add_option(
+         "--tokenizer", options.tokenizer,
+         "BPE files for text outside DNA regions: tokenizer.json, or a directory (default: the model's)")
+      ->type_name("PATH");
+  CLI::Option* auto_tags = app.add_flag("--auto-dna-tags", options.auto_dna_tags,
+                                        "wrap a text without a literal <dna> in <dna>...</dna>");
+  CLI::Option* decode =
+      app.add_flag("--decode", options.decode, "each line is an array of ids; print the text");
+  app.add_flag("--skip-special", options.skip_special,
+               "with --decode: leave out the tags and the special tokens")
+      ->needs(decode);
+  decode->excludes(auto_tags);
+  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
+      ->type_name("FILE");
+  app.add_option("input", options.input, "JSON Lines, plain or compressed; - is standard input")
+      ->type_name("FILE");
+  add_verbosity_options(app);
+  const int status = parse_options(app, argc, argv, "tokenize");
+  if (status >= 0) return status;
+  if (options.input.empty()) options.input = default_input(app);
+  if (options.input.empty()) return 1;
+  run(options);
+  return 0;
+}
+
+}  // namespace carbon

@@ -1,0 +1,138 @@
+// carbon vep: options to run_vep.
+#include <map>
+#include <sstream>
+
+#include "src/base/error.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/vep/run.hpp"
+
+namespace carbon {
+namespace {
+
+std::vector<Recipe> parse_recipes(const std::string& text) {
+  std::vector<Recipe> recipes;
+  std::istringstream in(text);
+  for (std::string name; std::getline(in, name, ',');) {
+    if (name != "centered" && name != "next-token")
+      throw Error("main_vep", "--recipe " + text + ": expected centered, next-token or centered,next-token");
+    const Recipe recipe = name == "centered" ? Recipe::centered : Recipe::next_token;
+    if (!recipes.empty() && recipes.front() == recipe)
+      throw Error("main_vep", "--recipe " + text + " names a recipe twice");
+    recipes.push_back(recipe);
+  }
+  if (recipes.empty())
+    throw Error("main_vep", "--recipe is empty: expected centered, next-token or centered,next-token");
+  // The order of tags in a record does not depend on how the option was written.
+  if (recipes.size() == 2) recipes = {Recipe::centered, Recipe::next_token};
+  return recipes;
+}
+
+bool valid_tag_prefix(const std::string& prefix) {
+  if (prefix.empty() || (prefix[0] >= '0' && prefix[0] <= '9') || prefix[0] == '.') return false;
+  return prefix.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") ==
+         std::string::npos;
+}
+
+// CLI11 would take the word after a lone -W for its argument and "-W=tbi" for "=tbi". The argument of this
+// option is attached or absent.
+std::vector<std::string> with_attached_index_kind(int argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (size_t i = 1; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string argument = arguments[i];
+    if (argument == "--write-index") arguments[i] += "=csi";
+    if (!argument.starts_with("-W")) continue;
+    const size_t skipped = argument.starts_with("-W=") ? 3 : 2;
+    arguments[i] = "--write-index=" + (argument == "-W" ? "csi" : argument.substr(skipped));
+  }
+  for (const std::string& argument : arguments)
+    if (argument == "--write-index=") throw Error("main_vep", "--write-index= is empty: expected csi or tbi");
+  return arguments;
+}
+
+}  // namespace
+
+int cmd_vep(int argc, char** argv) {
+  CLI::App app("Annotate a VCF or BCF with variant-effect scores, alternative minus reference");
+  set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -");
+  VepOptions options;
+  CommonOptions common;
+  std::string recipes = "centered", shard;
+  bool no_version = false;
+  options.input.clear();
+  app.add_option("input", options.input, "VCF or BCF; - is standard input");
+  app.add_option("-f,--fasta-ref", options.fasta, "reference, plain or BGZF; indexed if no .fai is there")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
+  app.add_option("-O,--output-type", options.output_type,
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: TSV, a line an ALT")
+      ->type_name("u|b|v|z[0-9]|t");
+  app.add_option("-W,--write-index", options.write_index, "index the output file; csi without an argument")
+      ->type_name("[=csi|tbi]");
+  app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
+  app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
+  app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")
+      ->type_name("BP");
+  app.add_option("--context", options.context, "next-token: left context in bp (default: 24000)")
+      ->type_name("BP");
+  app.add_option("--strand", options.strand, "+, - or both (default: both for centered, + for next-token)")
+      ->type_name("STRAND")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, VepStrand>{{"+", VepStrand::forward},
+                                                                           {"-", VepStrand::reverse},
+                                                                           {"both", VepStrand::both}})
+                      .description(""));
+  app.add_option("-c,--check-ref", options.check_ref,
+                 "REF differs from the FASTA: w warn and leave unscored, e exit, x drop the record")
+      ->type_name("w|e|x")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, CheckRef>{
+                                      {"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}})
+              .description(""));
+  app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
+                 "stop when more than this share of the first 1,000 records mismatch (default: 0.05)")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--tag-prefix", options.tag_prefix, "prefix of the INFO tags (default: CARBON)")
+      ->type_name("NAME");
+  app.add_option("--unify-chr-names", options.unify_chr_names,
+                 "prefixes to strip from VCF and FASTA contig names, e.g. chr,-")
+      ->type_name("VCF,FASTA");
+  app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
+      ->type_name("FILE");
+  add_selection_options(app, options.selection);
+  app.add_option("--cache", options.cache, "take scores from this file, and add those that it lacks")
+      ->type_name("FILE");
+  app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
+      ->type_name("I/N");
+  app.add_flag("--resume", options.resume,
+               "go on from the scores that a stopped run left in FILE.partial (with -o FILE)");
+  add_common_options(app, common);
+
+  std::vector<std::string> arguments = with_attached_index_kind(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  if (const int status = parse_options(app, argc, pointers.data(), "vep"); status >= 0) return status;
+  options.recipes = parse_recipes(recipes);
+  if (app.count("--shard") > 0) options.shard = parse_shard(shard);
+  if (!valid_tag_prefix(options.tag_prefix))
+    throw Error("main_vep", "--tag-prefix " + options.tag_prefix +
+                                ": expected letters, digits, _ and ., not starting with a digit");
+  if (!options.unify_chr_names.empty() && !options.chr_map.empty())
+    throw Error("main_vep", "--unify-chr-names and --chr-map cannot be combined");
+  if (options.input.empty()) {
+    options.input = default_input(app);
+    if (options.input.empty()) return 1;
+  }
+  check_vep_output(options);
+  if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
+  options.version_lines = !no_version;
+  options.command_line = command_line(argc, argv);
+  options.progress = common.progress;
+  Engines engines(common.engine);
+  run_vep(engines, options);
+  return 0;
+}
+
+}  // namespace carbon

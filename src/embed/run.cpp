@@ -1,0 +1,150 @@
+#include "src/embed/run.hpp"
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/embed/writer.hpp"
+#include "src/engine/pipeline.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+// A sequence on its way through the pipeline: a job a strand, or none where it has no rows.
+struct Item {
+  std::string name;
+  std::vector<EmbedJob> jobs;
+};
+
+// As samtools faidx names what it cuts out.
+std::string shown_name(const SequencePlace& place, bool is_region) {
+  if (!is_region) return place.name;
+  return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
+}
+
+// Turns sequences into tokens.
+class Planner {
+ public:
+  Planner(const ModelConfig& config, const EmbedOptions& options) : config_(config), options_(options) {}
+
+  Item plan(const SequencePlace& place, std::string_view bases) const {
+    Item item{shown_name(place, options_.inputs.has_regions()), {}};
+    check(item.name, bases.size());
+    if (options_.strand != StrandChoice::reverse) add_job(item, bases);
+    if (options_.strand != StrandChoice::forward) add_job(item, reverse_complement(bases));
+    return item;
+  }
+
+ private:
+  size_t kmers(size_t length) const {
+    return (length + (options_.pad_tail ? kKmerLength - 1 : 0)) / kKmerLength;
+  }
+
+  void check(const std::string& name, size_t length) const {
+    const size_t tokens = kmers(length) + 2;
+    if (tokens > config_.max_positions)
+      throw Error("embed", "sequence " + name + " of " + std::to_string(length) + " bp takes " +
+                               std::to_string(tokens) + " tokens and the model's context has " +
+                               std::to_string(config_.max_positions) + "; the longest that fits is " +
+                               std::to_string(kKmerLength * (config_.max_positions - 2)) +
+                               " bp: cut it, e.g. into regions with -R");
+    if (tokens == 2 && (options_.pool == Pool::last || options_.pool == Pool::mean))
+      throw Error("embed", "sequence " + name + " of " + std::to_string(length) +
+                               " bp has no 6-mer to take a hidden state from; leave it out, or use " +
+                               (length > 0 ? "--pad-tail" : "--pool separator"));
+  }
+
+  void add_job(Item& item, std::string_view bases) const {
+    const std::vector<uint32_t> ids =
+        encode_kmers(bases.substr(0, kmers(bases.size()) * kKmerLength), config_.layout);
+    if (ids.empty() && options_.pool == Pool::none) return;
+    EmbedJob job;
+    job.tokens.push_back(config_.layout.dna_begin());
+    job.tokens.insert(job.tokens.end(), ids.begin(), ids.end());
+    // No 6-mer's row sees </dna>, so it is run only for its own.
+    if (options_.pool == Pool::separator) job.tokens.push_back(config_.layout.dna_end());
+    const bool every_kmer = options_.pool == Pool::mean || options_.pool == Pool::none;
+    job.want_begin = every_kmer ? 1 : job.tokens.size() - 1;
+    job.mean = options_.pool == Pool::mean;
+    item.jobs.push_back(std::move(job));
+  }
+
+  ModelConfig config_;
+  const EmbedOptions& options_;
+};
+
+// The rows of a sequence: of one strand, or the mean of two.
+std::vector<float> rows_of(Item& item) {
+  if (item.jobs.empty()) return {};
+  std::vector<float> rows = std::move(item.jobs[0].rows);
+  if (item.jobs.size() == 2)
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i] = static_cast<float>((double{rows[i]} + double{item.jobs[1].rows[i]}) / 2);
+  return rows;
+}
+
+void check_values(const Item& item, const std::vector<float>& rows, DType type) {
+  for (const float value : rows) {
+    if (!std::isfinite(value))
+      throw Error("embed", "non-finite hidden state in sequence " + item.name +
+                               "; the checkpoint's weights or activations are not finite");
+    if (type == DType::f16 && !std::isfinite(half_to_float(float_to_half(value))))
+      throw Error("embed",
+                  "a hidden state of sequence " + item.name + " is too large for f16; use --dtype-out f32");
+  }
+}
+
+void check_layer(int layer, size_t layers) {
+  if (layer == kFinalNorm || (layer >= 1 && static_cast<size_t>(layer) <= layers)) return;
+  throw Error("embed", "--layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
+                           " layers; expected 1 to " + std::to_string(layers) +
+                           ", or -1 for the state after the final norm");
+}
+
+}  // namespace
+
+void check_embed_options(const EmbedOptions& options) {
+  if (options.pool == Pool::none && options.strand == StrandChoice::both)
+    throw Error("embed",
+                "--strand both averages one row a strand, and with --pool none the 6-mers of the two do not "
+                "match; run --strand + and --strand - and put them together as you need");
+  check_embed_output(options);
+}
+
+void run_embed(Engines& engines, const EmbedOptions& options) {
+  const ModelConfig& config = engines.front().config();
+  check_embed_options(options);
+  check_layer(options.layer, config.layers);
+  const auto writer = make_embed_writer(options, config.hidden);
+  const Planner planner(config, options);
+  Progress progress(options.progress, "embed", "sequences");
+  uint64_t done = 0;
+  Compute<Item> compute;
+  for (size_t i = 0; i < engines.size(); ++i)
+    compute.lanes.push_back([&engine = engines[i], &options](std::span<EmbedJob* const> jobs) {
+      embed_jobs(engine, options.layer, jobs);
+    });
+  compute.batch_tokens = engines.front().batch_tokens();
+  if (options.pool == Pool::none) compute.queued_results = 1;
+  run_pipeline<Item>(
+      compute,
+      [&](const std::function<void(Item)>& emit) {
+        read_sequences("embed", options.inputs, [&](const SequencePlace& place, const std::string& bases) {
+          emit(planner.plan(place, bases));
+        });
+      },
+      [&](Item& item) {
+        const std::vector<float> rows = rows_of(item);
+        check_values(item, rows, options.dtype);
+        writer->write(item.name, rows);
+        progress.update(++done, item.name);
+      });
+  progress.finish();
+  writer->close();
+}
+
+}  // namespace carbon

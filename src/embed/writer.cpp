@@ -1,0 +1,127 @@
+#include "src/embed/writer.hpp"
+
+#include <charconv>
+
+#include "src/base/error.hpp"
+#include "src/embed/array_file.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char kNpy[] = ".npy", kSafetensors[] = ".safetensors", kNames[] = ".names.tsv";
+
+EmbedOutput output_of(const EmbedOptions& options) {
+  if (options.type) return *options.type;
+  return options.output.ends_with(kNpy)           ? EmbedOutput::npy
+         : options.output.ends_with(kSafetensors) ? EmbedOutput::safetensors
+                                                  : EmbedOutput::tsv;
+}
+
+const char* suffix_of(EmbedOutput type) {
+  return type == EmbedOutput::npy ? kNpy : kSafetensors;
+}
+
+// The output path without its suffix.
+std::string stem_of(const EmbedOptions& options) {
+  std::string stem = options.output;
+  const std::string suffix = suffix_of(output_of(options));
+  if (stem.ends_with(suffix)) stem.resize(stem.size() - suffix.size());
+  return stem;
+}
+
+// A line a row: name, 6-mer where there is a row for each, values. Shortest digits that give the same float.
+class TableWriter final : public EmbedWriter {
+ public:
+  TableWriter(const EmbedOptions& options, size_t hidden)
+      : output_(options.output),
+        hidden_(hidden),
+        half_(options.dtype == DType::f16),
+        kmers_(options.pool == Pool::none) {
+    line_ = kmers_ ? "#name\tkmer" : "#name";
+    for (size_t i = 0; i < hidden; ++i) line_ += "\te" + std::to_string(i);
+    output_.write(line_ + "\n");
+  }
+
+  void write(const std::string& name, std::span<const float> rows) override {
+    for (size_t row = 0; row * hidden_ < rows.size(); ++row) {
+      line_ = name;
+      if (kmers_) line_ += '\t' + std::to_string(row);
+      for (const float value : rows.subspan(row * hidden_, hidden_)) {
+        line_ += '\t';
+        put(half_ ? half_to_float(float_to_half(value)) : value);
+      }
+      line_ += '\n';
+      output_.write(line_);
+    }
+  }
+
+  void close() override { output_.close(); }
+
+ private:
+  void put(float value) {
+    char text[32];
+    line_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
+
+  TextOutput output_;
+  size_t hidden_;
+  bool half_, kmers_;
+  std::string line_;
+};
+
+class MatrixWriter final : public EmbedWriter {
+ public:
+  MatrixWriter(const EmbedOptions& options, ArrayFormat format, size_t hidden)
+      : matrix_(stem_of(options) + suffix_of(output_of(options)), format, options.dtype, hidden),
+        names_(stem_of(options) + kNames),
+        hidden_(hidden) {
+    names_.write("#name\tfirst_row\trows\n");
+  }
+
+  void write(const std::string& name, std::span<const float> rows) override {
+    names_.write(name + "\t" + std::to_string(matrix_.rows()) + "\t" + std::to_string(rows.size() / hidden_) +
+                 "\n");
+    matrix_.append(rows);
+  }
+
+  // The matrix last: where it is there, its names are.
+  void close() override {
+    names_.finish();
+    matrix_.finish();
+    names_.commit();
+    matrix_.commit();
+  }
+
+ private:
+  ArrayFile matrix_;
+  TextOutput names_;
+  size_t hidden_;
+};
+
+}  // namespace
+
+void check_embed_output(const EmbedOptions& options) {
+  const EmbedOutput type = output_of(options);
+  if (type == EmbedOutput::tsv) return;
+  const std::string suffix = suffix_of(type), name = suffix.substr(1);
+  const std::string what = ": " + name + " output is a file whose beginning is written last; ";
+  const std::string stem = stem_of(options);
+  if (options.output == "-" || stem.empty() || stem.ends_with('/'))
+    throw Error("embed", "-O " + name + what + "name one with -o, or use -O tsv");
+  for (const std::string& path : {options.output, stem + suffix})
+    if (is_stream(path)) throw Error("embed", "-o " + path + what + "name a regular file, or use -O tsv");
+}
+
+std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size_t hidden) {
+  switch (output_of(options)) {
+    case EmbedOutput::npy:
+      return std::make_unique<MatrixWriter>(options, ArrayFormat::npy, hidden);
+    case EmbedOutput::safetensors:
+      return std::make_unique<MatrixWriter>(options, ArrayFormat::safetensors, hidden);
+    case EmbedOutput::tsv:
+      break;
+  }
+  return std::make_unique<TableWriter>(options, hidden);
+}
+
+}  // namespace carbon

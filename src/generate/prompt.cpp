@@ -1,0 +1,131 @@
+#include "src/generate/prompt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/error.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "generate";
+
+}  // namespace
+
+AllowedBases Prompt::allowed(size_t kmer) const {
+  AllowedBases out = kAllAllowed;
+  for (size_t j = 0; j < kKmerLength && kmer * kKmerLength + j < sets.size(); ++j)
+    out[j] = sets[kmer * kKmerLength + j];
+  return out;
+}
+
+size_t Prompt::last(size_t kmer) const {
+  return std::min<size_t>(kKmerLength, given + length - kmer * kKmerLength);
+}
+
+Constraints::Constraints(const GenerateOptions& options) : path_(options.constraint_file) {
+  const auto parse = [&](const std::string& text, const std::string& where) {
+    std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);
+    if (sets.size() > options.length)
+      throw Error(kFunction, where + ": a constraint of " + std::to_string(sets.size()) +
+                                 " bases is longer than the --length of " + std::to_string(options.length));
+    return sets;
+  };
+  if (!options.constraint.empty()) common_ = parse(options.constraint, "--constraint");
+  if (path_.empty()) return;
+  FastaReader reader(path_);
+  for (FastaRecord record; reader.next(record);) {
+    const std::string where = path_ + ", record " + record.name;
+    if (!by_name_.emplace(record.name, parse(record.sequence, where)).second)
+      throw Error(kFunction, where + ": the name is there twice; give one constraint for each prompt");
+  }
+  if (by_name_.size() == 1) {
+    common_ = std::move(by_name_.begin()->second);
+    by_name_.clear();
+  }
+}
+
+const std::vector<BaseSet>& Constraints::of(const std::string& name) const {
+  if (by_name_.empty()) return common_;
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end())
+    throw Error(kFunction,
+                path_ + " has no record " + name +
+                    "; add one (a single N leaves the prompt free), or give a file with one record "
+                    "for all prompts");
+  return found->second;
+}
+
+PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
+                             const GenerateOptions& options)
+    : layout_(model.layout),
+      draft_layout_(draft ? draft->layout : TokenLayout{}),
+      with_draft_(draft != nullptr),
+      max_positions_(model.max_positions),
+      length_(options.length),
+      prefix_(std::move(prefix)),
+      constraints_(options) {}
+
+Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::string_view whole) const {
+  Prompt prompt;
+  prompt.record = record;
+  prompt.name = name;
+  prompt.length = length_;
+  const auto context = [&](const TokenLayout& layout) {
+    std::vector<uint32_t> tokens = prefix_;
+    tokens.push_back(layout.dna_begin());
+    const std::vector<uint32_t> kmers = encode_kmers(whole, layout);
+    tokens.insert(tokens.end(), kmers.begin(), kmers.end());
+    return tokens;
+  };
+  prompt.context = context(layout_);
+  if (with_draft_) prompt.draft_context = context(draft_layout_);
+  return prompt;
+}
+
+Prompt PromptPlanner::plan_unconditional() const {
+  Prompt prompt = start(0, "unconditional", "");
+  prompt.sets = constraints_.of(prompt.name);
+  check_context(prompt);
+  return prompt;
+}
+
+Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
+  const std::string_view bases = fasta.sequence;
+  if (bases.empty())
+    throw Error(kFunction, "prompt " + fasta.name + " is empty; --unconditional starts without a prompt");
+  if (std::none_of(bases.begin(), bases.end(), [](char base) { return base_digit(base) >= 0; }))
+    throw Error(kFunction, "prompt " + fasta.name +
+                               " has no A, C, G or T; give it some, or use --unconditional instead");
+  const size_t given = bases.size() % kKmerLength;
+  Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
+  prompt.sequence = fasta.sequence;
+  prompt.given = given;
+  for (const char base : bases.substr(bases.size() - given)) {
+    const BaseSet set = iupac_bases(base);
+    prompt.sets.push_back(set == 0 ? kAnyBase : set);
+  }
+  const std::vector<BaseSet>& constraint = constraints_.of(fasta.name);
+  prompt.sets.insert(prompt.sets.end(), constraint.begin(), constraint.end());
+  check_context(prompt);
+  return prompt;
+}
+
+void PromptPlanner::check_context(const Prompt& prompt) const {
+  // The last new 6-mer is never an input.
+  if (prompt.context.size() + prompt.kmers() - 1 <= max_positions_) return;
+  const std::string what = "prompt " + prompt.name + " of " + std::to_string(prompt.sequence.size()) +
+                           " bp and " + std::to_string(length_) +
+                           " new bases do not fit the model's context of " + std::to_string(max_positions_) +
+                           " tokens; ";
+  if (prompt.context.size() <= max_positions_) {
+    const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.given;
+    throw Error(kFunction, what + "the largest --length that fits is " + std::to_string(largest));
+  }
+  const size_t tokens = prefix_.size() + 1;  // before the first 6-mer
+  const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;
+  throw Error(kFunction, what + "the longest prompt that fits has " +
+                             std::to_string(kKmerLength * kmers + kKmerLength - 1) + " bp");
+}
+
+}  // namespace carbon

@@ -1,0 +1,47 @@
+#include "src/sampling/joint.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace carbon {
+
+using ops::kBases;
+using ops::kKmers;
+
+Joint::Joint() : logits_(kKmers), sums_(ops::level_offset(kBases + 1)) {}
+
+bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed) {
+  float sum = 0;
+  for (const float z : logits) sum += z - z;  // NaN as soon as one is not finite
+  if (sum != 0.0f) return false;
+  std::copy(logits.begin(), logits.end(), logits_.begin());
+  if (allowed != kAllAllowed)
+    for (size_t v = 0; v < kKmers; ++v)
+      if (!allows(allowed, v)) logits_[v] = -std::numeric_limits<float>::infinity();
+  max_ = *std::max_element(logits_.begin(), logits_.end());
+
+  double* const weights = sums_.data() + ops::level_offset(kBases);
+  for (size_t v = 0; v < kKmers; ++v) weights[v] = ops::weight(logits_[v], max_);
+  for (size_t j = kBases; j-- > 0;) {
+    double* const shorter = sums_.data() + ops::level_offset(j);
+    const double* const longer = level(j + 1);
+    const size_t count = size_t{1} << 2 * j;
+    for (size_t i = 0; i < count; ++i) shorter[i] = ops::sum_of_four(longer + 4 * i);
+  }
+  return true;
+}
+
+void Joint::marginal(size_t j, double* out) const {
+  ops::marginal_weights(sums(), j, out);
+}
+
+double Joint::log_share(size_t kmer, size_t first, size_t last) const {
+  const ops::KmerGroup group(kmer, first, last);
+  float largest = logits_[kmer];
+  for (size_t i = 0; i < group.size(); ++i) largest = std::max(largest, logits_[group[i]]);
+  double sum = 0;
+  for (size_t i = 0; i < group.size(); ++i) sum += ops::weight(logits_[group[i]], largest);
+  return ops::log_share(largest, sum, max_, total());
+}
+
+}  // namespace carbon

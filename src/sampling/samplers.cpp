@@ -1,0 +1,103 @@
+#include "src/sampling/samplers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+namespace carbon {
+namespace {
+
+using ops::kBases;
+using ops::kKmers;
+using ops::kLetters;
+
+size_t race(std::span<const double> weights, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  ops::Race race;
+  for (uint32_t block = 0; block < kKmers / 4; ++block) {
+    const double* const four = weights.data() + size_t{4} * block;
+    if (four[0] == 0 && four[1] == 0 && four[2] == 0 && four[3] == 0) continue;
+    const PhiloxBlock bits = ops::noise(counter, options.seed, block);
+    for (uint32_t i = 0; i < 4; ++i) race.enter(four[i], uniform32(bits[i]), 4 * block + i);
+  }
+  return race.winner;
+}
+
+size_t draw_joint(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  if (options.greedy) {
+    const std::span<const float> z = joint.logits();
+    return static_cast<size_t>(std::max_element(z.begin(), z.end()) - z.begin());
+  }
+  if (options.temperature == 1 && options.top_k == 0 && options.top_p == 1)
+    return race(joint.weights(), options, counter);
+  std::array<double, kKmers> weights;
+  for (size_t v = 0; v < kKmers; ++v)
+    weights[v] = ops::weight(joint.logits()[v], joint.max_logit(), options.temperature);
+  keep_likeliest(weights, options.top_k, options.top_p);
+  return race(weights, options, counter);
+}
+
+using Marginals = std::array<double, ops::kMarginals>;
+
+Marginals marginals_of(const Joint& joint) {
+  Marginals marginals;
+  for (size_t j = 0; j < kBases; ++j) joint.marginal(j, marginals.data() + j * kLetters);
+  return marginals;
+}
+
+size_t draw_by_base(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  const auto keep = [&](double* weights) {
+    keep_likeliest({weights, kLetters}, options.top_k, options.top_p);
+  };
+  if (options.kind == SamplerKind::chain)
+    return ops::draw_bases(joint.sums(), nullptr, options, counter, keep);
+  return ops::draw_bases(joint.sums(), marginals_of(joint).data(), options, counter, keep);
+}
+
+}  // namespace
+
+size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
+  return options.kind == SamplerKind::kmer ? draw_joint(joint, options, counter)
+                                           : draw_by_base(joint, options, counter);
+}
+
+ops::DrawCounter draw_counter(const DrawPlace& place) {
+  // The upper half of the record number shares a word with the number of a block, which needs 11 bits of it.
+  return {static_cast<uint32_t>(place.record >> 32) << 11, place.position, place.sample,
+          static_cast<uint32_t>(place.record)};
+}
+
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
+                            const SamplerOptions& options) {
+  if (!joint.assign(logits, draw.allowed)) return {};
+  const size_t kmer = draw_kmer(joint, options, draw.counter);
+  return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};
+}
+
+double log_probability(const Joint& joint, SamplerKind kind, size_t kmer, size_t first, size_t last) {
+  if (kind != SamplerKind::marginal) return joint.log_share(kmer, first, last);
+  return ops::log_marginals(marginals_of(joint).data(), joint.total(), kmer, first, last);
+}
+
+void keep_likeliest(std::span<double> weights, size_t top_k, double top_p) {
+  const size_t n = weights.size();
+  const size_t kept = top_k == 0 ? n : std::min(top_k, n);
+  if (kept == n && top_p >= 1) return;
+  std::vector<uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
+  };
+  const auto end = order.begin() + static_cast<ptrdiff_t>(kept);
+  if (end != order.end()) std::nth_element(order.begin(), end, order.end(), before);
+  size_t last = kept;
+  if (top_p < 1) {
+    std::sort(order.begin(), end, before);
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < kept; ++i) total += weights[order[i]];
+    for (last = 0; last < kept && sum < top_p * total; ++last) sum += weights[order[last]];
+  }
+  for (size_t i = last; i < n; ++i) weights[order[i]] = 0;
+}
+
+}  // namespace carbon

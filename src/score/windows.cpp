@@ -1,0 +1,26 @@
+#include "src/score/windows.hpp"
+
+#include <algorithm>
+
+namespace carbon {
+
+std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t stride) {
+  std::vector<SlidingWindow> windows;
+  size_t covered = 0;
+  for (size_t begin = 0; covered < length; begin += stride) {
+    const size_t end = std::min(begin + window, length);
+    windows.push_back({begin, covered, end});
+    covered = end;
+  }
+  return windows;
+}
+
+size_t default_window(size_t max_positions) {
+  return max_positions > 2 ? std::min(kMaxDefaultWindow, 6 * (max_positions - 2)) : 6;
+}
+
+size_t default_stride(size_t window) {
+  return std::max<size_t>(6, 6 * (window / 12));
+}
+
+}  // namespace carbon

@@ -1,0 +1,38 @@
+// What is read off hidden rows: FNS marginals, 6-mer logits, full-vocabulary token log-probabilities.
+//
+// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (carbon_model 3.1); the
+// rest of the vocabulary is touched only by token_logprob. The head's product has the class of its rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/transformer/decoder.hpp"
+
+namespace carbon {
+
+class Head {
+ public:
+  /// The checkpoint must outlive the head.
+  Head(ops::Backend& backend, const Checkpoint& checkpoint);
+
+  /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
+  /// NaN in a row whose logits are not finite.
+  void marginals(const HiddenRows& rows, double* out);
+  /// out [count, 4096] in 6-mer order.
+  void kmer_logits(const HiddenRows& rows, float* out);
+  /// The same into device memory.
+  void kmer_logits_on_device(const HiddenRows& rows, float* out);
+  /// out[i] = ln softmax over the full vocabulary at targets[i]; NaN where a logit is not finite.
+  void token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
+
+ private:
+  ops::Backend& backend_;
+  TensorView matrix_;  // [vocab, hidden]
+  std::unique_ptr<ops::Weight> kmers_;
+  std::vector<std::unique_ptr<ops::Weight>> slices_;  // the whole vocabulary, made when first asked for
+};
+
+}  // namespace carbon

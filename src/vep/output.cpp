@@ -1,0 +1,92 @@
+#include "src/vep/output.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/error.hpp"
+#include "src/genome/output.hpp"
+
+namespace carbon {
+namespace {
+
+class VcfSiteOutput final : public SiteOutput {
+ public:
+  VcfSiteOutput(const VcfReader& reader, const VcfWriterOptions& options, const TagNames& tags)
+      : tags_(tags), writer_(reader, options) {}
+
+  void write(VcfRecord& record, const SiteScores& scores) override {
+    if (!scores.centered.empty()) writer_.set_floats(record, tags_.llr, scores.centered);
+    if (!scores.next_token.empty()) writer_.set_floats(record, tags_.nt, scores.next_token);
+    const bool any_flag = std::any_of(scores.flags.begin(), scores.flags.end(),
+                                      [](const std::string& flag) { return !flag.empty(); });
+    if (any_flag) writer_.set_strings(record, tags_.flag, scores.flags);
+    writer_.write(record);
+  }
+
+  void flush() override { writer_.flush(); }
+  void close() override { writer_.close(); }
+
+ private:
+  TagNames tags_;
+  VcfWriter writer_;
+};
+
+/// Lines that `tabix -s1 -b2 -e2` indexes when the records are sorted: '#' begins all others.
+class TableSiteOutput final : public SiteOutput {
+ public:
+  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.exclusive) {
+    for (const std::string& line : options.header_lines) output_.write(line + "\n");
+    std::string names = "#CHROM\tPOS\tID\tREF\tALT";
+    for (const InfoTag& tag : options.tags) {
+      names += "\t" + tag.id;
+      without_alts_ += "\t.";
+    }
+    output_.write(names + "\n");
+    without_alts_ = "." + without_alts_ + "\n";
+  }
+
+  void write(VcfRecord& record, const SiteScores& scores) override {
+    text_.clear();
+    const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
+                             "\t" + record.ref() + "\t";
+    if (record.alts().empty()) text_ += site + without_alts_;
+    for (size_t i = 0; i < record.alts().size(); ++i) {
+      text_ += site;
+      text_ += record.alts()[i];
+      if (!scores.centered.empty()) put(scores.centered[i]);
+      if (!scores.next_token.empty()) put(scores.next_token[i]);
+      text_ += '\t';
+      text_ += scores.flags[i].empty() ? "." : scores.flags[i];
+      text_ += '\n';
+    }
+    output_.write(text_);
+  }
+
+  void flush() override { output_.flush(); }
+  void close() override { output_.close(); }
+
+ private:
+  void put(float value) {
+    text_ += '\t';
+    if (std::isnan(value)) {
+      text_ += '.';
+    } else {
+      append_vcf_float(value, text_);
+    }
+  }
+
+  TextOutput output_;
+  std::string without_alts_, text_;
+};
+
+}  // namespace
+
+std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
+                                             const TagNames& tags) {
+  if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options, tags);
+  if (options.level >= 0)
+    throw Error("vep", "a table has no compression level; leave the digit of -O out (.tsv.gz is compressed)");
+  return std::make_unique<TableSiteOutput>(options);
+}
+
+}  // namespace carbon

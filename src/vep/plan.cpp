@@ -1,0 +1,113 @@
+#include "src/vep/plan.hpp"
+
+#include <algorithm>
+
+#include "src/marginals/base_scores.hpp"
+
+namespace carbon {
+namespace {
+
+// <dna> and 6-mers [0, n - 1): row i then predicts 6-mer i, the last one included.
+std::vector<uint32_t> window_tokens(const std::vector<uint32_t>& kmers, const TokenLayout& layout) {
+  std::vector<uint32_t> tokens{layout.dna_begin()};
+  tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
+  return tokens;
+}
+
+const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
+  return cached && !cached->llr ? &cached->key : nullptr;
+}
+
+}  // namespace
+
+CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
+                           const ReferenceSlice& slice, int64_t window, Strand strand,
+                           const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
+    : windows_(centered_windows(pos, ref, alts, slice, window, strand)), job_(jobs.size()) {
+  ScoreJob job;
+  bool any = false;
+  for (const std::string& alternative : windows_.alternatives) {
+    Allele& allele = alleles_.emplace_back();
+    const auto [a, r] = std::mismatch(alternative.begin(), alternative.end(), windows_.reference.begin());
+    if (a == alternative.end()) continue;
+    allele.differs = true;
+    if (cache)
+      allele.cached =
+          cache->look_up("centered", strand,
+                         {std::string_view(windows_.reference).substr(0, alternative.size()), alternative});
+    if (allele.cached && allele.cached->llr) continue;
+    allele.diverge = static_cast<size_t>(a - alternative.begin()) / kKmerLength;
+    first_row_ = any ? std::min(first_row_, allele.diverge) : allele.diverge;
+    any = true;
+    const std::vector<uint32_t> kmers = encode_kmers(alternative, layout);
+    // Inputs up to and including 6-mer diverge - 1 are the reference's; its row `diverge` serves both.
+    if (allele.diverge + 1 < kmers.size()) {
+      allele.has_suffix = true;
+      allele.suffix = job.suffixes.size();
+      job.suffixes.push_back(
+          {allele.diverge + 1, {kmers.begin() + static_cast<ptrdiff_t>(allele.diverge), kmers.end() - 1}});
+    }
+  }
+  if (!any) return;
+  job.tokens = window_tokens(encode_kmers(windows_.reference, layout), layout);
+  job.want_begin = first_row_;
+  jobs.push_back(std::move(job));
+}
+
+double CenteredPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
+  const Allele& allele = alleles_[i];
+  if (!allele.differs) return 0;
+  if (allele.cached && allele.cached->llr) return *allele.cached->llr;
+  const ScoreJob& job = jobs[job_];
+  const std::string& alternative = windows_.alternatives[i];
+  const size_t end = alternative.size(), shared_end = std::min(end, (allele.diverge + 1) * kKmerLength);
+  const auto from_diverge = std::span(job.rows).subspan((allele.diverge - first_row_) * ops::kMarginals);
+  std::vector<double> ref_logps, alt_logps;
+  append_base_logprobs(windows_.reference, allele.diverge, end, from_diverge, ref_logps);
+  append_base_logprobs(alternative, allele.diverge, shared_end, from_diverge, alt_logps);
+  if (allele.has_suffix)
+    append_base_logprobs(alternative, allele.diverge + 1, end, job.suffix_rows[allele.suffix], alt_logps);
+  return log_likelihood_ratio(alt_logps, ref_logps);
+}
+
+const ScoreKey* CenteredPlan::missing(size_t i) const {
+  return key_if_missing(alleles_[i].cached);
+}
+
+NextTokenPlan::NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
+                             const ReferenceSlice& slice, int64_t context, Strand strand,
+                             const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
+    : strand_(strand), ref_digit_(digit(ref)), job_(jobs.size()) {
+  const std::string bases = next_token_context(pos, slice, context, strand);
+  bool all_known = true;
+  for (const std::string& alt : alts) {
+    Allele& allele = alleles_.emplace_back();
+    allele.digit = digit(alt);
+    if (cache) allele.cached = cache->look_up("next-token", strand, {bases, ref, alt});
+    all_known &= allele.cached && allele.cached->llr;
+  }
+  if (all_known) return;
+  ScoreJob job;
+  job.tokens.push_back(layout.dna_begin());
+  const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
+  job.tokens.insert(job.tokens.end(), kmers.begin(), kmers.end());
+  job.want_begin = job.tokens.size() - 1;
+  jobs.push_back(std::move(job));
+}
+
+int NextTokenPlan::digit(const std::string& base) const {
+  return strand_ == Strand::forward ? base_digit(base[0]) : complement_digit(base_digit(base[0]));
+}
+
+double NextTokenPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
+  const Allele& allele = alleles_[i];
+  if (allele.cached && allele.cached->llr) return *allele.cached->llr;
+  const double* row = jobs[job_].rows.data();
+  return row[allele.digit] - row[ref_digit_];
+}
+
+const ScoreKey* NextTokenPlan::missing(size_t i) const {
+  return key_if_missing(alleles_[i].cached);
+}
+
+}  // namespace carbon

@@ -1,0 +1,237 @@
+#include "src/vep/score_cache.hpp"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "src/base/error.hpp"
+#include "src/base/files.hpp"
+#include "src/genome/partial_files.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr uint32_t kApplicationId = 0x43617243;  // "CarC", in the header of the file
+constexpr uint32_t kVersion = 1;                 // of the table and of what goes into a key
+constexpr size_t kTransaction = 1024;            // entries
+constexpr int kBusyMilliseconds = 60000;         // for which another process may hold the file
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error("score_cache", what);
+}
+
+[[noreturn]] void fail_damaged(const std::string& path, const std::string& why) {
+  fail(path + ": the score cache is damaged (" + why + "); remove it, or name another file with --cache");
+}
+
+// A path as SQLite takes it literally: not ":memory:" and not a URI.
+std::string literal(const std::string& path) {
+  return path.starts_with('/') ? path : "./" + path;
+}
+
+uint32_t big_endian(const char* bytes) {
+  uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// Asked of the bytes, before SQLite sees the file: it would replay the journal of a foreign database.
+void check_header(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    fail(path + ": cannot open the score cache: " + std::strerror(errno));
+  const std::string advice = "; it is left as it is: name another file with --cache";
+  if (!S_ISREG(status.st_mode)) fail(path + ": not a regular file, so not a score cache" + advice);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(path + ": cannot open the score cache: " + std::strerror(errno));
+  char header[100] = {};  // https://www.sqlite.org/fileformat.html, 1.3
+  in.read(header, sizeof header);
+  if (in.gcount() < static_cast<std::streamsize>(sizeof header) ||
+      std::memcmp(header, "SQLite format 3", 16) != 0 || big_endian(header + 68) != kApplicationId)
+    fail(path + ": not a score cache of carbon" + advice);
+  if (const uint32_t version = big_endian(header + 60); version != kVersion)
+    fail(path + ": a score cache of layout " + std::to_string(version) + ", but this carbon uses layout " +
+         std::to_string(kVersion) + advice);
+}
+
+// Guards the value in the file as SQLite itself does not.
+int64_t checksum(const ScoreKey& key, int64_t bits) {
+  const uLong of_key = ::crc32(0, key.data(), static_cast<uInt>(key.size()));
+  return static_cast<int64_t>(::crc32(of_key, reinterpret_cast<const Bytef*>(&bits), sizeof bits));
+}
+
+}  // namespace
+
+class ScoreCache::Connection {
+ public:
+  /// `name`: what messages call the file.
+  Connection(const std::string& path, const std::string& name) : name_(name) {
+    sqlite3* handle = nullptr;
+    const int code =
+        sqlite3_open_v2(literal(path).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    db_.reset(handle);
+    check(code, "open");
+    if (sqlite3_db_readonly(handle, "main") == 1)
+      fail(name + ": the score cache is read-only; make it writable, or name another file with --cache");
+    sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  }
+
+  void run(const char* sql) { check(sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr), "write"); }
+
+  void prepare(const char* sql) {
+    sqlite3_stmt* statement = nullptr;
+    const int code = sqlite3_prepare_v2(db_.get(), sql, -1, &statement, nullptr);
+    statement_.reset(statement);
+    // The layout is the header's, so a table that is not there is damage.
+    if (code == SQLITE_ERROR) fail_damaged(name_, sqlite3_errmsg(db_.get()));
+    check(code, "read");
+  }
+
+  void bind(int column, const ScoreKey& key) {
+    sqlite3_bind_blob(statement_.get(), column, key.data(), static_cast<int>(key.size()), SQLITE_STATIC);
+  }
+  void bind(int column, int64_t value) { sqlite3_bind_int64(statement_.get(), column, value); }
+
+  /// Runs the prepared statement; true if it has a row. reset() before it runs again.
+  bool step(const char* doing) {
+    const int code = sqlite3_step(statement_.get());
+    if (code != SQLITE_ROW && code != SQLITE_DONE) check(code, doing);
+    return code == SQLITE_ROW;
+  }
+  void reset() { sqlite3_reset(statement_.get()); }
+
+  int64_t integer(int column) {
+    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER) fail_damaged(name_, "not a number");
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+  std::string text(int column) {
+    const unsigned char* bytes = sqlite3_column_text(statement_.get(), column);
+    return bytes ? reinterpret_cast<const char*>(bytes) : "";
+  }
+
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Release {
+    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+
+  void check(int code, const char* doing) const {
+    if (code == SQLITE_OK) return;
+    const int kind = code & 0xff;
+    const std::string why = db_ ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code);
+    if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) fail_damaged(name_, why);
+    std::string what = name_ + ": cannot " + doing + " the score cache: " + why;
+    if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) {
+      if (const int number = db_ ? sqlite3_system_errno(db_.get()) : 0; number != 0)
+        what += std::string(" (") + std::strerror(number) + ")";
+      what += "; see that its directory can be written and its disk has room";
+    } else if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
+      what += "; another process holds it";
+    } else if (kind == SQLITE_READONLY) {
+      what += "; make it writable, or name another file with --cache";
+    }
+    fail(what);
+  }
+
+  std::string name_;
+  std::unique_ptr<sqlite3, Release> db_;
+  std::unique_ptr<sqlite3_stmt, Release> statement_;  // after db_: it goes first
+};
+
+namespace {
+
+[[noreturn]] void fail_to_make(const std::string& path, int error) {
+  fail(path + ": cannot make the score cache: " + std::strerror(error));
+}
+
+}  // namespace
+
+ScoreCache::ScoreCache(const std::string& path, std::string identity) : identity_(std::move(identity)) {
+  if (!path_exists(path)) {
+    // Made under another name and linked when whole, so that of many processes that start at once each finds
+    // a complete file and all find the same.
+    int error = 0;
+    const auto partial = PartialFile::create(path, std::nullopt, error);
+    if (!partial) fail_to_make(path, error);
+    Connection(partial->path(), path)
+        .run(("PRAGMA application_id=" + std::to_string(kApplicationId) +
+              ";PRAGMA user_version=" + std::to_string(kVersion) +
+              ";CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT "
+              "NULL)"
+              " WITHOUT ROWID;PRAGMA journal_mode=WAL")
+                 .c_str());
+    // The log of a cache that was removed would be played into the new one. (Another process makes its log
+    // after its file.)
+    if (path_exists(path + "-wal") && !path_exists(path))
+      fail(path + "-wal is left over from a score cache that is gone; remove it");
+    if (::link(partial->path().c_str(), path.c_str()) != 0 && errno != EEXIST) fail_to_make(path, errno);
+  }
+  check_header(path);
+  reader_ = std::make_unique<Connection>(path, path);
+  reader_->prepare("PRAGMA quick_check(1)");
+  if (!reader_->step("read") || reader_->text(0) != "ok") {
+    const std::string lines = reader_->text(0);
+    fail_damaged(path, lines.substr(lines.rfind('\n') + 1));
+  }
+  reader_->prepare("SELECT llr, guard FROM score WHERE key = ?");
+  writer_ = std::make_unique<Connection>(path, path);
+  writer_->run("PRAGMA synchronous=NORMAL");  // a power cut may lose the last entries, not the file
+  writer_->prepare("INSERT OR IGNORE INTO score(key, llr, guard) VALUES(?, ?, ?)");
+}
+
+ScoreCache::~ScoreCache() = default;
+
+ScoreKey ScoreCache::key(std::string_view recipe, Strand strand,
+                         std::initializer_list<std::string_view> sequences) const {
+  std::string text = "carbon score " + std::to_string(kVersion) + "\n" + identity_ + "\n";
+  text.append(recipe).append(strand == Strand::forward ? "\n+\n" : "\n-\n");
+  for (const std::string_view sequence : sequences)
+    text.append(std::to_string(sequence.size())).append("\n").append(sequence);
+  return sha256_bytes(text);
+}
+
+CachedScore ScoreCache::look_up(std::string_view recipe, Strand strand,
+                                std::initializer_list<std::string_view> sequences) {
+  CachedScore out{key(recipe, strand, sequences), std::nullopt};
+  ++looked_up_;
+  reader_->bind(1, out.key);
+  if (reader_->step("read")) {
+    const int64_t bits = reader_->integer(0);
+    if (reader_->integer(1) != checksum(out.key, bits))
+      fail_damaged(reader_->name(), "a value does not match its checksum");
+    out.llr = std::bit_cast<double>(bits);
+    ++found_;
+  }
+  reader_->reset();
+  return out;
+}
+
+void ScoreCache::insert(const ScoreKey& key, double llr) {
+  pending_.emplace_back(key, llr);
+  if (pending_.size() == kTransaction) flush();
+}
+
+void ScoreCache::flush() {
+  if (pending_.empty()) return;
+  writer_->run("BEGIN IMMEDIATE");
+  for (const auto& [key, llr] : pending_) {
+    const auto bits = std::bit_cast<int64_t>(llr);
+    writer_->bind(1, key);
+    writer_->bind(2, bits);
+    writer_->bind(3, checksum(key, bits));
+    writer_->step("write");
+    writer_->reset();
+  }
+  writer_->run("COMMIT");
+  pending_.clear();
+}
+
+}  // namespace carbon
