@@ -1,5 +1,5 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
-# defaults below.
+# defaults below. GNU make 4.2 or newer.
 #
 #   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make check      every test that needs no GPU; last line "N passed, N failed"
@@ -12,7 +12,7 @@
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
 #                   the shells' completion; make uninstall removes what it has installed
-#   make lint       formatting of the sources, syntax of the man pages
+#   make lint       formatting of the sources, directions of their includes, syntax of the man pages
 #   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
@@ -83,6 +83,7 @@ lib_sources  := $(filter-out src/cli/main.cpp,$(wildcard src/*.cpp src/*/*.cpp t
 unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
+tool_objects := $(BUILD)/src/cli/main.o $(BUILD)/test/tools/make_checkpoint.o
 plugin_names := $(patsubst plugins/%.cpp,%,$(wildcard plugins/*.cpp))
 plugins      := $(plugin_names:%=$(BUILD)/plugins/%.so)
 cuda_sources := $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu)
@@ -91,9 +92,10 @@ CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 # The same sources for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
 emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp,$(cuda_sources)) \
                       $(wildcard test/cuda_emulation/*.cpp))
-gpu_checks   := $(wildcard test/gpu/*.cpp)
-gpu_bench    := $(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp))
-emulated_bench := $(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp))
+emulated_checks := $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard test/gpu/*.cpp) test/cuda_emulation/planted.cu)
+emulated_bench  := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp)))
+check_objects   := $(patsubst %,$(BUILD)/cuda/%.o,$(wildcard test/gpu/*.cpp))
+bench_objects   := $(patsubst %,$(BUILD)/cuda/%.o,$(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp)))
 
 # A program with sanitizers stays in its build folder, and so do its plugins.
 all: $(if $(SANITIZE),$(BUILD)/carbon $(plugins),carbon $(CUDA_LIBRARY) $(plugin_names:%=plugins/%.so))
@@ -103,28 +105,37 @@ carbon carbon-cuda.so: %: $(BUILD)/%
 plugins/%.so: $(BUILD)/plugins/%.so
 	cp -f $< $@.tmp && mv -f $@.tmp $@
 
+# A command whose target depends on a stamp runs again when its text changes (the last rule of this file writes stamps).
+# The variable that the stamp is named for therefore holds the whole command, except what names the one file.
+depfiles = -MMD -MP
+compile  = $(CXX) $(all_cppflags) $(all_cxxflags) $(depfiles) -c
+$(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(compile) $(file_flags) -o $@ $<
+
 # Each instruction set's kernels are one file, compiled for it alone; they include no standard inline functions, so
 # nothing compiled for a newer CPU can leak into the rest of the program.
-$(BUILD)/kernels/cpu/isa_generic.o:     file_flags = -O3
-$(BUILD)/kernels/cpu/isa_avx2.o:        file_flags = -O3 -mavx2 -mfma -mf16c
-$(BUILD)/kernels/cpu/isa_avx512.o:      file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
-$(BUILD)/kernels/cpu/isa_avx512_bf16.o: file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
-# Code that runs for milliseconds and takes long to compile. (private: the stamps below are not to inherit it.)
-$(BUILD)/src/cli/%.o $(BUILD)/test/unit/%.o $(BUILD)/test/tools/%.o: private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
+isa_generic.file_flags     = -O3
+isa_avx2.file_flags        = -O3 -mavx2 -mfma -mf16c
+isa_avx512.file_flags      = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
+isa_avx512_bf16.file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
+$(BUILD)/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
+$(filter $(BUILD)/kernels/cpu/isa_%,$(lib_objects)): $(BUILD)/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
+# This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
+quick       := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
+quick_flags  = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
+$(quick): file_flags = $(quick_flags)
+$(filter $(quick),$(lib_objects) $(unit_objects) $(tool_objects)): $(BUILD)/quick_flags.stamp
 # Where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
 install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
 $(BUILD)/src/base/installed.o: file_flags = $(install_dirs)
 $(BUILD)/src/base/installed.o: $(BUILD)/install_dirs.stamp
 
-$(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
-	@mkdir -p $(@D)
-	$(CXX) $(all_cppflags) $(all_cxxflags) $(file_flags) -MMD -MP -c -o $@ $<
-
 # A plugin is one file and sees of the program only carbon_plugin.h.
-$(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/flags.stamp | $(BUILD)/version.h
+compile_plugin = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -shared -fvisibility=hidden $(depfiles) $(LDFLAGS)
+$(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/compile_plugin.stamp | $(BUILD)/version.h
 	@mkdir -p $(@D)
-	$(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -shared -fvisibility=hidden -MMD -MP -MF $(@:.so=.d) \
-	    $(LDFLAGS) -o $@ $<
+	$(compile_plugin) -MF $(@:.so=.d) -o $@ $<
 
 $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
@@ -132,86 +143,86 @@ $(BUILD)/version.h: VERSION
 
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
-                          $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION
+                          $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION $(BUILD)/CXX.stamp
 	@mkdir -p $(@D)
-	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' "$$(cat $^ | cksum | cut -d' ' -f1)" \
-	    "$$($(CXX) -dumpfullversion)" > $@
+	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' \
+	    "$$(cat $(filter-out %.stamp,$^) | cksum | cut -d' ' -f1)" "$$($(CXX) -dumpfullversion)" > $@
 
-# What objects depend on besides files; a stamp changes only with its text.
-$(BUILD)/flags.stamp:   stamp_text = $(CXX) $(all_cppflags) $(all_cxxflags)
-$(BUILD)/install_dirs.stamp: stamp_text = $(install_dirs)
-$(BUILD)/cuda.stamp: stamp_text = $(WITH_CUDA) $(CUDA_ARCH) $(NVCCFLAGS)
-$(BUILD)/%.stamp: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(stamp_text))' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+# When a source is gone, no object is newer than the archive that still holds its object, but the stamp is.
+archive = $(AR) rcs $(BUILD)/libcarbon.a $(lib_objects)
+$(BUILD)/libcarbon.a: $(lib_objects) $(BUILD)/archive.stamp
+	rm -f $@ && $(archive)
 
-$(BUILD)/libcarbon.a: $(lib_objects)
-	rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/carbon: $(BUILD)/src/cli/main.o $(BUILD)/libcarbon.a
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
-
-$(BUILD)/unit: $(unit_objects) $(BUILD)/libcarbon.a
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ $(all_libs)
-
+# NAME.link links NAME. The rule below the CUDA backend takes the objects and archives of the command for its
+# prerequisites, with its stamp.
+link                 = $(CXX) $(all_cxxflags) $(LDFLAGS)
+carbon.link          = $(link) $(BUILD)/src/cli/main.o $(BUILD)/libcarbon.a $(all_libs)
+unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs)
 # Checkpoints for tests: every weight is a hash of (tensor name, index).
-$(BUILD)/make_checkpoint: $(BUILD)/test/tools/make_checkpoint.o
-	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^
+make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 
 # The CUDA backend. -fmad=false for the reason of -ffp-contract=off above; --expt-relaxed-constexpr for what device code
 # shares with the host (kernels/draw_math.hpp). Only what the program looks up is visible.
 newest_arch = $(lastword $(CUDA_ARCH))
 nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
               -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
-$(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/cuda.stamp $(BUILD)/flags.stamp
+compile_nvcc = $(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
+               $(cuda_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(depfiles) -c
+$(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	@mkdir -p $(@D)
-	$(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
-	    $(cuda_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -MMD -MP -MF $@.d -c -o $@ $<
-$(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/cuda.stamp $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
+	$(compile_nvcc) -MF $@.d -o $@ $<
+compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
+$(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
-	$(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden -MMD -MP -MF $@.d -c -o $@ $<
+	$(compile_cuda) -MF $@.d -o $@ $<
 
 cuda_libs = -L$(WITH_CUDA)/lib64 -Wl,-rpath,$(WITH_CUDA)/lib64 -lcublasLt -lcudart_static -ldl -lrt -lpthread
-$(BUILD)/carbon-cuda.so: $(cuda_objects)
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -Wl,--no-undefined -o $@ $^ $(cuda_libs)
+carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
 
 # Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP
 # comes along, as few machines have it; the C++ library does not, as the static one may want a newer C library than the
 # machine's.
-portable_flags = -Wl,--as-needed
+link_portable  = $(CXX) $(all_cxxflags) -Wl,--as-needed $(LDFLAGS)
 portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lgomp -Wl,--pop-state
 bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
 check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
-$(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/flags.stamp
+check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)
+bench_gpu.link = $(link_portable) $(bench_objects) $(cuda_objects) $(bench_libs) $(cuda_libs) $(portable_libs)
+compile_portable = $(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) $(depfiles) -c
+$(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/compile_portable.stamp
 	@mkdir -p $(@D)
-	$(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) -MMD -MP -c -o $@ $<
-$(BUILD)/check_gpu: $(gpu_checks:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(check_libs)
-	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) $(portable_libs)
-$(BUILD)/bench_gpu: $(gpu_bench:%=$(BUILD)/cuda/%.o) $(cuda_objects) $(bench_libs)
-	$(CXX) $(all_cxxflags) $(portable_flags) $(LDFLAGS) -o $@ $^ $(cuda_libs) $(portable_libs)
+	$(compile_portable) -o $@ $<
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
                     -DCARBON_CUDA_ARCH='"75 80 90"' $(if $(SANITIZE),,-DCARBON_EMULATION_WATCHES=1)
+compile_emulated = $(CXX) $(emulated_cppflags) $(all_cxxflags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC \
+                   -fvisibility=hidden $(depfiles) -c -x c++
 # A call for every access of a kernel to memory (test/cuda_emulation/hooks.cpp), unless a sanitizer is to have them.
-$(BUILD)/emulated/%.cu.o: watch_flags = $(if $(SANITIZE),,-fsanitize=thread,alignment -fno-sanitize-recover=all)
-$(BUILD)/emulated/%.o: % $(BUILD)/flags.stamp | $(BUILD)/backend_stamp.h
+watch_flags      = $(if $(SANITIZE),,-fsanitize=thread,alignment -fno-sanitize-recover=all)
+compile_watched  = $(compile_emulated) $(watch_flags)
+$(BUILD)/emulated/%.cu.o: %.cu $(BUILD)/compile_watched.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
-	$(CXX) $(emulated_cppflags) $(all_cxxflags) $(watch_flags) -U_FORTIFY_SOURCE -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
-	    -MMD -MP -MF $@.d -c -o $@ -x c++ $<
-$(BUILD)/check_emulated: $(gpu_checks:%=$(BUILD)/emulated/%.o) $(BUILD)/emulated/test/cuda_emulation/planted.cu.o \
-    $(emulated_objects) $(check_libs)
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
-$(BUILD)/emulated/bench_gpu: $(emulated_bench:%=$(BUILD)/emulated/%.o) $(emulated_objects) $(bench_libs)
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -o $@ $^ -lcrypto
+	$(compile_watched) -MF $@.d -o $@ $<
+$(BUILD)/emulated/%.cpp.o: %.cpp $(BUILD)/compile_emulated.stamp | $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(compile_emulated) -MF $@.d -o $@ $<
+check_emulated.link          = $(link) $(emulated_checks) $(emulated_objects) $(check_libs) -lcrypto
+emulated/bench_gpu.link      = $(link) $(emulated_bench) $(emulated_objects) $(bench_libs) -lcrypto
+emulated/carbon-cuda.so.link = $(link) -shared $(emulated_objects)
+
+linked := carbon unit make_checkpoint carbon-cuda.so check_gpu bench_gpu check_emulated \
+          $(addprefix emulated/,bench_gpu carbon-cuda.so)
+$(foreach p,$(linked),$(eval $(BUILD)/$p: $(filter $(BUILD)/%.o $(BUILD)/%.a,$($p.link)) $(BUILD)/$p.link.stamp))
+$(linked:%=$(BUILD)/%): $(BUILD)/%:
+	$($*.link) -o $@
+
 # A folder of its own, with a program beside a library that says it has GPUs, for the tests of commands.
-$(BUILD)/emulated/carbon-cuda.so: $(emulated_objects)
-	$(CXX) $(all_cxxflags) $(LDFLAGS) -shared -o $@ $^
 $(BUILD)/emulated/carbon: $(BUILD)/carbon | $(BUILD)/emulated/carbon-cuda.so
 	cp -f $< $@.tmp && mv -f $@.tmp $@
 
--include $(addsuffix .d,$(cuda_objects) $(emulated_objects) $(patsubst %,$(BUILD)/cuda/%.o,$(gpu_checks) $(gpu_bench)) \
-    $(patsubst %,$(BUILD)/emulated/%.o,$(gpu_checks) $(emulated_bench) test/cuda_emulation/planted.cu))
--include $(plugins:.so=.d) $(lib_objects:.o=.d) $(unit_objects:.o=.d) $(BUILD)/src/cli/main.d $(BUILD)/test/tools/make_checkpoint.d
+-include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects) \
+    $(emulated_objects) $(emulated_checks) $(emulated_bench))
+-include $(plugins:.so=.d) $(patsubst %.o,%.d,$(lib_objects) $(unit_objects) $(tool_objects) $(BUILD)/portable/cpu_onednn.o)
 
 check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
@@ -270,6 +281,7 @@ dist:
 
 lint:
 	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+	$(or $(PYTHON),python3) test/check_includes.py
 	mandoc -Tlint -W warning man/*.[15]
 
 clean:
@@ -280,3 +292,16 @@ distclean: clean
 
 .PHONY: all check test check-isa check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:
+
+# NAME.stamp holds the text of the variable NAME and is written when that differs, so that what depends on it is made anew;
+# neither a change of this file nor `make -n` writes it. They are named here one by one because make takes files that only
+# pattern rules mention for intermediate ones. A target's own name ($*) is known only to a second expansion, which is for
+# all rules that follow: this one is the last.
+stamps = CXX compile compile_plugin compile_portable compile_nvcc compile_cuda compile_emulated compile_watched \
+         quick_flags install_dirs archive $(linked:%=%.link) \
+         $(patsubst kernels/cpu/%.cpp,%.file_flags,$(wildcard kernels/cpu/isa_*.cpp))
+same   = $(and $(findstring <$1>,<$2>),$(findstring <$2>,<$1>))
+.SECONDEXPANSION:
+$(stamps:%=$(BUILD)/%.stamp): $(BUILD)/%.stamp: $$(if $$(call same,$$($$*),$$(file <$$@)),,FORCE)
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$($*))' > $@

@@ -1,4 +1,4 @@
-// What arguments of a backend must be like, whatever the backend.
+// Checks of the arguments of a backend, for all backends.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace carbon::ops {
 
-/// `object` as the backend's own kind of it. Throws Error with `otherwise` when it is another's.
+/// Casts `object` to this backend's type. Throws Error(function, otherwise) if it belongs to another backend.
 template <class Own, class Object>
 Own& own_as(Object& object, const char* function, const char* otherwise) {
   auto* const own = dynamic_cast<Own*>(&object);
@@ -18,7 +18,8 @@ Own& own_as(Object& object, const char* function, const char* otherwise) {
   return *own;
 }
 
-/// A KV store as the backend's own, of its data type.
+/// Casts a KV store to this backend's type. Throws Error if it belongs to another backend or has another type
+/// of elements.
 template <class Store>
 Store& own_store(KvStore& kv, DType type) {
   constexpr const char* kForeign = "the KV store belongs to another backend";
@@ -27,19 +28,20 @@ Store& own_store(KvStore& kv, DType type) {
   return store;
 }
 
-/// A plan as the backend's own, whose store has such a layer.
+/// Casts a plan to this backend's type. Throws Error if it belongs to another backend, or its store has no
+/// such layer.
 template <class Plan>
 const Plan& own_plan(const RowPlan& plan, size_t layer) {
   const Plan& rows = own_as<const Plan>(plan, "plan", "the plan was made by another backend");
   if (layer >= rows.kv().shape().layers)
-    throw Error("plan", "the KV store does not fit: layer " + std::to_string(layer) + " of " +
-                            std::to_string(rows.kv().shape().layers));
+    throw Error("plan", "the KV store has " + std::to_string(rows.kv().shape().layers) +
+                            " layers, so there is no layer " + std::to_string(layer));
   return rows;
 }
 
-/// The outputs of all of them. Throws Error unless there are some, none is empty and all have one width.
+/// The sum of the rows. Throws Error unless there are matrices, none is empty and all have the same width.
 inline size_t joined_rows(std::span<const TensorView> matrices) {
-  if (matrices.empty()) throw Error("prepare", "a weight of no matrices");
+  if (matrices.empty()) throw Error("prepare", "a weight needs at least one matrix");
   const size_t cols = matrices.front().cols;
   size_t rows = 0;
   for (const TensorView& matrix : matrices) {
@@ -54,22 +56,22 @@ inline size_t joined_rows(std::span<const TensorView> matrices) {
   return rows;
 }
 
-/// Throws Error unless matrices [first, first + count) are some of `matrices`.
+/// Throws Error unless [first, first + count) is a part, not empty, of [0, matrices).
 inline void check_part(size_t first, size_t count, size_t matrices) {
   if (count == 0 || first > matrices || count > matrices - first)
     throw Error("part", std::to_string(count) + " matrices from number " + std::to_string(first) +
-                            " on of a weight of " + std::to_string(matrices));
+                            " on are not a part of a weight of " + std::to_string(matrices));
 }
 
-/// What a plan may name.
+/// The limits of what a plan may contain.
 struct RunLimits {
   size_t heads;      // query heads
-  size_t rope_head;  // head size that the rotary table is for
+  size_t rope_head;  // head size of the rotary table
   size_t positions;  // in the rotary table
   size_t pages;      // in the KV store
 };
 
-/// Throws Error unless rows of the runs have their positions in the rotary table and their pages in the
+/// Throws Error unless all positions of the runs are in the rotary table and all their pages are in the
 /// store.
 inline void check_runs(std::span<const RowRun> runs, const KvShape& shape, const RunLimits& limits) {
   if (shape.head_dim != limits.rope_head)

@@ -1,8 +1,10 @@
-// What drawing a 6-mer from logits means, to the bit: the arithmetic that src/sampling and the backends'
-// draw() share. Double precision in a fixed order; what of it runs at a time is the caller's choice.
+// The arithmetic of drawing a 6-mer from logits, which src/sampling and draw() of the backends share, so that
+// all draw the same 6-mers. It is in double precision with a fixed order of sums; callers may run parts in
+// parallel.
 //
-// constexpr, so that device code may call it (nvcc's --expt-relaxed-constexpr). A joint distribution is kept
-// as weights exp(logit - largest) and their sums over prefixes, levels of 0 to 6 bases one behind the other.
+// A joint distribution is kept as weights exp(logit - largest) and their sums over prefixes: the levels of 0
+// to 6 bases, one after the other. All functions are constexpr so that device code can call them (nvcc allows
+// that with --expt-relaxed-constexpr).
 #pragma once
 
 #include <limits>
@@ -13,7 +15,7 @@
 
 namespace carbon::ops {
 
-/// Digit of base j.
+/// The digit of base j of a 6-mer.
 constexpr size_t base_of(size_t kmer, size_t j) {
   return kmer >> 2 * (kBases - 1 - j) & 3;
 }
@@ -27,11 +29,11 @@ constexpr bool allows(const AllowedBases& allowed, size_t kmer) {
 
 // The joint distribution.
 
-/// Where the sums of the 4^j prefixes of j bases begin; level kBases are the weights themselves.
+/// The offset of the sums of the 4^j prefixes of j bases. Level kBases is the weights.
 constexpr size_t level_offset(size_t j) {
   return ((size_t{1} << 2 * j) - 1) / 3;
 }
-/// A sum, from the four of the prefixes with one base more.
+/// The sum of a prefix, from those of the four prefixes with one more base.
 constexpr double sum_of_four(const double* longer) {
   return (longer[0] + longer[1]) + (longer[2] + longer[3]);
 }
@@ -43,7 +45,7 @@ constexpr double weight(float logit, float largest, double temperature) {
   return exact_exp((static_cast<double>(logit) - static_cast<double>(largest)) / temperature);
 }
 
-/// out[b]: the weight of letter b at base j. `sums`: all levels.
+/// out[b] is the weight of letter b at base j. `sums` has all levels.
 constexpr void marginal_weights(const double* sums, size_t j, double* out) {
   const double* const longer = sums + level_offset(j + 1);
   for (size_t b = 0; b < kLetters; ++b) out[b] = 0;
@@ -51,31 +53,31 @@ constexpr void marginal_weights(const double* sums, size_t j, double* out) {
     for (size_t b = 0; b < kLetters; ++b) out[b] += longer[prefix * kLetters + b];
 }
 
-/// The 6-mers that have the bases [first, last) of `kmer`, by index.
+/// The 6-mers that have the same bases [first, last) as `kmer`, in the order of their indices.
 class KmerGroup {
  public:
   constexpr KmerGroup(size_t kmer, size_t first, size_t last)
-      : behind_(2 * (kBases - last)),
+      : after_(2 * (kBases - last)),
         before_(2 * (kBases - first)),
-        middle_((kmer & ((size_t{1} << before_) - 1)) >> behind_ << behind_) {}
-  constexpr size_t size() const { return (kKmers >> before_) << behind_; }
+        middle_((kmer & ((size_t{1} << before_) - 1)) >> after_ << after_) {}
+  constexpr size_t size() const { return (kKmers >> before_) << after_; }
   constexpr size_t operator[](size_t i) const {
-    return i >> behind_ << before_ | middle_ | (i & ((size_t{1} << behind_) - 1));
+    return i >> after_ << before_ | middle_ | (i & ((size_t{1} << after_) - 1));
   }
 
  private:
-  size_t behind_, before_;  // bits
+  size_t after_, before_;  // bits of the bases from `last` and from `first` on
   size_t middle_;
 };
 
-/// ln of a group's share. `sum` is of weight(logit, group_largest) over the group by index, `total` of
-/// weight(logit, largest) over all.
+/// ln of the probability of a group of 6-mers. `sum` is the sum of weight(logit, group_largest) over the
+/// group in the order of indices; `total` is that of weight(logit, largest) over all 6-mers.
 constexpr double log_share(float group_largest, double sum, float largest, double total) {
   return static_cast<double>(group_largest) - static_cast<double>(largest) +
          (exact_log(sum) - exact_log(total));
 }
 
-// Random numbers: blocks of bits at one place, four 6-mers a block, then two bases a block.
+// Random numbers. A draw has blocks of random bits: first one block per four 6-mers, then one per two bases.
 
 inline constexpr uint32_t kBaseBlocks = kKmers / 4;
 
@@ -84,9 +86,10 @@ constexpr PhiloxBlock noise(const DrawCounter& counter, uint64_t seed, uint32_t 
                 {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
 }
 
-/// Gumbel-max as a race of exponentials: the arg max of ln w + Gumbel noise is the arg min of E / w with E =
-/// -ln u; ties go to the lowest index. E >= 1 - u, by more than the rounding of either, so most logarithms
-/// need not be taken, and who enters in which order makes no difference.
+/// The Gumbel-max trick as a race of exponentials: the 6-mer with the largest ln w + Gumbel noise is the one
+/// with the smallest E / w, where E = -ln u. Of equal ones the lowest index wins. Most logarithms need not be
+/// computed, because E >= 1 - u, by more than the rounding errors. So the order in which 6-mers enter makes
+/// no difference.
 struct Race {
   double best = std::numeric_limits<double>::infinity();
   uint32_t winner = 0;
@@ -111,8 +114,8 @@ constexpr size_t likeliest_base(const double* weights) {
   return best;
 }
 
-/// One base from four weights, which it changes, by inversion of their cumulative sums in the order A, T, C,
-/// G. keep(weights) sets to zero what top-k and top-p leave out.
+/// Draws a base from four weights, by inversion of their cumulative sums in the order A, T, C, G. Changes the
+/// weights. keep(weights) sets those to zero that top-k and top-p leave out.
 template <class Keep>
 constexpr size_t draw_base(double* weights, const DrawOptions& options, double uniform, Keep keep) {
   const size_t likeliest = likeliest_base(weights);
@@ -129,10 +132,11 @@ constexpr size_t draw_base(double* weights, const DrawOptions& options, double u
     sum += weights[b];
     if (weights[b] > 0 && target < sum) return b;
   }
-  return likeliest;  // the uniform is so near 1 that rounding of the sums has left nothing above it
+  return likeliest;  // `uniform` is so close to 1 that, by rounding, the target is not below the last sum
 }
 
-/// All six. `sums`: the levels of the joint distribution; `marginals`: [kBases, kLetters], null for `chain`.
+/// Draws all six bases and returns the 6-mer. `sums` has the levels of the joint distribution; `marginals` is
+/// [kBases, kLetters], or null for the sampler `chain`.
 template <class Keep>
 constexpr size_t draw_bases(const double* sums, const double* marginals, const DrawOptions& options,
                             const DrawCounter& counter, Keep keep) {

@@ -1,6 +1,10 @@
-// Element types and a view of a matrix in host memory.
+// Types of numbers, and a view of a matrix in host memory.
 //
-// What every room that touches weights shares; knows nothing of files, devices or DNA.
+// There are two kinds of types. DType is for what the program computes: activations, the KV cache, results.
+// WeightType is for what a checkpoint stores: a kernel or a conversion reads it, nothing writes it. Only the
+// second may pack numbers in blocks that share a scale.
+//
+// This header knows nothing of files, devices or DNA.
 #pragma once
 
 #include <bit>
@@ -9,8 +13,11 @@
 
 namespace carbon {
 
+/// The type of activations, of the KV cache and of results: an array with one element per number.
+/// Backends compute in f32 or bf16; f16 is for files of embeddings only.
 enum class DType : uint8_t { f32, bf16, f16 };
 
+/// Bytes per element.
 constexpr size_t dtype_size(DType t) {
   return t == DType::f32 ? 4 : 2;
 }
@@ -18,21 +25,56 @@ constexpr const char* dtype_name(DType t) {
   return t == DType::f32 ? "f32" : t == DType::bf16 ? "bf16" : "f16";
 }
 
-/// A row-major matrix [rows, cols] that somebody else owns (usually a mapped file). A vector has rows = 1.
-/// Data may be unaligned to more than its element size.
+/// The type in which a checkpoint stores a tensor.
+enum class WeightType : uint8_t { f32, bf16, f16 };
+
+/// How a WeightType lies in memory: a row is a sequence of blocks, and each block holds `block` numbers in
+/// `block_bytes` bytes. An array with one element per number has blocks of one.
+struct WeightFormat {
+  size_t block;
+  size_t block_bytes;
+  size_t alignment;  // of the address of a block
+};
+
+constexpr WeightFormat weight_format(WeightType t) {
+  return t == WeightType::f32 ? WeightFormat{1, 4, 4} : WeightFormat{1, 2, 2};
+}
+/// Bytes of `n` consecutive numbers, from the beginning of a block; n is a multiple of the block length.
+constexpr size_t weight_bytes(WeightType t, size_t n) {
+  return n / weight_format(t).block * weight_format(t).block_bytes;
+}
+/// Bytes per element, for types with blocks of one number.
+constexpr size_t dtype_size(WeightType t) {
+  return weight_format(t).block_bytes;
+}
+/// The WeightType whose elements are those of `t`.
+constexpr WeightType weight_type(DType t) {
+  return t == DType::f32 ? WeightType::f32 : t == DType::bf16 ? WeightType::bf16 : WeightType::f16;
+}
+
+/// A row-major matrix [rows, cols] in memory that somebody else owns (usually a mapped file). A vector has
+/// rows = 1. A row holds whole blocks: cols is a multiple of the block length. Data is aligned to
+/// weight_format(dtype).alignment and perhaps to no more.
 struct TensorView {
   const void* data = nullptr;
-  DType dtype = DType::f32;
+  WeightType dtype = WeightType::f32;
   size_t rows = 0;
   size_t cols = 0;
-  /// The data is a private read-only mapping of a file, so that its pages may be given back and read again.
+  /// The data is a read-only mapping of a file: its pages may be given back and are read again when needed.
   bool mapped_file = false;
 
-  size_t bytes() const { return rows * cols * dtype_size(dtype); }
-  /// The sub-matrix of `n` rows from `first`; the caller keeps first + n <= rows.
-  TensorView slice_rows(size_t first, size_t n) const {
-    return {static_cast<const char*>(data) + first * cols * dtype_size(dtype), dtype, n, cols, mapped_file};
-  }
+  TensorView() = default;
+  TensorView(const void* data_, WeightType dtype_, size_t rows_, size_t cols_, bool mapped_file_ = false)
+      : data(data_), dtype(dtype_), rows(rows_), cols(cols_), mapped_file(mapped_file_) {}
+  /// A matrix that the program computed.
+  TensorView(const void* data_, DType dtype_, size_t rows_, size_t cols_, bool mapped_file_ = false)
+      : TensorView(data_, weight_type(dtype_), rows_, cols_, mapped_file_) {}
+
+  size_t row_bytes() const { return weight_bytes(dtype, cols); }
+  size_t bytes() const { return rows * row_bytes(); }
+  const void* row(size_t i) const { return static_cast<const char*>(data) + i * row_bytes(); }
+  /// The `n` rows from `first` on; the caller ensures first + n <= rows.
+  TensorView slice_rows(size_t first, size_t n) const { return {row(first), dtype, n, cols, mapped_file}; }
 };
 
 /// bfloat16 storage: the upper half of an IEEE binary32.

@@ -2,7 +2,7 @@
 //
 // A pair of random key and value lies somewhere in real sequence, which ends in the key again; the value is
 // to be generated. The harder tasks add eight pairs whose keys differ from the needle's in a few bases
-// (carbon_model 3.4).
+// (docs/model.md, "Published evaluations").
 #include <map>
 #include <optional>
 

@@ -2,7 +2,7 @@
 //
 // Builds the pairs from coding sequences, by a triplet expansion or by synonymous codons, or reads them, and
 // compares mean log-likelihoods: accuracy = share of pairs in which the real one's is greater
-// (carbon_model 3.4).
+// (docs/model.md, "Published evaluations").
 #include <algorithm>
 #include <optional>
 

@@ -1,7 +1,7 @@
 // +recovery: how many of the bases that follow a sequence does the model restore?
 //
 // The published sequence recovery: the rightmost 6,144 bp as prompt, 30 bases generated greedily, the share
-// of them that is right, averaged over sequences (carbon_model 3.4).
+// of them that is right, averaged over sequences (docs/model.md, "Published evaluations").
 #include <map>
 #include <optional>
 

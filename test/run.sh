@@ -98,6 +98,14 @@ checkpoints() {
   report "checkpoint writers" "$log" 0 "$passed" "$failed" 0
 }
 
+# Includes go downwards only. It counts as one case, however many files there are.
+includes() {
+  local log=$logs/includes.log status
+  "$python" test/check_includes.py > "$log" 2>&1
+  status=$?
+  report "directions of includes" "$log" "$status" "$((status == 0))" "$((status != 0))" 0
+}
+
 manual_syntax() {
   local log=$logs/mandoc.log passed=0 failed=0 page
   : > "$log"
@@ -159,6 +167,8 @@ else
   echo "SKIPPED: $python has no numpy (Debian package python3-numpy); no command-line or golden tests" | tee "$logs/python.log"
   ((++total_skipped))
 fi
+started=$SECONDS
+includes
 started=$SECONDS
 manual_syntax
 started=$SECONDS

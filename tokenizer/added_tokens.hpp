@@ -1,6 +1,6 @@
-// Added tokens: texts that are one token wherever they stand, taken out before anything else sees the text.
+// Added tokens: texts that are always one token. They are found before the rest of the text is encoded.
 //
-// Holds the table of a tokenizer and the 26 of the released one; reads no files.
+// The table of a tokenizer, and the 26 added tokens of the released one. Reads no files.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace carbon {
 
-/// Entries of the released BPE vocabulary (ids 0 to 151,642); the added tokens follow it, then the DNA
-/// tokens.
+/// The number of entries of the released BPE vocabulary (ids 0 to 151,642). The added tokens follow them, and
+/// then the DNA tokens.
 inline constexpr uint32_t kReleasedBpeSize = 151643;
 /// `<|endoftext|>`: end of sequence and padding of the released models.
 inline constexpr uint32_t kEndOfText = 151643;
@@ -31,13 +31,13 @@ class AddedTokens {
  public:
   AddedTokens() = default;
   explicit AddedTokens(const std::vector<AddedToken>& tokens);
-  // A copy's table of pointers would lead into the original.
+  // Not copyable: the pointers of a copy would point into the original.
   AddedTokens(const AddedTokens&) = delete;
   AddedTokens& operator=(const AddedTokens&) = delete;
   AddedTokens(AddedTokens&&) = default;
   AddedTokens& operator=(AddedTokens&&) = default;
 
-  /// False, and nothing is added, if the text is empty or the text or the id is already there.
+  /// Adds a token. Returns false and adds nothing if its text is empty, or its text or id is already there.
   bool add(AddedToken token);
   /// The token of an id, or null.
   const AddedToken* find(uint32_t id) const;
@@ -46,12 +46,12 @@ class AddedTokens {
     size_t position = std::string_view::npos;
     const AddedToken* token = nullptr;
   };
-  /// The leftmost token at or after `from`, the longest at its place; a null token if there is none.
+  /// The first token at or after `from`, and of those that begin there the longest. Null if there is none.
   Match next(std::string_view text, size_t from) const;
 
  private:
   std::map<uint32_t, AddedToken> by_id_;
-  /// By first byte, longest first; the pointers are into by_id_, whose nodes do not move.
+  /// Tokens by their first byte, the longest first. Points into by_id_, whose nodes do not move.
   std::array<std::vector<const AddedToken*>, 256> by_first_byte_;
 };
 

@@ -25,9 +25,10 @@ struct Bpe::Impl {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
-constexpr uint32_t kDead = UINT32_MAX;  // no vocabulary reaches this id
+constexpr uint32_t kDead =
+    UINT32_MAX;  // the id of a symbol that was merged away; no vocabulary is that large
 
-/// One symbol of a piece under merging: a doubly linked list inside a vector.
+/// One symbol of a piece while it is merged. The symbols of a piece are a doubly linked list in a vector.
 struct Symbol {
   uint32_t id;
   size_t previous, next;
@@ -75,7 +76,7 @@ void Bpe::Impl::encode_piece(std::string_view bytes, std::vector<uint32_t>& ids)
     queue.pop();
     const BpeMerge& merge = files.merges[rank];
     Symbol& left = symbols[position];
-    // The pair may be gone since it was queued.
+    // Another merge may have changed the pair since it was queued.
     if (left.id != merge.left || left.next == kNone || symbols[left.next].id != merge.right) continue;
     Symbol& right = symbols[left.next];
     left.id = merge.result;

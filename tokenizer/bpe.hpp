@@ -1,4 +1,4 @@
-// Byte-level BPE of Qwen3 for the text outside DNA regions (carbon_model 1.6).
+// Byte-level BPE of Qwen3 (docs/model.md, "Text outside DNA regions").
 //
 // Reads a Hugging Face tokenizer.json, or vocab.json + merges.txt. Files are hostile input: sizes, types, ids
 // and merge parts are checked. Immutable after loading; const members may be called from several threads.
@@ -14,20 +14,20 @@ namespace carbon {
 
 class Bpe {
  public:
-  /// `path`: tokenizer.json itself, or a directory holding tokenizer.json or vocab.json and merges.txt (in
-  /// that order of preference). Throws Error naming the file and what is wrong with it.
+  /// `path` is a tokenizer.json, or a directory with a tokenizer.json (preferred) or with vocab.json and
+  /// merges.txt. Throws Error, which names the file.
   static Bpe load(const std::string& path);
-  /// True where load(path) would find files.
+  /// True if load(path) would find files.
   static bool present(const std::string& path);
 
   Bpe(Bpe&&) noexcept;
   Bpe& operator=(Bpe&&) noexcept;
   ~Bpe();
 
-  /// Ids of a text segment (UTF-8): added tokens, NFC, pre-tokenizer, merges.
+  /// The ids of a text (UTF-8): added tokens, NFC, pre-tokenizer, merges. Throws Error if it is not UTF-8.
   std::vector<uint32_t> encode(std::string_view text) const;
-  /// Text of a run of ids: bytes of the pieces as UTF-8 with U+FFFD for invalid sequences; ids outside the
-  /// vocabulary give nothing; `skip_special` drops the added tokens marked special.
+  /// The text of a sequence of ids, as UTF-8 with U+FFFD for invalid bytes. Ids outside the vocabulary give
+  /// no text. `skip_special` leaves out the added tokens that are marked as special.
   std::string decode(const std::vector<uint32_t>& ids, bool skip_special) const;
 
  private:

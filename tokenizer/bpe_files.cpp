@@ -53,7 +53,8 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
-/// GPT-2's table: printable Latin-1 stands for itself, the other bytes for U+0100 on, in order.
+/// The byte that each letter stands for, as in GPT-2: a printable Latin-1 letter stands for itself, and the
+/// letters from U+0100 on stand for the other bytes, in order.
 std::unordered_map<char32_t, unsigned char> make_byte_of_letter() {
   std::unordered_map<char32_t, unsigned char> table;
   char32_t next = 0x100;
@@ -70,7 +71,7 @@ class Reader {
   void read_merge_list(const std::string& where, const json& merges);
   void read_merges_txt(const std::string& path);
   void read_added_tokens(const std::string& where, const json& list);
-  /// The released vocabulary's added tokens that the files did not name.
+  /// Adds those added tokens of the released vocabulary that the files do not name.
   void add_released_tokens();
   BpeFiles take() { return std::move(files_); }
 
@@ -175,7 +176,7 @@ void Reader::read_merges_txt(const std::string& path) {
     begin = end + 1;
     const std::string here = path + ":" + std::to_string(++number);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    // Only the first line is a comment: "# #" is a merge.
+    // Only the first line can be a comment, because "# #" is a merge.
     if (number == 1 && line.starts_with("#version")) continue;
     check_utf8(line, kFunction);
     std::string_view left, right;
@@ -219,7 +220,7 @@ bool has_value(const json& root, const json::json_pointer& pointer) {
   return root.contains(pointer) && !root.at(pointer).is_null();
 }
 
-/// What tokenizer.json says about normalizing, cutting and merging must be what this program does.
+/// Throws Error unless tokenizer.json describes the normalizer, pre-tokenizer and merges of this program.
 void check_pipeline(const std::string& path, const json& root) {
   const auto expect = [&](const char* pointer, const json& expected) {
     const json::json_pointer place(pointer);
@@ -278,9 +279,8 @@ bool bpe_files_present(const std::string& path) {
 BpeFiles read_bpe_files(const std::string& path) {
   if (!bpe_files_present(path))
     fail(path,
-         "no tokenizer files here; give a tokenizer.json, or a directory with tokenizer.json or with "
-         "vocab.json and "
-         "merges.txt");
+         "there are no tokenizer files; give a tokenizer.json, or a directory with tokenizer.json or with "
+         "vocab.json and merges.txt");
   fs::path place(path);
   const bool pair_member =
       is_file(place) && (place.filename() == "vocab.json" || place.filename() == "merges.txt");

@@ -1,6 +1,6 @@
-// The files of a byte-level BPE tokenizer, read and checked: tokenizer.json, or vocab.json and merges.txt.
+// Reads and checks the files of a byte-level BPE tokenizer: tokenizer.json, or vocab.json and merges.txt.
 //
-// Encodes nothing; see bpe.hpp. Every check that makes later look-ups safe is here.
+// All checks of files are here, so that the encoder (bpe.hpp) needs none.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace carbon {
 
 struct BpeMerge {
   uint32_t left = 0, right = 0;
-  uint32_t result = 0;  // the token whose bytes are left's and right's
+  uint32_t result = 0;  // the token with the bytes of left, then those of right
 };
 
 struct BpeFiles {
@@ -23,9 +23,9 @@ struct BpeFiles {
   AddedTokens added;
 };
 
-/// `path` as in Bpe::load. Throws Error naming file, entry and what to do.
+/// For `path` see Bpe::load(). Throws Error, which names file and entry.
 BpeFiles read_bpe_files(const std::string& path);
-/// True where read_bpe_files would find files.
+/// True if read_bpe_files(path) would find files.
 bool bpe_files_present(const std::string& path);
 
 }  // namespace carbon

@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::string_view kDnaBegin = "<dna>", kDnaEnd = "</dna>", kOov = "<oov>";
 constexpr char kNeedFiles[] =
-    "needs the BPE files: give --tokenizer PATH (tokenizer.json, or a directory with vocab.json and "
-    "merges.txt)";
+    "needs the BPE files (tokenizer.json, or a directory with vocab.json and merges.txt)";
 
 bool has_released_text(const TokenLayout& layout) {
   return layout.first == TokenLayout{}.first;
@@ -37,7 +36,7 @@ std::string_view python_strip(std::string_view text) {
   return text;
 }
 
-/// One byte for each code point of the upper-cased text: the base, or N. Chunks are counted in code points.
+/// The upper-cased text with one byte for each code point: the base, or N. 6-mers are counted in code points.
 std::string bases_of(std::string_view text) {
   std::string bases;
   bases.reserve(text.size());
@@ -85,10 +84,11 @@ std::string dna_text(uint32_t id, const TokenLayout& layout) {
   if (layout.first == 0)
     throw Error("tokenize",
                 where + " cannot be encoded: this model's vocabulary has DNA tokens only; remove the text");
-  throw Error("tokenize", where + " " + kNeedFiles);
+  throw Error("tokenize", where + " " + kNeedFiles, {"tokenizer"});
 }
 
-/// Text without BPE files: the added tokens of the released layout are known, anything else is an Error.
+/// Encodes text without BPE files: only the added tokens of the released layout are known, other text is an
+/// Error.
 std::vector<uint32_t> encode_without_files(std::string_view segment, const std::string& where,
                                            const TokenLayout& layout) {
   if (!has_released_text(layout)) fail_text(where, layout);
@@ -110,7 +110,8 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
   for (const uint32_t id : ids) {
     if (id >= layout.vocab_size) continue;
     const AddedToken* token = added.find(id);
-    if (token == nullptr) throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles);
+    if (token == nullptr)
+      throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles, {"tokenizer"});
     if (!skip_special || !token->special) text += token->text;
   }
   return text;
@@ -148,8 +149,9 @@ Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) cons
     }
   };
 
-  // The tags are ASCII, so they are found in bytes. Each search result is kept until it is passed: otherwise
-  // a text of nothing but closing tags would be searched to its end once for each.
+  // The tags are ASCII, so they can be searched for in bytes. The result of a search is kept until it is
+  // passed. Otherwise a text of many closing tags would be searched to its end for an opening tag after each
+  // of them.
   constexpr size_t kNone = std::string_view::npos;
   size_t open = 0, close = 0;
   for (size_t i = 0; i < text.size();) {
@@ -159,7 +161,7 @@ Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) cons
       encode_text(i, text.size());
       break;
     }
-    // A closing tag first: everything back to here is a region that lost its opening tag.
+    // If a closing tag comes first, the text before it is a region without its opening tag.
     size_t region = i;
     if (open != kNone && (close == kNone || open < close)) {
       if (i < open) encode_text(i, open);
@@ -188,8 +190,7 @@ std::string HybridTokenizer::decode(const std::vector<uint32_t>& ids, bool skip_
         text += bpe_ ? bpe_->decode(run, skip_special) : decode_without_files(run, skip_special, layout_);
       i += run.size();
     } else if (kept[i] == layout_.dna_begin()) {
-      // Inside an open region every DNA token is printed, <oov> and a second <dna> too, and text ids are
-      // dropped.
+      // Inside a region all DNA tokens are printed, also <oov> and a second <dna>. Ids of text are left out.
       if (!skip_special) text += kDnaBegin;
       for (++i; i < kept.size() && kept[i] != layout_.dna_end(); ++i)
         if (is_dna(kept[i])) text += dna_text(kept[i], layout_);

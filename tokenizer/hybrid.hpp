@@ -1,7 +1,8 @@
-// The hybrid tokenizer: text with <dna>...</dna> regions to ids and back (carbon_model 1.2-1.5).
+// The hybrid tokenizer: converts text with <dna>...</dna> regions to ids and back (docs/model.md, "DNA
+// regions").
 //
-// Region splitting, stripping and upper-casing follow Python's str on Unicode code points. DNA regions need
-// no files; text outside them needs a Bpe, and without one a clear Error says so.
+// Regions are split, stripped and upper-cased as Python's str does it on Unicode code points. DNA regions
+// need no tokenizer files; text outside them needs a Bpe.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,19 @@ namespace carbon {
 
 struct Encoding {
   std::vector<uint32_t> ids;
-  /// One per id: -1 text; 0 <dna>, </dna>, <oov>; 1..5 real bases of a padded last 6-mer; 6 a full 6-mer.
+  /// One per id: -1 for text; 0 for <dna>, </dna> and <oov>; 6 for a full 6-mer; and 1 to 5, the number of
+  /// bases without padding, for a padded last 6-mer.
   std::vector<int8_t> mask;
 };
 
 class HybridTokenizer {
  public:
+  /// `bpe` may be null. Then text outside DNA regions is an Error, except the added tokens of the released
+  /// model.
   HybridTokenizer(TokenLayout layout, std::shared_ptr<const Bpe> bpe);
 
-  /// `text` is UTF-8. auto_dna_tags wraps a text without a literal <dna> in <dna>...</dna>.
+  /// `text` is UTF-8. With auto_dna_tags a text without <dna> is treated as if it were inside <dna>...</dna>.
+  /// Throws Error for text that cannot be encoded, with its byte offset.
   Encoding encode(std::string_view text, bool auto_dna_tags = false) const;
   std::string decode(const std::vector<uint32_t>& ids, bool skip_special = false) const;
   const TokenLayout& layout() const { return layout_; }

@@ -10,9 +10,9 @@ namespace carbon {
 
 namespace {
 
-/// Pairs of letters that exchange places under complement. U is left out: it is not a base of the model, and
-/// turning it into A would make a scored base of an unscored one and break that two reverse complements are
-/// the identity.
+/// Pairs of letters that are each other's complement. U is not among them, because it is not a base of the
+/// model: with A as its complement an unscored letter would become a scored base, and two reverse complements
+/// would not give the sequence again.
 constexpr std::string_view kComplementPairs[] = {"AT", "CG", "RY", "KM", "BV", "DH"};
 
 constexpr std::array<char, 256> make_complement_table() {
@@ -87,6 +87,17 @@ std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout&
     ids.push_back(index < 0 ? layout.oov() : layout.kmer0() + static_cast<uint32_t>(index));
   }
   return ids;
+}
+
+bool is_acgt(std::string_view bases) {
+  return !bases.empty() && bases.find_first_not_of("ACGTacgt") == std::string_view::npos;
+}
+
+std::string to_upper(std::string_view bases) {
+  std::string out(bases);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
 }
 
 std::string reverse_complement(std::string_view sequence) {

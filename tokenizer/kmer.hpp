@@ -1,7 +1,9 @@
-// 6-mers by index arithmetic: the DNA half of the Carbon tokenizer (carbon_model 1.1, 1.2).
+// 6-mers by index arithmetic: the DNA half of the Carbon tokenizer (docs/model.md, "Vocabulary" and
+// "6-mers").
 //
-// Base digits are A=0, T=1, C=2, G=3 and the first base of a 6-mer is the most significant digit; ids are
-// computed, never looked up in a text map (the text CCCCCC is also a BPE token). Knows no model and no text.
+// The digits of bases are A=0, T=1, C=2, G=3, and the first base of a 6-mer is the most significant digit.
+// Ids are computed, not looked up by text, because a text such as CCCCCC is also a BPE token. Knows no model
+// and no text outside DNA.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,8 @@ inline int complement_digit(int digit) {
   return digit ^ 1;
 }
 
-/// Where the DNA tokens of a vocabulary lie. `first` is dna_start_id: <dna>, </dna>, <oov>, then the 4,096
-/// 6-mers.
+/// The ids of the DNA tokens in a vocabulary. They begin at `first` (dna_start_id of a checkpoint): <dna>,
+/// </dna>, <oov>, then the 4,096 6-mers.
 struct TokenLayout {
   uint32_t first = 151669;
   uint32_t vocab_size = 155776;
@@ -38,14 +40,20 @@ struct TokenLayout {
 
 /// Index 0..4095 of six bases (any case), or -1 if one is not A, C, G or T.
 int kmer_index(std::string_view six);
-/// Writes the six letters of an index.
+/// The six letters of an index. Throws Error unless 0 <= index < 4096.
 std::string kmer_text(int index);
 
-/// Token ids of a sequence cut into 6-mers from the left; a chunk with another letter is <oov>; a trailing
-/// chunk is padded with A on the right (an <oov> if one of its real letters is not a base). Any case.
+/// The token ids of a sequence that is cut into 6-mers from its beginning. A last piece of fewer than six
+/// letters is padded with A at its end. A piece with a letter other than A, C, G or T (any case) becomes
+/// <oov>.
 std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout);
 
-/// Reverse complement; letters other than A, C, G, T (any case) and the IUPAC codes are kept. Case is kept.
+/// The letters in upper case.
+std::string to_upper(std::string_view bases);
+/// True if every letter is A, C, G or T, in either case, and there is one.
+bool is_acgt(std::string_view bases);
+
+/// The reverse complement, with IUPAC codes complemented too. Other letters, also U, and the case are kept.
 std::string reverse_complement(std::string_view sequence);
 
 }  // namespace carbon

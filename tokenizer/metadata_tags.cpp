@@ -9,7 +9,7 @@ namespace carbon {
 
 namespace {
 
-// `>`, and `><` which the tokenizer makes one token where two tags meet.
+// The token `>`, and the token `><`, which the tokenizer makes where one tag follows another.
 constexpr uint32_t kClose = 29, kCloseOpen = 1784;
 
 struct SpeciesTag {
@@ -19,7 +19,7 @@ struct SpeciesTag {
 
 struct GeneTag {
   std::string_view name;
-  std::vector<uint32_t> alone, behind;  // whole; what follows `><`
+  std::vector<uint32_t> alone, after_species;  // ids of the whole tag; ids that follow `><`
 };
 
 struct PlainTag {
@@ -70,7 +70,7 @@ const std::array<GeneTag, 7>& gene_tags() {
   return tags;
 }
 
-// Tags of the raw data set and one more name of the evaluation code's history.
+// Tags of the raw data set, and one from an earlier version of the evaluation code.
 const std::array<PlainTag, 10>& plain_tags() {
   static const std::array<PlainTag, 10> tags = {{
       {"<protozoa_species>", {27, 15110, 12738, 64, 74130, 29}},
@@ -87,7 +87,7 @@ const std::array<PlainTag, 10>& plain_tags() {
   return tags;
 }
 
-// The tag of a name; throws listing the names there are.
+// The tag with a name. Throws Error, which lists the known names, if there is none.
 template <class Tags>
 const auto& find_tag(const Tags& tags, std::string_view name, const std::string& what) {
   std::string names;
@@ -95,7 +95,8 @@ const auto& find_tag(const Tags& tags, std::string_view name, const std::string&
     if (tag.name == name) return tag;
     names += (names.empty() ? "" : ", ") + std::string(tag.name);
   }
-  throw Error("metadata_text", "unknown " + what + " '" + std::string(name) + "'; known are " + names);
+  throw Error("metadata_text",
+              "unknown " + what + " '" + std::string(name) + "'; the known names are " + names);
 }
 
 std::string in_brackets(std::string_view name) {
@@ -149,7 +150,7 @@ std::optional<std::vector<uint32_t>> known_tag_ids(std::string_view text) {
   std::optional<std::vector<uint32_t>> ids = species_ids(text.substr(0, joint + 1));
   if (!gene || !ids || ids->back() != kClose) return std::nullopt;
   ids->back() = kCloseOpen;
-  ids->insert(ids->end(), gene->behind.begin(), gene->behind.end());
+  ids->insert(ids->end(), gene->after_species.begin(), gene->after_species.end());
   return ids;
 }
 

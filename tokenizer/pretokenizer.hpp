@@ -1,6 +1,7 @@
-// Qwen3's pre-tokenizer: where a text is cut before the merges (carbon_model 1.6, step 3).
+// Qwen3's pre-tokenizer: where a text is cut before the merges (docs/model.md, "Text outside DNA regions",
+// step 3).
 //
-// A scanner that takes the same pieces as the model's regular expression; it is not a regular expression
+// A scanner that finds the same pieces as the regular expression of the model, without a regular expression
 // engine.
 #pragma once
 
@@ -9,12 +10,12 @@
 
 namespace carbon {
 
-/// The expression this scanner stands for, as tokenizer.json spells it.
+/// The regular expression that this scanner implements, as tokenizer.json writes it.
 inline constexpr std::string_view kPretokenizerRegex =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-/// The end of the piece that begins at `begin` (< text.size()); always past `begin`. Time is linear in the
-/// text over all pieces.
+/// The end of the piece that begins at `begin`, which must be less than text.size(). The end is greater than
+/// `begin`. The time for all pieces of a text is linear in its length.
 size_t pretoken_end(std::u32string_view text, size_t begin);
 
 }  // namespace carbon

@@ -14,7 +14,7 @@ namespace {
 
 struct Decoded {
   char32_t value = 0;
-  size_t length = 1;  // bytes; of an invalid sequence its maximal valid prefix, at least 1
+  size_t length = 1;  // in bytes; for an invalid sequence that of its longest valid beginning, at least 1
   bool valid = false;
 };
 
@@ -24,8 +24,8 @@ Decoded decode_one(std::string_view text, size_t position) {
   if (lead < 0x80) return {lead, 1, true};
   size_t length = 0;
   char32_t value = 0;
-  // The second byte's range is narrower after some leads: that is what shuts out overlong forms, surrogates
-  // and values past U+10FFFF.
+  // After some first bytes the range of the second byte is narrower. That excludes overlong forms, surrogates
+  // and values above U+10FFFF.
   unsigned low = 0x80, high = 0xBF;
   if (lead >= 0xC2 && lead <= 0xDF) {
     length = 2;
@@ -145,9 +145,9 @@ void append_python_upper(std::u32string& out, char32_t c) {
     return;
   }
   const auto code = static_cast<utf8proc_int32_t>(c);
-  // utf8proc has simple upper-casing only. The letters that grow under full upper-casing are those that grow
-  // under full case folding, less the capitals (U+0130, U+1E9E), and they become the capitals of what they
-  // fold to.
+  // utf8proc has only simple upper-casing, of one code point to one. The letters that become several code
+  // points in full upper-casing are those that do so in full case folding, except the capitals U+0130 and
+  // U+1E9E. They become the capitals of the letters that they fold to.
   utf8proc_int32_t folded[8];
   int boundary_class = 0;
   const utf8proc_ssize_t count = utf8proc_decompose_char(code, folded, 8, UTF8PROC_CASEFOLD, &boundary_class);
@@ -160,7 +160,7 @@ void append_python_upper(std::u32string& out, char32_t c) {
 }
 
 std::u32string nfc(std::u32string_view text) {
-  // Nothing below U+0300 composes or decomposes without a mark from U+0300 on.
+  // Without a code point of U+0300 or above nothing composes or decomposes.
   if (std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x300; }))
     return std::u32string(text);
 
@@ -176,7 +176,7 @@ std::u32string nfc(std::u32string_view text) {
       throw Error("nfc", "utf8proc cannot decompose code point " + std::to_string(c));
     buffer.insert(buffer.end(), parts, parts + count);
   }
-  // Canonical order. utf8proc's own ordering exchanges neighbours, which is quadratic on a long run of marks.
+  // Canonical order. utf8proc sorts by exchanging neighbours, which takes quadratic time for many marks.
   for (auto begin = buffer.begin(); begin != buffer.end();) {
     if (combining_class(*begin) == 0) {
       ++begin;

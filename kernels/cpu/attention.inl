@@ -1,13 +1,13 @@
 // Causal attention: included after kv_page.inl. Ends with the table of kernels.
 //
-// Scores and sums are f32, for a block of rows (positions x heads of a group) against one page of keys at a
-// time, in ascending order, with the running maximum and sum of an online softmax. A row's result does not
-// depend on the rows beside it. A row never touches a key that it may not see, not even with weight zero (a
-// NaN there stays there).
+// A block of rows (positions x heads of a group) takes one page of keys at a time, in ascending order, with
+// the running maximum and sum of an online softmax. Scores and sums are f32. The result of a row does not
+// depend on the other rows. A row never uses a later key, not even with weight zero, so a NaN there does not
+// reach it.
 
-/// c [rows, n] = a [rows, k] . b [k, n], or further sums of c (Sums::resume); n is a multiple of kValuePad,
-/// hence of kLanes. b holds its rows in groups of kStep, interleaved; an odd k leaves the second row of its
-/// last pair out.
+/// c [rows, n] = a [rows, k] . b [k, n], or c += that with Sums::resume. n is a multiple of kValuePad, and so
+/// of kLanes. The rows of b are interleaved in groups of kStep; with an odd k the second row of the last pair
+/// is not used.
 template <class Products>
 void outer_product(size_t rows, const typename Products::Element* a, size_t lda,
                    const typename Products::Element* b, size_t n, size_t k, float* c, size_t ldc, Sums sums) {
@@ -29,8 +29,8 @@ void outer_product(size_t rows, const typename Products::Element* a, size_t lda,
                                          c + r * ldc + column, ldc, sums);
 }
 
-/// Where a block's working set lies in scratch; every part begins at a multiple of 16 floats. Sums are kept a
-/// lane, to be added up once at the end.
+/// The places of the data of a block in scratch. Every part begins at a multiple of 16 floats. `sums` has one
+/// sum per lane, and the lanes are added at the end.
 struct AttentionScratch {
   float *q, *scores, *weights, *out, *largest, *next, *factor, *sums, *keys, *values;
   size_t total;
@@ -60,7 +60,7 @@ size_t attention_scratch(size_t rows, size_t head_dim, size_t value_dim) {
   return AttentionScratch(nullptr, rows, head_dim, value_dim).total;
 }
 
-/// A block of rows on its way along the pages.
+/// A block of rows, which goes through the pages of keys in order.
 template <class Products>
 struct AttentionBlock {
   using Page = typename Products::Page;
@@ -78,10 +78,10 @@ struct AttentionBlock {
         q(reinterpret_cast<Element*>(s.q)),
         weights(reinterpret_cast<Element*>(s.weights)) {}
 
-  /// The keys of the tile from `first` on that position g.position + i may see.
+  /// The number of keys of the tile from `first` on that position g.position + i attends to.
   size_t visible_keys(size_t i, size_t first) const { return least(kPage, g.position + i + 1 - first); }
 
-  /// Rotated and scaled queries, an empty softmax, zero outputs.
+  /// Rotates and scales the queries, and sets the softmax and the outputs to empty.
   void begin() {
     const float scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(g.head_dim)));
     float rotated[kMaxHeadDim + kLanes];
@@ -96,7 +96,8 @@ struct AttentionBlock {
     __builtin_memset(s.out, 0, rows * g.value_dim * sizeof(float));
   }
 
-  /// The tile of keys from `first` on, for the positions [i, g.positions) that see at least one of them.
+  /// Takes the tile of keys from `first` on, for the positions [i, g.positions), which attend to at least one
+  /// of them.
   void tile(size_t first, size_t i) {
     const char* const page = static_cast<const char*>(g.page_base[g.pages[first / kPage]]);
     const size_t begin = i * g.group;
@@ -142,7 +143,8 @@ struct AttentionBlock {
     __builtin_memcpy(out + d, last, (n - d) * sizeof(Element));
   }
 
-  /// From the scores of a tile the new maximum of each row and the factor that brings earlier sums to it.
+  /// Computes, from the scores of a tile, the new maximum of each row and the factor by which earlier sums
+  /// change.
   void raise_maxima(size_t first, size_t begin) {
     for (size_t r = begin; r < rows; ++r) {
       float* const scores = s.scores + r * kPage;
@@ -159,7 +161,7 @@ struct AttentionBlock {
     }
   }
 
-  /// The weights of one row, as the product takes them, and its sums, brought to the new maximum.
+  /// Computes the weights of one row, and updates its sums and outputs to the new maximum.
   void weigh(size_t r) {
     const float* const scores = s.scores + r * kPage;
     const vf shift = set1(s.largest[r]), factor = set1(s.factor[r]);
@@ -177,7 +179,7 @@ template <class Products>
 void attention_typed(const AttentionRange& g) {
   AttentionBlock<Products> block(g);
   block.begin();
-  const size_t end = g.position + g.positions;  // keys that the last position sees
+  const size_t end = g.position + g.positions;  // number of keys of the last position
   for (size_t first = 0; first < end; first += kPage)
     block.tile(first, first > g.position ? first - g.position : 0);
   if (g.act_type == DType::bf16)

@@ -1,10 +1,10 @@
 // ops::Backend on the CPU: cuts each operation into independent ranges and runs them on OpenMP threads.
 //
-// The arithmetic is in the kernel tables (kernels.hpp) or, on CPUs with AMX, in oneDNN; here are sizes,
-// checks, scratch and threads. One thread calls; the team it starts has exactly the number of threads asked
-// for. Which thread computes a range, and how ranges are cut, changes no bit of the results. Nor does the
-// class of rows: the products of one row and of thousands have one order here (measured of oneDNN at
-// start-up), so it is unused.
+// The arithmetic is in the tables of kernels (kernels.hpp) or, on CPUs with AMX, in oneDNN. Here are sizes,
+// checks, scratch and threads. One thread calls the backend and starts exactly the requested number of
+// threads. The results do not depend on which thread computes a range, nor on how ranges are cut. They also
+// do not depend on the class of rows, which is not used: a product has the same order of sums for one row and
+// for thousands (for oneDNN that is tested when a weight is prepared).
 #include <omp.h>
 
 #include <algorithm>
@@ -27,18 +27,19 @@
 namespace carbon::cpu {
 namespace {
 
-// Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
+// Part of device_kind(). Must be raised with every change to the kernels that changes the bits of a score.
 constexpr const char* kNumerics = "2";
 
-// Enough for the full rate of products, few enough that activations stay small beside the weights.
+// Enough rows for the full speed of products, and few enough that activations are small compared with the
+// weights.
 constexpr size_t kPassRows = 2048;
-constexpr size_t kTaskPanels = 16;                // of a range of a product, unless threads need fewer
-constexpr size_t kAddedRows = 64;                 // of a product that are added while they are in a cache
-constexpr size_t kHeadRows = 64;                  // rows of logits held at a time
-constexpr size_t kHeadFloats = size_t{1} << 22;   // and no more logits than this, unless one row has more
-constexpr size_t kRowElements = size_t{1} << 14;  // elements of a range of a row-wise operation
-constexpr size_t kSerialWork = size_t{1}
-                               << 17;  // multiply-adds or elements below which one thread is quicker
+constexpr size_t kTaskPanels = 16;  // panels in a range of a product, or fewer if there are many threads
+constexpr size_t kAddedRows = 64;   // from this many rows on, sums are added while they are in a cache
+constexpr size_t kHeadRows = 64;    // rows of logits that are computed at a time
+constexpr size_t kHeadFloats = size_t{1} << 22;   // but not more logits than this, unless one row has more
+constexpr size_t kRowElements = size_t{1} << 14;  // elements in a range of a row-wise operation
+constexpr size_t kSerialWork =
+    size_t{1} << 17;  // multiply-adds or elements below which one thread is faster than several
 
 constexpr size_t divide_up(size_t a, size_t b) {
   return (a + b - 1) / b;
@@ -52,6 +53,7 @@ class CpuBackend final : public ops::Backend {
   DType dtype() const override { return dtype_; }
 
   size_t pass_rows() const override { return kPassRows; }
+  bool separates_classes() const override { return false; }
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override { FreeMemory()(memory); }
@@ -94,10 +96,11 @@ class CpuBackend final : public ops::Backend {
                  double* maximum, double* sum, double* target_logit, ops::RowClass) override;
 
  private:
-  /// Runs f(task, thread) for every task; `work` is the size of all of it together.
+  /// Runs f(task, thread) for every task. `work` is the number of multiply-adds or elements of all tasks
+  /// together.
   template <class F>
   void parallel(size_t tasks, size_t work, F f) const;
-  /// The same for rows of a row-wise operation: f(first row, number of rows).
+  /// Runs f(first row, number of rows) for ranges of the rows of a row-wise operation.
   template <class F>
   void parallel_rows(size_t rows, size_t width, F f) const;
   /// Gives each thread at least `bytes` of scratch.
@@ -109,9 +112,9 @@ class CpuBackend final : public ops::Backend {
     return static_cast<const char*>(act) + elements * dtype_size(dtype_);
   }
   void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
-  /// The rows in f32, in memory that the next call reuses.
+  /// The rows of activations as f32, in memory that the next call overwrites.
   const float* widened(const void* act, size_t n, size_t k);
-  /// Rows of k as the kernels multiply them.
+  /// Rows of k activations in the type in which the kernels multiply them.
   struct Activations {
     const void* data;
     DType type;
@@ -119,10 +122,10 @@ class CpuBackend final : public ops::Backend {
     const void* row(size_t i) const { return static_cast<const char*>(data) + i * k * dtype_size(type); }
   };
   Activations activations(const void* act, size_t n, size_t k);
-  /// f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
+  /// Calls f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
   void parallel_panels(size_t n, size_t panels, size_t work, F f) const;
-  /// f(first row, rows, panel, the thread's scratch) for blocks of rows and single panels.
+  /// Calls f(first row, rows, panel, scratch of the thread) for blocks of rows and single panels.
   template <class F>
   void each_panel(size_t n, size_t panels, size_t work, F f) const;
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
@@ -134,7 +137,7 @@ class CpuBackend final : public ops::Backend {
   int threads_;
   std::unique_ptr<OneDnn> onednn_;
   RopeTable rope_;
-  std::vector<Memory> scratch_;  // one a thread
+  std::vector<Memory> scratch_;  // one per thread
   size_t scratch_bytes_ = 0;
   GrowingMemory logits_, widened_, sums_;
 };
@@ -142,12 +145,12 @@ class CpuBackend final : public ops::Backend {
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
     : kernels_(select_kernels(options.isa)), dtype_(options.dtype), threads_(options.threads) {
   if (dtype_ == DType::f16)
-    throw Error("make_cpu_backend", "f16 is no activation type of the CPU backend; choose f32 or bf16");
+    throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32", {"dtype"});
   if (threads_ < 1)
     throw Error("make_cpu_backend",
                 std::to_string(threads_) + " threads were asked for; at least 1 is needed");
-  // It is there for AMX. Without, the own kernels are as fast for many rows and faster for few, and without
-  // bf16 products in the CPU it emulates them.
+  // oneDNN is used for AMX. Without AMX the kernels of this program are as fast for many rows and faster for
+  // few. On a CPU without products of bf16 oneDNN only emulates them.
   if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 &&
       std::strcmp(kernels_.name, "avx512_bf16") == 0 &&
       (options.onednn == ops::OneDnnUse::always || onednn_has_amx()))
@@ -199,11 +202,9 @@ void CpuBackend::embed(const TensorView& table, std::span<const uint32_t> rows, 
     if (row >= table.rows)
       throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
                                std::to_string(table.rows) + " rows");
-  const char* const data = static_cast<const char*>(table.data);
-  const size_t stride = table.cols * dtype_size(table.dtype);
   parallel_rows(rows.size(), table.cols, [&](size_t first, size_t n) {
     for (size_t i = first; i < first + n; ++i)
-      kernels_.widen(data + rows[i] * stride, table.dtype, table.cols, x + i * table.cols);
+      kernels_.widen(table.row(rows[i]), table.dtype, table.cols, x + i * table.cols);
   });
 }
 
@@ -268,8 +269,8 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
   return {act, dtype_, k};
 }
 
-// Row blocks of nearly equal size, a multiple of 6 (every tile height divides it); panels so that the threads
-// have a few tasks each.
+// Blocks of rows have nearly equal sizes that are multiples of 6, which the heights of all tiles divide.
+// There are enough blocks of panels for every thread to have a few tasks.
 template <class F>
 void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) const {
   const size_t row_blocks = divide_up(n, kLinearRows);
@@ -298,7 +299,7 @@ void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float
   parallel_panels(n, w.panels(), n * w.rows() * w.cols(),
                   [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
                     float* to = out + row * ld_out;
-                    for (const auto& m : w.matrices()) {  // `panel` counts from the matrix's first
+                    for (const auto& m : w.matrices()) {  // `panel` counts from the first panel of the matrix
                       const size_t begin = std::min(panel, m->panels()),
                                    end = std::min(panel_end, m->panels());
                       if (begin < end)
@@ -316,7 +317,7 @@ void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, flo
   if (n == 0) return;
   const CpuMatrix* const matrix = own(w).single();
   const size_t outputs = w.rows(), k = w.cols();
-  // With few rows the time is that of reading the weights, which additions between panels would hold up.
+  // With few rows the time is that of reading the weights, and additions between panels would delay that.
   if (matrix == nullptr || n < kAddedRows) {
     const size_t bytes = checked_product("linear_add", n * outputs, sizeof(float));
     float* const sums = static_cast<float*>(sums_.ensure("linear_add", bytes));
@@ -332,7 +333,7 @@ void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, flo
     kernels_.linear({a.row(row), a.type, matrix->panel(panel), matrix->type(), rows, k, width, sums, width});
     kernels_.add(sums, rows, width, x + row * outputs + matrix->first_output(panel), outputs);
   };
-  // A panel's sums are in a cache when they are added, and never in memory.
+  // The sums of a panel are added while they are in a cache, and are never written to memory.
   each_panel(n, matrix->panels(), n * outputs * k, add_panel);
 }
 
@@ -353,7 +354,7 @@ void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gat
       kernels_.swiglu(both + i * 2 * width, 1, width, at(out, (row + i) * g->rows() + g->first_output(panel)),
                       dtype_);
   };
-  // Both products of a panel are in a cache when they are joined, and never in memory.
+  // The two products of a panel are combined while they are in a cache, and are never written to memory.
   each_panel(n, g->panels(), 2 * n * g->rows() * k, gated);
 }
 
@@ -367,7 +368,7 @@ const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
   const size_t bytes = checked_product("linear", n * k, sizeof(float));
   float* const out = static_cast<float*>(widened_.ensure("linear", bytes));
   parallel_rows(n, k, [&](size_t first, size_t rows) {
-    kernels_.widen(at(act, first * k), dtype_, rows * k, out + first * k);
+    kernels_.widen(at(act, first * k), weight_type(dtype_), rows * k, out + first * k);
   });
   return out;
 }

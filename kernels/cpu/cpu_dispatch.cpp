@@ -1,4 +1,4 @@
-// Which instruction set's kernels to run on this CPU.
+// Chooses the instruction set whose kernels run on this CPU.
 #include "kernels/cpu/cpu_dispatch.hpp"
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ struct IsaClass {
 };
 
 #if defined(__x86_64__) || defined(__i386__)
-// No CPU has both of these without F16C, which older compilers cannot ask for.
+// Older compilers cannot ask for F16C, but every CPU with AVX2 and FMA has it.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
@@ -64,7 +64,7 @@ const Kernels& select_kernels(const std::string& isa) {
   for (const IsaClass& c : kClasses)
     if (wanted == c.name) {
       if (c.supported()) return c.kernels();
-      throw Error("cpu_isa", "this CPU lacks instruction set \"" + wanted +
+      throw Error("cpu_isa", "this CPU does not have instruction set \"" + wanted +
                                  "\"; choose one of: " + names_of_supported());
     }
   throw Error("cpu_isa",

@@ -1,4 +1,4 @@
-// Which instruction set's kernels to run on this CPU.
+// Chooses the instruction set whose kernels run on this CPU.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace carbon::cpu {
 
-/// The kernels of class `isa`; "" takes CARBON_FORCE_ISA, else the best this CPU has. Throws when the class
-/// is unknown or the CPU lacks it.
+/// The kernels for instruction set `isa`. For "" that is $CARBON_FORCE_ISA, or the newest that this CPU has.
+/// Throws Error if the instruction set is unknown or the CPU does not have it.
 const Kernels& select_kernels(const std::string& isa);
 
-/// Every class this CPU can run, slowest first.
+/// The kernels for all instruction sets that this CPU has, the slowest first.
 std::vector<const Kernels*> supported_kernels();
 
 }  // namespace carbon::cpu

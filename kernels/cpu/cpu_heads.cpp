@@ -1,4 +1,4 @@
-// What the output heads make of one row of logits: base marginals and log-sum-exp.
+// What the heads compute from one row of logits: marginals of bases, and log-sum-exp.
 #include "kernels/cpu/cpu_heads.hpp"
 
 #include <algorithm>
@@ -14,11 +14,12 @@ using ops::kBases;
 using ops::kKmers;
 using ops::kLetters;
 
-// Below this a sum of exp(z - maximum) has lost terms to binary32's range and is computed again in double.
+// A sum of exp(z - maximum) below this may have lost terms that are too small for a float, so it is computed
+// again in double.
 constexpr double kSmallSum = 1e-30;
 
-/// Sums e over all k-mers by the letter at every base: the last base first, then the same on the sums of
-/// four, so that 4,096 + 1,024 + ... additions do for all six.
+/// For every base, sums e over all 6-mers by their letter there. Begins with the last base and continues with
+/// the sums of four, so that 4,096 + 1,024 + ... additions are enough for all six bases.
 void sum_by_base(const float* e, double sums[kBases][kLetters]) {
   double shorter[kKmers / kLetters];
   double by_letter[kLetters] = {};
@@ -35,7 +36,7 @@ void sum_by_base(const float* e, double sums[kBases][kLetters]) {
     for (size_t i = 0; i < n / kLetters; ++i) {
       const double* const four = shorter + i * kLetters;
       for (size_t b = 0; b < kLetters; ++b) letters[b] += four[b];
-      // In place: i is never ahead of what is still to be read.
+      // In place, because element i was read before.
       shorter[i] = (four[0] + four[1]) + (four[2] + four[3]);
     }
     std::copy_n(letters, kLetters, sums[j]);
@@ -43,7 +44,8 @@ void sum_by_base(const float* e, double sums[kBases][kLetters]) {
   }
 }
 
-/// ln of the sum of exp(z) over the k-mers whose base j is letter b, in double with the group's own maximum.
+/// ln of the sum of exp(z) over the 6-mers whose base j is letter b, in double, relative to their own
+/// maximum.
 double group_logsumexp(const float* z, size_t j, size_t b) {
   const size_t shift = 2 * (kBases - 1 - j);
   double largest = -std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// What the output heads make of one row of logits: base marginals and log-sum-exp. Pure functions, no
+// What the heads compute from one row of logits: marginals of bases, and log-sum-exp. Pure functions without
 // threads.
 #pragma once
 
@@ -8,13 +8,14 @@
 
 namespace carbon::cpu {
 
-/// ln P_j(b), [6, 4], from the 4,096 k-mer logits `z` (first base most significant). `scratch` holds 4,096
-/// floats. NaN everywhere when a logit is not finite; a finite result for every finite row, however skewed.
+/// out [6, 4] = ln P_j(b) from the logits `z` of the 4,096 6-mers, in 6-mer order. `scratch` has 4,096
+/// floats. All results are NaN if a logit is not finite, and finite otherwise, even for probabilities too
+/// small for a float.
 void row_marginals(const Kernels& kernels, const float* z, float* scratch, double* out);
 
-/// Adds the n logits of a vocabulary slice to the running (maximum, sum). `scratch` holds kLogsumexpTile
-/// floats. The slice is walked in tiles of kLogsumexpTile from its first logit, so the last bits depend on
-/// where slices begin: callers that promise equal bits use the same slices every time.
+/// Updates (maximum, sum) with the n logits of a slice of the vocabulary. `scratch` has kLogsumexpTile
+/// floats. The slice is taken in tiles from its first logit, so the last bits depend on where slices begin: a
+/// caller that promises equal bits must always use the same slices.
 inline constexpr size_t kLogsumexpTile = 1024;
 void row_logsumexp(const Kernels& kernels, const float* z, size_t n, float* scratch, double* maximum,
                    double* sum);

@@ -1,4 +1,4 @@
-// KV pages in host memory; see the header for the layout.
+// KV pages in host memory. See cpu_kv.hpp for the layout.
 #include "kernels/cpu/cpu_kv.hpp"
 
 #include <cstring>
@@ -14,8 +14,8 @@ CpuKvStore::CpuKvStore(const ops::KvShape& shape, DType type) : shape_(shape), t
       shape.head_dim > kMaxHeadDim)
     throw Error("kv_store", "unsupported KV shape: " + std::to_string(shape.layers) + " layers, " +
                                 std::to_string(shape.kv_heads) + " KV heads of " +
-                                std::to_string(shape.head_dim) + " (an even size up to " +
-                                std::to_string(kMaxHeadDim) + " is needed)");
+                                std::to_string(shape.head_dim) + "; the head size must be even and at most " +
+                                std::to_string(kMaxHeadDim));
   value_dim_ = (shape.head_dim + kValuePad - 1) / kValuePad * kValuePad;
   k_bytes_ = shape.head_dim * kPage * dtype_size(type);
   head_bytes_ = k_bytes_ + kPage * value_dim_ * dtype_size(type);

@@ -1,8 +1,9 @@
 // KV pages in host memory.
 //
-// A page holds, for every layer and KV head: K transposed, [head_dim][64 tokens], then V, [64
-// tokens][value_dim] with value_dim = head_dim rounded up to 16 and zeros in between. Elements are f32 or
-// bf16. Nothing here knows which sequence uses a page.
+// For every layer and KV head a page has K, transposed to [head_dim][64 tokens], then V, [64
+// tokens][value_dim], where value_dim is head_dim rounded up to 16 with zeros at the end. (kv_page.inl
+// interleaves elements for products of pairs.) Elements are f32 or bf16. Nothing here knows which sequence
+// uses a page.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace carbon::cpu {
 
 class CpuKvStore final : public ops::KvStore {
  public:
-  /// Throws when the shape is empty, the head is odd or too long, or the size overflows.
+  /// Throws Error if the shape is empty, the head size is odd or too large, or the size overflows.
   CpuKvStore(const ops::KvShape& shape, DType type);
 
   size_t page_bytes() const override { return page_bytes_; }
@@ -28,7 +29,7 @@ class CpuKvStore final : public ops::KvStore {
   size_t count() const { return base_.size(); }
   /// Addresses of all pages, in order.
   void* const* bases() const { return base_.data(); }
-  /// Bytes from a page's address to the keys or the values of one layer and head.
+  /// Bytes from the address of a page to the keys or the values of one layer and head.
   size_t k_offset(size_t layer, size_t head) const { return (layer * shape_.kv_heads + head) * head_bytes_; }
   size_t v_offset(size_t layer, size_t head) const { return k_offset(layer, head) + k_bytes_; }
 

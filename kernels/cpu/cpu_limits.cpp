@@ -12,21 +12,21 @@ namespace carbon::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Of every vector unit there is.
+// A vector that every CPU has.
 using Vector __attribute__((vector_size(16))) = uint64_t;
 
-// Half of the memory in so many pieces, which threads share out.
+// Half of the memory has this many pieces, which are distributed to the threads.
 constexpr int64_t kPieces = 256, kPiece = MemoryLimits::kBytes / 2 / kPieces;
 constexpr int64_t kStreams = 4;
 
-// A measurement goes on for so long.
+// The shortest time of a measurement.
 constexpr double kLeastSeconds = 0.2;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// f goes over all of the memory once, reading or writing each byte.
+// Bytes per second of f, which reads or writes each byte of the memory once.
 template <class F>
 double rate(F f) {
   const Clock::time_point start = Clock::now();
@@ -39,7 +39,7 @@ double rate(F f) {
   return done / seconds;
 }
 
-// Reads kStreams pieces side by side: on the machines tried, faster than one after the other.
+// Reads kStreams pieces at the same time, which was faster than one after the other on the machines tried.
 uint64_t read_streams(const char* pieces) {
   Vector sums[kStreams] = {};
   for (int64_t i = 0; i < kPiece / static_cast<int64_t>(sizeof(Vector)); ++i)
@@ -53,8 +53,8 @@ uint64_t read_streams(const char* pieces) {
 
 MemoryLimits::MemoryLimits(int threads)
     : threads_(threads), memory_(allocate_aligned("memory_limits", kBytes)) {
-  // Written by the threads that read it, so that it lies near them; memory never written would be one page
-  // of zeros.
+  // Written by the threads that will read it, so that it is allocated near them. Memory that was never
+  // written would be one page of zeros.
   char* const data = static_cast<char*>(memory_.get());
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (int64_t i = 0; i < 2 * kPieces; ++i) std::memset(data + i * kPiece, 1, static_cast<size_t>(kPiece));
@@ -66,7 +66,7 @@ double MemoryLimits::read_rate() {
     uint64_t all = 0;
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(^ : all)
     for (int64_t i = 0; i < 2 * kPieces; i += kStreams) all ^= read_streams(data + i * kPiece);
-    // So that the sum is not left out as unused.
+    // Stored so that the compiler does not remove the sum as unused.
     std::memcpy(memory_.get(), &all, sizeof all);
   });
 }
@@ -87,7 +87,8 @@ double multiply_add_rate(DType act_type, int threads) {
 #pragma omp parallel num_threads(threads) reduction(+ : rate)
   {
     alignas(64) std::array<float, kPeakValues> values;
-    // Read as pairs of bf16 too; small enough that no sum overflows, and far from subnormal numbers.
+    // A number that is small enough for sums not to overflow, and not near subnormal numbers. It is also read
+    // as a pair of bf16.
     values.fill(0x1.01p-20f);
     double done = 0, seconds = 0;
 #pragma omp barrier

@@ -1,6 +1,6 @@
-// What this machine can do at most, measured: the rates that others are compared with.
+// Measures the limits of this machine, with which the speed of a model is compared.
 //
-// Knows no model. Every call works for a fraction of a second on the given number of threads.
+// Knows no model. Every call takes a fraction of a second on the given number of threads.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace carbon::cpu {
 
-/// Bandwidth of memory beyond every cache.
+/// The bandwidth of memory that no cache can hold.
 class MemoryLimits {
  public:
-  /// Takes kBytes of memory. Throws Error if there is no more.
+  /// Allocates kBytes. Throws OutOfMemory.
   explicit MemoryLimits(int threads);
 
   static constexpr size_t kBytes = size_t{1} << 30;
   /// Bytes read per second.
   double read_rate();
-  /// Bytes read and bytes written per second, together.
+  /// The sum of bytes read and bytes written per second.
   double copy_rate();
 
  private:
@@ -27,8 +27,8 @@ class MemoryLimits {
   Memory memory_;
 };
 
-/// Floating-point operations per second (two a multiply-add) of the instructions that products of this
-/// activation type use, on registers alone.
+/// Floating-point operations per second (a multiply-add counts as two) of the instructions that matrix
+/// products with this type of activations use, on registers only.
 double multiply_add_rate(DType act_type, int threads);
 
 }  // namespace carbon::cpu

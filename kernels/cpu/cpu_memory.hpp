@@ -1,4 +1,4 @@
-// Aligned memory for the CPU backend: 64 bytes, so that a vector never straddles a cache line.
+// Memory for the CPU backend, aligned to 64 bytes so that a vector is never in two cache lines.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,12 +18,12 @@ struct FreeMemory {
 };
 using Memory = std::unique_ptr<void, FreeMemory>;
 
-/// Weights are read straight through at every token: with small pages the search for their addresses would
-/// cost a good part of the memory's speed.
+/// The size of huge pages. All weights are read for every token; with small pages the translation of
+/// addresses would slow that down considerably.
 inline constexpr size_t kHugePage = size_t{1} << 21;
 
-/// `bytes` of memory aligned to 64 bytes, contents undefined, as huge pages as far as they fill some and the
-/// system has them. Throws Error(function, ...) naming the size.
+/// Memory aligned to 64 bytes, with undefined contents. Uses huge pages for sizes of at least one such page,
+/// if the system has them. Throws OutOfMemory(function, ...), which names the size.
 inline Memory allocate_aligned(const char* function, size_t bytes) {
   const size_t alignment = bytes < kHugePage ? 64 : kHugePage;
   const size_t rounded = bytes > std::numeric_limits<size_t>::max() - 64 ? 0 : (bytes + 64) / 64 * 64;
@@ -31,12 +31,14 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
   if (rounded != 0 && posix_memalign(&p, alignment, rounded) != 0) p = nullptr;
   if (p != nullptr && bytes >= kHugePage) madvise(p, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   if (p == nullptr)
-    throw OutOfMemory(function, "out of memory: could not allocate " + std::to_string(bytes) +
-                                    " bytes; use a smaller batch or model, or a machine with more memory");
+    throw OutOfMemory(function,
+                      "out of memory: could not allocate " + std::to_string(bytes) +
+                          " bytes; use a smaller batch or model, or a machine with more memory",
+                      {"batch_tokens"});
   return Memory(p);
 }
 
-/// Memory that grows when more is asked for, and loses its contents then.
+/// Memory that grows when a larger size is requested. Its contents are lost then.
 class GrowingMemory {
  public:
   void* ensure(const char* function, size_t bytes) {
@@ -54,7 +56,7 @@ class GrowingMemory {
   size_t bytes_ = 0;
 };
 
-/// a * b, or an Error when it does not fit.
+/// a * b. Throws Error(function, ...) if that overflows.
 inline size_t checked_product(const char* function, size_t a, size_t b) {
   size_t product;
   if (__builtin_mul_overflow(a, b, &product))

@@ -1,4 +1,4 @@
-// The dnnl::matmul primitive behind OneDnn; see the header for what is asked of it.
+// OneDnn by the primitive dnnl::matmul. See cpu_onednn.hpp for the conditions.
 #include "kernels/cpu/cpu_onednn.hpp"
 
 #include "kernels/cpu/cpu_memory.hpp"
@@ -22,16 +22,18 @@ namespace {
 
 using dnnl::memory;
 
-// The weights' layout is chosen for this many rows and kept for all others.
+// oneDNN chooses the layout of a weight for this number of rows. All products use that layout.
 constexpr size_t kReferenceRows = 64;
-// Rows of a product into a part of wider rows that are computed at a time: enough for the full rate, few
-// enough that they are copied from a cache.
+// A product whose results are a part of wider rows is computed for this many rows at a time: enough for the
+// full speed, and few enough that the results are still in a cache when they are copied.
 constexpr size_t kStridedRows = 256;
-constexpr size_t kSerialCopy = size_t{1} << 16;  // elements up to which one thread is quicker
-// Primitives kept for a shape; batches of ever new sizes must not fill the memory.
+constexpr size_t kSerialCopy = size_t{1}
+                               << 16;  // up to this many elements one thread copies faster than several
+// The number of primitives that are kept for a shape, so that batches of always new sizes do not fill the
+// memory.
 constexpr size_t kPrimitives = 64;
 
-/// oneDNN takes its thread count from OpenMP's, which is the calling thread's own setting.
+/// Sets the number of OpenMP threads for the calling thread, because oneDNN uses that number.
 class ThreadCount {
  public:
   explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
@@ -58,17 +60,17 @@ class Shape {
       const auto chosen = description(kReferenceRows, any);
       weights_ = chosen.weights_desc();
       usable_ = is_invariant_kind(chosen);
-      // The choice of implementation depends on the number of rows; ask for a spread of them.
+      // oneDNN chooses the implementation by the number of rows, so check several.
       for (const size_t count : {1, 8, 9, 200, 1366, 8192})
         usable_ = usable_ && is_invariant_kind(description(count, weights_));
     } catch (const dnnl::error&) {
-      usable_ = false;  // no such product on this CPU
+      usable_ = false;  // oneDNN has no such product on this CPU
     }
   }
 
   bool usable() const { return usable_; }
 
-  /// The weights in oneDNN's order, in memory that `room` gets.
+  /// Copies the weights into the layout of oneDNN, in new memory that `room` owns.
   memory reorder(const bf16* data, Memory& room) {
     const ThreadCount scope(threads_);
     const auto plain = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::ba);
@@ -83,8 +85,8 @@ class Shape {
 
   void multiply(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
     if (ld_out == n_ || rows == 1) return multiply_dense(weights, act, rows, out);
-    // oneDNN 2.6 writes into a part of wider rows by its reference implementation alone, which is hundreds of
-    // times slower.
+    // oneDNN 2.6 can write results into a part of wider rows only with its reference implementation, which is
+    // hundreds of times slower.
     strided_.resize(std::min(rows, kStridedRows) * n_);
     for (size_t first = 0; first < rows; first += kStridedRows) {
       const size_t count = std::min(kStridedRows, rows - first);
@@ -95,7 +97,7 @@ class Shape {
     }
   }
 
-  /// Whether rows come out the same alone, in batches and on several threads. Asked once; a "no" is for good.
+  /// True if rows have the same bits alone, in batches and on several threads. Tested once for the shape.
   bool passes_self_test(const memory& weights) {
     if (!tested_) {
       tested_ = true;
@@ -120,7 +122,7 @@ class Shape {
   dnnl::matmul::primitive_desc description(size_t rows, const memory::desc& weights) const {
     return {dnnl::matmul::desc(source(rows), weights, result(rows)), engine_};
   }
-  /// An empty primitive where oneDNN would take an implementation that is not trusted.
+  /// An empty primitive if oneDNN would choose another kind of implementation.
   Primitive create(size_t rows, int threads) const {
     const ThreadCount scope(threads);
     const auto d = description(rows, weights_);
@@ -142,7 +144,7 @@ class Shape {
       multiply_padded(weights, act, rows, out);
   }
 
-  /// In blocks of the reference size, whose implementation the self-test has seen: slow, and always possible.
+  /// Computes in blocks of the reference size, whose implementation was tested: slow, but always possible.
   void multiply_padded(const memory& weights, const bf16* act, size_t rows, float* out) {
     const Primitive product = create(kReferenceRows, threads_);
     std::vector<bf16> in(kReferenceRows * k_);
@@ -176,7 +178,7 @@ class Shape {
       run(create(kReferenceRows, 1), weights, act.data(), kReferenceRows, all.data(), 1);
       for (const int threads : {1, 2, threads_})
         for (const size_t rows : {size_t{1}, size_t{8}, size_t{9}, kReferenceRows}) {
-          // The last rows, so that an order that follows the row's number shows too.
+          // Take the last rows, to notice also an order of sums that depends on the number of a row.
           const size_t first = kReferenceRows - rows;
           const Primitive product = create(rows, threads);
           if (!product) return false;
@@ -195,7 +197,7 @@ class Shape {
   int threads_;
   memory::desc weights_;
   bool usable_ = false, tested_ = false;
-  std::map<size_t, Primitive> primitives_;  // by rows
+  std::map<size_t, Primitive> primitives_;  // by the number of rows
   std::vector<float> strided_;              // [kStridedRows, n_] at most
 };
 
@@ -203,7 +205,7 @@ class Shape {
   throw Error(function,
               std::string("oneDNN: ") + e.what() +
                   (e.status == dnnl_out_of_memory ? "; use a smaller batch or a machine with more memory"
-                                                  : "; run with CARBON_FORCE_ISA=avx512 to do without it"));
+                                                  : "; set CARBON_FORCE_ISA=avx512 to run without oneDNN"));
 }
 
 class Weight final : public OneDnnWeight {

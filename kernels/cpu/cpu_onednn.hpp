@@ -1,8 +1,9 @@
-// Matrix products by oneDNN, where they are fast and keep the invariance rule; nothing without CARBON_ONEDNN.
+// Matrix products by oneDNN, where they are fast and keep the rule of invariance. Built only with
+// CARBON_ONEDNN.
 //
-// Only bf16 x bf16 -> f32, and only with an implementation (its name begins with "brg:") that was seen to
-// compute a row's bits regardless of the number of rows and threads. That is checked for each shape of weight
-// before it is used; a shape that fails is left to the kernels of this program.
+// Only bf16 x bf16 -> f32, and only with implementations whose names begin with "brg:". Measurements showed
+// that these give a row the same bits for any number of rows and threads. Each shape of weight is tested for
+// that before it is used; a shape that fails is left to the kernels of this program.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@
 
 namespace carbon::cpu {
 
-/// A weight [rows, cols] in oneDNN's own order.
+/// A weight [rows, cols] in the layout of oneDNN.
 class OneDnnWeight {
  public:
   virtual ~OneDnnWeight() = default;
-  /// out[i, j] = sum_k act[i, k] * w[j, k]; act bf16 [n, cols]; out f32, leading dimension ld_out.
+  /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, cols]; out [n, rows] with leading dimension ld_out.
   virtual void multiply(const bf16* act, size_t n, float* out, size_t ld_out) = 0;
 };
 
@@ -25,17 +26,17 @@ class OneDnnWeight {
 class OneDnn {
  public:
   virtual ~OneDnn() = default;
-  /// The bf16 matrix at `data` reordered, or null where oneDNN may not be used for its shape. `data` is not
-  /// needed afterwards.
+  /// Copies the matrix into the layout of oneDNN. Returns null if oneDNN may not be used for its shape.
+  /// `data` is not needed afterwards.
   virtual std::unique_ptr<OneDnnWeight> prepare(const bf16* data, size_t rows, size_t cols) = 0;
-  /// Version and, with AMX, "amx": what results depend on.
+  /// The version of oneDNN, followed by "amx" if it uses AMX: what results depend on.
   virtual std::string kind() const = 0;
 };
 
-/// Whether oneDNN is built in and would use AMX on this CPU.
+/// True if oneDNN is built in and would use AMX on this CPU.
 bool onednn_has_amx();
 
-/// Null when the program was built without oneDNN.
+/// Null if the program was built without oneDNN.
 std::unique_ptr<OneDnn> make_onednn(int threads);
 
 }  // namespace carbon::cpu

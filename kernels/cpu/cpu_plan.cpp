@@ -5,7 +5,7 @@
 namespace carbon::cpu {
 namespace {
 
-constexpr size_t kPieceRows = 64;  // query rows (positions x heads of a group) of a piece
+constexpr size_t kPieceRows = 64;  // query rows of a piece (positions x heads of a group)
 
 }  // namespace
 
@@ -23,7 +23,8 @@ CpuPlan::CpuPlan(std::span<const ops::RowRun> runs, size_t heads, CpuKvStore& kv
       keys_ += queries_.back().rows * (queries_.back().position + 1);
     }
   }
-  // The later a piece, the more keys it sees: longest first, so that no thread ends with a long one alone.
+  // A piece at a later position has more keys. The longest come first, so that no thread has a long one left
+  // at the end.
   std::ranges::stable_sort(queries_, std::ranges::greater{}, &RowPiece::position);
 }
 

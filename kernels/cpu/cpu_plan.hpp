@@ -1,4 +1,4 @@
-// Rows cut into the pieces that append_kv() and attention() hand to threads.
+// Runs of rows, cut into the pieces that append_kv() and attention() distribute to threads.
 #pragma once
 
 #include <span>
@@ -17,20 +17,20 @@ struct RowPiece {
 
 class CpuPlan final : public ops::RowPlan {
  public:
-  /// Of runs that ops::check_runs() found right.
+  /// The runs must have passed ops::check_runs().
   CpuPlan(std::span<const ops::RowRun> runs, size_t heads, CpuKvStore& kv);
 
   CpuKvStore& kv() const { return kv_; }
   size_t heads() const { return heads_; }
   /// Query heads that share a KV head.
   size_t group() const { return heads_ / kv_.shape().kv_heads; }
-  /// Rows that share a page.
+  /// Pieces for append_kv(): the rows of a piece are in one page.
   std::span<const RowPiece> appended() const { return appended_; }
   size_t rows() const { return rows_; }
-  /// Rows that attention takes together: at most query_rows(), those that see most keys first.
+  /// Pieces for attention(): at most query_rows() rows each, those with the most keys first.
   std::span<const RowPiece> queries() const { return queries_; }
   size_t query_rows() const;
-  /// Keys that the rows see, about, summed over them.
+  /// An estimate of the work: the number of keys of each row, summed over the rows.
   size_t keys() const { return keys_; }
 
  private:

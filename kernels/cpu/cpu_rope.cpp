@@ -1,4 +1,4 @@
-// The rotary table.
+// The rotary table. See cpu_rope.hpp.
 #include "kernels/cpu/cpu_rope.hpp"
 
 #include <algorithm>

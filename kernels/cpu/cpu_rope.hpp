@@ -10,8 +10,8 @@ namespace carbon::cpu {
 
 class RopeTable {
  public:
-  /// Covers positions [0, positions). With the parameters of the last call only the new positions are
-  /// computed.
+  /// Computes the table for positions [0, positions). If the parameters are those of the last call, only new
+  /// positions are computed. Throws Error if the memory is not enough.
   void set(const ops::RopeParams& rope, size_t positions);
 
   size_t positions() const { return positions_; }

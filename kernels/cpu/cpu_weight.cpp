@@ -1,4 +1,4 @@
-// A weight as the CPU backend keeps it.
+// A weight of the CPU backend. See cpu_weight.hpp.
 #include "kernels/cpu/cpu_weight.hpp"
 
 #include <sys/mman.h>
@@ -21,31 +21,31 @@ Memory to_bf16_copy(const Kernels& kernels, const TensorView& matrix) {
   float wide[kChunk];
   for (size_t i = 0; i < n; i += kChunk) {
     const size_t count = std::min(kChunk, n - i);
-    kernels.widen(in + i * dtype_size(matrix.dtype), matrix.dtype, count, wide);
+    kernels.widen(in + weight_bytes(matrix.dtype, i), matrix.dtype, count, wide);
     kernels.narrow(wide, count, out + i);
   }
   return copy;
 }
 
-/// Tells the kernel that the pages wholly inside a mapped view are not needed for now.
+/// Tells the operating system that the pages that are completely inside a mapped view are not needed for now.
 void give_back(const TensorView& matrix) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
   const uintptr_t first = (begin + page - 1) / page * page;
   const uintptr_t last = (begin + matrix.bytes()) / page * page;
-  // madvise takes a pointer to non-const memory, but changes nothing in a file's mapping.
+  // madvise takes a pointer to non-const memory, but does not change the mapping of a file.
   char* const data = const_cast<char*>(static_cast<const char*>(matrix.data));
   if (first < last) madvise(data + (first - begin), last - first, MADV_DONTNEED);
 }
 
-/// Rows of a matrix that make a panel.
+/// The rows of a matrix that become a panel.
 struct PanelSource {
   const char* data;
   size_t rows, cols, step, element;  // columns in a step; bytes of an element
 };
 
-/// Steps of all rows after each other, in tiles that stay in the nearest cache while their lines are taken
-/// apart.
+/// Writes each step of all rows, one step after the other. Works on tiles of steps that stay in the
+/// first-level cache.
 template <class Unit>
 void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
   constexpr size_t kTile = 32;
@@ -62,7 +62,7 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
     }
   }
   if (full * in.step == in.cols) return;
-  for (size_t j = 0; j < outputs; ++j) {  // half a pair
+  for (size_t j = 0; j < outputs; ++j) {  // the last column is half a pair
     Unit value = 0;
     if (j < in.rows) std::memcpy(&value, in.data + (j + 1) * row_bytes - in.element, in.element);
     out[full * outputs + j] = value;
@@ -76,10 +76,10 @@ CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act
     : rows_(matrix.rows), type_(matrix.dtype), panel_outputs_(kernels.panel_outputs) {
   const void* data = matrix.data;
   Memory copy;
-  if (act_type == DType::bf16 && matrix.dtype != DType::bf16) {
+  if (act_type == DType::bf16 && matrix.dtype != WeightType::bf16) {
     copy = to_bf16_copy(kernels, matrix);
     data = copy.get();
-    type_ = DType::bf16;
+    type_ = WeightType::bf16;
   }
   if (onednn != nullptr && act_type == DType::bf16)
     onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
@@ -101,7 +101,7 @@ const CpuMatrix* CpuWeight::single() const {
   return matrices_.size() == 1 && matrices_.front()->panels() > 0 ? matrices_.front().get() : nullptr;
 }
 
-Memory pack_panels(const void* matrix, DType type, size_t rows, size_t cols, size_t outputs, bool pairs,
+Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols, size_t outputs, bool pairs,
                    int threads) {
   const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
   const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;

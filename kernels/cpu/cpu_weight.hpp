@@ -1,5 +1,5 @@
-// A weight as the CPU backend keeps it: its matrices, each in panels for the own kernels or in oneDNN's
-// order.
+// A weight of the CPU backend: its matrices, each in panels for the kernels of this program or in the layout
+// of oneDNN.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,25 @@ namespace carbon::cpu {
 
 class CpuMatrix {
  public:
-  /// In bf16 mode other types are rounded; in f32 mode elements keep their type. `onednn` may be null. The
-  /// matrix is not needed afterwards.
+  /// If activations are bf16, elements of other types are rounded to bf16; if they are f32, elements keep
+  /// their type. `onednn` may be null. The memory of `matrix` is not needed afterwards.
   CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn, int threads);
 
   size_t rows() const { return rows_; }
-  /// Not null: multiply with it. Null: the panels are for the own kernels.
+  /// The matrix in the layout of oneDNN, or null if it is in panels.
   OneDnnWeight* onednn() const { return onednn_.get(); }
-  DType type() const { return type_; }
+  WeightType type() const { return type_; }
   size_t panels() const { return data_ ? (rows_ + panel_outputs_ - 1) / panel_outputs_ : 0; }
   const void* panel(size_t i) const { return static_cast<const char*>(data_.get()) + i * panel_bytes_; }
   size_t first_output(size_t panel) const { return panel * panel_outputs_; }
-  /// Outputs in panels [panel, panel_end).
+  /// The number of outputs in panels [panel, panel_end).
   size_t outputs_from(size_t panel, size_t panel_end) const {
     return std::min(first_output(panel_end), rows_) - first_output(panel);
   }
 
  private:
   size_t rows_;
-  DType type_;
+  WeightType type_;
   size_t panel_outputs_, panel_bytes_ = 0;
   Memory data_;
   std::unique_ptr<OneDnnWeight> onednn_;
@@ -45,20 +45,21 @@ class CpuWeight final : public ops::Weight {
   CpuWeight(Matrices matrices, size_t rows, size_t cols)
       : Weight(rows, cols), matrices_(std::move(matrices)) {}
 
-  /// Their outputs follow one another.
+  /// The matrices in the order of their outputs.
   const Matrices& matrices() const { return matrices_; }
-  /// Of all matrices.
+  /// The number of panels of all matrices.
   size_t panels() const;
-  /// The only matrix, if it is in panels; else null.
+  /// The matrix if there is only one and it is in panels; otherwise null.
   const CpuMatrix* single() const;
 
  private:
   Matrices matrices_;
 };
 
-/// A matrix [rows, cols] in panels of `outputs` rows of it: [panels, steps, outputs, step], where a step is
-/// one column, or with `pairs` two. What is past the matrix is zero.
-Memory pack_panels(const void* matrix, DType type, size_t rows, size_t cols, size_t outputs, bool pairs,
+/// Copies a matrix [rows, cols] into panels of `outputs` rows: [panels, steps, outputs, step], where a step
+/// is one column, or two if `pairs` is true. Elements outside the matrix are zero. The type has blocks of one
+/// number.
+Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols, size_t outputs, bool pairs,
                    int threads);
 
 }  // namespace carbon::cpu

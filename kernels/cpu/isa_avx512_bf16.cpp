@@ -1,8 +1,7 @@
 // The kernels compiled for AVX-512 F, BW, VL and DQ with AVX512_BF16. No standard library header may be
 // included here (see kernels.hpp).
 //
-// GCC 12 takes the undefined upper operands inside its own AVX-512 header for mistakes of ours (GCC bug
-// 105593).
+// GCC 12 warns of undefined operands in its own AVX-512 header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>

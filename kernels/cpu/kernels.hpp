@@ -1,9 +1,12 @@
-// The table of compute kernels, one instance for each instruction set.
+// The table of compute kernels; each instruction set has one.
 //
-// Plain functions over ranges of memory: no threads, no allocation, no exceptions, no standard library (the
-// files that implement them are compiled for newer CPUs than the rest of the program, so nothing inline may
-// be shared). cpu_backend.cpp cuts work into ranges and calls these. Every value written depends on its own
-// row alone and on reduction orders fixed by the shapes, never on where a range begins or ends.
+// Kernels are plain functions over ranges of memory: no threads, no allocation, no exceptions.
+// cpu_backend.cpp cuts work into ranges and calls them. A value depends only on its own row and on orders of
+// sums that the shapes fix, never on where a range begins or ends.
+//
+// The files that implement kernels are compiled for newer CPUs than the rest of the program. They use no
+// standard library, because the linker could take an inline function that was compiled for a newer CPU for
+// the whole program.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +21,19 @@ inline constexpr size_t kPage = 64, kValuePad = 16;
 /// The longest head that append_kv has room for.
 inline constexpr size_t kMaxHeadDim = 1024;
 
-/// Rows of activations that one LinearRange may hold at most; a multiple of the rows of every tile.
+/// The largest number of rows of activations in a LinearRange; a multiple of the rows of every tile.
 inline constexpr size_t kLinearRows = 192;
 
-/// What multiply_adds needs, on the widest CPU.
+/// The number of values that multiply_adds needs with the widest vectors.
 inline constexpr size_t kPeakValues = 14 * 16;
 
-/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and `outputs` outputs from a panel's first
-/// on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
+/// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and for `outputs` outputs from the first of
+/// a panel on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
 struct LinearRange {
   const void* act;  // [rows, k], dense
   DType act_type;
   const void* panels;  // as pack_panels (cpu_weight.hpp) makes them
-  DType weight_type;
+  WeightType weight_type;
   size_t rows, k, outputs;
   float* out;  // of the first row and output
   size_t ld_out;
@@ -42,11 +45,11 @@ struct AppendRange {
   const float* v;
   size_t ld;    // floats between rows of k and of v
   size_t rows;  // slot + rows <= kPage
-  size_t slot;  // where in the page the first row goes
+  size_t slot;  // the place of the first row in the page
   size_t head_dim, value_dim;
-  const float* cos;  // [rows, head_dim / 2] at the first row's position
+  const float* cos;  // [rows, head_dim / 2], from the position of the first row on
   const float* sin;
-  void* k_page;  // laid out as kv_page.inl has it for the instruction set
+  void* k_page;  // in the layout of kv_page.inl for the instruction set
   void* v_page;  // value_dim = head_dim rounded up to kValuePad
   DType type;
 };
@@ -56,11 +59,11 @@ struct AttentionRange {
   const float* q;  // first position, first head of the group; heads are head_dim apart
   size_t ld;       // floats between positions
   size_t positions, position, group, head_dim, value_dim;
-  const uint32_t* pages;         // index of the page that holds each 64 positions from 0
+  const uint32_t* pages;         // index of the page for each 64 positions, from position 0 on
   const void* const* page_base;  // address of every page of the store
-  size_t k_offset, v_offset;     // bytes from a page's address to this layer and head
+  size_t k_offset, v_offset;     // bytes from the address of a page to this layer and head
   DType kv_type;
-  const float* cos;  // [positions, head_dim / 2] at `position`
+  const float* cos;  // [positions, head_dim / 2], from `position` on
   const float* sin;
   void* act;  // first position, first head of the group
   DType act_type;
@@ -71,13 +74,14 @@ struct AttentionRange {
 struct Kernels {
   const char* name;
   size_t panel_outputs;  // outputs of a panel of weights
-  bool pairs;            // bf16 activations are multiplied in pairs; elsewhere they are widened first
+  bool pairs;            // bf16 activations are multiplied in pairs; otherwise they are widened to f32 first
   void (*linear)(const LinearRange& range);
-  /// out[i] = in[i], exact.
-  void (*widen)(const void* in, DType type, size_t n, float* out);
+  /// out[i] = in[i], exact. `in` is at the beginning of a block of its type, and n a multiple of the block
+  /// length.
+  void (*widen)(const void* in, WeightType type, size_t n, float* out);
   /// out[i] = in[i] rounded to nearest even; NaN stays NaN.
   void (*narrow)(const float* in, size_t n, bf16* out);
-  /// x += delta; delta [rows, width], dense, rows of x ld_x apart.
+  /// x += delta; delta [rows, width]; x with leading dimension ld_x.
   void (*add)(const float* delta, size_t rows, size_t width, float* x, size_t ld_x);
   /// act = x * rsqrt(mean(x^2) + eps) * weight.
   void (*norm)(const float* x, const float* weight, float eps, size_t rows, size_t width, void* act,
@@ -85,15 +89,15 @@ struct Kernels {
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
   void (*swiglu)(const float* gate_up, size_t rows, size_t width, void* act, DType act_type);
   void (*append_kv)(const AppendRange& range);
-  /// Floats of scratch for up to `rows` rows (positions x group).
+  /// The number of floats of scratch for up to `rows` rows (positions x group).
   size_t (*attention_scratch)(size_t rows, size_t head_dim, size_t value_dim);
   void (*attention)(const AttentionRange& range);
-  /// The largest of n > 0 values; NaN when one of them is not finite.
+  /// The largest of n > 0 values; NaN if one of them is not finite.
   float (*finite_max)(const float* z, size_t n);
-  /// out[i] = exp(z[i] - shift), about 1 ulp.
+  /// out[i] = exp(z[i] - shift), with an error of about 1 ulp.
   void (*exp_shifted)(const float* z, size_t n, float shift, float* out);
-  /// What the CPU could do at most: multiply-adds on registers alone, as those of linear() for `act_type`.
-  /// Returns how many. values: kPeakValues floats, changed.
+  /// Does multiply-adds with the instructions of linear() for `act_type`, on registers only, to measure the
+  /// peak rate. Returns their number. Changes `values`, which are kPeakValues floats.
   size_t (*multiply_adds)(DType act_type, size_t rounds, float* values);
 };
 

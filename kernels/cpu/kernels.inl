@@ -1,11 +1,10 @@
-// Kernels over single rows, written once on the vector names of a simd_*.hpp header, and the table of them
-// all.
+// Kernels over single rows, written once with the names that each simd_*.hpp header defines:
 //
-// vf is a vector of kLanes binary32 values. load widens bf16 and f16, store rounds to bf16 to nearest even;
-// *_part touch only the first n elements of memory and read the rest as zero. vmax(a, b) and vmin(a, b)
-// return b when either is NaN. fma(a, b, c) = a * b + c, fused where the CPU has it. scale2(p, n) = p * 2^n
-// for 0.5 < p < 2 and integral -252 < n < 255, rounded once. hsum, hsum4 and hmax reduce a vector in a fixed
-// order.
+// vf is a vector of kLanes binary32 values. load widens bf16 and f16; store rounds to bf16, to nearest even.
+// The functions *_part use only the first n elements in memory and read the others as zero. vmax(a, b) and
+// vmin(a, b) return b if either is NaN. fma(a, b, c) is a * b + c, fused if the CPU can do that. scale2(p, n)
+// is p * 2^n, rounded once, for 0.5 < p < 2 and whole numbers -252 < n < 255. hsum, hsum4 and hmax reduce a
+// vector in a fixed order.
 
 constexpr size_t round_up(size_t n, size_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
@@ -14,15 +13,16 @@ constexpr size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-/// exp(x): relative error about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
+/// exp(x) with a relative error of about 1 ulp. Overflow gives infinity, underflow is gradual, NaN stays NaN.
 INLINE vf exp_vector(vf x) {
   const vf clamped = vmin(set1(89.0f), vmax(set1(-105.0f), x));
-  // Round to nearest by adding 1.5 * 2^23: exact for the small integers that can come out.
+  // Round to the nearest integer by adding 1.5 * 2^23, which is exact for the small integers possible here.
   const vf magic = set1(12582912.0f);
   const vf n = sub(fma(clamped, set1(1.44269504088896f), magic), magic);
-  // ln 2 in two parts; the upper one has nine bits, so that n times it is exact without a fused multiply-add.
+  // ln 2 is split in two parts. The upper part has nine bits, so its product with n is exact without a fused
+  // multiply-add.
   const vf r = fma(n, set1(2.12194440e-4f), fma(n, set1(-0.693359375f), clamped));
-  // Taylor series: |r| <= 0.35 makes the first term left out 5e-9.
+  // Taylor series. With |r| <= 0.35 the first omitted term is at most 5e-9.
   vf p = set1(1.0f / 5040);
   p = fma(p, r, set1(1.0f / 720));
   p = fma(p, r, set1(1.0f / 120));
@@ -40,13 +40,13 @@ void widen_typed(const In* in, size_t n, float* out) {
   if (i < n) store_part(out + i, load_part(in + i, n - i), n - i);
 }
 
-void widen(const void* in, DType type, size_t n, float* out) {
+void widen(const void* in, WeightType type, size_t n, float* out) {
   switch (type) {
-    case DType::f32:
+    case WeightType::f32:
       return widen_typed(static_cast<const float*>(in), n, out);
-    case DType::bf16:
+    case WeightType::bf16:
       return widen_typed(static_cast<const bf16*>(in), n, out);
-    case DType::f16:
+    case WeightType::f16:
       return widen_typed(static_cast<const f16*>(in), n, out);
   }
 }
@@ -68,7 +68,7 @@ void add_rows(const float* delta, size_t rows, size_t width, float* x, size_t ld
   }
 }
 
-/// One partial sum a lane, then the lanes.
+/// Adds up one partial sum per lane, then the lanes.
 INLINE float sum_of_squares(const float* x, size_t width) {
   vf squares = zero();
   size_t i = 0;
@@ -105,7 +105,7 @@ void norm(const float* x, const float* weight, float eps, size_t rows, size_t wi
     norm_typed(x, weight, eps, rows, width, static_cast<float*>(act));
 }
 
-/// silu(g) * u. For a large negative g the exponential is infinite and the quotient -0, as it should be.
+/// silu(g) * u. For a large negative g the exponential is infinite and the quotient -0, which is right.
 INLINE vf gated(vf g, vf u) {
   return mul(div(g, add(set1(1.0f), exp_vector(sub(zero(), g)))), u);
 }
@@ -131,7 +131,7 @@ void swiglu(const float* gate_up, size_t rows, size_t width, void* act, DType ac
 }
 
 float finite_max(const float* z, size_t n) {
-  // z - z is zero for a finite z and NaN otherwise, so that `bad` turns NaN and stays so.
+  // z - z is 0 for a finite z and NaN otherwise, so `bad` becomes NaN and stays NaN.
   vf largest = set1(-__builtin_inff()), bad = zero();
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {

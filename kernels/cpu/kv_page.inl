@@ -1,10 +1,10 @@
 // Rotary embedding and the layout of KV pages: included after linear.inl.
 //
-// In bf16 the two products of attention take bf16 inputs and add in f32, as every other product does. A way
-// to run them (FloatProducts, PairProducts) says how the elements of a page lie and what is kept of queries
-// and weights, on top of the steps of the micro-kernel.
+// With a bf16 cache the two products of attention take bf16 inputs and add in f32, as all other products do.
+// There are two ways to compute them, FloatProducts and PairProducts. Each defines, besides the steps of the
+// micro-kernel, the order of elements in a page and the form in which queries and weights are kept.
 
-/// out = the rotated head: (x1 c - x2 s, x2 c + x1 s) for the two halves, times `scale`.
+/// out = the rotated head times `scale`: (x1 c - x2 s, x2 c + x1 s) for its two halves x1 and x2.
 void rotate(const float* x, const float* cos, const float* sin, size_t head_dim, float scale, float* out) {
   const size_t half = head_dim / 2;
   for (size_t j = 0; j < half; ++j) {
@@ -14,13 +14,13 @@ void rotate(const float* x, const float* cos, const float* sin, size_t head_dim,
   }
 }
 
-/// In f32. Kv is the type of the cache, to whose precision inputs are rounded.
+/// Products in f32. Kv is the type of the cache; inputs are rounded to its precision.
 template <class Kv>
 struct FloatProducts : FloatSteps<float> {
   using Page = Kv;
   using Element = float;
 
-  /// Keeps v, rounded, at p; returns what was kept.
+  /// Stores v, rounded, at p; returns the rounded values.
   INLINE static vf keep(float* p, vf v) {
     if constexpr (sizeof(Kv) == sizeof(float)) {
       store(p, v);
@@ -33,7 +33,7 @@ struct FloatProducts : FloatSteps<float> {
       return kept;
     }
   }
-  /// n elements of a page as the products take them: where they lie, or widened into `room`.
+  /// n elements of a page in the type of the products: in the page itself, or widened into `room`.
   INLINE static const float* operand(const Kv* page, size_t n, float* room) {
     if constexpr (sizeof(Kv) == sizeof(float)) return page;
     widen_typed(page, n, room);
@@ -55,7 +55,7 @@ struct FloatProducts : FloatSteps<float> {
 };
 
 #ifdef __AVX512BF16__
-/// On bf16 pairs. A page holds keys as [head_dim / 2, kPage] pairs of dimensions and values as
+/// Products of bf16 pairs. A page has keys as [head_dim / 2, kPage] pairs of dimensions, and values as
 /// [kPage / 2, value_dim] pairs of slots.
 struct PairProducts : PairSteps {
   using Page = bf16;

@@ -1,25 +1,26 @@
 // Matrix product with weights in panels: included after tile.inl.
 //
-// A panel is kPanelOutputs outputs: for each step of inputs, the weights of all its outputs. One output is:
-// for each block of inputs in ascending order a chain of multiply-adds from zero, the sums of blocks added in
-// f32. That sequence depends on K alone. A block of a panel comes from memory once and is used by all rows
-// from the cache, a few at a time.
+// A panel has kPanelOutputs outputs: for each step of inputs, the weights of all these outputs. An output is
+// computed in blocks of inputs, in ascending order: in each block a chain of multiply-adds from zero, and the
+// sums of blocks are added in f32. That order depends only on K. A block of a panel is read from memory once,
+// and all rows, a few at a time, use it from the cache.
 
 inline constexpr size_t kPanelOutputs = kPanelVectors * kLanes;
-/// Inputs in a block: bounds the rounding error of a chain, and is little enough for the second-level cache.
+/// Inputs in a block: few enough to limit the rounding error of a chain and to fit the second-level cache.
 inline constexpr size_t kPairBlock = 512, kFloatBlock = 256;
-/// With more groups of rows than one and no more than this, the time of a block is the memory's. Then it goes
-/// through the first-level cache in chunks, each fetched while the rows use the one before it.
+/// With two groups of rows up to this number, the time for a block is that of reading it from memory. Then it
+/// is taken in chunks that fit the first-level cache; each chunk is fetched while the rows use the one before
+/// it.
 inline constexpr size_t kChunkGroups = 4, kChunkBytes = 16384;
 
-/// Where the sums of a panel's rows go.
+/// Where the results of a panel are written.
 struct PanelSums {
   float* data;
   size_t ld;
 };
 
-/// Inputs [0, n) of a panel for rows in groups of nearly equal size. The fetching of what follows in memory
-/// is spread over the first groups, Lines cache lines a step.
+/// Inputs [0, n) of a panel, for rows in groups of nearly equal size. Meanwhile the first groups fetch the
+/// memory that follows, Lines cache lines per step.
 template <class Steps, size_t Lines>
 void panel_groups(const LinearRange& g, const typename Steps::Left* a, const typename Steps::Right* w,
                   size_t n, PanelSums to, Sums sums) {
@@ -62,7 +63,7 @@ void panel_block(const LinearRange& g, const typename Steps::Left* a, const type
     }
 }
 
-/// One panel, whole or (through a buffer) the outputs that there are of the last one.
+/// One panel. The last panel may have fewer outputs, which are computed in a buffer.
 template <class Steps>
 void linear_panel(const LinearRange& g, const typename Steps::Right* w, float* out, size_t outputs) {
   constexpr size_t size = Steps::kStep == 2 ? kPairBlock : kFloatBlock;
@@ -90,16 +91,16 @@ void linear(const LinearRange& g) {
   if (g.act_type == DType::bf16) return linear_typed<PairSteps>(g);
 #endif
   switch (g.weight_type) {
-    case DType::f32:
+    case WeightType::f32:
       return linear_typed<FloatSteps<float>>(g);
-    case DType::bf16:
+    case WeightType::bf16:
       return linear_typed<FloatSteps<bf16>>(g);
-    case DType::f16:
+    case WeightType::f16:
       return linear_typed<FloatSteps<f16>>(g);
   }
 }
 
-/// The inner loop of a product without its loads: as many chains as hide the latency of one.
+/// The inner loop of a product without its loads, with enough chains to hide the latency of each.
 template <class Steps>
 size_t multiply_add_chains(size_t rounds, float* values) {
   constexpr size_t kChains = 12;

@@ -22,7 +22,7 @@ INLINE __m256i lanes_below(size_t n) {
 INLINE __m128i load_eight(const void* p) {
   return _mm_loadu_si128(static_cast<const __m128i*>(p));
 }
-// No masked load of 16-bit elements in AVX2: through a padded copy.
+// AVX2 has no masked load of 16-bit elements, so they are copied first.
 INLINE __m128i load_eight_part(const void* p, size_t n) {
   uint16_t padded[8] = {};
   __builtin_memcpy(padded, p, n * 2);
@@ -98,7 +98,7 @@ INLINE vf vmin(vf a, vf b) {
 INLINE vf pow2(__m256i n) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
 }
-// In two steps, so that 2^n itself need not be a normal number.
+// In two steps, because 2^n may not be a normal number.
 INLINE vf scale2(vf p, vf n) {
   const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
   return mul(mul(p, pow2(half)), pow2(_mm256_sub_epi32(whole, half)));

@@ -41,7 +41,7 @@ INLINE vf load_part(const f16* p, size_t n) {
   return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes_below(n), p));
 }
 
-// Not vcvtneps2bf16: that flushes subnormals, and bf16 values are to be the same on every CPU.
+// vcvtneps2bf16 is not used, because it makes subnormals zero, and bf16 values must be the same on every CPU.
 INLINE __m256i round_bf16(vf v) {
   const __m512i u = _mm512_castps_si512(v);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
@@ -113,12 +113,13 @@ INLINE float hsum(vf v) {
 }
 
 #ifdef __AVX512BF16__
-using vpair = __m512i;  // 32 bf16, taken two at a time
+using vpair = __m512i;  // 16 pairs of bf16
 
 INLINE vpair load_pairs(const bf16* p) {
   return _mm512_loadu_si512(p);
 }
-/// Rounds to bf16 for a product of pairs: what a subnormal number becomes is the same to it, zero.
+/// Rounds to bf16 for a product of pairs. A subnormal number becomes zero, which makes no difference, because
+/// the product takes it for zero anyway.
 INLINE void store_for_pairs(bf16* p, vf v) {
   const __m256bh rounded = _mm512_cvtneps_pbh(v);
   __builtin_memcpy(p, &rounded, sizeof rounded);
@@ -129,13 +130,13 @@ INLINE vpair broadcast_pair(const bf16* p) {
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm512_set1_epi32(pair);
 }
-/// The bf16 at p and zero in every lane.
+/// The bf16 at p, with zero as the second of the pair, in every lane.
 INLINE vpair broadcast_first(const bf16* p) {
   uint16_t first;
   __builtin_memcpy(&first, p, sizeof first);
   return _mm512_set1_epi32(first);
 }
-/// Zero in place of the second of every pair.
+/// Sets the second of every pair to zero.
 INLINE vpair first_of_pairs(vpair v) {
   return _mm512_and_si512(v, _mm512_set1_epi32(0xffff));
 }

@@ -101,7 +101,7 @@ INLINE vf vmin(vf a, vf b) {
 INLINE vf pow2(vi n) {
   return reinterpret_cast<vf>((reinterpret_cast<vu>(n) + 127u) << 23);
 }
-// In two steps, so that 2^n itself need not be a normal number.
+// In two steps, because 2^n may not be a normal number.
 INLINE vf scale2(vf p, vf n) {
   const vi whole = __builtin_convertvector(n, vi), half = whole >> 1;
   return p * pow2(half) * pow2(whole - half);

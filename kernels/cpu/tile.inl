@@ -1,10 +1,10 @@
-// The micro-kernel of every matrix product: included after kernels.inl.
+// The micro-kernel of all matrix products: included after kernels.inl.
 //
-// An output is a single chain of multiply-adds over ascending inner indices, in f32, from zero or from where
-// an earlier call left it; which rows and columns share a tile changes no bit. The right-hand side is stored
-// in rows of kStep interleaved inner indices, so that one load serves a vector of columns.
+// An output is one chain of multiply-adds in f32 over ascending inner indices, from zero or from the result
+// of an earlier call. It does not depend on which rows and columns share a tile. The right-hand side is
+// stored in rows of kStep interleaved inner indices, so that one load reads a vector of columns.
 
-/// One inner index a step, f32 on the left; the right is widened as it is loaded.
+/// One inner index per step, with f32 on the left. The right side is widened when it is loaded.
 template <class RightType>
 struct FloatSteps {
   using Left = float;
@@ -17,14 +17,14 @@ struct FloatSteps {
 
 #ifdef __AVX512BF16__
 inline constexpr bool kPairs = true;
-/// Two inner indices a step: products of bf16 pairs, summed in f32 by the CPU.
+/// Two inner indices per step: products of bf16 pairs, which the CPU adds in f32.
 struct PairSteps {
   using Left = bf16;
   using Right = bf16;
   static constexpr size_t kStep = 2;
   INLINE static vpair left(const bf16* p) { return broadcast_pair(p); }
   INLINE static vpair right(const bf16* p) { return load_pairs(p); }
-  /// The first of a pair alone, whatever is stored behind it.
+  /// Only the first of a pair; the second counts as zero, whatever is stored there.
   INLINE static vpair left_first(const bf16* p) { return broadcast_first(p); }
   INLINE static vpair right_first(const bf16* p) { return first_of_pairs(load_pairs(p)); }
   INLINE static vf mac(vf acc, vpair a, vpair b) { return pair_dot(acc, a, b); }
@@ -33,16 +33,16 @@ struct PairSteps {
 inline constexpr bool kPairs = false;
 #endif
 
-/// What becomes of the sums of a tile.
+/// Where the sums of a tile begin, and what is stored.
 enum class Sums {
   store,     // from zero
-  resume,    // from what is stored: one chain with an earlier call's
-  add_block  // from zero, and then added to what is stored
+  resume,    // from the stored value, which continues the chain of an earlier call
+  add_block  // from zero, and then added to the stored value
 };
 
-/// c[r, :] = a[r, :] . b, as `sums` says, for Rows rows and Vectors * kLanes columns, k inner indices; an odd
-/// k leaves the second of its last pair out. b's rows of steps are ldb elements apart. With every step Lines
-/// cache lines from `ahead` on are fetched.
+/// c[r, :] = a[r, :] . b for Rows rows, Vectors * kLanes columns and k inner indices, in the way of `sums`.
+/// With an odd k the second of the last pair is not used. The steps of b are ldb elements apart. Each step
+/// also fetches Lines cache lines from `ahead` on.
 template <class Steps, size_t Rows, size_t Vectors, size_t Lines>
 void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps::Right* b, size_t ldb,
                 size_t k, float* c, size_t ldc, Sums sums, [[maybe_unused]] const char* ahead) {
@@ -89,7 +89,7 @@ void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps:
     for (size_t v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, acc[r][v]);
 }
 
-/// The tile compiled for `rows` rows, at most Rows.
+/// outer_tile() for `rows` rows, but for Rows rows if there are more.
 template <class Steps, size_t Rows, size_t Vectors, size_t Lines = 0>
 INLINE void outer_rows(size_t rows, const typename Steps::Left* a, size_t lda, const typename Steps::Right* b,
                        size_t ldb, size_t k, float* c, size_t ldc, Sums sums, const char* ahead = nullptr) {

@@ -1,20 +1,20 @@
-// What the attention kernels on tensor cores share: the sizes of a head, and scores.
+// What the attention kernels on tensor cores share: sizes, and the computation of scores.
 #pragma once
 
 #include "kernels/cuda/device_math.cuh"
 
 namespace carbon::cuda {
 
-/// The sizes of one head size.
+/// Sizes for one head size.
 template <int Dim>
 struct HeadSizes {
   static constexpr int kDim = Dim, kSteps = Dim / 16;
   // Elements between rows in shared memory: an odd number of 16-byte units, so that the eight rows of a
-  // matrix lie in different banks.
+  // matrix are in different banks.
   static constexpr int kStride = Dim + 8;
 };
 
-/// score[j] = queries . keys of the 8 keys from 8 j on, of `Keys` in shared memory.
+/// score[j] = queries . keys for the 8 keys from 8 j on, out of `Keys` in shared memory.
 template <class H, int Keys>
 __device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* keys,
                               float score[Keys / 8][4]) {
@@ -35,7 +35,7 @@ __device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* ke
   }
 }
 
-/// What scores are multiplied by for exp2: 1 / sqrt(head size), and the step from e to 2.
+/// The factor of scores for exp2: 1 / sqrt(head size), times the factor that makes powers of e powers of 2.
 inline float score_scale(size_t head_dim) {
   return static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(head_dim)));
 }

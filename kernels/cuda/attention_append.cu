@@ -1,4 +1,4 @@
-// Rotated keys and values into the pages of the cache: a block a row.
+// Writes rotated keys, and values, to the pages of the cache. One block per row.
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -14,7 +14,7 @@ __global__ void append_kernel(const float* k, const float* v, size_t ld, const R
                               const uint32_t* page_list, KvLayer kv, Rotary rotary) {
   begin_kernel();
   const RowPlace place = places[blockIdx.x];
-  // Divided in 32 bits, for which a device has far fewer instructions than for 64.
+  // Divisions of 32 bits need far fewer instructions than those of 64 bits.
   const uint32_t dim = static_cast<uint32_t>(kv.head_dim), half = dim / 2;
   const uint32_t pairs = static_cast<uint32_t>(kv.kv_heads) * half;
   char* const page =

@@ -1,22 +1,22 @@
 // Causal grouped-query attention of few query rows on many keys (generation), on tensor cores, for bf16 and
 // head sizes 64, 96 and 128.
 //
-// A tile is up to 16 query rows of one KV head: consecutive positions of one sequence, and of each the heads
-// of the group. A block takes it to 128 keys, at an absolute multiple of that whoever asks, and asks for all
-// of their pages at once. Four warps multiply 32 keys each; a softmax over the chunk's keys follows, and each
-// warp multiplies all its weights by a quarter of the values' elements. Queries and weights are rounded to
-// bf16, sums are f32.
+// A tile has up to 16 query rows of one KV head: consecutive positions of one sequence, and for each the
+// heads of the group. A block computes a tile against one chunk of 128 keys, which always begins at an
+// absolute multiple of 128, and requests all pages of the chunk at once. Four warps multiply 32 keys each.
+// After a softmax over the keys of the chunk, each warp multiplies all weights by a quarter of the elements
+// of the values. Queries and weights are rounded to bf16; sums are f32.
 //
-// Where a tile has several chunks, each leaves a part of every row: the largest score, the sum of weights and
-// the output, unnormalised. Parts are combined in two levels, both in ascending order: the chunks of 2,048
-// positions, then those groups, so that the last steps of a long sequence are done by several blocks, too.
-// Which block combines is for a counter to say: the one that finishes last finds all parts there, without
-// another launch. The counter decides who, never in which order or what.
+// If a tile has several chunks, each block stores a part of every row: the largest score, the sum of weights
+// and the output, not normalised. Parts are combined in two levels, both in ascending order: first the chunks
+// of 2,048 positions, then these groups, so that several blocks share this work for a long sequence. The
+// block that finishes last, by a counter, combines the parts, without another launch. The counter decides
+// which block does that, but not the order or the results.
 //
-// A row's bits do not depend on the tile, the batch or the device: a chunk or a group wholly behind the row's
-// last key is passed over, keys behind it in its last chunk have weight 0, and a row with one part is
-// multiplied by exactly 1. A value that is not finite behind a row's last key, but in its last chunk, does
-// reach the row (0 * NaN); the command that meets it stops with an error in any case.
+// The bits of a row do not depend on the tile, the batch or the device. A chunk or a group after the last key
+// of the row is skipped, keys after it in its last chunk have weight 0, and a row with one part is multiplied
+// by exactly 1. A value that is not finite, in the last chunk after the last key of the row, does reach the
+// row (0 * NaN); but then the command stops with an error anyway.
 #include <cmath>
 
 #include "kernels/cuda/attention.cuh"
@@ -28,21 +28,21 @@ namespace {
 
 constexpr int kRows = static_cast<int>(kDecodeRows), kWarps = 4, kThreads = kWarps * kWarp;
 constexpr int kPage = 64, kChunk = static_cast<int>(kDecodeChunk), kWarpKeys = kChunk / kWarps;
-constexpr uint32_t kGroup = 16;  // chunks that are combined first
+constexpr uint32_t kGroup = 16;  // chunks that are combined in the first level
 
 template <int Dim>
 struct Head : HeadSizes<Dim> {
   using HeadSizes<Dim>::kStride;
-  static constexpr int kColumns = Dim / kWarps;  // elements of the output that are a warp's
+  static constexpr int kColumns = Dim / kWarps;  // elements of the output that a warp computes
   static constexpr int kWeightStride = kChunk + 8;
-  static constexpr int kTile = kChunk * kStride;  // keys, or values
-  // Weights take the place of the queries.
+  static constexpr int kTile = kChunk * kStride;  // elements of the keys, or of the values
+  // The weights use the memory of the queries.
   static constexpr int kQueries = kRows * (kStride > kWeightStride ? kStride : kWeightStride);
   static constexpr size_t kShared =
       (2 * kTile + kQueries) * sizeof(Bf16) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
 };
 
-/// Shared memory of a block.
+/// The shared memory of a block.
 template <class H>
 struct Shared {
   Bf16* const keys = reinterpret_cast<Bf16*>(shared_memory());             // [kChunk][kStride]
@@ -57,16 +57,16 @@ struct Shared {
 /// What a block works on.
 struct Work {
   TileChunk tile;
-  uint32_t kv_head, group;  // heads that share it
+  uint32_t kv_head, group;  // the KV head, and the number of query heads that share it
   uint32_t rows;            // of the tile
-  uint32_t end;             // keys from here on none of them sees
+  uint32_t end;             // no row of the tile attends to keys from here on
   uint32_t chunks;          // of the tile
-  size_t slot, stride;      // of the tile's first chunk, and from a chunk to the next
+  size_t slot, stride;      // the slot of the first chunk of the tile, and the step from a chunk to the next
 
   __device__ uint32_t position(uint32_t row) const { return tile.position + row / group; }
-  /// Chunks that hold keys of the row.
+  /// The number of chunks with keys of the row.
   __device__ uint32_t chunks_of(uint32_t row) const { return position(row) / kChunk + 1; }
-  /// The row's head among all heads of all rows, as in act.
+  /// The index of the head of the row among all heads of all rows, as in act.
   __device__ size_t head(const AttentionCall& call, uint32_t row) const {
     return (tile.row + row / group) * call.heads + kv_head * group + row % group;
   }
@@ -87,10 +87,12 @@ __device__ inline Work find_work(const AttentionCall& call, const TileChunk* chu
   return work;
 }
 
-/// Has the chunk's keys and values brought to the L2 cache, which sees what a kernel ahead may still write.
+/// Requests the keys and values of the chunk for the L2 cache. That is coherent with writes of the previous
+/// kernel, which may still run.
 template <class H>
 __device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkPages]) {
-  constexpr int kLine = 64, kLines = kPage * H::kDim / kLine;  // elements of a line, lines of a page's keys
+  constexpr int kLine = 64,
+                kLines = kPage * H::kDim / kLine;  // elements of a line; lines of the keys of a page
   const uint32_t first = work.tile.chunk * kChunk;
 #pragma unroll
   for (int i = 0; i < 4 * kLines; i += kThreads) {
@@ -101,11 +103,11 @@ __device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkP
   }
 }
 
-/// Starts copying the chunk's keys, or its values `offset` elements behind them; what lies behind the tile's
-/// last key becomes zeros.
+/// Starts copying the keys of the chunk, or its values, which are `offset` elements after them. Elements
+/// after the last key of the tile become zeros.
 template <class H>
 __device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages], int offset, Bf16* to) {
-  constexpr int kUnits = H::kDim / 8;  // of 16 bytes, a row
+  constexpr int kUnits = H::kDim / 8;  // units of 16 bytes in a row
   const uint32_t first = work.tile.chunk * kChunk;
 #pragma unroll
   for (int i = 0; i < kChunk * kUnits; i += kThreads) {
@@ -116,8 +118,8 @@ __device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages]
   }
 }
 
-/// The rotated queries, rounded; rows that the tile lacks are zeros. All is asked for before any is waited
-/// for.
+/// Stores the rotated and rounded queries; missing rows of the tile become zeros. Requests all elements
+/// before it waits for any.
 template <class H>
 __device__ void load_queries(const AttentionCall& call, const Work& work, Bf16* to) {
   constexpr int kHalf = H::kDim / 2, kTimes = kRows * kHalf / kThreads;
@@ -146,7 +148,7 @@ __device__ void load_queries(const AttentionCall& call, const Work& work, Bf16* 
   }
 }
 
-/// Scores of this warp's keys; those that a row may not see are -infinity.
+/// The scores of the keys of this warp; -infinity for keys after the position of the row.
 template <class H>
 __device__ void score_keys(const Work& work, const Shared<H>& shared, float score[kWarpKeys / 8][4]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -168,8 +170,8 @@ __device__ void score_keys(const Work& work, const Shared<H>& shared, float scor
   }
 }
 
-/// The largest score over all warps, of this thread's two rows. Between its writing and its reading lies a
-/// barrier, behind which queries and keys are not needed any more.
+/// The largest score over all warps, for the two rows of this thread. After the barrier in it queries and
+/// keys are not needed any more.
 template <class H>
 __device__ void find_largest(const Shared<H>& shared, const float score[kWarpKeys / 8][4], float largest[2]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -178,7 +180,7 @@ __device__ void find_largest(const Shared<H>& shared, const float score[kWarpKey
     float mine = -INFINITY;
 #pragma unroll
     for (int j = 0; j < kWarpKeys / 8; ++j) mine = fmaxf(mine, fmaxf(score[j][2 * i], score[j][2 * i + 1]));
-    // The four threads that hold a row are neighbours.
+    // The four threads of a row are neighbours.
     mine = fmaxf(mine, shuffle_xor(mine, 1));
     mine = fmaxf(mine, shuffle_xor(mine, 2));
     if (lane % 4 == 0) shared.largest[warp * kRows + lane / 4 + i * 8] = mine;
@@ -193,7 +195,7 @@ __device__ void find_largest(const Shared<H>& shared, const float score[kWarpKey
   }
 }
 
-/// Weights relative to `largest` into shared memory, and their sums a warp.
+/// Stores the weights relative to `largest` in shared memory, and their sum for each warp.
 template <class H>
 __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][4], const float largest[2],
                       float scale) {
@@ -217,7 +219,7 @@ __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][
   }
 }
 
-/// out = weights . values, of this warp's columns.
+/// out = weights . values, for the columns of this warp.
 template <class H>
 __device__ void multiply_values(const Shared<H>& shared, float out[H::kColumns / 8][4]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -237,13 +239,14 @@ __device__ void multiply_values(const Shared<H>& shared, float out[H::kColumns /
   }
 }
 
-/// Four elements of a row's output, unnormalised, with the row's largest score and sum of weights.
+/// Four elements of the output of a row, not normalised, with the largest score and the sum of weights of the
+/// row.
 struct Part {
   float largest, sum;
   Group<float, 4> out;
 };
 
-/// To act, from element c of the row's head on.
+/// Writes the elements to act, from element c of the head of the row on.
 template <class H>
 __device__ void store_quotient(const AttentionCall& call, const Work& work, uint32_t row, int c,
                                const Part& part) {
@@ -253,7 +256,7 @@ __device__ void store_quotient(const AttentionCall& call, const Work& work, uint
   to[1] = pack_bf16(part.out.element[2] / part.sum, part.out.element[3] / part.sum);
 }
 
-/// The parts of a level, of chunks from `chunk` on.
+/// The parts of one level, for chunks from `chunk` on.
 struct Parts {
   float* out;
   float* largest;
@@ -265,8 +268,8 @@ __device__ Parts parts_at(const DecodeParts& parts, const Work& work, int level,
   return {parts.out + slot * kRows * H::kDim, parts.largest + row, parts.sum + row};
 }
 
-/// What multiply_values and weigh left with this thread: to act where the tile has no other chunk, else as a
-/// part.
+/// Writes the results of multiply_values and weigh of this thread: to act if the tile has only this chunk,
+/// otherwise as a part.
 template <class H>
 __device__ void store_rows(const AttentionCall& call, const Work& work, const Shared<H>& shared,
                            const DecodeParts& parts, const float largest[2],
@@ -299,8 +302,8 @@ __device__ void store_rows(const AttentionCall& call, const Work& work, const Sh
   }
 }
 
-/// Of four elements of a row, the sum of `n` parts that are `stride` slots apart. They are read several at a
-/// time, so that they take few waits for memory.
+/// Combines four elements of a row from `n` parts that are `stride` slots apart. Reads several parts at a
+/// time, so that there are few waits for memory.
 template <class H>
 __device__ Part add_parts(const Parts& from, size_t stride, uint32_t n, uint32_t row, uint32_t c,
                           float scale) {
@@ -308,7 +311,8 @@ __device__ Part add_parts(const Parts& from, size_t stride, uint32_t n, uint32_t
   const float* const largest = from.largest + row;
   const float* const sum = from.sum + row;
   const float* const out = from.out + row * H::kDim + c;
-  // What is added to -0 keeps its sign; what is added from behind the last part changes nothing.
+  // Sums begin with -0, so that the sign of a zero is kept. Adding the empty places after the last part
+  // changes nothing.
   Part all{-INFINITY, 0.0f, {{-0.0f, -0.0f, -0.0f, -0.0f}}};
   for (uint32_t first = 0; first < n; first += kGroup)
 #pragma unroll
@@ -338,8 +342,8 @@ __device__ Part add_parts(const Parts& from, size_t stride, uint32_t n, uint32_t
 }
 
 /// Combines the parts of the group that begins at chunk `first` (level 0), or those of all groups (level 1,
-/// `first` 0), to act or, unless they are all that the tile has, to the group's part, whose output takes the
-/// place of the first chunk's.
+/// `first` is 0). The result is written to act if these are all parts of the tile, otherwise to the part of
+/// the group, whose output uses the memory of its first chunk.
 template <class H>
 __device__ void combine(const AttentionCall& call, const Work& work, const DecodeParts& parts, int level,
                         uint32_t first, bool all, float scale) {
@@ -363,9 +367,9 @@ __device__ void combine(const AttentionCall& call, const Work& work, const Decod
   }
 }
 
-/// Whether this block is the last of `n` to have left its part; if so, it sees what the others have left.
+/// True if this block is the last of `n` to store its part. Then it can read the parts of the others.
 __device__ inline bool is_last(uint32_t* counter, uint32_t n, uint32_t* shared) {
-  __syncthreads();  // the block's part is written, and `shared` is free
+  __syncthreads();  // now the part of the block is written, and `shared` is free
   if (threadIdx.x == 0) *shared = arrive(counter, n);
   __syncthreads();
   return *shared != 0;
@@ -387,7 +391,7 @@ template <class H>
 __global__ void __launch_bounds__(kThreads, 3)
     attention_kernel(AttentionCall call, const TileChunk* chunks, DecodeParts parts, float scale) {
   start_next_kernel();
-  // Tables are no kernel's work: the host has copied them.
+  // The tables were copied by the host, not written by a kernel, so they may be read before the wait.
   const Work work = find_work(call, chunks);
   if (work.tile.positions == 0) return wait_for_last_kernel();
   const Shared<H> shared;
@@ -405,14 +409,14 @@ __global__ void __launch_bounds__(kThreads, 3)
   copy_async_commit();
   load_queries<H>(call, work, shared.queries);
   copy_async_wait<1>();
-  __syncthreads();  // keys and queries are there
+  __syncthreads();  // now keys and queries are complete
 
   float score[kWarpKeys / 8][4], largest[2], out[H::kColumns / 8][4] = {};
   score_keys(work, shared, score);
   find_largest(shared, score, largest);
   weigh(shared, score, largest, scale);
   copy_async_wait<0>();
-  __syncthreads();  // weights and values are there
+  __syncthreads();  // now weights and values are complete
   multiply_values(shared, out);
   store_rows(call, work, shared, parts, largest, out);
   if (work.chunks > 1) combine_if_last(call, work, shared, parts, scale);

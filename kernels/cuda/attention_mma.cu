@@ -1,18 +1,17 @@
 // Causal grouped-query attention on tensor cores, for bf16 and head sizes 64, 96 and 128.
 //
-// A block takes up to 128 query rows of one KV head: consecutive positions of one sequence, and of each the
-// heads of the group. Eight warps have 16 rows each. Keys and values come page by page (64 positions, so that
-// a tile is at an absolute multiple of 64 whoever asks) through two stages of shared memory; scores, the
-// softmax's running maximum and sum, and the output stay in registers. Queries and softmax weights are
-// rounded to bf16, sums are f32.
+// A block computes up to 128 query rows of one KV head: consecutive positions of one sequence, and for each
+// the heads of the group. Each of eight warps has 16 rows. Keys and values are read page by page through two
+// stages of shared memory; a page is a tile of 64 positions at an absolute multiple of 64. Scores, the
+// running maximum and sum of the softmax, and the output stay in registers. Queries and softmax weights are
+// rounded to bf16; sums are f32.
 //
-// Generated tokens, one or a few of a sequence, are attention_decode.cu's: this shape would give them a block
-// for each sequence and KV head, with a wait for memory for each page.
+// For generated tokens, of which a sequence has one or a few, there is attention_decode.cu: this kernel would
+// have only one block per sequence and KV head, which would wait for memory for every page.
 //
-// A row's bits do not depend on its place in the block or on the rows beside it: a tile that lies wholly
-// behind its last key multiplies by exactly 1 and adds exactly 0. A value that is not finite behind a row's
-// last key, but in its last tile, does reach the row (0 * NaN); the command that meets it stops with an error
-// in any case.
+// The bits of a row do not depend on its place in the block or on the other rows: a tile after its last key
+// multiplies by exactly 1 and adds exactly 0. A value that is not finite, in the last tile after the last key
+// of the row, does reach the row (0 * NaN); but then the command stops with an error anyway.
 #include <cmath>
 
 #include "kernels/cuda/attention.cuh"
@@ -27,20 +26,21 @@ constexpr int kPage = 64;
 
 template <int Dim>
 struct Head : HeadSizes<Dim> {
-  static constexpr int kTile = kPage * HeadSizes<Dim>::kStride;  // keys, or values, of a page
+  static constexpr int kTile =
+      kPage * HeadSizes<Dim>::kStride;  // elements of the keys, or of the values, of a page
   static constexpr size_t kShared = size_t{2} * 2 * kTile * sizeof(Bf16);
 };
 
-/// Two rows of a warp's fragment: `row` and `row` + 8 of the block.
+/// The two rows of a fragment that a thread has: `row` and `row` + 8 of the block.
 struct Rows {
-  uint32_t position[2];  // of the key that each sees last
+  uint32_t position[2];  // of the last key that the row attends to
   bool valid[2];
-  size_t query[2];  // first element of the head in q
-  size_t out[2];    // and in act
+  size_t query[2];  // the first element of the head in q
+  size_t out[2];    // the first element of the head in act
 };
 
-/// A row that is not valid is placed at the tile's first position: it is computed like the others and not
-/// stored. The counts divide in 32 bits, for which a device has far fewer instructions than for 64.
+/// A row that is not valid gets the first position of the tile. It is computed like the others, but not
+/// stored. Divisions are of 32 bits, which need far fewer instructions than those of 64 bits.
 __device__ inline Rows locate_rows(const AttentionCall& call, const RowTile& tile, size_t kv_head, int row) {
   const uint32_t group = static_cast<uint32_t>(call.heads) / static_cast<uint32_t>(call.kv.kv_heads);
   Rows rows;
@@ -57,8 +57,8 @@ __device__ inline Rows locate_rows(const AttentionCall& call, const RowTile& til
   return rows;
 }
 
-/// The rotated queries as fragments `a` of mma. Element j and j + Dim / 2, which rotate together, belong to
-/// the same thread. No branch, so that all loads are under way together.
+/// The rotated queries as fragments `a` of mma. Elements j and j + Dim / 2, which rotate together, belong to
+/// the same thread. There is no branch, so that all loads can overlap.
 template <class H>
 __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32_t query[H::kSteps][4]) {
   constexpr int kHalf = H::kDim / 2;
@@ -83,13 +83,13 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
     }
 }
 
-/// Starts copying keys and values of the page for positions [first, first + 64) to a stage; what lies from
-/// `end` on becomes zeros.
+/// Starts copying keys and values of the page for positions [first, first + 64) to a stage. Positions from
+/// `end` on become zeros.
 template <class H>
 __device__ void load_page(const AttentionCall& call, const RowTile& tile, size_t kv_head, uint32_t first,
                           uint32_t end, Bf16* stage) {
   constexpr int kChunks = H::kDim / 8,
-                kEach = 2 * kPage * kChunks / kThreads;  // of 16 bytes: a row's, a thread's
+                kEach = 2 * kPage * kChunks / kThreads;  // units of 16 bytes: of a row, of a thread
   static_assert(kEach * kThreads == 2 * kPage * kChunks);
   const char* const page =
       static_cast<const char*>(call.kv.pages[call.page_list[tile.pages + first / kPage]]);
@@ -107,11 +107,11 @@ __device__ void load_page(const AttentionCall& call, const RowTile& tile, size_t
 /// The state of the online softmax for the two rows of a thread.
 struct Softmax {
   float largest[2] = {-INFINITY, -INFINITY};
-  float sum[2] = {0.0f, 0.0f};  // of this thread's columns
+  float sum[2] = {0.0f, 0.0f};  // over the columns of this thread
 };
 
-/// Scores to weights relative to the new maximum; factor[i] is what earlier sums and outputs must be
-/// multiplied by.
+/// Turns scores into weights relative to the new maximum. Earlier sums and outputs must be multiplied by
+/// factor[i].
 __device__ inline void softmax_tile(Softmax& state, const Rows& rows, uint32_t first, bool masked,
                                     float scale, float score[kPage / 8][4], float factor[2]) {
   const uint32_t column = first + threadIdx.x % 4 * 2;
@@ -125,7 +125,7 @@ __device__ inline void softmax_tile(Softmax& state, const Rows& rows, uint32_t f
     }
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    // The four threads that hold a row are neighbours.
+    // The four threads of a row are neighbours.
     largest[i] = fmaxf(largest[i], shuffle_xor(largest[i], 1));
     largest[i] = fmaxf(largest[i], shuffle_xor(largest[i], 2));
     factor[i] = exp2_nonpositive((state.largest[i] - largest[i]) * scale);
@@ -148,7 +148,7 @@ __device__ void multiply_values(const float weight[kPage / 8][4], const Bf16* va
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
   for (int step = 0; step < kPage / 16; ++step) {
-    // The layout of two products' results is that of one product's left factor.
+    // The results of two products have the layout of the left factor of one product.
     const float* const w0 = weight[2 * step];
     const float* const w1 = weight[2 * step + 1];
     const uint32_t a[4] = {pack_bf16(w0[0], w0[1]), pack_bf16(w0[2], w0[3]), pack_bf16(w1[0], w1[1]),
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto kv_heads = static_cast<uint32_t>(call.kv.kv_heads);
   const RowTile tile = tiles[blockIdx.x / kv_heads];
   const size_t kv_head = blockIdx.x % kv_heads;
-  const uint32_t end = tile.position + tile.positions;  // keys from here on nobody sees
+  const uint32_t end = tile.position + tile.positions;  // no row attends to keys from here on
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
   const Rows rows = locate_rows(call, tile, kv_head, warp * 16 + lane / 4);
 
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kThreads)
   for (uint32_t first = 0; first < end; first += kPage) {
     const uint32_t stage = first / kPage % 2;
     copy_async_wait<0>();
-    // This page has landed for all threads, and all warps are done with the other stage.
+    // Now the copies of this page by all threads are complete, and all warps are done with the other stage.
     __syncthreads();
     if (first + kPage < end)
       load_page<H>(call, tile, kv_head, first + kPage, end, stages + (1 - stage) * 2 * H::kTile);

@@ -1,8 +1,9 @@
-// Causal attention in f32 arithmetic for any head size and either cache type: a block a row and query head.
+// Causal attention in f32 arithmetic for any head size and both types of cache. One block per row and query
+// head.
 //
-// Keys are walked in tiles of 64 at absolute positions with the running maximum and sum of an online softmax.
-// A score is a chain of multiply-adds over ascending elements of the head, an output element one over
-// ascending keys. A row touches no key that it may not see.
+// Keys are taken in tiles of 64 at absolute multiples of 64, with the running maximum and sum of an online
+// softmax. A score is a chain of multiply-adds over ascending elements of the head, and an output element is
+// a chain over ascending keys. A row never uses keys after its position.
 #include <cmath>
 
 #include "kernels/cuda/device_math.cuh"
@@ -16,7 +17,7 @@ constexpr int kThreads = 128, kWarps = kThreads / kWarp;
 constexpr uint32_t kPage = 64;
 constexpr int kDims = static_cast<int>(kMaxPlainHead) / kThreads;  // output elements of a thread
 
-/// query[d] = the row's rotated head, times `scale`.
+/// query = the rotated head of the row, times `scale`.
 __device__ void rotate_query(const AttentionCall& call, const RowPlace& place, size_t head, float scale,
                              float* query) {
   const size_t half = call.kv.head_dim / 2;
@@ -62,7 +63,8 @@ __global__ void __launch_bounds__(kThreads)
     largest = fmaxf(before, block_max<kThreads>(score, largest_of));
     const float weight = thread < visible ? exp_f32(score - largest) : 0.0f;
     if (thread < kPage) weights[thread] = weight;
-    // The barrier in block_sum also makes the weights visible; the one in block_max comes before they change.
+    // The barrier in block_sum also makes the weights visible. The barrier in block_max comes before they
+    // change.
     const float factor = exp_f32(before - largest);
     sum = sum * factor + block_sum<kThreads>(weight, sum_of);
 #pragma unroll

@@ -1,4 +1,4 @@
-// cuBLASLt's objects with an owner, and its status codes as errors.
+// Owners for the objects of cuBLASLt, and its status codes as Errors.
 #pragma once
 
 #include <cublasLt.h>

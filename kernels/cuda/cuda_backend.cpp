@@ -1,9 +1,9 @@
-// ops::Backend on a CUDA device: sizes, checks and buffers; the arithmetic is in the kernels (kernels.hpp)
+// ops::Backend on a CUDA device: sizes, checks and buffers. The arithmetic is in the kernels (kernels.hpp)
 // and in cuBLASLt (matmul.hpp).
 //
-// Every operation puts its work on the device's one stream and returns; only what gives results to the host
-// waits. One thread at a time calls a backend; backends of several devices may be called from several
-// threads.
+// Every operation puts its work on the stream of the device and returns; only operations with results for the
+// host wait. A backend may be called by one thread at a time; backends of different devices may be called by
+// different threads at the same time.
 #include "kernels/cuda/cuda_backend.hpp"
 
 #include <algorithm>
@@ -26,11 +26,11 @@
 namespace carbon::cuda {
 namespace {
 
-// Part of device_kind(): to be raised whenever a change to the kernels changes the bits of a score.
+// Part of device_kind(). Must be raised with every change to the kernels that changes the bits of a score.
 constexpr const char* kNumerics = "5";
 
-// Logits held at a time, so that the product's results are still in the device's cache when they are read: 16
-// MiB.
+// Logits that are computed at a time: 16 MiB, so that they are still in the cache of the device when they are
+// read.
 constexpr size_t kLogits = size_t{1} << 22;
 // The oldest device with bf16 tensor cores and asynchronous copies.
 constexpr int kTensorCores = 80;
@@ -74,8 +74,8 @@ class CudaBackend final : public ops::Backend {
   void marginals(const void* act, size_t n, const ops::Weight& w, double* out,
                  ops::RowClass row_class) override;
   void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass row_class) override;
-  bool draw(const float* z, std::span<const ops::KmerDraw> draws, const ops::DrawOptions& options,
-            ops::DrawnKmer* out) override;
+  bool draws(const ops::DrawOptions& options) const override;
+  void draw(const float* z, std::span<const ops::KmerDraw> draws, ops::DrawnKmer* out) override;
   void logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
                  double* maximum, double* sum, double* target_logit, ops::RowClass row_class) override;
 
@@ -83,11 +83,11 @@ class CudaBackend final : public ops::Backend {
   Stream& stream() const { return device_->stream(); }
   void multiply(const LinearCall& call, const CudaWeight& weight, CudaWeight::Product product);
   void linear_mma(const LinearCall& call) const;
-  /// Whether gate and up are products of the library, rounded to bf16 before they are joined.
+  /// True if gate and up are computed by the library and rounded to bf16 before SwiGLU.
   bool halves_swiglu(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class) const;
   void library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                       void* gate_up, void* out);
-  /// The tile of a product that keeps gate and up in registers, where that is possible and of use.
+  /// The tile of a product that keeps gate and up in registers, if that is possible and useful.
   std::optional<MmaTile> swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                      ops::RowClass row_class) const;
   AttentionKernel attention_kernel(const ops::KvShape& shape, size_t heads, ops::RowClass row_class) const;
@@ -113,7 +113,8 @@ class CudaBackend final : public ops::Backend {
 
 DType checked_type(const ops::CudaOptions& options) {
   if (options.dtype == DType::f16)
-    throw Error("make_cuda_backend", "f16 is no activation type of the CUDA backend; choose f32 or bf16");
+    throw Error("make_cuda_backend", "the CUDA backend cannot compute in f16, only in bf16 or f32",
+                {"dtype"});
   return options.dtype;
 }
 
@@ -148,7 +149,7 @@ void* CudaBackend::allocate(size_t bytes) {
 void CudaBackend::release(void* memory) {
   if (memory == nullptr) return;
   device_->settle();
-  // Waits for the work that uses it; there is nothing left to be done about a failure.
+  // cudaFree() waits for the work that uses the memory. Its failure can be ignored.
   cudaFree(memory);
 }
 
@@ -173,7 +174,7 @@ std::unique_ptr<ops::KvStore> CudaBackend::kv_store(const ops::KvShape& shape) {
   return std::make_unique<CudaKvStore>(device_, shape, dtype_);
 }
 
-// In double on the host, as on the CPU, so that the two backends turn by the same angles.
+// Computed in double on the host, so that the CPU backend and this one rotate by the same angles.
 void CudaBackend::set_rope(const ops::RopeParams& rope, size_t positions) {
   const bool same = rope_scale_ == rope.scale && std::ranges::equal(inv_freq_, rope.inv_freq);
   if (same && positions <= positions_) return;
@@ -274,13 +275,13 @@ void CudaBackend::multiply(const LinearCall& call, const CudaWeight& weight, Cud
       return linear_mma(call);
     case CudaWeight::Product::library:
       if (misaligned(call.out) || call.ld_out % 4 != 0)
-        throw Error("linear", "results must be aligned to 16 bytes, and rows be multiples of that");
+        throw Error("linear", "results and their rows must be aligned to 16 bytes");
       return library_->run({call.act, call.weight, call.n, call.outputs, call.k, call.out, call.ld_out,
                             call.add ? Matmul::Result::added : Matmul::Result::f32});
   }
 }
 
-// The tile changes no bit, so it may follow the number of rows.
+// The results do not depend on the tile, so it may be chosen by the number of rows.
 void CudaBackend::linear_mma(const LinearCall& call) const {
   const MmaTile tile = tiles_.choose(call.n, call.outputs);
   if (tile == kLargeTile)
@@ -301,15 +302,15 @@ void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& ga
                     *tile);
 }
 
-/// Whether the two have one shape and the same one multiplies with both.
+/// True if the two weights have the same shape and the same kind of product.
 bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class,
            CudaWeight::Product product) {
   return own(gate).product(row_class) == product && own(up).product(row_class) == product &&
          gate.rows() == up.rows() && gate.cols() == up.cols();
 }
 
-// The library cannot join its products. In bf16 they are half the bytes to write and to read again, which for
-// many rows are most of what a layer moves besides its products.
+// The library cannot combine two products. In bf16 they have half the bytes to write and to read again, and
+// for many rows these are most of the bytes that a layer moves, apart from its products.
 bool CudaBackend::halves_swiglu(const ops::Weight& gate, const ops::Weight& up,
                                 ops::RowClass row_class) const {
   return alike(gate, up, row_class, CudaWeight::Product::library) &&
@@ -337,7 +338,7 @@ std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gat
                                                 ops::RowClass row_class) const {
   if (!alike(gate, up, row_class, CudaWeight::Product::mma)) return std::nullopt;
   const MmaTile tile = tiles_.choose(n, gate.rows() + up.rows(), kSwigluOutputs);
-  // Many rows are bound by the tensor cores, which the large tile uses better.
+  // Many rows are limited by the tensor cores, which the large tile uses better.
   return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }
 
@@ -419,19 +420,20 @@ void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float*
   });
 }
 
-bool CudaBackend::draw(const float* z, std::span<const ops::KmerDraw> draws, const ops::DrawOptions& options,
-                       ops::DrawnKmer* out) {
-  // Greedy, neither top-k nor top-p changes anything.
-  if (!options.greedy && (options.top_k != 0 || options.top_p < 1)) return false;
-  if (draws.empty()) return true;
+bool CudaBackend::draws(const ops::DrawOptions& options) const {
+  // A greedy draw is not changed by top-k and top-p.
+  return options.greedy || (options.top_k == 0 && options.top_p >= 1);
+}
+
+void CudaBackend::draw(const float* z, std::span<const ops::KmerDraw> draws, ops::DrawnKmer* out) {
+  if (draws.empty()) return;
   if (misaligned(z)) throw Error("draw", "rows of logits must be aligned to 16 bytes");
   device_->use();
   auto* const places = draws_.ensure_array<ops::KmerDraw>(draws.size());
   auto* const results = results_.ensure_array<ops::DrawnKmer>(draws.size());
   device_->copy_in(places, draws.data(), draws.size_bytes());
-  run_draw(stream(), z, places, draws.size(), options, results);
+  run_draw(stream(), z, places, draws.size(), results);
   device_->copy_out(out, results, draws.size() * sizeof(ops::DrawnKmer));
-  return true;
 }
 
 void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,

@@ -9,8 +9,8 @@
 namespace carbon::cuda {
 
 std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options);
-/// The same on a device that the caller shares, for tests that look at its stream; `options.device` is not
-/// looked at.
+/// A backend on a device that the caller shares, for tests that examine its stream. `options.device` is
+/// ignored.
 std::unique_ptr<ops::Backend> make_backend(std::shared_ptr<const Device> device,
                                            const ops::CudaOptions& options);
 

@@ -13,7 +13,7 @@ DecodeParts DecodeScratch::ensure(size_t slots, size_t head_dim) {
   const size_t rows = slots * kDecodeRows;
   auto* const out = floats_.ensure_array<float>(rows * (head_dim + 4));
   if (slots > counted_) {
-    counted_ = 0;  // if what follows throws
+    counted_ = 0;  // in case the next lines throw
     auto* const counters = counters_.ensure_array<uint32_t>(2 * slots);
     device_->clear(counters, 2 * slots * sizeof(uint32_t));
     counted_ = slots;

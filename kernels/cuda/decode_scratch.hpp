@@ -1,4 +1,4 @@
-// Memory in which the blocks of attention_decode.cu leave their parts of a row for the one that combines
+// Memory in which the blocks of attention_decode.cu store their parts of a row for the block that combines
 // them.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace carbon::cuda {
 class DecodeScratch {
  public:
   explicit DecodeScratch(const std::shared_ptr<const Device>& device);
-  /// For `slots` slots at least, nothing for none; where it lies changes only when more are asked for than
-  /// ever before, or another number of them up to the next power of two.
+  /// Returns memory for at least `slots` slots (null pointers for 0). The addresses stay the same until a
+  /// larger number than ever before is requested, or one with another next power of two.
   DecodeParts ensure(size_t slots, size_t head_dim);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 #error "CARBON_CUDA_ARCH: the kinds of device compiled for, \"80 90\""
 #endif
 
-/// The compiled kinds, ascending as the Makefile gives them; 75 is the oldest that CUDA 13 knows.
+/// The compiled kinds in ascending order, as in the Makefile. The oldest that CUDA 13 knows is 75.
 std::vector<int> kinds() {
   std::vector<int> result;
   const std::string all = CARBON_CUDA_ARCH;
@@ -23,8 +23,8 @@ std::vector<int> kinds() {
   return result;
 }
 
-/// Code for sm_XY runs on every later sm_XZ of the same X; that of the newest kind is there as PTX, too,
-/// which the driver compiles for anything later.
+/// Code for sm_XY runs on every later sm_XZ with the same X. Code for the newest kind is also included as
+/// PTX, which the driver compiles for all later kinds.
 bool has_code_for(int capability) {
   for (const int kind : kinds())
     if (kind <= capability && (kind / 10 == capability / 10 || kind == kinds().back())) return true;
@@ -35,14 +35,15 @@ int count_devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorInsufficientDriver)
-    throw Error("cuda",
-                "no NVIDIA driver, or one too old for this carbon; install or update it, or use "
-                "--device cpu");
+    throw Error("cuda", "no NVIDIA driver, or one too old for this carbon; install or update it",
+                {"device_cpu"});
   if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
-    throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?); use --device cpu");
+    throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)", {"device_cpu"});
   if (status != cudaSuccess)
-    throw Error("cuda", std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(status) + " (" +
-                            cudaGetErrorName(status) + "); see nvidia-smi, or use --device cpu");
+    throw Error("cuda",
+                std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(status) + " (" +
+                    cudaGetErrorName(status) + "); see nvidia-smi",
+                {"device_cpu"});
   return count;
 }
 
@@ -59,10 +60,11 @@ Device::Device(int index) : index_(index) {
   capability_ = 10 * properties.major + properties.minor;
   multiprocessors_ = properties.multiProcessorCount;
   if (!has_code_for(capability_))
-    throw Error("cuda", "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
-                            std::to_string(capability_) +
-                            ") is of a kind that this carbon has no code for (" + compiled_kinds() +
-                            "); build with --with-cuda-arch, or use --device cpu");
+    throw Error("cuda",
+                "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
+                    std::to_string(capability_) +
+                    ") is of a kind for which this carbon was not built, only for " + compiled_kinds(),
+                {"cuda_arch", {std::to_string(capability_)}});
   int shared = 0;
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
         "asking for the shared memory of a block");
@@ -73,13 +75,13 @@ Device::Device(int index) : index_(index) {
 }
 
 Device::~Device() {
-  // Before the memory goes that copies on the stream may still read. There is nothing left to be done about a
-  // failure.
+  // The memory that copies on the stream still read is freed after this. A failure can be ignored here.
   settle();
   cudaStreamSynchronize(stream_->handle());
 }
 
-// Every operation begins with this, hundreds a step of generation, and nobody else here chooses.
+// Every operation begins with this, which is hundreds of times in a step of generation. Nothing else in this
+// library chooses the device of a thread.
 void Device::use() const {
   thread_local int chosen = -1;
   if (chosen == index_) return;
@@ -99,10 +101,10 @@ size_t Device::free_memory() const {
 
 void Device::settle() const noexcept {
   try {
-    use();  // for what is to be freed behind it, too, which may be on a thread that has used no device yet
+    use();  // also for the caller, who frees memory next, perhaps on a thread that has not used a device yet
     stream_->flush();
   } catch (const Error&) {
-    // The device is gone or out of memory, and its work with it.
+    // The device has failed, so there is no work left on it.
   }
 }
 
@@ -165,8 +167,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 }
 
 void Memory::reset() {
-  // Waits for the work that uses it. After a failure on the device nothing is left to be done about another
-  // one.
+  // cudaFree() waits for the work that uses the memory. Its own failure can be ignored.
   if (data_ != nullptr) {
     device_->settle();
     cudaFree(std::exchange(data_, nullptr));

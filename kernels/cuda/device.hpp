@@ -1,7 +1,7 @@
 // A CUDA device with one stream, and memory on it.
 //
-// Everything that a backend does goes through its one stream, in order, so that a buffer may be used again as
-// soon as the work that reads it has been put on the stream.
+// All work of a backend goes through one stream, in order. So a buffer may be used again as soon as the work
+// that reads it has been put on the stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,35 +16,35 @@
 
 namespace carbon::cuda {
 
-/// Every allocation is a multiple of this.
+/// The size of every allocation is a multiple of this.
 inline constexpr size_t kAlignment = 256;
 
 class Device {
  public:
-  /// Throws Error when there is no such device, or none that this library has code for.
+  /// Throws Error if there is no such device, or this library has no code for it.
   explicit Device(int index);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Makes it the calling thread's device: before anything else is done on it.
+  /// Makes this the device of the calling thread. Must be called before any other operation on it.
   void use() const;
   Stream& stream() const { return *stream_; }
-  /// Waits until all work on the stream is done; throws what went wrong on the way.
+  /// Waits until all work on the stream is done. Throws Error if some of it failed.
   void wait() const;
-  /// Gives the device all work that is still noted, before memory that it may use goes. Whoever asks for
-  /// results sees what went wrong.
+  /// Gives the device all work that was put on the stream so far, because memory that it uses is about to be
+  /// freed. Does not throw: a failure is reported to the caller who asks for results.
   void settle() const noexcept;
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }
-  /// Bytes of memory that nobody has.
+  /// Bytes of free memory.
   size_t free_memory() const;
   /// Bytes of shared memory that a block may have.
   size_t block_shared() const { return block_shared_; }
 
-  void copy_in(void* device, const void* host, size_t bytes) const;   // `host` may change on return
-  void copy_out(void* host, const void* device, size_t bytes) const;  // waits
+  void copy_in(void* device, const void* host, size_t bytes) const;   // `host` may change after the return
+  void copy_out(void* host, const void* device, size_t bytes) const;  // waits for the copy
   void copy(void* to, const void* from, size_t bytes) const;
   void clear(void* memory, size_t bytes) const;
 
@@ -56,16 +56,16 @@ class Device {
   std::unique_ptr<Staging> staging_;
 };
 
-/// "sm_80 sm_90": the kinds of device that the kernels are compiled for.
+/// The kinds of device for which the kernels are compiled, such as "sm_80 sm_90".
 std::string compiled_kinds();
-/// A line a device. Throws Error without a driver or a device.
+/// One line per device. Throws Error if there is no driver or no device.
 std::vector<std::string> list_devices();
 
-/// Device memory, owned.
+/// Owns device memory.
 class Memory {
  public:
   Memory() = default;
-  /// Contents undefined. Throws OutOfMemory naming size and `what`.
+  /// The contents are undefined. Throws OutOfMemory, which names the size and `what`.
   Memory(std::shared_ptr<const Device> device, size_t bytes, const char* what);
   ~Memory() { reset(); }
   Memory(Memory&& other) noexcept;
@@ -86,7 +86,7 @@ class Memory {
   size_t bytes_ = 0;
 };
 
-/// Memory that grows when asked for more; contents are then lost.
+/// Device memory that grows when a larger size is requested. Its contents are lost then.
 class Scratch {
  public:
   Scratch(std::shared_ptr<const Device> device, const char* what) : device_(std::move(device)), what_(what) {}

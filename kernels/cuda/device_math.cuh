@@ -1,6 +1,6 @@
-// Arithmetic that several kernels share: element types, exponentials, sums over a block in a fixed order.
+// Arithmetic that several kernels share: element types, exponentials, and sums over a block in a fixed order.
 //
-// A fused multiply-add is written where one is meant; the files are compiled with -fmad=false.
+// The files are compiled with -fmad=false, so a multiply-add is fused only where the code says so.
 #pragma once
 
 #include "kernels/cuda/instructions.cuh"
@@ -38,8 +38,8 @@ __device__ inline void narrow(float v, Bf16* to) {
   to->bits = static_cast<uint16_t>(pack_bf16(v, 0.0f));
 }
 
-/// Consecutive elements that are read and written by one instruction each; 16 bytes at most. An address of
-/// one is a multiple of its size.
+/// Consecutive elements that one instruction reads or writes; at most 16 bytes. Its address must be a
+/// multiple of its size.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Group {
   T element[Count];
@@ -53,14 +53,13 @@ __device__ inline void store_group(const Group<T, Count>& group, T* to) {
   *reinterpret_cast<Group<T, Count>*>(to) = group;
 }
 
-/// 2^n for integral -127 < n < 128.
+/// 2^n for a whole number -127 < n < 128.
 __device__ inline float power_of_two(float n) {
   return bits_float(static_cast<uint32_t>(static_cast<int>(n) + 127) << 23);
 }
 
-/// exp(x), choosing between values and not between paths, since a branch would keep a thread's independent
-/// exponentials from overlapping: about 1 ulp; overflow gives infinity, underflow is gradual, NaN stays NaN.
-/// The CPU backend's steps.
+/// exp(x) with an error of about 1 ulp, by the same steps as on the CPU. Overflow gives infinity, underflow
+/// is gradual, NaN stays NaN. There is no branch, so that several exponentials of a thread can overlap.
 __device__ inline float exp_f32(float x) {
   const float clamped = fminf(89.0f, fmaxf(-105.0f, x));
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
@@ -78,8 +77,8 @@ __device__ inline float exp_f32(float x) {
   return x != x ? x : result;
 }
 
-/// silu(gate) * up. For a large negative gate the exponential is infinite and the quotient -0, as it should
-/// be.
+/// silu(gate) * up. For a large negative gate the exponential is infinite and the quotient -0, which is
+/// right.
 __device__ inline float swiglu(float gate, float up) {
   return gate / (1.0f + exp_f32(-gate)) * up;
 }
@@ -91,8 +90,8 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
-/// Sum over the block's threads, the same in all of them: lanes by halves, then warps in order. `scratch`
-/// holds one value a warp and is free again when all threads have returned and met at a barrier.
+/// The sum over the threads of the block; all threads get the same value. Adds lanes by halves, then warps in
+/// order. `scratch` has one value per warp, and may be used again after the next barrier.
 template <int Threads, class T>
 __device__ inline T block_sum(T value, T* scratch) {
   value = warp_sum(value);
@@ -105,7 +104,7 @@ __device__ inline T block_sum(T value, T* scratch) {
   return total;
 }
 
-/// Largest over the block's threads; a NaN is passed over (callers look for NaN themselves).
+/// The largest value over the threads of the block. NaN is ignored; callers check for it.
 template <int Threads>
 __device__ inline float block_max(float value, float* scratch) {
 #pragma unroll

@@ -1,8 +1,8 @@
-// Drawing 6-mers from rows of logits, a block a draw: the arithmetic of kernels/draw_math.hpp, so that the
-// bits are those that the host draws.
+// Draws 6-mers from rows of logits, with one block per draw. The arithmetic is that of kernels/draw_math.hpp,
+// so the results have the same bits as on the host.
 //
-// A thread has the 6-mers of every 256th block of random bits, four each. Sums over prefixes and of a group's
-// share are taken in the host's order; what has no order (the largest logit, the race) is shared out.
+// A thread has the four 6-mers of every 256th block of random bits. Sums are taken in the same order as on
+// the host. The largest logit and the race do not depend on an order, so the threads share them.
 #include <cmath>
 
 #include "kernels/cuda/device_math.cuh"
@@ -24,7 +24,8 @@ constexpr int kLetters = static_cast<int>(ops::kLetters);
 constexpr int kEach = kKmers / 4 / kThreads;  // blocks of random bits of a thread
 
 struct DrawScratch {
-  double sums[ops::level_offset(ops::kBases + 1)];  // of the joint distribution; the weights only by base
+  double sums[ops::level_offset(ops::kBases +
+                                1)];  // of the joint distribution; the weights only for draws by base
   double marginals[ops::kMarginals];
   Race races[2][kWarps];
   float largest[kWarps], bad[kWarps], group_largest[kWarps];
@@ -32,16 +33,16 @@ struct DrawScratch {
 };
 static_assert(sizeof(DrawScratch) <= 48 * 1024);
 
-/// A thread's share of the row.
+/// The part of the row that a thread has.
 struct Share {
-  float z[kEach][4];  // -inf where not allowed
+  float z[kEach][4];  // -inf for a 6-mer that is not allowed
   double weight[kEach][4];
-  float largest;  // of the row
+  float largest;  // of the whole row
 
   __device__ static int block(int i) { return static_cast<int>(threadIdx.x) + i * kThreads; }
 };
 
-/// False when a logit of the row is not finite.
+/// False if a logit of the row is not finite.
 __device__ bool read_row(const float* logits, const ops::AllowedBases& allowed, DrawScratch& s, Share& row) {
   float top = -INFINITY, bad = 0.0f;
 #pragma unroll
@@ -49,7 +50,7 @@ __device__ bool read_row(const float* logits, const ops::AllowedBases& allowed, 
     const Group<float, 4> four = load_group<4>(logits + 4 * Share::block(i));
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      bad += four.element[j] - four.element[j];  // NaN unless finite
+      bad += four.element[j] - four.element[j];  // becomes NaN if a logit is not finite
       row.z[i][j] =
           ops::allows(allowed, static_cast<size_t>(4 * Share::block(i) + j)) ? four.element[j] : -INFINITY;
       top = fmaxf(top, row.z[i][j]);
@@ -59,7 +60,8 @@ __device__ bool read_row(const float* logits, const ops::AllowedBases& allowed, 
   return block_sum<kThreads>(bad, s.bad) == 0.0f;
 }
 
-/// Weights and their sums over prefixes; the weights themselves go to `s` for draws by base alone.
+/// Computes the weights and their sums over prefixes. The weights themselves are stored in `s` only for draws
+/// by base.
 __device__ void sum_prefixes(Share& row, bool by_base, DrawScratch& s) {
   double* const weights = s.sums + ops::level_offset(ops::kBases);
   double* const fives = s.sums + ops::level_offset(ops::kBases - 1);
@@ -82,7 +84,7 @@ __device__ void sum_prefixes(Share& row, bool by_base, DrawScratch& s) {
   }
 }
 
-/// The winner of all threads' races, the same in all of them.
+/// The winner of the races of all threads; all threads get the same.
 __device__ Race block_race(Race mine, Race* scratch) {
 #pragma unroll
   for (int mask = kWarp / 2; mask > 0; mask /= 2) {
@@ -109,9 +111,9 @@ __device__ uint32_t likeliest(const Share& row, DrawScratch& s) {
   return block_race(mine, s.races[0]).winner;
 }
 
-/// The host's race in two laps, as lanes that wait for a logarithm of their neighbours gain nothing by
-/// skipping their own: first each thread lets that of its 6-mers run for which (1 - u) / w is least, then
-/// all enter against the best of these times, which few can beat.
+/// The same race as on the host, in two rounds. A lane that skips a logarithm gains nothing if its neighbours
+/// need theirs. So first each thread computes the time only of its 6-mer with the smallest (1 - u) / w. Then
+/// all 6-mers enter against the best of these times, which few can beat.
 __device__ uint32_t race(const Share& row, const DrawOptions& options, const ops::DrawCounter& counter,
                          DrawScratch& s) {
   double u[kEach][4], weight[kEach][4];
@@ -143,7 +145,7 @@ __device__ uint32_t race(const Share& row, const DrawOptions& options, const ops
   return block_race(mine, s.races[1]).winner;
 }
 
-/// Six bases one behind the other: the work of a single thread, on sums that all have made.
+/// Draws six bases, one after the other. A single thread does that, with the sums that all threads computed.
 __device__ uint32_t draw_by_base(const DrawOptions& options, const ops::DrawCounter& counter,
                                  DrawScratch& s) {
   const auto thread = threadIdx.x;
@@ -159,7 +161,8 @@ __device__ uint32_t draw_by_base(const DrawOptions& options, const ops::DrawCoun
   return s.kmer;
 }
 
-/// ln of the share of the 6-mers that agree with `kmer` on the bases wanted; for thread 0 alone to use.
+/// ln of the probability of the 6-mers that have the wanted bases of `kmer`. Only thread 0 may use the
+/// result.
 __device__ double log_share(const float* z, const KmerDraw& draw, uint32_t kmer, float largest,
                             DrawScratch& s) {
   const ops::KmerGroup group(kmer, draw.first, draw.last);
@@ -167,7 +170,7 @@ __device__ double log_share(const float* z, const KmerDraw& draw, uint32_t kmer,
   float top = -INFINITY;
   for (size_t i = threadIdx.x; i < group.size(); i += kThreads) top = fmaxf(top, logit(i));
   top = block_max<kThreads>(top, s.group_largest);
-  // Nobody reads the weights any more.
+  // The weights are not read any more.
   double* const terms = s.sums + ops::level_offset(ops::kBases);
   for (size_t i = threadIdx.x; i < group.size(); i += kThreads) terms[i] = ops::weight(logit(i), top);
   __syncthreads();
@@ -178,12 +181,12 @@ __device__ double log_share(const float* z, const KmerDraw& draw, uint32_t kmer,
 }
 
 __global__ void __launch_bounds__(kThreads)
-    draw_kernel(const float* logits, const KmerDraw* draws, DrawKind kind, bool greedy, double temperature,
-                uint64_t seed, ops::DrawnKmer* out) {
+    draw_kernel(const float* logits, const KmerDraw* draws, ops::DrawnKmer* out) {
   begin_kernel();
   auto& s = *reinterpret_cast<DrawScratch*>(shared_memory());
   const KmerDraw draw = draws[blockIdx.x];
-  const DrawOptions options{kind, greedy, temperature, 0, 1, seed};
+  const DrawOptions& options = draw.options;
+  const DrawKind kind = options.kind;
   const float* const z = logits + size_t{draw.row} * ops::kKmers;
   ops::DrawnKmer& drawn = out[blockIdx.x];
   Share row;
@@ -193,7 +196,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   sum_prefixes(row, kind != DrawKind::kmer, s);
   const uint32_t kmer = kind != DrawKind::kmer ? draw_by_base(options, draw.counter, s)
-                        : greedy               ? likeliest(row, s)
+                        : options.greedy       ? likeliest(row, s)
                                                : race(row, options, draw.counter, s);
   const double logp = kind == DrawKind::marginal
                           ? ops::log_marginals(s.marginals, s.sums[0], kmer, draw.first, draw.last)
@@ -203,10 +206,9 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void run_draw(Stream& stream, const float* logits, const KmerDraw* draws, size_t n,
-              const DrawOptions& options, ops::DrawnKmer* out) {
+void run_draw(Stream& stream, const float* logits, const KmerDraw* draws, size_t n, ops::DrawnKmer* out) {
   launch(draw_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(DrawScratch), stream, logits, draws,
-         options.kind, options.greedy, options.temperature, options.seed, out);
+         out);
 }
 
 }  // namespace carbon::cuda

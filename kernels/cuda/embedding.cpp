@@ -10,12 +10,8 @@ namespace carbon::cuda {
 namespace {
 
 constexpr uint32_t kAbsent = 0xffffffffu;
-constexpr size_t kSmallTable = 16;   // rows of a table that is not worth keeping
-constexpr size_t kFirstRows = 1024;  // room at first, doubled when it is full
-
-const char* row_of(const TensorView& table, uint32_t row) {
-  return static_cast<const char*>(table.data) + row * table.cols * dtype_size(table.dtype);
-}
+constexpr size_t kSmallTable = 16;   // a table of up to this many rows is not kept
+constexpr size_t kFirstRows = 1024;  // the first capacity, which is doubled when it is full
 
 }  // namespace
 
@@ -39,7 +35,7 @@ void Embedding::gather(const TensorView& table, std::span<const uint32_t> rows, 
     slots[i] = slot;
   }
   if (!missing.empty()) {
-    const size_t row_bytes = table.cols * dtype_size(table.dtype);
+    const size_t row_bytes = table.row_bytes();
     try {
       grow(used_ + missing.size());
     } catch (...) {
@@ -48,7 +44,7 @@ void Embedding::gather(const TensorView& table, std::span<const uint32_t> rows, 
     }
     std::vector<char> block(missing.size() * row_bytes);
     for (size_t i = 0; i < missing.size(); ++i)
-      std::memcpy(block.data() + i * row_bytes, row_of(table, missing[i]), row_bytes);
+      std::memcpy(block.data() + i * row_bytes, table.row(missing[i]), row_bytes);
     device_->copy_in(kept_.as<char>() + used_ * row_bytes, block.data(), block.size());
     used_ += missing.size();
   }
@@ -75,7 +71,7 @@ void Embedding::change_table(const TensorView& table) {
 
 void Embedding::grow(size_t count) {
   if (count <= capacity_) return;
-  const size_t row_bytes = table_.cols * dtype_size(table_.dtype);
+  const size_t row_bytes = table_.row_bytes();
   const size_t capacity = std::min(std::max({count, 2 * capacity_, kFirstRows}), table_.rows);
   Memory larger(device_, capacity * row_bytes, "the embedding");
   device_->copy(larger.get(), kept_.get(), used_ * row_bytes);

@@ -1,8 +1,8 @@
-// Rows of embedding tables on the device: those that have been asked for.
+// The rows of the embedding table that were used so far, on the device.
 //
-// The table itself stays in host memory (usually a mapped file). DNA uses some 4,100 of its 155,776 rows, so
-// rows are copied when they are first needed and kept; a table of few rows (a vector of the checkpoint) is
-// not kept. The kept one is known by its address, and its contents must not change.
+// The table itself stays in host memory (usually a mapped file). DNA uses about 4,100 of its 155,776 rows, so
+// a row is copied to the device when it is first needed, and kept. A table of few rows (a vector of the
+// checkpoint) is not kept. The kept table is recognized by its address, and its contents must not change.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ namespace carbon::cuda {
 class Embedding {
  public:
   explicit Embedding(const std::shared_ptr<const Device>& device);
-  /// x[i, :] = table[rows[i], :] in f32. Rows lie within the table.
+  /// x[i, :] = table[rows[i], :] as f32. All rows must be in the table.
   void gather(const TensorView& table, std::span<const uint32_t> rows, float* x);
 
  private:
@@ -25,10 +25,10 @@ class Embedding {
   void grow(size_t count);
 
   std::shared_ptr<const Device> device_;
-  TensorView table_;             // the one that is kept
-  std::vector<uint32_t> slots_;  // of each of its rows, or kAbsent
+  TensorView table_;             // the table whose rows are kept
+  std::vector<uint32_t> slots_;  // the place of each of its rows in kept_, or kAbsent
   size_t used_ = 0, capacity_ = 0;
-  Memory kept_;  // [capacity_, cols] in the table's type
+  Memory kept_;  // [capacity_, cols] in the type of the table
   Scratch indices_, passing_;
 };
 

@@ -1,7 +1,7 @@
-// What the output heads make of rows of logits: base marginals and log-sum-exp. A block a row.
+// What the heads compute from rows of logits: marginals of bases, and log-sum-exp. One block per row.
 //
-// Exponentials are f32, sums double, in a fixed order. Logits come from linear() in blocks of rows that fit
-// the device's cache.
+// Exponentials are f32; sums are double, in a fixed order. Logits come from linear() in blocks of rows that
+// fit the cache of the device.
 #include <cmath>
 
 #include "kernels/cuda/device_math.cuh"
@@ -13,13 +13,15 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / kWarp;
 constexpr int kKmers = 4096, kBases = 6, kMarginals = 24;
-constexpr int kEach = kKmers / kThreads;  // logits of a thread: all letters of the last two bases
+constexpr int kEach = kKmers / kThreads;  // logits of a thread: for all letters of the last two bases
 static_assert(kEach == 16);
 
-// Below this a sum of exp(z - largest) has lost terms to f32's range and is computed again in double.
+// A sum of exp(z - largest) below this may have lost terms that are too small for f32, so it is computed
+// again in double.
 constexpr double kSmallSum = 1e-30;
 
-/// ln of the sum of exp(z) over the 6-mers whose base j is letter b, in double with the group's own maximum.
+/// ln of the sum of exp(z) over the 6-mers whose base j is letter b, in double, relative to their own
+/// maximum.
 __device__ double group_logsumexp(const float* z, int j, int b) {
   const int shift = 2 * (kBases - 1 - j);
   double largest = -INFINITY, sum = 0;
@@ -32,19 +34,19 @@ __device__ double group_logsumexp(const float* z, int j, int b) {
 
 struct MarginalScratch {
   double first[kThreads];    // sums over the 6-mers of each value of the first four bases
-  double last[8][kThreads];  // of those, by the letters of base 4, then of base 5
+  double last[8][kThreads];  // the same, for each letter of base 4, then of base 5
   double sums[kMarginals];
   float largest[kWarps], bad[kWarps];
 };
 
-/// This thread's 16 logits into the sums; false when a logit of the row is not finite.
+/// Adds the 16 logits of this thread to the sums. False if a logit of the row is not finite.
 __device__ bool sum_letters(const float* z, MarginalScratch& s, float& largest) {
   const int thread = static_cast<int>(threadIdx.x);
   float value[kEach], top = -INFINITY, bad = 0.0f;
   for (int i = 0; i < kEach; ++i) {
     value[i] = z[thread * kEach + i];
     top = fmaxf(top, value[i]);
-    bad += value[i] - value[i];  // NaN unless finite
+    bad += value[i] - value[i];  // becomes NaN if a logit is not finite
   }
   largest = block_max<kThreads>(top, s.largest);
   if (block_sum<kThreads>(bad, s.bad) != 0.0f) return false;
@@ -60,7 +62,7 @@ __device__ bool sum_letters(const float* z, MarginalScratch& s, float& largest) 
   return true;
 }
 
-/// The sum for base j and letter b over all threads' parts.
+/// The sum for base j and letter b over the parts of all threads.
 __device__ double collect(const MarginalScratch& s, int j, int b) {
   double sum = 0;
   if (j < 4) {
@@ -104,7 +106,7 @@ __global__ void __launch_bounds__(kThreads)
   float largest = -INFINITY, bad = 0.0f;
   for (size_t i = threadIdx.x; i < columns; i += kThreads) {
     largest = fmaxf(largest, z[i]);
-    bad += z[i] - z[i];  // NaN unless finite
+    bad += z[i] - z[i];  // becomes NaN if a logit is not finite
   }
   largest = block_max<kThreads>(largest, largest_of);
   const bool finite = block_sum<kThreads>(bad, bad_of) == 0.0f;
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(kThreads)
   if (finite)
     for (size_t i = threadIdx.x; i < columns; i += kThreads)
       part += static_cast<double>(exp_f32(z[i] - static_cast<float>(now)));
-  // Past its barrier every thread has read maximum[row].
+  // After its barrier all threads have read maximum[row].
   const double slice = block_sum<kThreads>(part, sum_of);
   if (threadIdx.x != 0) return;
   const int64_t target = targets[row];

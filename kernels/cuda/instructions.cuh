@@ -1,11 +1,11 @@
-// The machine instructions that C++ has no name for, one inline function each.
+// The machine instructions that C++ cannot express, each as an inline function.
 //
-// Kernels use nothing of the machine but what is here and threadIdx, blockIdx, gridDim and __syncthreads().
-// test/cuda_emulation has a file of this name with the same functions for a CPU, written from the PTX
-// manual's tables of fragments, so that the kernels can be run and checked without a device.
+// Apart from these, kernels use only threadIdx, blockIdx, gridDim and __syncthreads(). test/cuda_emulation
+// has a file of the same name with the same functions for a CPU, written from the tables of fragments in the
+// PTX manual, so that the kernels can be run and checked without a device.
 //
 // Fragments of mma.m16n8k16 (PTX manual, "Matrix Fragments for mma.m16n8k16"), with g = lane / 4, t = lane %
-// 4, two bf16 to a register, the lower half first:
+// 4, and two bf16 in a register, the first in the lower half:
 //   a[0] row g,     columns 2t, 2t + 1      a[1] row g + 8, the same columns
 //   a[2] row g,     columns 2t + 8, + 9     a[3] row g + 8, the same columns
 //   b[0] column g,  rows 2t, 2t + 1         b[1] column g,  rows 2t + 8, + 9
@@ -27,10 +27,11 @@ __device__ inline float bits_float(uint32_t x) {
   return __uint_as_float(x);
 }
 
-/// What every kernel begins with. Its blocks may start while the kernel ahead on the stream still runs
-/// (stream.hpp), and those of the next while this one does: `start_next_kernel` lets them, once all blocks
-/// have said so; before `wait_for_last_kernel` a thread reads nothing that a kernel has written, and writes
-/// nothing at all. As every kernel waits, what has ended by then is all that was ahead.
+/// Every kernel begins with this. The blocks of a kernel may start while the previous kernel on the stream
+/// still runs (stream.hpp). `start_next_kernel` allows the next kernel to start, after all blocks of this one
+/// have called it. Before `wait_for_last_kernel` a thread must not read anything that a kernel has written,
+/// and must not write. Since every kernel waits for the previous one, all earlier kernels have ended after
+/// the wait.
 __device__ inline void start_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -46,58 +47,59 @@ __device__ inline void begin_kernel() {
   wait_for_last_kernel();
 }
 
-/// 2^x for x <= 0: relative error up to 2^-22, exactly 1 at 0, 0 below -126, NaN stays NaN. The kind of
-/// device decides on the last bits.
+/// 2^x for x <= 0, with a relative error of up to 2^-22. Exactly 1 at 0, and 0 below -126; NaN stays NaN. The
+/// last bits depend on the kind of device.
 __device__ inline float exp2_nonpositive(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
 
-/// Asks for the memory around `from` to be brought to the L2 cache.
+/// Requests that the memory around `from` is read into the L2 cache.
 __device__ inline void prefetch(const void* from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 
-/// The block's dynamic shared memory, aligned to 16 bytes.
+/// The dynamic shared memory of the block, aligned to 16 bytes.
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char carbon_shared[];
   return carbon_shared;
 }
 
-/// 16 bytes of shared memory; `from` is a multiple of that.
+/// Reads 16 bytes of shared memory; `from` must be a multiple of that.
 __device__ inline void load_words(uint32_t out[4], const void* from) {
   const uint4 words = *static_cast<const uint4*>(from);
   out[0] = words.x, out[1] = words.y, out[2] = words.z, out[3] = words.w;
 }
 
-/// Counts one of `n` arrivals of threads of different blocks; true for the last, which sets the counter to 0
-/// again. What an arriving thread has written, and what those have that it met at a barrier before, is seen
-/// by the last one and by those that meet it at a barrier afterwards.
+/// Counts one of `n` arrivals of threads of different blocks. Returns true for the last one, which sets the
+/// counter to 0 again. Everything that a thread wrote before it arrived, or that other threads of its block
+/// wrote before an earlier barrier, is visible to the last thread, and after another barrier to all threads
+/// of its block.
 __device__ inline bool arrive(uint32_t* counter, uint32_t n) {
   uint32_t before;
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(n - 1) : "memory");
   return before == n - 1;
 }
 
-/// The value of lane (lane ^ mask). All lanes of a warp call it together.
+/// The value of lane (lane ^ mask). All lanes of a warp must call this together.
 template <class T>
 __device__ inline T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
-// The tensor cores' bf16 and the asynchronous copies begin with sm_80. The backend launches no kernel with
-// them on an older device; code for one holds a trap in their place.
+// bf16 on tensor cores and asynchronous copies need sm_80. The backend does not launch kernels with them on
+// older devices; the code for those has a trap in their place.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Two floats to bf16, to nearest even; `low` goes into the lower half.
+/// Rounds two floats to bf16, to nearest even; `low` becomes the lower half.
 __device__ inline uint32_t pack_bf16(float low, float high) {
   uint32_t result;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
   return result;
 }
 
-/// c += a . b for a 16 x 16 and b 16 x 8 of bf16, c in f32.
+/// c += a . b, where a is 16 x 16 and b is 16 x 8 of bf16, and c is f32.
 __device__ inline void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
@@ -105,8 +107,8 @@ __device__ inline void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, ui
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Four 8 x 8 matrices of 16-bit elements from shared memory: lane 8 i + j gives the address of row j of
-/// matrix i; out[i] gets row lane / 4, columns 2 (lane % 4) and the next.
+/// Reads four 8 x 8 matrices of 16-bit elements from shared memory. Lane 8 i + j passes the address of row j
+/// of matrix i; out[i] becomes the elements of row lane / 4 in column 2 (lane % 4) and the next one.
 __device__ inline void load_matrices(uint32_t out[4], const void* row) {
   const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -115,7 +117,8 @@ __device__ inline void load_matrices(uint32_t out[4], const void* row) {
                : "memory");
 }
 
-/// The same, each matrix transposed: out[i] gets column lane / 4, rows 2 (lane % 4) and the next.
+/// The same with transposed matrices: out[i] becomes the elements of column lane / 4 in row 2 (lane % 4) and
+/// the next one.
 __device__ inline void load_matrices_transposed(uint32_t out[4], const void* row) {
   const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -124,7 +127,7 @@ __device__ inline void load_matrices_transposed(uint32_t out[4], const void* row
                : "memory");
 }
 
-/// Starts a copy of 16 bytes to shared memory; zeros instead, and `from` is not read, when `valid` is false.
+/// Starts a copy of 16 bytes to shared memory. If `valid` is false, it writes zeros and does not read `from`.
 __device__ inline void copy_async(void* to, const void* from, bool valid) {
   const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -136,8 +139,8 @@ __device__ inline void copy_async(void* to, const void* from, bool valid) {
 __device__ inline void copy_async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Waits until at most `Pending` of this thread's groups are unfinished; other threads see them after a
-/// barrier.
+/// Waits until at most `Pending` groups of this thread are unfinished. The copies of the others are visible
+/// to other threads after a barrier.
 template <int Pending>
 __device__ inline void copy_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");

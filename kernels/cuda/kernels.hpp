@@ -1,8 +1,8 @@
-// The CUDA kernels as host functions: each puts its work on a stream and returns.
+// The CUDA kernels as host functions. Each puts its work on a stream and returns.
 //
-// All pointers are device memory unless said otherwise; shapes are row-major. Sizes are checked by the
-// callers. Every value written depends on its own row alone, in an order fixed by the shapes, never on the
-// number of rows or blocks. Nothing here adds with atomics; attention_decode.cu counts with them.
+// All pointers are device memory unless a comment says otherwise; shapes are row-major. Callers check sizes.
+// A value depends only on its own row, with an order of sums that the shapes fix, never on the number of rows
+// or blocks. No sum uses atomics; attention_decode.cu uses them to count.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,17 +17,18 @@
 
 namespace carbon::cuda {
 
-// rows.cu. Where four divides the width, rows of f32 begin at multiples of 16 bytes, of bf16 and f16 of 8.
+// rows.cu. If the width is a multiple of four, rows must be aligned: to 16 bytes for f32, to 8 for bf16 and
+// f16.
 
-/// x[i, :] = table[slots[i], :] widened to f32; table [., width] of f32, bf16 or f16.
-void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
-                float* x);
-/// to[i] = from[i] as f32, or as bf16 to nearest even.
-void run_convert(Stream& stream, const void* from, DType type, size_t n, void* to, DType to_type);
+/// x[i, :] = table[slots[i], :] as f32; table [., width] of f32, bf16 or f16.
+void run_gather(Stream& stream, const void* table, WeightType type, const uint32_t* slots, size_t n,
+                size_t width, float* x);
+/// to[i] = from[i] as f32, or as bf16 rounded to nearest even.
+void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type);
 /// act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
 void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
               void* act, DType act_type);
-/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up of f32, or of bf16 when act is.
+/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up is f32, or may be bf16 if act is.
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
                 DType act_type);
 /// out[i, :] = x[rows[i], :].
@@ -42,24 +43,24 @@ struct LinearCall {
   size_t n, outputs, k;
   float* out;  // leading dimension ld_out
   size_t ld_out;
-  bool add = false;  // to what `out` holds
+  bool add = false;  // add to `out` instead of overwriting it
 };
-/// out[i, j] = sum_k act[i, k] * weight[j, k], one chain of fused multiply-adds over ascending k. f32
-/// activations go with weights of any type, bf16 activations with bf16.
-void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, DType weight_type);
-/// The same for bf16 on tensor cores, in the order of mma_plan.hpp; for many rows. k is a multiple of 8, act
-/// and weight are aligned to 16 bytes.
+/// out[i, j] = sum_k act[i, k] * weight[j, k] as one chain of fused multiply-adds over ascending k. f32
+/// activations can be multiplied by weights of any type, bf16 activations by bf16.
+void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, WeightType weight_type);
+/// The same for bf16 on tensor cores, with the order of sums of mma_plan.hpp; for many rows. k must be a
+/// multiple of 8, and act and weight aligned to 16 bytes.
 void run_linear_mma(Stream& stream, const LinearCall& call);
-/// To the same bits, for few rows; `tile` is one of kStreamTiles.
+/// The same bits as run_linear_mma, for few rows. `tile` is one of kStreamTiles.
 void run_linear_stream(Stream& stream, const LinearCall& call, const MmaTile& tile);
 
-/// run_linear_stream by two weights and run_swiglu of their results, to the same bits: out bf16 [n, outputs].
-/// A block's outputs, kSwigluOutputs at least, are shared equally by the two.
+/// The same bits as run_linear_stream by two weights followed by run_swiglu: out bf16 [n, outputs]. The
+/// outputs of a block, at least kSwigluOutputs, belong in equal parts to the two weights.
 struct SwigluCall {
   const void* act;  // [n, k]
   const void* gate;
   const void* up;
-  size_t n, outputs, k;  // outputs of either weight
+  size_t n, outputs, k;  // outputs of each weight
   void* out;             // does not overlap act
 };
 void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& tile);
@@ -67,20 +68,21 @@ inline constexpr size_t kSwigluOutputs = 16;
 
 // attention_append.cu, attention_plain.cu, attention_mma.cu and attention_decode.cu
 
-/// Where rows stand in the cache; made by plan.hpp. A row of q, k, v and act is named by its index there.
+/// The place of a row in the cache, from plan.hpp. Rows of q, k, v and act have the same indices.
 struct RowPlace {
   uint32_t row, position;
-  uint32_t pages;  // index into the page list of the entry for positions [0, 64) of this row's sequence
+  uint32_t pages;  // index in the page list of the page for positions [0, 64) of the sequence of this row
 };
-/// Consecutive rows of one sequence that attention takes together.
+/// Consecutive rows of one sequence that attention computes together.
 struct RowTile {
   uint32_t row, position, pages, positions;
 };
 
-/// One layer of the paged cache. A page of a KV head is keys [64][head_dim], then values of the same shape.
+/// One layer of the paged cache. For each KV head a page has keys [64][head_dim], then values of the same
+/// shape.
 struct KvLayer {
-  void* const* pages;  // address of every page
-  size_t offset;       // bytes from a page's address to this layer's first head
+  void* const* pages;  // the addresses of all pages
+  size_t offset;       // bytes from the address of a page to the first head of this layer
   size_t kv_heads, head_dim;
 };
 struct Rotary {
@@ -88,7 +90,7 @@ struct Rotary {
   const float* sin;
 };
 
-/// Rotates k and writes k, v of `n` rows to their pages, whose elements are of `type`.
+/// Rotates k, and writes k and v of `n` rows to their pages, whose elements have type `type`.
 void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
                 const uint32_t* page_list, const KvLayer& kv, DType type, const Rotary& rotary);
 
@@ -98,41 +100,42 @@ struct AttentionCall {
   const uint32_t* page_list;
   KvLayer kv;
   Rotary rotary;
-  void* act;  // [., heads * head_dim], of the cache's type
+  void* act;  // [., heads * head_dim], in the type of the cache
 };
-/// Any head size up to kMaxPlainHead; f32 arithmetic. `type` of the cache.
+/// For all head sizes up to kMaxPlainHead, in f32 arithmetic. `type` is that of the cache.
 void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
                          size_t n);
 inline constexpr size_t kMaxPlainHead = 256;
 
-/// Head sizes for which run_attention_mma exists, in bf16.
+/// True for the head sizes that run_attention_mma and run_attention_decode can compute, in bf16.
 constexpr bool has_attention_mma(size_t head_dim) {
   return head_dim == 64 || head_dim == 96 || head_dim == 128;
 }
-/// Query rows (positions times the heads of a group) of a tile of run_attention_mma.
+/// The largest number of query rows (positions times the heads of a group) in a tile of run_attention_mma.
 inline constexpr size_t kAttentionRows = 128;
-/// heads / kv_heads times the tiles' `positions` is at most kAttentionRows.
+/// heads / kv_heads times `positions` of a tile must be at most kAttentionRows.
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
 
-/// Query rows of a tile of run_attention_decode, and the keys that a block takes: [i, i + 1) * kDecodeChunk.
+/// The largest number of query rows in a tile of run_attention_decode, and the number of keys that a block
+/// takes, which begin at multiples of it.
 inline constexpr size_t kDecodeRows = 16, kDecodeChunk = 128, kChunkPages = kDecodeChunk / 64;
 /// A tile and one of its chunks of keys.
 struct TileChunk {
-  uint32_t row, position, positions;  // as of RowTile; no positions: nothing to do
+  uint32_t row, position, positions;  // as in RowTile; with 0 positions there is nothing to do
   uint32_t chunk;
-  uint32_t pages[kChunkPages];  // of the chunk; behind the last key its page again
+  uint32_t pages[kChunkPages];  // of the chunk; after the page of the last key, that page again
 };
-/// What blocks of one launch leave for each other; [2] is a level of combining (attention_decode.cu).
+/// What the blocks of one launch store for each other. [2] are the levels of combining (attention_decode.cu).
 struct DecodeParts {
   float* out;          // [slots][kDecodeRows][head_dim]
   float* largest;      // [2][slots][kDecodeRows]
   float* sum;          // [2][slots][kDecodeRows]
   uint32_t* counters;  // [2][slots], all 0 between launches
-  size_t slots;        // at least kv_heads for each chunk of a tile with several
+  size_t slots;        // at least kv_heads for each chunk of a tile with several chunks
 };
-/// For the same head sizes, few rows and many keys: heads / kv_heads times the tiles' `positions` is at most
-/// kDecodeRows. Of `n` chunks, those of a tile are all there, in ascending order, and tiles with several come
-/// first; call.page_list is not used.
+/// For the same head sizes, few rows and many keys: heads / kv_heads times `positions` of a tile must be at
+/// most kDecodeRows. The `n` chunks contain all chunks of each tile, in ascending order, and tiles with
+/// several chunks come first. call.page_list is not used.
 void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
                           const DecodeParts& parts);
 
@@ -146,9 +149,8 @@ void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns
 
 // draw.cu
 
-/// ops::Backend::draw from rows of logits [., 4096], aligned to 16 bytes, without top-k and top-p; draws and
-/// out are [n].
-void run_draw(Stream& stream, const float* logits, const ops::KmerDraw* draws, size_t n,
-              const ops::DrawOptions& options, ops::DrawnKmer* out);
+/// ops::Backend::draw from rows of logits [., 4096], aligned to 16 bytes, without top-k and top-p; draws [n],
+/// out [n].
+void run_draw(Stream& stream, const float* logits, const ops::KmerDraw* draws, size_t n, ops::DrawnKmer* out);
 
 }  // namespace carbon::cuda

@@ -9,11 +9,11 @@ namespace {
 
 static_assert(ops::kPageTokens == 64);
 
-// Bytes of a pool: few enough pools for a large cache, and little left unused of a small one.
+// Bytes of a pool: a large cache has few pools, and a small cache leaves little of a pool unused.
 constexpr size_t kPoolBytes = size_t{256} << 20;
 constexpr size_t kPoolPages = 64;
-// Of the memory that is free a pool takes no more than this part, a page at least: the next forward needs
-// some for its activations, and of small pools release() can give some back.
+// A pool takes at most this part of the free memory, but at least one page. The next forward pass needs
+// memory for activations, and release() can free some of several small pools.
 constexpr size_t kPoolShare = 8;
 
 size_t checked_page_bytes(const ops::KvShape& shape, DType type) {
@@ -40,7 +40,8 @@ CudaKvStore::CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShap
       page_bytes_(checked_page_bytes(shape, type)),
       pool_pages_(std::clamp<size_t>(kPoolBytes / page_bytes_, 1, kPoolPages)) {}
 
-// The old list stays until there is another: when memory runs out, the pages in use must still be found.
+// The old list is kept until the new one is complete: if memory runs out, the pages in use must still be
+// found.
 void CudaKvStore::reserve(size_t count) {
   if (count <= listed_) return;
   device_->use();

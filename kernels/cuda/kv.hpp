@@ -1,7 +1,7 @@
 // The pages of the key-value cache in device memory.
 //
-// A page holds, for every layer and KV head, keys [64][head_dim], then values of the same shape, of f32 or
-// bf16. Pages come in pools that are allocated as they are needed; nothing here knows which sequence uses a
+// For every layer and KV head a page has keys [64][head_dim], then values of the same shape, as f32 or bf16.
+// Pages are in pools, which are allocated when they are needed. Nothing here knows which sequence uses a
 // page.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace carbon::cuda {
 
 class CudaKvStore final : public ops::KvStore {
  public:
-  /// Throws Error when the shape is empty, the head is odd or longer than the kernels take, or a size
+  /// Throws Error if the shape is empty, the head size is odd or too large for the kernels, or a size
   /// overflows.
   CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShape& shape, DType type);
 
@@ -42,8 +42,8 @@ class CudaKvStore final : public ops::KvStore {
   size_t page_bytes_, pool_pages_;
   std::vector<Pool> pools_;
   std::vector<void*> pages_;
-  size_t listed_ = 0;  // pages whose addresses are in the table
-  Memory table_;       // addresses, on the device
+  size_t listed_ = 0;  // number of pages whose addresses are in table_
+  Memory table_;       // the addresses of pages, on the device
 };
 
 }  // namespace carbon::cuda

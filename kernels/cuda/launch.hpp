@@ -1,4 +1,4 @@
-// Launching kernels and checking what the CUDA runtime answers.
+// Launches kernels, and checks the status codes of the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,21 +15,21 @@
 
 namespace carbon::cuda {
 
-/// Throws Error, or OutOfMemory, unless `status` is success; `what` says what was being done.
+/// Throws Error, or OutOfMemory, unless `status` is success. `what` says what was being done.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // an error that does not stick is not to be seen again
+  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it again
   const std::string text =
       std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   if (status == cudaErrorMemoryAllocation)
-    throw OutOfMemory("cuda", text + "; use a smaller --batch-tokens or a device with more memory");
+    throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory", {"batch_tokens"});
   throw Error("cuda", text);
 }
 
-/// A kernel's arguments as bytes, one behind the other.
+/// The arguments of a kernel as bytes, one after the other.
 template <class... Parameters>
 struct PackedArguments {
-  /// From the beginning of an argument of `size` bytes to that of the next.
+  /// The distance from an argument of `size` bytes to the next one.
   static constexpr size_t step(size_t size) { return (size + 15) / 16 * 16; }
   static constexpr size_t kBytes = (step(sizeof(Parameters)) + ... + 0);
   // Lists of launches are compared as bytes (stream.hpp).
@@ -80,7 +80,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t s
              bytes.data(), bytes.size());
 }
 
-/// Blocks of `size` that cover n.
+/// The number of blocks of `size` that cover n.
 inline unsigned blocks(size_t n, size_t size) {
   return static_cast<unsigned>((n + size - 1) / size);
 }

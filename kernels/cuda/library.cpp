@@ -1,4 +1,4 @@
-// The two names by which carbon-cuda.so is entered.
+// The two functions that carbon-cuda.so exports.
 #include "kernels/cuda/library.hpp"
 
 #include "kernels/cuda/cuda_backend.hpp"

@@ -1,8 +1,8 @@
-// What carbon-cuda.so offers the program that loads it.
+// The interface of carbon-cuda.so to the program that loads it.
 //
-// The program is built without CUDA and finds this interface by name at run time. It crosses a border between
-// two separately linked objects, so both carry a stamp of the headers it is made of and of the compiler;
-// objects whose stamps differ are not used together.
+// The program is built without CUDA and finds this interface by name at run time. The two are linked
+// separately, so both have a stamp of the headers of the interface and of the compiler. They are used
+// together only if the stamps are equal.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ namespace carbon::cuda {
 class Library {
  public:
   virtual ~Library() = default;
-  /// E.g. "13.0, sm_80 sm_90": the version of the runtime and the kinds of device compiled for.
+  /// The version of the runtime and the compiled kinds of device, such as "13.0, sm_80 sm_90".
   virtual std::string description() const = 0;
-  /// One line a device. Throws Error without a driver or a device.
+  /// One line per device. Throws Error if there is no driver or no device.
   virtual std::vector<std::string> devices() const = 0;
   virtual std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) const = 0;
 };
 
-/// The two names that are looked up: const char* carbon_cuda_stamp() and
+/// The two functions that the program looks up: const char* carbon_cuda_stamp() and
 /// const carbon::cuda::Library* carbon_cuda_library().
 using StampFunction = const char* (*)();
 using LibraryFunction = const Library* (*)();

@@ -1,10 +1,10 @@
-// bf16 matrix products on tensor cores (mma.sync) for many rows: the prefill class for shapes of which no
-// library product passes the self-test, and large batches of the decode class.
+// bf16 matrix products on tensor cores (mma.sync) for many rows: for the prefill class if no product of the
+// library passes the test of its shape, and for large batches of the decode class.
 //
-// A block walks k in steps of 32 through a ring of stages filled by asynchronous copies; warps hold their
-// outputs in registers, the sum of the slice they are in and that of the slices before. The order is that of
-// mma_plan.hpp, and so the bits are those of linear_stream.cu: which of the two runs may depend on the number
-// of rows. Columns of k beyond the end and rows beyond the last are zeros.
+// A block goes through k in steps of 32, with a ring of stages that asynchronous copies fill. Warps keep two
+// sums of each output in registers: that of the current slice and that of the slices before. The order of
+// sums is that of mma_plan.hpp, so the bits are those of linear_stream.cu, and the number of rows may decide
+// which of the two runs. Columns after the end of k and rows after the last row are zeros.
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -16,17 +16,18 @@ namespace {
 // A block has 2 x 4 warps, each with 4 x 4 products of 16 rows by 8 outputs.
 constexpr int kWarpsM = 2, kWarpsN = 4, kTiles16 = 4, kTiles8 = 4, kThreads = kWarpsM * kWarpsN * kWarp;
 constexpr int kRows = kWarpsM * kTiles16 * 16, kColumns = kWarpsN * kTiles8 * 8;
-// A row of a stage is 64 bytes and follows the one before, so that the words which a warp reads at a time,
-// four of each of eight rows, lie side by side.
+// A row of a stage has 64 bytes, directly after the row before. So the words that a warp reads at a time,
+// four of each of eight rows, are contiguous.
 constexpr int kDepth = static_cast<int>(kMmaDepth), kStages = 4;
 static_assert(MmaTile{kRows, kColumns, kStages} == kLargeTile);
 constexpr int kStage = (kRows + kColumns) * kDepth;  // elements
 constexpr size_t kShared = size_t{kStages} * kStage * sizeof(Bf16);
 
-/// Starts copying `Rows` rows of 32 columns from column k0 on; rows from `rows` on become zeros.
+/// Starts copying `Rows` rows of 32 columns from column k0 on. Rows from `rows` on become zeros.
 template <int Rows>
 __device__ void load_rows(Bf16* to, const Bf16* from, size_t rows, size_t row0, size_t k, size_t k0) {
-  constexpr int kChunks = kDepth / 8, kEach = Rows * kChunks / kThreads;  // of 16 bytes: a row's, a thread's
+  constexpr int kChunks = kDepth / 8,
+                kEach = Rows * kChunks / kThreads;  // units of 16 bytes: of a row, of a thread
   static_assert(kEach * kThreads == Rows * kChunks);
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
@@ -37,7 +38,7 @@ __device__ void load_rows(Bf16* to, const Bf16* from, size_t rows, size_t row0, 
   }
 }
 
-/// The products of one stage for this warp's rows from `row` on and outputs from `column` on.
+/// The products of one stage for the rows from `row` on and the outputs from `column` on of this warp.
 __device__ void multiply_stage(const Bf16* act, const Bf16* weight, int row, int column,
                                float sum[kTiles16][kTiles8][4]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -55,8 +56,8 @@ __device__ void multiply_stage(const Bf16* act, const Bf16* weight, int row, int
   }
 }
 
-/// The lane's sums of 16 rows from `to` on, of which there are `rows` by `columns`; with `add` added to what
-/// is there, of which all is asked for before anything is written.
+/// Writes the sums of the lane for 16 rows from `to` on, but only to `rows` by `columns` elements. With `add`
+/// they are added to the elements there, all of which are requested before the first is written.
 __device__ void store_rows(const float total[kTiles8][4], float* to, size_t ld, size_t rows, size_t columns,
                            bool add) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(kThreads)
   float total[kTiles16][kTiles8][4] = {}, sum[kTiles16][kTiles8][4] = {};
   for (int step = 0, left = slice; step < steps; ++step) {
     copy_async_wait<kStages - 2>();
-    // All copies of this stage have landed, and all warps are done with the stage that start() fills.
+    // Now all copies of this stage are complete, and all warps are done with the stage that start() fills.
     __syncthreads();
     start(step + kStages - 1);
     const Bf16* const stage = stages + step % kStages * kStage;
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void run_linear_mma(Stream& stream, const LinearCall& c) {
-  // The grid's second dimension ends at 65,535 blocks.
+  // The second dimension of a grid has at most 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * kRows;
   for (size_t row = 0; row < c.n; row += kMaxRows) {
     const size_t n = c.n - row < kMaxRows ? c.n - row : kMaxRows;

@@ -1,9 +1,9 @@
-// Matrix products in f32 arithmetic for every element type: f32 mode, devices without bf16 tensor cores, and
-// shapes that the tensor cores' layout does not fit.
+// Matrix products in f32 arithmetic for all types of elements: for f32 activations, for devices without bf16
+// tensor cores, and for shapes that do not fit the layout of tensor cores.
 //
-// A block computes 64 x 64 outputs, a thread 4 x 4 of them, with 16 columns of both factors in shared memory
-// at a time. An output is one chain of fused multiply-adds over ascending k; the zeros that fill the last 16
-// columns come last in every chain of the shape.
+// A block computes 64 x 64 outputs, and a thread 4 x 4 of them, with 16 columns of both factors in shared
+// memory at a time. An output is one chain of fused multiply-adds over ascending k. If k is not a multiple of
+// 16, zeros follow at the end of the chain, in all products of the shape.
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -12,11 +12,11 @@ namespace carbon::cuda {
 namespace {
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256, kEach = 4;
-// Columns of a tile lie side by side, so that a thread reads its outputs' factors next to each other; one
-// more keeps the writes of a row apart.
+// A tile is stored by columns, so that the factors for the outputs of a thread are contiguous. One more
+// element per column puts the writes of a row into different banks.
 constexpr int kStride = kTile + 4;
 
-/// tile[d][r] = from[row0 + r, k0 + d], zero outside.
+/// tile[d][r] = from[row0 + r, k0 + d], or zero outside the matrix.
 template <class T>
 __device__ void load_tile(float* tile, const T* from, size_t rows, size_t k, size_t row0, size_t k0) {
   for (int i = static_cast<int>(threadIdx.x); i < kTile * kDepth; i += kThreads) {
@@ -68,10 +68,10 @@ void run_typed(Stream& stream, const LinearCall& c) {
 }
 
 template <class Act>
-void run_act(Stream& stream, const LinearCall& call, DType weight_type) {
-  if (weight_type == DType::f32)
+void run_act(Stream& stream, const LinearCall& call, WeightType weight_type) {
+  if (weight_type == WeightType::f32)
     run_typed<Act, float>(stream, call);
-  else if (weight_type == DType::bf16)
+  else if (weight_type == WeightType::bf16)
     run_typed<Act, Bf16>(stream, call);
   else
     run_typed<Act, F16>(stream, call);
@@ -79,8 +79,8 @@ void run_act(Stream& stream, const LinearCall& call, DType weight_type) {
 
 }  // namespace
 
-void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, DType weight_type) {
-  // The grid's second dimension ends at 65,535 blocks.
+void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, WeightType weight_type) {
+  // The second dimension of a grid has at most 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * kTile;
   LinearCall part = call;
   for (size_t row = 0; row < call.n; row += kMaxRows) {

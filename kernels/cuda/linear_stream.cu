@@ -1,14 +1,16 @@
-// bf16 matrix products on tensor cores for few rows: the decode class (ops::RowClass), whose time is that of
+// bf16 matrix products on tensor cores for few rows: the decode class (ops::RowClass). Its time is that of
 // reading the weights once.
 //
-// A block has a warp for each of the slices of k (mma_plan.hpp). Weights and activations come in 16-byte
-// asynchronous copies through a ring of stages in shared memory, a step of 32 columns of each slice, as deep
-// as keeps the memory busy (mma_plan.hpp). A lane copies exactly the words that it multiplies, so the
-// ring is private to it: no barrier, no bank conflict, no exchange until the slices' sums meet at the end.
-// Activations are the left factor of mma, weights the right one, so that a block may have as few as 8 outputs
-// and a narrow weight still has blocks for most multiprocessors.
+// A block has one warp per slice of k (mma_plan.hpp). Asynchronous copies of 16 bytes bring weights and
+// activations through a ring of stages in shared memory; a stage is a step of 32 columns of each slice, and
+// there are enough stages to keep the memory busy (mma_plan.hpp). A lane copies exactly the words that it
+// multiplies, so each lane has a private part of the ring: there are no barriers, bank conflicts or exchanges
+// until the sums of the slices are added at the end. Activations are the left factor of mma and weights the
+// right one, so a block may have as few as 8 outputs, and a weight with few outputs still has blocks for most
+// multiprocessors.
 //
-// An output's bits depend neither on the tile nor on the rows beside it: its sums are those of mma_plan.hpp.
+// The bits of an output depend neither on the tile nor on the other rows, because its order of sums is that
+// of mma_plan.hpp.
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -23,7 +25,7 @@ namespace {
 
 constexpr int kSlices = static_cast<int>(kMmaSlices), kThreads = kSlices * kWarp;
 
-/// A tile, in parts of eight rows or eight outputs.
+/// A tile, in units of eight rows and eight outputs.
 template <int Rows, int Outputs, int Stages>
 struct Tile {
   static constexpr MmaTile kTile{Rows, Outputs, Stages};
@@ -34,17 +36,18 @@ struct Tile {
   static constexpr int kStage = static_cast<int>(stream_stage_bytes(kTile));
   static constexpr size_t kShared = stream_shared_bytes(kTile);
   static_assert(kStages >= 3 && kStage == (kRowParts + kOutputParts) * kThreads * 16);
-  static_assert(kShared >= sizeof(float) * kSlices * Rows * Outputs);  // the slices' sums take its place
+  static_assert(kShared >=
+                sizeof(float) * kSlices * Rows * Outputs);  // the sums of slices use the memory of the ring
 };
 
-/// What a block multiplies: rows from `act` on by outputs from `weight` on, and with SwiGLU by half as many
-/// of each of two weights.
+/// What a block multiplies: rows from `act` on by outputs from `weight` on. With SwiGLU half of the outputs
+/// belong to each of two weights.
 struct Operands {
   const Bf16* act;       // [n, k]
   const Bf16* weight;    // [outputs, k]
   const Bf16* second;    // with SwiGLU, the other weight
-  size_t n, outputs, k;  // rows and outputs left from here on
-  int steps, slice;      // of k, and of a slice of it
+  size_t n, outputs, k;  // n and outputs are the numbers from here on
+  int steps, slice;      // steps in k, and steps in a slice
 };
 
 /// The words that this lane copies and multiplies.
@@ -60,10 +63,11 @@ class Ring {
     column_ = static_cast<size_t>(first) * kMmaDepth + static_cast<size_t>(lane % 4) * 8;
   }
 
-  /// The slice's steps; none or less when k ends before it.
+  /// The number of steps of the slice; 0 or negative if k ends before it.
   __device__ int steps() const { return steps_; }
 
-  /// Starts copying the next step to a stage; past the last, an empty group keeps the count.
+  /// Starts copying the next step to a stage. After the last step it makes an empty group, so that groups can
+  /// be counted.
   __device__ void start(int step, int stage) {
     if (step < steps_) {
       const bool inside = column_ < o_.k;
@@ -82,8 +86,8 @@ class Ring {
     copy_async_commit();
   }
 
-  /// Asks for the weights of the ring's first steps: nobody writes weights, so this need not wait for the
-  /// kernel ahead.
+  /// Requests the weights of the first steps of the ring. No kernel writes weights, so this need not wait for
+  /// the previous kernel.
   __device__ void prefetch_weights() const {
     constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
     for (int step = 0; step < T::kStages - 1 && step < steps_; ++step)
@@ -95,7 +99,7 @@ class Ring {
       }
   }
 
-  /// sum += the products of a stage that has landed.
+  /// sum += the products of a stage whose copies are complete.
   __device__ void multiply(int stage, float sum[T::kLefts][T::kOutputParts][4]) const {
     Eight low[T::kLefts], high[T::kLefts];
 #pragma unroll
@@ -128,7 +132,7 @@ class Ring {
   int steps_;
 };
 
-/// This warp's sums to partial[slice][Rows][Outputs].
+/// Writes the sums of this warp to partial[slice][Rows][Outputs].
 template <class T>
 __device__ void store_slice(const float sum[T::kLefts][T::kOutputParts][4], float* partial) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp, slice = static_cast<int>(threadIdx.x) / kWarp;
@@ -143,7 +147,7 @@ __device__ void store_slice(const float sum[T::kLefts][T::kOutputParts][4], floa
       }
 }
 
-/// The slices' sums of an element of the tile, in order.
+/// Adds the sums of the slices for one element of the tile, in order.
 template <class T>
 __device__ float add_slices(const float* partial, int row, int output) {
   float total = 0.0f;
@@ -153,18 +157,18 @@ __device__ float add_slices(const float* partial, int row, int output) {
   return total;
 }
 
-/// The elements of a tile's results that a thread writes, a group of them at a time.
+/// The elements of the results of a tile that a thread writes, one group at a time.
 template <class T, class Out>
 struct Written {
   static constexpr bool kSwiglu = std::is_same_v<Out, Bf16>;
-  static constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs
+  static constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs that are written
   static constexpr int kElements = (T::kRows * kEach + kThreads - 1) / kThreads;
   static constexpr int kGroup = kElements < 8 ? kElements : 8;
   static_assert(kElements % kGroup == 0);
 
   Out* out;  // of the tile
   size_t ld;
-  size_t n, outputs;  // that there are of it and behind it
+  size_t n, outputs;  // the numbers of rows and outputs from the tile on
 
   __device__ static int row(int element) { return index(element) / kEach; }
   __device__ static int output(int element) { return index(element) % kEach; }
@@ -174,7 +178,7 @@ struct Written {
                ? out + size_t(row(element)) * ld + output(element)
                : nullptr;
   }
-  /// What a group's places hold.
+  /// The present values of the elements of a group.
   __device__ void read(int first, float values[kGroup]) const {
 #pragma unroll
     for (int e = 0; e < kGroup; ++e)
@@ -187,12 +191,13 @@ struct Written {
   }
 };
 
-/// out: with SwiGLU Bf16, else float; leading dimension ld_out. `add`: to what it holds.
+/// out is Bf16 with SwiGLU, otherwise float, with leading dimension ld_out. With `add` results are added to
+/// it.
 template <class T, class Out>
 __global__ void __launch_bounds__(kThreads)
     stream_kernel(Operands operands, Out* out, size_t ld_out, uint32_t add) {
   using W = Written<T, Out>;
-  // Few elements are asked for early, so that nothing has to wait for them at the end.
+  // If there are few elements, they are requested early, so that there is no wait for them at the end.
   constexpr bool kEarly = !W::kSwiglu && W::kElements <= 4;
   const size_t row0 = size_t{blockIdx.y} * T::kRows, output0 = size_t{blockIdx.x} * W::kEach;
   operands.act += row0 * operands.k;
@@ -216,12 +221,12 @@ __global__ void __launch_bounds__(kThreads)
   for (int step = 0; step < ring.steps(); ++step) {
     copy_async_wait<T::kStages - 2>();
     ring.multiply(stage, sum);
-    // Into the stage of the step before, whose words this lane has multiplied.
+    // Copy into the stage of the previous step, whose words this lane has multiplied.
     ring.start(step + T::kStages - 1, free);
     free = stage;
     stage = stage + 1 == T::kStages ? 0 : stage + 1;
   }
-  __syncthreads();  // from here on the ring is the slices' sums
+  __syncthreads();  // from here on the memory of the ring has the sums of slices
   float* const partial = reinterpret_cast<float*>(shared_memory());
   store_slice<T>(sum, partial);
   __syncthreads();
@@ -245,7 +250,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T, class Out>
 void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out, bool add) {
   constexpr size_t kEach = std::is_same_v<Out, Bf16> ? T::kOutputs / 2 : T::kOutputs;
-  // The grid's second dimension ends at 65,535 blocks.
+  // The second dimension of a grid has at most 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * T::kRows;
   for (size_t row = 0; row < o.n; row += kMaxRows) {
     Operands part = o;

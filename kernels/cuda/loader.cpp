@@ -32,28 +32,31 @@ std::string find_library() {
     if (access(path.c_str(), R_OK) == 0) return path;
     searched += (searched.empty() ? "" : " and no ") + path;
   }
-  throw Error("cuda", "no " + searched +
-                          ": this carbon was built without CUDA; build it where nvcc is found, or use "
-                          "--device cpu");
+  throw Error("cuda", "no " + searched + ": this carbon was built without CUDA; build it where nvcc is found",
+              {"device_cpu"});
 }
 
-// Never closed: backends and exceptions from it may live as long as the program.
+// The library is never closed, because backends and exceptions from it may exist until the end of the
+// program.
 const Library& load_library() {
   const std::string path = find_library();
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    throw Error("cuda", "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") +
-                            "; install the CUDA run-time libraries (cuBLASLt), or use --device cpu");
+    throw Error("cuda",
+                "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") +
+                    "; install the CUDA run-time libraries (cuBLASLt)",
+                {"device_cpu"});
   }
   const auto stamp = reinterpret_cast<StampFunction>(dlsym(handle, "carbon_cuda_stamp"));
   const auto library = reinterpret_cast<LibraryFunction>(dlsym(handle, "carbon_cuda_library"));
   if (stamp == nullptr || library == nullptr)
-    throw Error("cuda", path + " is no CUDA backend of carbon; reinstall carbon, or use --device cpu");
+    throw Error("cuda", path + " is not a CUDA backend of carbon; reinstall carbon", {"device_cpu"});
   if (const std::string built = stamp(); built != CARBON_BACKEND_STAMP)
-    throw Error("cuda", path + " was built with another carbon (" + built +
-                            ", this is " CARBON_BACKEND_STAMP
-                            "); install both from one build, or use --device cpu");
+    throw Error("cuda",
+                path + " was built with another carbon (" + built +
+                    ", this is " CARBON_BACKEND_STAMP "); install both from one build",
+                {"device_cpu"});
   return *library();
 }
 

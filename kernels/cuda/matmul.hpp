@@ -1,4 +1,4 @@
-// Matrix products by a library, for the shapes where its bits keep the invariance rule.
+// Matrix products by a library, for shapes for which it keeps the rule of invariance.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace carbon::cuda {
 
 class Matmul {
  public:
-  /// What becomes of a product.
-  enum class Result { f32, bf16, added };  // added: to f32
+  /// The results of a product: stored as f32 or bf16, or added to f32.
+  enum class Result { f32, bf16, added };
   static size_t result_bytes(Result result) { return result == Result::bf16 ? 2 : 4; }
 
   /// A product whose results have leading dimension ld_out.
@@ -26,15 +26,14 @@ class Matmul {
   };
 
   virtual ~Matmul() = default;
-  /// Library and version, for device_kind().
+  /// The name and version of the library, for device_kind().
   virtual std::string name() const = 0;
-  /// Fixes the algorithm for bf16 weights of this shape and such results, once for all of them: the first of
-  /// the library's own order that sums in one piece and whose rows have the same bits in products of
-  /// different numbers of rows. False when there is none. `weight` [outputs, k] is what the test multiplies
-  /// with.
+  /// Chooses the algorithm for all bf16 weights of this shape and this kind of result: the first one, in the
+  /// order of the library, that sums in one piece and gives a row the same bits in products of different
+  /// numbers of rows. Returns false if there is none. The test multiplies with `weight` [outputs, k].
   virtual bool prepare(const void* weight, size_t outputs, size_t k, Result result) = 0;
-  /// bf16 times bf16, for a shape and a result that prepare() has accepted. act, out and rows of out are
-  /// aligned to 16 bytes.
+  /// bf16 times bf16, for a shape and a kind of result that prepare() accepted. act, out and the rows of out
+  /// must be aligned to 16 bytes.
   virtual void run(const Call& call) = 0;
 };
 

@@ -1,10 +1,10 @@
-// cuBLASLt behind matmul.hpp.
+// The implementation of matmul.hpp with cuBLASLt.
 //
-// Row-major act . weight^T is, in the library's column-major terms, D = A^T B with A = weight [k x outputs]
-// and B = act [k x n], all without copies. The library picks algorithms by the number of rows; here one is
-// chosen for a shape, without split-K, and kept for every number of rows. That its rows then have the same
-// bits is measured at start-up, not assumed: kernels that split the sum by the number of tiles fail the test
-// and are passed over.
+// Row-major act . weight^T is, for the column-major library, D = A^T B with A = weight [k x outputs] and
+// B = act [k x n], without copies. The library usually chooses an algorithm by the number of rows. Here one
+// algorithm without split-K is chosen for a shape and used for every number of rows. A test at start-up
+// checks that its rows always have the same bits; algorithms that split the sum by the number of tiles fail
+// it and are not used.
 #include "kernels/cuda/matmul.hpp"
 
 #include <array>
@@ -22,14 +22,15 @@ namespace {
 
 constexpr size_t kWorkspace = size_t{32} << 20;
 constexpr int kCandidates = 16;
-/// (First, count) of the parts of a product of `rows` rows that must have the same bits as in it.
+/// (First row, number of rows) of parts of a product of `rows` rows. Computed alone they must have the same
+/// bits.
 std::vector<std::pair<size_t, size_t>> test_parts(size_t rows) {
   return {{0, 1},         {rows - 1, 1},      {5, 2},     {3, 17},   {40, 64},      {9, 100},
           {128, 256},     {100, 683},         {42, 1366}, {0, 1024}, {7, rows - 7}, {1, rows / 2},
           {13, rows / 4}, {rows - 1407, 1407}};
 }
 
-/// Algorithms that sum in one piece, for operands aligned to 16 bytes.
+/// The algorithms that sum in one piece, for operands aligned to 16 bytes.
 BlasPreference one_piece_preference() {
   BlasPreference preference = make_blas_preference(kWorkspace);
   set_blas_preference(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
@@ -41,7 +42,7 @@ BlasPreference one_piece_preference() {
   return preference;
 }
 
-// An algorithm that does not say how it sums is passed over.
+// An algorithm that does not say how it sums is not used.
 bool sums_in_one_piece(const cublasLtMatmulAlgo_t& algorithm) {
   const auto get = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
     int32_t value = -1;
@@ -114,7 +115,7 @@ class CublasLt final : public Matmul {
     const Memory act = memory(pass_rows_ * k * sizeof(bf16)), whole = memory(bytes), part = memory(bytes),
                  before = memory(result == Result::added ? bytes : 1);
     fill_random(*device_, act.get(), pass_rows_ * k);
-    // Two random bf16 are a random f32 in the same range.
+    // Two random bf16 together are a random f32 in the same range.
     if (result == Result::added) fill_random(*device_, before.get(), bytes / sizeof(bf16));
     const Call all{act.get(), weight, pass_rows_, outputs, k, whole.get(), outputs, result};
     for (int i = 0; i < count; ++i)
@@ -124,7 +125,7 @@ class CublasLt final : public Matmul {
     return std::nullopt;
   }
 
-  /// `before` is what the product is added to, if it is.
+  /// `before` has the values to which the product is added, if it is added.
   bool same_bits(const Call& all, void* part, const void* before, const cublasLtMatmulAlgo_t& algorithm) {
     const size_t row_bytes = all.outputs * result_bytes(all.result);
     const auto start_from = [&](void* out, size_t first, size_t count) {
@@ -147,7 +148,7 @@ class CublasLt final : public Matmul {
   }
 
   std::shared_ptr<const Device> device_;
-  size_t pass_rows_;  // that algorithms are asked for, and of the self-test's product
+  size_t pass_rows_;  // rows for which algorithms are chosen and tested
   BlasOperation operation_;
   Memory workspace_;
   BlasHandle handle_;

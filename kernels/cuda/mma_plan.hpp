@@ -1,7 +1,9 @@
-// How the bf16 products on tensor cores are cut: the order of their sums, which the weight's shape fixes, and
-// tiles, which change no bit and may therefore follow the number of rows and the device.
+// How bf16 products on tensor cores are divided: the order of their sums, which the shape of the weight
+// fixes, and the tiles, which do not change the results and may depend on the number of rows and on the
+// device.
 //
-// Of the host and without CUDA, so that unit tests see it; linear_mma.cu and linear_stream.cu run it.
+// This is host code without CUDA, so that unit tests can check it; linear_mma.cu and linear_stream.cu
+// implement it.
 #pragma once
 
 #include <algorithm>
@@ -10,62 +12,64 @@
 
 namespace carbon::cuda {
 
-/// Rows that a pass of the decoder has at most: 64 a multiprocessor, in steps of 256. Tiles of 128 rows and
-/// 256 outputs, a library's for many rows, then go round all multiprocessors without a rest for a matrix
-/// whose outputs are a multiple of 512; where steps leave one, it is a small part of several rounds.
+/// The largest number of rows in a pass of the decoder: 64 per multiprocessor, rounded to steps of 256. For
+/// many rows the library uses tiles of 128 rows and 256 outputs. With a matrix whose outputs are a multiple
+/// of 512, these keep all multiprocessors busy to the end, or leave some idle only for a small part of the
+/// time.
 constexpr size_t pass_rows(size_t multiprocessors) {
   return std::max<size_t>(64 * multiprocessors / 256 * 256, 2048);
 }
 
-// The sum over k: steps of kMmaDepth columns; slices of as many whole steps, of which the last ones may have
-// fewer or none. A slice is one chain of tensor-core products over ascending steps, from zero, and slices are
-// added in ascending order.
+// The sum over k is divided into steps of kMmaDepth columns, and the steps into slices of equal numbers of
+// steps; the last slices may have fewer steps or none. A slice is one chain of tensor-core products over
+// ascending steps, from zero, and the slices are added in ascending order.
 inline constexpr size_t kMmaDepth = 32, kMmaSlices = 4;
 constexpr size_t mma_steps(size_t k) {
   return (k + kMmaDepth - 1) / kMmaDepth;
 }
-/// Steps of a slice.
+/// The number of steps in a slice.
 constexpr size_t mma_slice(size_t k) {
   return (mma_steps(k) + kMmaSlices - 1) / kMmaSlices;
 }
 
-/// Rows of activations and outputs of the weight that a block computes, and the stages of its ring in shared
-/// memory.
+/// The rows of activations and outputs of the weight that a block computes, and the number of stages of its
+/// ring buffer in shared memory.
 struct MmaTile {
   size_t rows = 0, outputs = 0, stages = 0;
   bool operator==(const MmaTile&) const = default;
 };
 
-/// Of linear_stream.cu, for few rows. A stage is a step of all slices. Twice for most sizes: with a ring of
-/// up to 96 KiB, which every device with bf16 tensor cores has for a block, and of up to 160 KiB, for those
-/// that have it, where a weight has too few outputs to give every multiprocessor two blocks.
+/// The tiles of linear_stream.cu, for few rows. A stage is one step of all slices. Most sizes have two tiles.
+/// One has a ring of up to 96 KiB, which every device with bf16 tensor cores has for a block. The other has
+/// up to 160 KiB, for devices that have so much, and for weights with too few outputs to give every
+/// multiprocessor two blocks.
 inline constexpr MmaTile kStreamTiles[] = {
     {8, 8, 16},  {8, 16, 16},  {16, 8, 16}, {16, 16, 12}, {16, 16, 16}, {16, 32, 8}, {16, 32, 13},
     {32, 16, 8}, {32, 16, 13}, {32, 32, 6}, {32, 32, 10}, {32, 64, 4},  {32, 64, 6}, {64, 16, 4},
     {64, 16, 8}, {64, 32, 4},  {64, 32, 6}, {64, 64, 3},  {64, 64, 5}};
-inline constexpr size_t kStreamRows = 64;  // of the tallest
+inline constexpr size_t kStreamRows = 64;  // rows of the largest of them
 constexpr size_t stream_stage_bytes(const MmaTile& tile) {
   return kMmaSlices * (tile.rows + tile.outputs) * kMmaDepth * 2;
 }
 constexpr size_t stream_shared_bytes(const MmaTile& tile) {
   return tile.stages * stream_stage_bytes(tile);
 }
-/// Of linear_mma.cu, for many. A stage is a step, of one slice after the other.
+/// The tile of linear_mma.cu, for many rows. A stage is one step; the slices follow one another.
 inline constexpr MmaTile kLargeTile{128, 128, 4};
 
-/// What the choice needs to know of a device.
+/// What the choice of a tile needs to know about a device.
 struct MmaDevice {
   size_t multiprocessors = 1;
-  size_t shared = 0;  // bytes of shared memory that a block may have; a multiprocessor has 1 KiB more
+  size_t shared = 0;  // bytes of shared memory for a block; a multiprocessor has 1 KiB more
 };
 
-/// The time that a product of n rows takes in `tile`s, in clocks for each column of k: the longest of reading
-/// the weights from memory, all blocks' reads from the L2 cache, the busiest multiprocessor's reads and
-/// multiply-adds, and waiting for what the rings can have under way. The constants are round numbers near an
-/// H100's (data sheet; 1 us from asking to getting under load). They are not measured, and only weigh one
-/// tile against another.
+/// An estimate of the time of a product of n rows with `tile`, in clocks per column of k. It is the largest
+/// of the times for reading the weights from memory, for the reads of all blocks from the L2 cache, for the
+/// reads and the multiply-adds of the busiest multiprocessor, and for waiting, given how many bytes the rings
+/// can request at a time. The constants are round numbers near those of an H100 (data sheet; a latency of 1
+/// us under load). They are not measured, and serve only to compare tiles.
 constexpr double mma_tile_cost(const MmaTile& tile, size_t n, size_t outputs, const MmaDevice& device) {
-  // Of a multiprocessor in a clock, and clocks.
+  // Rates of a multiprocessor per clock, and a latency in clocks.
   constexpr double kMemoryBytes = 13, kCacheBytes = 32, kPortBytes = 64, kMultiplyAdds = 1024;
   constexpr double kLatency = 1700;
   const auto divide_up = [](size_t a, size_t b) { return (a + b - 1) / b; };
@@ -84,9 +88,10 @@ constexpr double mma_tile_cost(const MmaTile& tile, size_t n, size_t outputs, co
                    waves * kLatency / under_way});
 }
 
-/// The tile for n rows: of the streaming ones that are just tall enough, have at least `least_outputs` and
-/// fit the device, and the large one where those have to take the rows in parts, the cheapest; among equals
-/// the first, which is the narrowest and keeps most multiprocessors reading.
+/// The tile for n rows with the lowest estimated time. The candidates are the streaming tiles with the fewest
+/// rows that are enough, if they have at least `least_outputs` and fit the device, and the large tile if the
+/// streaming tiles cannot take all rows at once. Of equal ones the first is chosen, which has the fewest
+/// outputs and so keeps the most multiprocessors reading.
 constexpr MmaTile choose_mma_tile(size_t n, size_t outputs, const MmaDevice& device,
                                   size_t least_outputs = 0) {
   size_t rows = 8;
@@ -106,7 +111,7 @@ constexpr MmaTile choose_mma_tile(size_t n, size_t outputs, const MmaDevice& dev
   return best;
 }
 
-/// choose_mma_tile() for one device, which remembers what every layer of a step asks again.
+/// choose_mma_tile() for one device. Remembers its answers, because all layers of a step ask for the same.
 class MmaTiles {
  public:
   explicit MmaTiles(const MmaDevice& device) : device_(device) {}

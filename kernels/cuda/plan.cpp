@@ -22,7 +22,7 @@ void append_words(std::vector<uint32_t>& words, const std::vector<T>& items) {
   if (!items.empty()) std::memcpy(words.data() + at, items.data(), items.size() * sizeof(T));
 }
 
-/// A tile's chunks; `pages` are those of its sequence.
+/// The chunks of a tile; `pages` are those of its sequence.
 void append_chunks(std::vector<TileChunk>& chunks, const RowTile& tile, const uint32_t* pages) {
   const uint32_t last = tile.position + tile.positions - 1;
   for (uint32_t chunk = 0; chunk <= last / kDecodeChunk; ++chunk) {
@@ -33,8 +33,8 @@ void append_chunks(std::vector<TileChunk>& chunks, const RowTile& tile, const ui
   }
 }
 
-/// Cuts the chunks of all tiles, of which the first `parts` are of tiles with several, into slices, each
-/// filled up.
+/// Cuts the chunks of all tiles into slices and adds empty chunks to each. The first `parts` chunks belong to
+/// tiles with several chunks.
 std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t parts) {
   std::vector<TileChunk> filled;
   std::vector<ChunkSlice> slices;
@@ -53,7 +53,7 @@ std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t part
   return slices;
 }
 
-/// How the kernel takes rows whose heads share KV heads in groups of this size.
+/// How the kernel groups rows if `group` query heads share a KV head.
 Tiling tiling_of(AttentionKernel kernel, size_t group) {
   switch (kernel) {
     case AttentionKernel::plain:
@@ -76,12 +76,12 @@ size_t padded_chunks(size_t n) {
 HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   std::vector<RowPlace> places;
   std::vector<RowTile> tiles;
-  std::vector<TileChunk> chunks, only_chunks;  // of tiles with several, and of the others
+  std::vector<TileChunk> chunks, only_chunks;  // of tiles with several chunks, and of tiles with one
   std::vector<uint32_t> pages;
   for (const ops::RowRun& run : runs) {
     if (run.first_row + run.n_rows > std::numeric_limits<uint32_t>::max() ||
         run.position + run.n_rows > std::numeric_limits<uint32_t>::max())
-      throw Error("make_plan", "more rows or positions than the GPU's kernels count; use a smaller batch");
+      throw Error("make_plan", "more rows or positions than the kernels can count; use a smaller batch");
     const auto page = static_cast<uint32_t>(pages.size());
     for (size_t i = 0; i < run.n_rows; ++i)
       places.push_back(
@@ -96,8 +96,8 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
     }
     pages.insert(pages.end(), run.pages, run.pages + pages_of(run));
   }
-  // The later a tile, the more keys it sees: longest first, so that the grid does not end with a long one
-  // alone.
+  // A tile at a later position has more keys. The longest come first, so that the grid does not end with a
+  // long one.
   std::ranges::stable_sort(tiles, std::ranges::greater{}, &RowTile::position);
   HostPlan plan;
   plan.rows = places.size();
@@ -130,7 +130,7 @@ CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowR
       kernel_(kernel),
       host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads))) {
   if (host_.words.empty()) return;
-  // Twice as much when it grows, so that a table that gets longer with every page stays where it is.
+  // The memory doubles when it grows, so that a table that grows with every page seldom gets a new address.
   auto* const words = scratch_->ensure_array<uint32_t>(std::bit_ceil(host_.words.size()));
   memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));
   words_ = words;

@@ -1,4 +1,4 @@
-// Runs of rows as tables on the device: where every row stands, and which rows attention takes together.
+// Runs of rows as tables on the device: the place of every row, and which rows attention computes together.
 #pragma once
 
 #include <memory>
@@ -12,26 +12,26 @@
 
 namespace carbon::cuda {
 
-/// How attention takes rows together: tiles of at most `positions` positions (0: no tiles), each whole, or
-/// cut into chunks of kDecodeChunk keys.
+/// How attention groups rows: in tiles of at most `positions` positions (0 for no tiles), which are either
+/// whole or cut into chunks of kDecodeChunk keys.
 struct Tiling {
   size_t positions = 0;
   bool chunks = false;
 };
 
-/// Chunks that one launch takes: those of as many whole tiles as do not exceed kDecodeLaunch chunks, one tile
-/// at least. So scratch memory has a bound, whatever a pass holds.
+/// The chunks of one launch: those of as many whole tiles as have at most kDecodeLaunch chunks together, but
+/// of at least one tile. This limits the scratch memory for passes of any size.
 struct ChunkSlice {
   size_t first, count;
-  size_t parts;  // chunks of tiles that have several, rounded up: they come first, and leave parts to combine
+  size_t parts;  // chunks of tiles with several, rounded up; these come first and store parts to be combined
 };
 inline constexpr size_t kDecodeLaunch = 1024;
-/// The chunks of a launch are filled up with empty ones to this many, so that a launch stays the same for
-/// many tokens: multiples of 4, and of a quarter of the power of two below.
+/// The number of chunks of a launch after empty chunks are added, so that launches stay equal for many
+/// tokens: a multiple of 4, and of a quarter of the power of two below it.
 size_t padded_chunks(size_t n);
 
-/// The tables of `runs` on the host. `words` holds the places, then tiles, those with most keys first, or
-/// chunks, those of a tile one after the other, then the pages of the runs, one after the other.
+/// The tables of `runs` on the host. `words` has first the places; then the tiles, those with the most keys
+/// first, or the chunks, those of a tile one after the other; then the pages of all runs.
 struct HostPlan {
   std::vector<uint32_t> words;
   size_t rows = 0, tile_count = 0;
@@ -40,7 +40,8 @@ struct HostPlan {
 };
 HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling);
 
-/// Device memory of plans. A plan's goes to the next one, so that it stays where it is from step to step.
+/// The device memory of plans. A plan leaves its memory to the next one, so that the address does not change
+/// from step to step.
 class PlanMemory {
  public:
   explicit PlanMemory(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
@@ -53,12 +54,12 @@ class PlanMemory {
   std::vector<std::unique_ptr<Scratch>> free_;
 };
 
-/// The kernel that attention of a plan's rows is.
+/// Which kernel computes attention for the rows of a plan.
 enum class AttentionKernel { plain, mma, decode };
 
 class CudaPlan final : public ops::RowPlan {
  public:
-  /// Of runs that ops::check_runs() found right.
+  /// The runs must have passed ops::check_runs().
   CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowRun> runs, size_t heads,
            CudaKvStore& kv, AttentionKernel kernel);
   ~CudaPlan() override { memory_->give_back(std::move(scratch_)); }
@@ -75,7 +76,7 @@ class CudaPlan final : public ops::RowPlan {
   // In device memory.
   const RowPlace* places() const { return at<RowPlace>(0); }                 // [rows]
   const RowTile* tiles() const { return at<RowTile>(host_.tiles_at); }       // [tile_count]
-  const TileChunk* chunks() const { return at<TileChunk>(host_.tiles_at); }  // of the slices
+  const TileChunk* chunks() const { return at<TileChunk>(host_.tiles_at); }  // those of all slices
   const uint32_t* page_list() const { return at<uint32_t>(host_.pages_at); }
 
  private:

@@ -1,8 +1,8 @@
 // Kernels over single rows: embedding, conversion, RMSNorm, SwiGLU, row selection.
 //
-// All are bound by memory: a block a row, consecutive threads on consecutive groups of elements. A width that
-// four divides is taken in groups of four, by one instruction each; any other element by element. So the
-// width alone decides in which order a row is summed.
+// The time of all is that of reading and writing memory. They use one block per row, with consecutive threads
+// for consecutive groups of elements. If the width is a multiple of four, a group has four elements, which
+// one instruction reads; otherwise it has one element. So only the width decides the order of sums of a row.
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -11,7 +11,7 @@ namespace carbon::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWide = 4;  // elements of a group
+constexpr int kWide = 4;  // elements of a group, if the width is a multiple of it
 
 template <class T, int Count>
 __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t width, float* x) {
@@ -35,8 +35,9 @@ __global__ void convert_kernel(const T* from, size_t n, To* to) {
     narrow(widen(from[i]), to + i);
 }
 
-/// A row of the residual stream as a thread of norm sees it: every kThreads-th group. The first ones stay in
-/// registers between the two passes, which is all of a row up to 4,096 elements; others are read again.
+/// The part of a row of the residual stream that a thread of norm has: every kThreads-th group. The first
+/// groups stay in registers between the two passes, which are all for rows of up to 4,096 elements; others
+/// are read again.
 template <int Count>
 class RowGroups {
  public:
@@ -103,8 +104,8 @@ __global__ void __launch_bounds__(kThreads)
   start_next_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
-  // The weights are on their way while the kernel ahead still runs. Nobody writes them but, before the first
-  // forward, copies and kernels that every forward's own copies to the device have waited for.
+  // The weights are requested while the previous kernel still runs. They are only written before the first
+  // forward pass, by copies and kernels that end before the first copy to the device of any forward pass.
   RowGroups<Count> row(x + offset, weight, width);
   wait_for_last_kernel();
   const float mean = block_sum<kThreads>(row.sum_of_squares(), partial) / static_cast<float>(width);
@@ -168,11 +169,11 @@ void run_swiglu_of(Stream& stream, const void* gate_up, size_t n, size_t width, 
 }
 
 template <class To>
-void convert_to(Stream& stream, const void* from, DType type, size_t n, To* to) {
+void convert_to(Stream& stream, const void* from, WeightType type, size_t n, To* to) {
   const dim3 grid(blocks(n, size_t{16} * kThreads));
-  if (type == DType::f32)
+  if (type == WeightType::f32)
     launch(convert_kernel<float, To>, grid, kThreads, 0, stream, static_cast<const float*>(from), n, to);
-  else if (type == DType::bf16)
+  else if (type == WeightType::bf16)
     launch(convert_kernel<Bf16, To>, grid, kThreads, 0, stream, static_cast<const Bf16*>(from), n, to);
   else
     launch(convert_kernel<F16, To>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, to);
@@ -180,18 +181,18 @@ void convert_to(Stream& stream, const void* from, DType type, size_t n, To* to) 
 
 }  // namespace
 
-void run_gather(Stream& stream, const void* table, DType type, const uint32_t* slots, size_t n, size_t width,
-                float* x) {
-  if (type == DType::f32)
+void run_gather(Stream& stream, const void* table, WeightType type, const uint32_t* slots, size_t n,
+                size_t width, float* x) {
+  if (type == WeightType::f32)
     run_gather_of<float>(stream, table, slots, n, width, x);
-  else if (type == DType::bf16)
+  else if (type == WeightType::bf16)
     run_gather_of<Bf16>(stream, table, slots, n, width, x);
   else
     run_gather_of<F16>(stream, table, slots, n, width, x);
 }
 
-void run_convert(Stream& stream, const void* from, DType type, size_t n, void* to, DType to_type) {
-  if (to_type == DType::bf16)
+void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type) {
+  if (to_type == WeightType::bf16)
     convert_to(stream, from, type, n, static_cast<Bf16*>(to));
   else
     convert_to(stream, from, type, n, static_cast<float*>(to));

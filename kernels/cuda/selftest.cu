@@ -12,7 +12,7 @@ __global__ void fill_kernel(Bf16* to, size_t n) {
   begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) {
-    // Two rounds of multiplying and folding spread neighbouring indices over all values.
+    // Two rounds of multiplying and shifting map neighbouring indices to unrelated values.
     uint32_t h = static_cast<uint32_t>(i) * 2654435769u;
     h = (h ^ (h >> 15)) * 2246822519u;
     h ^= h >> 13;
@@ -25,7 +25,7 @@ __global__ void differ_kernel(const uint32_t* a, const uint32_t* b, size_t n, in
   const size_t step = size_t{gridDim.x} * kThreads;
   bool different = false;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) different |= a[i] != b[i];
-  if (different) *found = 1;  // whoever writes it writes the same
+  if (different) *found = 1;  // all threads that write it write the same value
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 namespace carbon::cuda {
 namespace {
 
-// Of a part: many steps' tables, and enough of a weight that the host fills one part while the other is read.
+// Bytes of a part: room for the tables of many steps, and large enough for the host to fill one part of a
+// weight while another is read.
 constexpr size_t kPartBytes = size_t{4} << 20;
 constexpr size_t kAlignment = 64;
 
@@ -55,7 +56,7 @@ void Staging::copy_in(void* device, const void* host, size_t bytes, cudaStream_t
   }
 }
 
-// In the stream's order the parts' former contents have been read before they are written.
+// By the order of the stream, the former contents of the parts have been read before this writes to them.
 void Staging::copy_out(void* host, const void* device, size_t bytes, cudaStream_t stream) {
   auto* to = static_cast<std::byte*>(host);
   const auto* from = static_cast<const std::byte*>(device);

@@ -9,16 +9,16 @@
 namespace carbon::cuda {
 namespace {
 
-// Shorter lists are started one by one: a graph has a cost of its own.
+// The kernels of shorter lists are launched one by one, because a graph has a cost too.
 constexpr size_t kGraphKernels = 8;
-// Lists that are remembered. Generation has a few in turn: the model's and the draft's, for each number of
-// rows that live.
+// The number of lists that are remembered. Generation has a few lists in turn: those of the model and of the
+// draft model, for each number of samples that are not finished.
 constexpr size_t kGraphs = 16, kSeen = 64;
-// The oldest kind of device on which a kernel can wait for the one ahead itself.
+// The oldest kind of device on which a kernel itself can wait for the previous kernel.
 constexpr int kOverlaps = 90;
-// The oldest CUDA whose graphs know of that.
+// The oldest version of CUDA whose graphs support that.
 constexpr int kOverlapVersion = 12030;
-// What a block may have without asking.
+// Bytes of shared memory that a block may use without a request.
 constexpr size_t kFreeShared = size_t{48} * 1024;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
@@ -40,8 +40,8 @@ Stream::~Stream() {
   cudaStreamDestroy(handle_);
 }
 
-// Waiting for the kernel ahead is compiled into code for these devices alone. What runs may be older: the
-// driver compiles PTX of an older kind for a newer device.
+// Only code for these devices contains the wait for the previous kernel. The code that runs on a newer device
+// may be older, if the driver compiled it from PTX.
 Stream::Kernel& Stream::kernel(const void* function) {
   const auto found = kernels_.find(function);
   if (found != kernels_.end()) return found->second;
@@ -92,7 +92,7 @@ void Stream::start(const List& list) const {
   }
 }
 
-/// The graph of an equal list, made when one comes for the second time; null for the first.
+/// The graph of an equal list. It is made when a list occurs for the second time; null for the first time.
 cudaGraphExec_t Stream::find_graph(const List& list) {
   const auto found = std::ranges::find(kept_, list, &Graph::list);
   if (found != kept_.end()) {
@@ -111,7 +111,8 @@ cudaGraphExec_t Stream::find_graph(const List& list) {
   return made;
 }
 
-/// Null when the driver makes none: what is wrong with a kernel itself shows when it is started.
+/// Null if the driver cannot make a graph. If a kernel is the cause, its separate launch will report the
+/// error.
 cudaGraphExec_t Stream::make_graph(const List& list) const {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -122,12 +123,12 @@ cudaGraphExec_t Stream::make_graph(const List& list) const {
     } catch (const Error&) {
       good = false;
     }
-    // In any case, so that the stream is of use again.
+    // The capture must end in any case, so that the stream can be used again.
     good = cudaStreamEndCapture(handle_, &graph) == cudaSuccess && good;
   }
   if (good && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess) executable = nullptr;
   if (graph != nullptr) cudaGraphDestroy(graph);
-  static_cast<void>(cudaGetLastError());  // a refusal is not to be seen again
+  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it
   return executable;
 }
 

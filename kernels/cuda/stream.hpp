@@ -1,12 +1,14 @@
-// The one stream of a device, in whose order everything on it happens, and how kernels get there.
+// The stream of a device, which orders all its work, and how kernels are put on it.
 //
-// A kernel is not given to the driver at once but noted, until something else wants the stream: a copy, a
-// product of the library, or a wait. What has gathered by then is one list of kernels and their arguments. A
-// step of generation has the same list as the step before, bit for bit, since what changes from step to step
-// (tokens, positions, pages) is read from device memory; and a long list that comes again is given to the
-// driver as one CUDA graph, which starts kernels in a fraction of the time that single ones take. Only equal
-// lists are ever replayed, so that a graph does what its kernels would have done, whoever asks; and where the
-// driver makes no graph, kernels are started one by one.
+// A kernel is not launched at once. It is added to a list, until something else uses the stream: a copy, a
+// product of the library, or a wait. Then the whole list of kernels and their arguments is given to the
+// driver.
+//
+// A step of generation has the same list as the step before, bit for bit, because what changes from step to
+// step (tokens, positions, pages) is read from device memory. A long list that occurs again is launched as
+// one CUDA graph, which starts its kernels in a fraction of the time. Only equal lists are replayed, so a
+// graph always does what its kernels would have done. If the driver cannot make a graph, kernels are launched
+// one by one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,42 +23,42 @@
 
 namespace carbon::cuda {
 
-/// Starts a kernel with arguments that lie one behind the other (launch.hpp packs and unpacks them).
+/// Starts a kernel with packed arguments (launch.hpp packs and unpacks them).
 using StartKernel = cudaError_t (*)(const cudaLaunchConfig_t& config, const void* kernel,
                                     const std::byte* arguments);
 
-/// A launch. It and its arguments are compared as bytes, so they have no padding.
+/// One launch of a kernel. A launch and its arguments are compared as bytes, so they must not have padding.
 struct KernelCall {
   const void* kernel = nullptr;
   StartKernel start = nullptr;
   std::array<uint32_t, 3> grid{};
   uint32_t threads = 0;
   uint32_t shared = 0;     // bytes of dynamic shared memory
-  uint32_t overlaps = 0;   // 1: its blocks may start before the kernel ahead has ended
-  uint64_t arguments = 0;  // where they begin in the list's bytes
+  uint32_t overlaps = 0;   // 1 if its blocks may start before the previous kernel has ended
+  uint64_t arguments = 0;  // offset of its arguments in the bytes of the list
 };
 static_assert(std::has_unique_object_representations_v<KernelCall>);
 
 class Stream {
  public:
-  /// On the calling thread's device. Throws Error.
+  /// For the device of the calling thread. Throws Error.
   Stream();
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Notes a kernel; `bytes` of arguments, a multiple of 16. Throws Error when the device cannot give its
-  /// block the shared memory.
+  /// Adds a kernel to the list; `bytes` is the size of its arguments, a multiple of 16. Throws Error if the
+  /// device has less shared memory for a block than the kernel needs.
   void put(KernelCall call, const std::byte* arguments, size_t bytes);
 
-  /// The driver's stream, for anything that is no kernel: all kernels noted are on it. Throws what flush()
+  /// The stream of the driver, for work that is not a kernel. Calls flush() first, and throws what that
   /// throws.
   cudaStream_t handle() {
     flush();
     return handle_;
   }
 
-  /// Gives the driver what is noted. Throws Error when it refuses; nothing is noted then.
+  /// Gives the list to the driver. Throws Error if it refuses; the list is empty then.
   void flush();
   bool empty() const { return noted_.calls.empty(); }
 
@@ -81,18 +83,18 @@ class Stream {
   bool seen_before(const List& list);
 
   cudaStream_t handle_ = nullptr;
-  bool overlap_ = false;  // kernels may be launched so, and such launches recorded
-  bool graphs_ = true;    // the driver makes graphs
-  List noted_, leaving_;  // what has gathered, and what flush() has last taken from there
+  bool overlap_ = false;  // kernels may overlap on this device, also in graphs
+  bool graphs_ = true;    // the driver can make graphs
+  List noted_, leaving_;  // the current list, and the one that flush() took last
   struct Kernel {
-    size_t shared;  // bytes that its blocks may have by now
+    size_t shared;  // bytes of shared memory that its blocks may have so far
     bool overlaps;
   };
   Kernel& kernel(const void* function);
 
-  std::unordered_map<const void*, Kernel> kernels_;  // those that have been put
-  std::vector<uint64_t> seen_;                       // hashes of long lists without a graph, the latest last
-  std::list<Graph> kept_;                            // the last used first
+  std::unordered_map<const void*, Kernel> kernels_;  // all kernels that were put on the stream
+  std::vector<uint64_t> seen_;                       // hashes of long lists without a graph, the newest last
+  std::list<Graph> kept_;                            // the most recently used first
   size_t replays_ = 0;
 };
 

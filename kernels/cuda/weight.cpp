@@ -8,27 +8,29 @@
 namespace carbon::cuda {
 namespace {
 
-// Elements that pass through device memory at a time on their way to another type.
+// The number of elements that are copied to the device and converted to another type at a time.
 constexpr size_t kChunk = size_t{1} << 24;
 
-/// The matrix's elements as `type` to device memory.
-void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, DType type, void* to) {
+/// Copies the elements of the matrix to device memory, as `type`.
+void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, WeightType type,
+             void* to) {
   if (matrix.dtype == type) return device->copy_in(to, matrix.data, matrix.bytes());
-  const size_t n = matrix.rows * matrix.cols, size = dtype_size(matrix.dtype);
-  const Memory passing(device, std::min(n, kChunk) * size, "weights on their way");
+  const size_t n = matrix.rows * matrix.cols;
+  const Memory passing(device, weight_bytes(matrix.dtype, std::min(n, kChunk)), "weights on their way");
   for (size_t i = 0; i < n; i += kChunk) {
     const size_t count = std::min(kChunk, n - i);
-    device->copy_in(passing.get(), static_cast<const char*>(matrix.data) + i * size, count * size);
+    device->copy_in(passing.get(), static_cast<const char*>(matrix.data) + weight_bytes(matrix.dtype, i),
+                    weight_bytes(matrix.dtype, count));
     run_convert(device->stream(), passing.get(), matrix.dtype, count,
                 static_cast<char*>(to) + i * dtype_size(type), type);
   }
 }
 
-DType common_type(std::span<const TensorView> matrices, DType act_type) {
-  if (act_type == DType::bf16) return DType::bf16;
-  const DType first = matrices.front().dtype;
+WeightType common_type(std::span<const TensorView> matrices, DType act_type) {
+  if (act_type == DType::bf16) return WeightType::bf16;
+  const WeightType first = matrices.front().dtype;
   const auto same = [&](const TensorView& matrix) { return matrix.dtype == first; };
-  return std::ranges::all_of(matrices, same) ? first : DType::f32;
+  return std::ranges::all_of(matrices, same) ? first : WeightType::f32;
 }
 
 size_t checked_elements(size_t rows, size_t cols) {
@@ -50,7 +52,7 @@ CudaWeight::CudaWeight(const std::shared_ptr<const Device>& device, std::span<co
     copy_as(device, matrix, type_, memory_->as<char>() + starts_.back() * cols() * size);
     starts_.push_back(starts_.back() + matrix.rows);
   }
-  // The copies of mma need rows that begin at multiples of 16 bytes.
+  // The kernels for tensor cores copy 16 bytes at a time, so rows must begin at multiples of that.
   if (act_type == DType::bf16 && tensor_cores && cols() % 8 == 0) product_ = mma_or(library);
 }
 

@@ -1,4 +1,4 @@
-// A weight as the CUDA backend keeps it, and the choice of who multiplies with it.
+// A weight of the CUDA backend, and the choice of the kernels that multiply with it.
 #pragma once
 
 #include <memory>
@@ -13,35 +13,36 @@ namespace carbon::cuda {
 
 class CudaWeight final : public ops::Weight {
  public:
-  /// Fixed for a weight and a class of rows, whatever their number: each has a reduction order of its own.
+  /// Who computes products. Each has a different order of sums, so the choice is fixed for a weight and a
+  /// class of rows, and does not depend on the number of rows.
   enum class Product { plain, mma, library };
 
-  /// Copies the matrices, of `rows` outputs together, to the device, one behind the other: in bf16 mode
-  /// rounded to bf16, in f32 mode as they are, or as f32 if their types differ. Without `tensor_cores` the
-  /// product is plain; `library` may be null.
+  /// Copies the matrices, which have `rows` outputs together, to the device, one after the other. If
+  /// activations are bf16 the matrices are rounded to bf16; if they are f32 the matrices keep their type, or
+  /// become f32 if their types differ. Without `tensor_cores` the product is plain; `library` may be null.
   CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices, size_t rows,
              DType act_type, bool tensor_cores, Matmul* library);
-  /// Matrices [first, first + count) of `whole`, in its memory.
+  /// The matrices [first, first + count) of `whole`, in the same memory.
   CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matmul* library);
 
   const void* data() const { return data_; }
   size_t matrices() const { return starts_.size() - 1; }
-  DType type() const { return type_; }
-  /// The library's products belong to the prefill class alone: its algorithm for thousands of rows reads the
-  /// weights for one at a fraction of the memory's rate, and another one would have other bits.
+  WeightType type() const { return type_; }
+  /// Only the prefill class uses products of the library. For one row, its algorithm for thousands of rows
+  /// reads the weights at a fraction of the speed of the memory, and another algorithm would give other bits.
   Product product(ops::RowClass row_class) const {
     return product_ == Product::library && row_class == ops::RowClass::decode ? Product::mma : product_;
   }
 
  private:
-  /// Of the prefill class, on tensor cores.
+  /// The product on tensor cores for the prefill class.
   Product mma_or(Matmul* library) const;
 
   std::shared_ptr<const Memory> memory_;
-  const void* data_;               // in it
-  std::vector<size_t> starts_{0};  // first output of each matrix, and rows()
-  DType type_;
-  Product product_ = Product::plain;  // of the prefill class
+  const void* data_;               // in memory_
+  std::vector<size_t> starts_{0};  // the first output of each matrix, and rows()
+  WeightType type_;
+  Product product_ = Product::plain;  // for the prefill class
 };
 
 }  // namespace carbon::cuda

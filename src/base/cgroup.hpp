@@ -1,4 +1,4 @@
-// The control groups that this process is in: where their limits can be read.
+// The control groups (Linux cgroups) that this process is in, so that their limits can be read.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace carbon {
 
 struct ControlGroup {
   std::string directory;
-  bool unified = false;  // version 2, whose files have other names
+  bool unified = false;  // version 2 of control groups, in which the files of limits have other names
 };
 
-/// For a controller ("cpu", "memory"): this process's own group and every group above it, of both versions.
-/// Directories may be absent where a container hides them.
+/// For a controller ("cpu" or "memory"): the group of this process and every group above it, of both
+/// versions. A directory may not exist, because containers can hide it.
 std::vector<ControlGroup> control_groups(const std::string& controller);
 
 }  // namespace carbon

@@ -13,7 +13,8 @@
 namespace carbon {
 namespace {
 
-// The quota of this process's own cgroup and of every group above it: the tightest one binds.
+// The smallest quota of this process's control group and of the groups above it, because all of them apply.
+// 0 if there is none.
 int cgroup_cpus() {
   double best = 0;
   const auto take = [&best](double quota, double period) {

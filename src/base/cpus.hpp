@@ -3,7 +3,8 @@
 
 namespace carbon {
 
-/// The size of the affinity mask, capped by the cgroup CPU quota (rounded up), at least 1.
+/// The number of CPUs in the affinity mask, or the CPU quota of the control groups (rounded up) if that is
+/// smaller; at least 1.
 int available_cpus();
 
 }  // namespace carbon

@@ -1,28 +1,40 @@
 // The one exception type of the program.
 //
-// A message names what went wrong, where (file, line, contig:pos, tensor) and what to do. main() catches it
-// once, prints `[E::function] message` and exits 1. Nothing else in the program calls exit().
+// A message says what went wrong, where (file, line, contig:pos, tensor) and which values would work. It
+// names no command-line option, because the library does not know who calls it. Where an option would help,
+// the Error carries an Advice, and the command line adds the sentence (src/cli/advice.hpp). main() catches
+// the Error once, prints `[E::function] message; advice` and exits with status 1. Nothing else in the program
+// calls exit().
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace carbon {
+
+/// What the user could do about an Error, as data that a program can turn into a sentence in its own terms.
+struct Advice {
+  std::string topic = {};                // one of those in src/cli/advice.cpp, e.g. "model"; "" for no advice
+  std::vector<std::string> values = {};  // what the sentence names, in the order that the topic defines
+};
 
 class Error : public std::runtime_error {
  public:
   /// `function` is the name that goes into `[E::function]`, e.g. "load_config".
-  Error(std::string function, const std::string& message)
-      : std::runtime_error(message), function_(std::move(function)) {}
+  Error(std::string function, const std::string& message, Advice advice = {})
+      : std::runtime_error(message), function_(std::move(function)), advice_(std::move(advice)) {}
   const std::string& function() const { return function_; }
+  const Advice& advice() const { return advice_; }
 
  private:
   std::string function_;
+  Advice advice_;
 };
 
-/// No memory on the host or the device for what was asked. Smaller pieces may still fit, and nothing has been
-/// changed.
+/// The host or the device lacks the memory for what was asked. Nothing has been changed, and a smaller
+/// request may still succeed.
 class OutOfMemory : public Error {
  public:
   using Error::Error;

@@ -1,4 +1,4 @@
-// Two small questions about paths: is something there, and what does it look like.
+// Whether a path exists, and how to notice that a file has changed.
 #pragma once
 
 #include <sys/stat.h>
@@ -8,14 +8,14 @@
 
 namespace carbon {
 
-/// True if the path names anything, a dangling link included: opening that then fails with a message of its
-/// own instead of passing for an absent file.
+/// True if the path names anything, including a dangling symbolic link: a file that is reached by such a link
+/// is not reported as absent, but as one that cannot be opened.
 inline bool path_exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-/// What a cache goes by to see that a file is still the one it was.
+/// Two equal stamps mean, for a cache, that a file has not changed.
 struct FileStamp {
   std::string text;      // device, inode, size and modification time
   int64_t modified = 0;  // seconds since the epoch

@@ -1,4 +1,6 @@
-// Alone in knowing the directories of `make install`, so that other ones compile one file. See installed.hpp.
+// Where the program finds its installed files. See installed.hpp.
+//
+// Only this file knows the directories of `make install`, so that a change of them recompiles nothing else.
 #include "src/base/installed.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Where `make install` has put what the program reads at run time.
+// Where `make install` puts the files that the program reads at run time.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace carbon {
 
-/// The directory of installed data, with models in carbon/models: first as it lies from this program, if the
-/// whole tree was moved or lies under a DESTDIR, then as it was configured. Once if these are the same.
+/// Directories of installed data, in the order to search them; models are in their carbon/models. First the
+/// directory in its place relative to this program, which is right if the installed tree was moved or lies
+/// under a DESTDIR. Then the configured directory, if it is another one.
 std::vector<std::string> installed_data_directories();
-/// The directory of installed plugins and of carbon-cuda.so, likewise.
+/// The same for the directories of installed plugins and of carbon-cuda.so.
 std::vector<std::string> installed_library_directories();
 
 }  // namespace carbon

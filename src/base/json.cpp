@@ -36,8 +36,8 @@ std::string printable(std::string_view text) {
 
 nlohmann::json parse_json(std::string_view text, const std::string& path) {
   using json = nlohmann::json;
-  // nlohmann keeps the last of two equal keys without a word; a file that says a thing twice is not to be
-  // guessed at.
+  // nlohmann::json silently keeps the last of two equal keys. Such a file is ambiguous, so it is refused
+  // here.
   std::vector<std::set<std::string>> open_objects;
   auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > kMaxDepth) throw Error("read_json", path + ": nested too deeply");

@@ -1,6 +1,6 @@
-// JSON files read as hostile input: size limit, depth limit, duplicate keys refused, one-line messages.
+// Reads JSON files as hostile input: limits on size and depth, no duplicate keys, messages of one line.
 //
-// A thin layer on nlohmann::json; it knows nothing of what the files mean.
+// A thin layer on nlohmann::json. It does not know what the files mean.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@
 
 namespace carbon {
 
-/// Parses a whole text. Throws Error naming `path` and the byte if it is not JSON, repeats a key in an object
-/// or nests deeper than 32 levels (nothing we read does).
+/// Parses a whole text. Throws Error, which names `path`, if the text is not JSON (with the byte), repeats a
+/// key in an object, or nests deeper than 32 levels, which no file that we read does.
 nlohmann::json parse_json(std::string_view text, const std::string& path);
 
-/// Reads and parses a file of at most `max_bytes`.
+/// Reads and parses a file. Throws Error also if it cannot be read or is larger than `max_bytes`.
 nlohmann::json read_json_file(const std::string& path, size_t max_bytes);
 
-/// Text from a file made fit for one line of a message: control characters escaped, cut after 120 bytes.
+/// Text from a file in a form that fits one line of a message: control characters are escaped, and the text
+/// is cut after 120 bytes.
 std::string printable(std::string_view text);
 
 }  // namespace carbon

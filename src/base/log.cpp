@@ -31,7 +31,7 @@ std::string json_line(std::string_view kind, std::string_view function, std::str
   ordered_json line = {
       {"time", std::string(now.data(), now.size())}, {"level", kind}, {"where", function}, {"message", text}};
   line.update(members);
-  // File names and what damaged files hold need not be UTF-8.
+  // File names and text from damaged files may not be UTF-8.
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -42,7 +42,7 @@ std::string line_of(const Kind& kind, std::string_view function, std::string_vie
 }
 
 void write_line(const std::string& line) {
-  std::fflush(stdout);  // keeps the order of output and messages when both go to a terminal
+  std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -107,7 +107,7 @@ std::array<char, 24> time_text() {
   const hh_mm_ss clock(now - midnight);
   std::array<char, 24> text;
   size_t at = 0;
-  // Neither the C library's calendar nor its printf, which a signal handler must not call.
+  // The calendar functions and printf of the C library must not be called in a signal handler.
   const auto put = [&](int64_t value, size_t digits, char after) {
     for (size_t i = digits; i-- > 0; value /= 10) text[at + i] = static_cast<char>('0' + value % 10);
     at += digits;

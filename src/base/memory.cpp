@@ -27,7 +27,7 @@ uint64_t available_memory() {
     std::ifstream limit_file(group.directory + (group.unified ? "/memory.max" : "/memory.limit_in_bytes"));
     std::ifstream usage_file(group.directory +
                              (group.unified ? "/memory.current" : "/memory.usage_in_bytes"));
-    uint64_t limit = 0, usage = 0;  // "max" is no number
+    uint64_t limit = 0, usage = 0;  // reading fails where there is no limit, which is written as "max"
     if (limit_file >> limit && usage_file >> usage) least = std::min(least, limit - std::min(usage, limit));
   }
   return least;

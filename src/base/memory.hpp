@@ -1,4 +1,4 @@
-// How much memory this process may still take.
+// How much more memory this process may use.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,11 @@
 
 namespace carbon {
 
-/// Said where nothing is known.
+/// The answer where nothing is known.
 inline constexpr uint64_t kUnknownMemory = std::numeric_limits<uint64_t>::max();
 
-/// Bytes: what the kernel holds to be available, capped by what the limits of the control groups leave.
+/// Bytes: the kernel's estimate of available memory, or what the limits of the control groups leave if that
+/// is less.
 uint64_t available_memory();
 
 }  // namespace carbon

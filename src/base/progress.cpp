@@ -20,8 +20,8 @@ Progress::Progress(ProgressMode mode, std::string command, std::string unit,
       now_(std::move(now)),
       start_(now_()),
       last_(start_) {
-  // A terminal is redrawn a few times a second. A log gets lines, which -q takes away unless they were asked
-  // for.
+  // A bar on a terminal is redrawn a few times per second. Lines for a log are rare; a quiet run has them
+  // only if they were asked for.
   interval_ = terminal_ ? 200ms : mode == ProgressMode::always ? 1min : 10min;
   enabled_ = mode == ProgressMode::always ||
              (mode == ProgressMode::automatic && (terminal_ || log::verbosity() >= log::warning_level));

@@ -1,6 +1,7 @@
-// Progress on stderr: a bar if stderr is a terminal, else lines, seldom enough for the log of a batch job.
+// Progress on stderr: a bar if stderr is a terminal, otherwise lines that are rare enough for the log of a
+// batch job.
 //
-// Never touches stdout. One writer at a time.
+// Never writes to stdout. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,21 +17,21 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `unit` is what is counted, e.g. "records" or "bp". Tests have a clock of their own.
+  /// `unit` is what is counted, e.g. "records" or "bp". `now` is replaced by tests.
   Progress(ProgressMode mode, std::string command, std::string unit,
            std::function<Clock::time_point()> now = Clock::now);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` units so far; `where` is shown beside it, e.g. "chr20:10,001,234".
+  /// Reports `done` units so far; `where` is shown next to the count, e.g. "chr20:10,001,234".
   void update(uint64_t done, const std::string& where);
-  /// The units so far took no time worth counting: the rate is that of the others.
+  /// Excludes the first `done` units from the rate, e.g. because an earlier run did them.
   void begin_at(uint64_t done);
-  /// How many units there will be, where that is known.
+  /// Sets how many units there will be, if that is known.
   void set_total(uint64_t total) { total_ = total; }
-  /// The end of the counting. Clears the bar (terminal) so that messages start on a clean line; in JSON,
-  /// where a run is to end with a count, writes what it came to.
+  /// Ends the counting. Clears the bar of a terminal, so that messages start on an empty line. In JSON,
+  /// writes the final count.
   void finish();
 
  private:

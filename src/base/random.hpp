@@ -1,8 +1,9 @@
-// Random numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as
-// easy as 1, 2, 3").
+// A counter-based random number generator: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random
+// numbers: as easy as 1, 2, 3").
 //
-// A pure function of key and counter, so that what is drawn for one place depends on nothing drawn before it.
-// constexpr, so that device code may call it (nvcc's --expt-relaxed-constexpr).
+// The numbers are a pure function of key and counter, so a sample does not depend on samples drawn before it.
+// The functions are constexpr so that device code can call them (nvcc allows that with
+// --expt-relaxed-constexpr).
 #pragma once
 
 #include <array>
@@ -12,10 +13,10 @@ namespace carbon {
 
 using PhiloxBlock = std::array<uint32_t, 4>;
 
-/// Ten rounds of Philox4x32 on `counter` under `key`: 128 bits that pass for random.
+/// Ten rounds of Philox4x32 on `counter` under `key`: 128 pseudo-random bits.
 constexpr PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key) {
-  // Multipliers and key increments of the paper's table 2 (the increments are the golden ratio and sqrt(3) -
-  // 1).
+  // Multipliers and key increments from table 2 of the paper (the increments are the golden ratio and
+  // sqrt(3) - 1).
   constexpr uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
   constexpr uint32_t kIncrement0 = 0x9E3779B9, kIncrement1 = 0xBB67AE85;
   for (int round = 0; round < 10; ++round) {
@@ -28,12 +29,12 @@ constexpr PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key) {
   return counter;
 }
 
-/// A number in (0, 1) with 32 random bits: the middle of one of 2^32 equal intervals.
+/// A number in (0, 1) from 32 random bits: the middle of one of 2^32 equal intervals.
 constexpr double uniform32(uint32_t bits) {
   return (static_cast<double>(bits) + 0.5) * 0x1p-32;
 }
 
-/// A number in [0, 1) with 53 random bits.
+/// A number in [0, 1) from 64 random bits, of which 53 are used.
 constexpr double uniform53(uint32_t high, uint32_t low) {
   return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
 }

@@ -2,18 +2,44 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "src/base/error.hpp"
 
 namespace carbon {
 
-/// Calls work(0) on this thread and work(1) to work(n - 1) each on one of its own, and returns when all have
-/// returned. `work` must not throw.
-inline void run_threads(size_t n, const std::function<void(size_t)>& work) {
-  std::vector<std::jthread> others;
-  for (size_t i = 1; i < n; ++i) others.emplace_back([&work, i] { work(i); });
-  if (n > 0) work(0);
+/// Starts a thread. Throws Error saying what could not be had if the system gives no further one.
+inline std::thread start_thread(std::function<void()> work) {
+  try {
+    return std::thread(std::move(work));
+  } catch (const std::system_error& error) {
+    throw Error("threads", std::string("cannot start a further thread (") + error.what() +
+                               "); the limit on processes or on memory of this shell or job is too low");
+  }
+}
+
+/// Calls work(0) on this thread and work(1) to work(n - 1) each on its own thread, and returns when all have
+/// returned. `work` must not throw. If a thread cannot be started, calls `failed`, which must make the others
+/// return, and throws Error after they have.
+inline void run_threads(size_t n, const std::function<void(size_t)>& work,
+                        const std::function<void(const std::exception_ptr&)>& failed) {
+  std::vector<std::thread> others;
+  std::exception_ptr failure;
+  try {
+    for (size_t i = 1; i < n; ++i) others.push_back(start_thread([&work, i] { work(i); }));
+  } catch (...) {
+    failure = std::current_exception();
+    failed(failure);
+  }
+  if (n > 0 && !failure) work(0);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace carbon

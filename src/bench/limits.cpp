@@ -71,7 +71,7 @@ class Product {
   DeviceBuffer act_, out_;
 };
 
-// A backend beside the engine's, and a product on it.
+// A backend beside the model's, and a product on it.
 struct OtherProduct {
   explicit OtherProduct(const ops::CpuOptions& options)
       : backend(ops::make_cpu_backend(options)), product(*backend) {}
@@ -120,15 +120,15 @@ BenchLimit product_limit(const std::string& name, const std::string& text, Limit
 
 }  // namespace
 
-std::vector<BenchLimit> bench_limits(Engine& engine) {
-  const std::string name = engine.dtype();
-  const int threads = engine.threads();
+std::vector<BenchLimit> bench_limits(LoadedModel& model) {
+  const std::string name = model.dtype();
+  const int threads = model.threads();
   const DType type = name == "bf16" ? DType::bf16 : DType::f32;
-  const auto product = std::make_shared<Product>(engine.backend());
+  const auto product = std::make_shared<Product>(model.backend());
   const BenchLimit own{name + "_product", name + " matrix product", LimitKind::matrix,
                        [product] { return product->rate(); }};
-  if (!engine.device_kind().starts_with("cpu:")) {
-    const auto copy = std::make_shared<DeviceCopy>(engine.backend());
+  if (!model.device_kind().starts_with("cpu:")) {
+    const auto copy = std::make_shared<DeviceCopy>(model.backend());
     return {{"copy", "copying memory", LimitKind::bandwidth, [copy] { return copy->rate(); }}, own};
   }
 
@@ -138,8 +138,8 @@ std::vector<BenchLimit> bench_limits(Engine& engine) {
       {"copy", "copying memory", LimitKind::other, [memory] { return memory->copy_rate(); }},
       peak_limit(type, LimitKind::matrix, threads),
       own};
-  const auto other = engine.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
-                                                                               : ops::OneDnnUse::never;
+  const auto other = model.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
+                                                                              : ops::OneDnnUse::never;
   if (type == DType::bf16 && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
     limits.push_back(product_limit(
         name + (other == ops::OneDnnUse::always ? "_product_onednn" : "_product_own"),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/engine/engine.hpp"
+#include "src/engine/loaded_model.hpp"
 
 namespace carbon {
 
@@ -19,10 +19,10 @@ struct BenchLimit {
   std::function<double()> measure;  // bytes or operations per second
 };
 
-/// The limits of the engine's device, each to be measured once a round. `engine` must outlive them.
+/// The limits of the model's device, each to be measured once a round. `model` must outlive them.
 ///  On a CPU: reading and copying memory; multiply-adds on registers and the matrix product that the decoder
 ///  uses, for its activation type; the product without oneDNN where the decoder uses that; and the same of
 ///  f32. Elsewhere: a copy, and the product. Of several limits of one kind the largest counts.
-std::vector<BenchLimit> bench_limits(Engine& engine);
+std::vector<BenchLimit> bench_limits(LoadedModel& model);
 
 }  // namespace carbon

@@ -45,21 +45,21 @@ std::string in_gib(uint64_t bytes) {
   return text;
 }
 
-std::unique_ptr<Engine> make_engine(const BenchOptions& options) {
-  if (options.synthetic.empty()) return std::make_unique<Engine>(options.engine);
-  return std::make_unique<Engine>(options.engine,
-                                  synthetic_checkpoint(options.synthetic, options.engine.rope_scaling));
+std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {
+  if (options.synthetic.empty()) return std::make_unique<LoadedModel>(options.model);
+  return std::make_unique<LoadedModel>(options.model,
+                                       synthetic_checkpoint(options.synthetic, options.model.rope_scaling));
 }
 
 }  // namespace
 
 uint64_t synthetic_memory(const BenchOptions& options) {
   const ModelConfig config = synthetic_config(options.synthetic);
-  const bool wide = options.engine.dtype == "f32";
+  const bool wide = options.model.dtype == "f32";
   // In bf16 a backend may keep the weights in an order of its own, beside those of the checkpoint.
   const uint64_t copies = wide ? 0 : 2 * static_cast<uint64_t>(read_parameters(config));
   const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
-  const size_t batch = options.engine.batch_tokens != 0 ? options.engine.batch_tokens : kUsualBatch;
+  const size_t batch = options.model.batch_tokens != 0 ? options.model.batch_tokens : kUsualBatch;
   uint64_t cached = 2 * std::max(batch, 3 * options.sizes.prompt);
   for (const size_t batch : options.sizes.batches)
     cached = std::max<uint64_t>(cached, batch * (options.sizes.steps + ops::kPageTokens));
@@ -81,13 +81,14 @@ void run_bench(const BenchOptions& options) {
   }
   TextOutput output(options.output);
   const Clock::time_point start = Clock::now();
-  const std::unique_ptr<Engine> engine = make_engine(options);
-  check_bench_sizes(options.sizes, engine->config());
+  const std::unique_ptr<LoadedModel> model = load_model(options);
+  Engine engine({model.get()});
+  check_bench_sizes(options.sizes, model->config());
   const BenchSetting setting{
-      engine->checkpoint().id(),    engine->dtype(),     engine->device_kind(), cpu_name(), engine->threads(),
-      parameters(engine->config()), seconds_since(start)};
-  const std::vector<BenchLimit> limits = bench_limits(*engine);
-  const std::vector<BenchTest> tests = bench_tests(*engine, options.sizes);
+      model->checkpoint().id(),    model->dtype(),      model->device_kind(), cpu_name(), model->threads(),
+      parameters(model->config()), seconds_since(start)};
+  const std::vector<BenchLimit> limits = bench_limits(*model);
+  const std::vector<BenchTest> tests = bench_tests(engine, options.sizes);
 
   BenchTimes times{std::vector<std::vector<double>>(limits.size()),
                    std::vector<std::vector<double>>(tests.size())};

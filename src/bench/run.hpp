@@ -1,5 +1,4 @@
-// `carbon bench`: how fast a model runs here, and how much of what the machine can do that is (contract
-// section 9).
+// `carbon bench`: how fast a model runs here, and how much of what the machine can do that is (docs/conventions.md, "Benchmarks").
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,8 @@
 namespace carbon {
 
 struct BenchOptions {
-  EngineOptions engine;
-  std::string synthetic;  // a shape of synthetic_shapes() instead of engine.model; "" : none
+  ModelOptions model;
+  std::string synthetic;  // a shape of synthetic_shapes() instead of model.model; "" : none
   BenchSizes sizes;
   size_t rounds = 3;
   bool json = false;

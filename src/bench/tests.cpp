@@ -31,56 +31,55 @@ std::vector<uint32_t> random_tokens(size_t count, uint32_t stream, const TokenLa
   return tokens;
 }
 
-WorkUnits units_of(const Engine& engine) {
+WorkUnits units_of(const LoadedModel& model) {
   WorkUnits units;
-  units.cache_bytes = engine.dtype() == "bf16" ? 2 : 4;
+  units.cache_bytes = model.dtype() == "bf16" ? 2 : 4;
   // In f32 weights are read as the checkpoint has them, in bf16 as bf16.
-  if (engine.dtype() == "f32") units.weight_bytes = dtype_size(engine.checkpoint().embedding().dtype);
+  if (model.dtype() == "f32") units.weight_bytes = dtype_size(model.checkpoint().embedding().dtype);
   return units;
 }
 
 BenchTest prefill_test(Engine& engine, size_t prompt) {
   BenchTest test{"prefill", 1, prompt, prompt * kKmerLength, 0, {}, {}};
   const WorkChunk chunk{0, prompt, 1};
-  test.work = forward_work(engine.config(), units_of(engine), std::span(&chunk, 1));
+  test.work = forward_work(engine.config(), units_of(engine.model()), std::span(&chunk, 1));
   test.run = [&engine, tokens = random_tokens(prompt, 0, engine.config().layout)] {
-    Sequence sequence = engine.decoder().kv().make_sequence();
-    const Chunk all{&sequence, tokens, tokens.size() - 1, tokens.size()};
-    const HiddenRows rows = engine.decoder().forward(std::span(&all, 1));
-    std::vector<float> logits(ops::kKmers);
-    engine.head().kmer_logits(rows, logits.data());
+    const auto request = std::make_shared<Request>();
+    request->tokens = tokens;
+    request->head = HeadKind::kmer_logits;
+    request->want_begin = tokens.size() - 1;
+    run_requests(engine, {request});
   };
   return test;
 }
 
+// Greedy, so that what is timed does not include random numbers.
 BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
   BenchTest test{"decode", batch, batch * steps, batch * steps * kKmerLength, 0, {}, {}};
   for (size_t step = 0; step < steps; ++step) {
     const std::vector<WorkChunk> chunks(batch, {step, 1, 1});
-    test.work += forward_work(engine.config(), units_of(engine), chunks);
+    test.work += forward_work(engine.config(), units_of(engine.model()), chunks);
   }
-  std::vector<std::vector<uint32_t>> tokens;
-  for (size_t i = 0; i < batch; ++i)
-    tokens.push_back(random_tokens(steps, static_cast<uint32_t>(1 + i), engine.config().layout));
-  test.run = [&engine, steps, tokens] {
-    std::vector<Sequence> sequences;
-    for (size_t i = 0; i < tokens.size(); ++i) sequences.push_back(engine.decoder().kv().make_sequence());
-    std::vector<float> logits(tokens.size() * ops::kKmers);
-    for (size_t step = 0; step < steps; ++step) {
-      std::vector<Chunk> chunks;
-      for (size_t i = 0; i < tokens.size(); ++i)
-        chunks.push_back({&sequences[i], std::span(tokens[i]).subspan(step, 1), 0, 1});
-      engine.head().kmer_logits(engine.decoder().forward(chunks, ops::RowClass::decode), logits.data());
+  test.run = [&engine, batch, steps] {
+    const auto bases = std::make_shared<NewBases>();
+    bases->length = steps * kKmerLength;
+    std::vector<RequestPtr> requests;
+    for (size_t i = 0; i < batch; ++i) {
+      const auto request = std::make_shared<Request>();
+      request->tokens = {engine.config().layout.dna_begin()};
+      request->generation = {bases, {SamplerKind::kmer, true}, 0, static_cast<uint32_t>(i), nullptr};
+      requests.push_back(request);
     }
+    run_requests(engine, requests);
   };
   return test;
 }
 
 BenchTest score_test(Engine& engine, size_t prompt) {
-  const size_t count = std::max<size_t>(1, engine.batch_tokens() / prompt);
+  const size_t count = std::max<size_t>(1, engine.model().batch_tokens() / prompt);
   BenchTest test{"score", count, count * prompt, count * prompt * kKmerLength, 0, {}, {}};
   const std::vector<WorkChunk> chunks(count, {0, prompt, prompt});
-  test.work = forward_work(engine.config(), units_of(engine), chunks);
+  test.work = forward_work(engine.config(), units_of(engine.model()), chunks);
   std::vector<std::string> bases;
   for (size_t i = 0; i < count; ++i)
     bases.push_back(random_bases(prompt * kKmerLength, static_cast<uint32_t>(1000 + i)));
@@ -110,34 +109,32 @@ struct Sites {
     }
   }
 
-  // The jobs of all sites, and their scores once these have run.
-  std::vector<CenteredPlan> plan(const TokenLayout& layout, std::vector<ScoreJob>& jobs) const {
+  // The requests of all sites, and their scores once these have run.
+  std::vector<CenteredPlan> plan(const TokenLayout& layout, std::vector<RequestPtr>& requests) const {
     std::vector<CenteredPlan> plans;
     for (const Variant& v : variants)
       for (const Strand strand : {Strand::forward, Strand::reverse})
-        plans.emplace_back(v.pos, v.ref, v.alts, contig, window, strand, layout, jobs);
+        plans.emplace_back(v.pos, v.ref, v.alts, contig, window, strand, layout, requests);
     return plans;
   }
 };
 
 BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
   const TokenLayout& layout = engine.config().layout;
-  const Sites sites(std::max<size_t>(1, engine.batch_tokens() / (2 * prompt)), alts, prompt);
-  std::vector<ScoreJob> jobs;
-  sites.plan(layout, jobs);
+  const Sites sites(std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt)), alts, prompt);
+  std::vector<RequestPtr> requests;
+  sites.plan(layout, requests);
   BenchTest test{"vep", alts, 0, 0, sites.variants.size() * alts, {}, {}};
-  for (const ScoreJob& job : jobs) test.tokens += job.cost();
+  for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
   test.bases = test.tokens * kKmerLength;
-  test.work = jobs_work(engine.config(), units_of(engine), jobs);
+  test.work = requests_work(engine.config(), units_of(engine.model()), requests);
   test.run = [&engine, sites, alts] {
-    std::vector<ScoreJob> run;
+    std::vector<RequestPtr> run;
     const std::vector<CenteredPlan> plans = sites.plan(engine.config().layout, run);
-    std::vector<ScoreJob*> pointers;
-    for (ScoreJob& job : run) pointers.push_back(&job);
-    score_jobs(engine, pointers);
+    run_requests(engine, run);
     double sum = 0;
     for (const CenteredPlan& plan : plans)
-      for (size_t i = 0; i < alts; ++i) sum += plan.llr(i, run);
+      for (size_t i = 0; i < alts; ++i) sum += plan.llr(i);
     if (!(sum - sum == 0)) throw Error("bench", "a score is not finite; try --dtype f32");
   };
   return test;

@@ -30,7 +30,7 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
 
 /// On random bases, the same in every run of the program:
 ///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;
-///  decode   `steps` tokens a sequence, one after the other, from <dna> on, with the logits of every one;
+///  decode   `steps` 6-mers per sequence, greedy, one after the other, from <dna> on;
 ///  score    marginals of every base of as many windows as make a batch (--batch-tokens);
 ///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
 ///           alternative alleles; the window has `prompt` tokens.

@@ -59,13 +59,12 @@ Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<c
   return work;
 }
 
-Work jobs_work(const ModelConfig& config, const WorkUnits& units, std::span<const ScoreJob> jobs) {
+Work requests_work(const ModelConfig& config, const WorkUnits& units, std::span<const RequestPtr> requests) {
   std::vector<WorkChunk> chunks, suffixes;
-  for (const ScoreJob& job : jobs) {
-    chunks.push_back({0, job.tokens.size(), job.tokens.size() - job.want_begin});
-    for (const SuffixJob& suffix : job.suffixes)
-      suffixes.push_back({suffix.shared, suffix.tokens.size(), suffix.tokens.size()});
-  }
+  for (const RequestPtr& request : requests)
+    (request->parent ? suffixes : chunks)
+        .push_back({request->parent ? request->shared : 0, request->tokens.size(),
+                    request->tokens.size() - request->want_begin});
   Work work = forward_work(config, units, chunks);
   if (!suffixes.empty()) work += forward_work(config, units, suffixes);
   return work;

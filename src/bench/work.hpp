@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "src/engine/scorer.hpp"
+#include "src/engine/request.hpp"
 #include "src/model/config.hpp"
 
 namespace carbon {
@@ -42,7 +42,7 @@ double read_parameters(const ModelConfig& config);
 /// are the keys and values of each chunk's sequence.
 Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks);
 
-/// The jobs and their suffixes, as score_jobs() runs them when they fit one batch and share nothing.
-Work jobs_work(const ModelConfig& config, const WorkUnits& units, std::span<const ScoreJob> jobs);
+/// Requests of which those without a parent make one pass and those with one a second pass.
+Work requests_work(const ModelConfig& config, const WorkUnits& units, std::span<const RequestPtr> requests);
 
 }  // namespace carbon

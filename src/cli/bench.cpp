@@ -31,35 +31,35 @@ std::vector<size_t> parse_batches(const std::string& text) {
 }  // namespace
 
 int cmd_bench(int argc, char** argv) {
-  CLI::App app("How fast a model runs here, beside what this machine can do");
+  CLI::App app("Measure the speed of a model on this machine, next to the limits of the machine");
   BenchOptions options;
   CommonOptions common;
   std::string batches;
   set_usage(app, "carbon bench [options] [-m DIR|NAME | --synthetic 500M|3B|8B]");
-  CLI::Option* synthetic =
-      app.add_option("--synthetic", options.synthetic,
-                     "random weights of a published shape, in memory, instead of a model")
-          ->type_name("SHAPE")
-          ->check(CLI::IsMember(synthetic_shapes()));
+  CLI::Option* synthetic = app.add_option("--synthetic", options.synthetic,
+                                          "use random weights of a published shape instead of a model")
+                               ->type_name("SHAPE")
+                               ->check(CLI::IsMember(synthetic_shapes()));
   app.add_option("-p,--prompt-tokens", options.sizes.prompt,
-                 "tokens of a window: prefill, score, vep (default: 1366, for 8,192 bp)")
+                 "tokens per window of prefill, score and vep (default: 1366, for 8,192 bp)")
       ->type_name("TOKENS")
       ->check(CLI::Range(size_t{3}, kMaxPositions));
-  app.add_option("-n,--new-tokens", options.sizes.steps, "tokens decoded a sequence (default: 32)")
+  app.add_option("-n,--new-tokens", options.sizes.steps, "tokens decoded per sequence (default: 32)")
       ->type_name("TOKENS")
       ->check(CLI::Range(size_t{1}, kMaxPositions));
-  app.add_option("-b,--batch", batches, "sequences decoded at a time (default: 1,4,16)")->type_name("LIST");
-  app.add_option("--rounds", options.rounds, "rounds that count, behind one that does not (default: 3)")
+  app.add_option("-b,--batch", batches, "numbers of sequences decoded at a time (default: 1,4,16)")
+      ->type_name("LIST");
+  app.add_option("--rounds", options.rounds, "measured rounds, after one warm-up round (default: 3)")
       ->type_name("INT")
       ->check(CLI::Range(1, 1000));
-  app.add_flag("--json", options.json, "JSON instead of a table");
+  app.add_flag("--json", options.json, "write JSON instead of a table");
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   add_common_options(app, common);
   synthetic->excludes(app.get_option("--model"));
 
   if (const int status = parse_options(app, argc, argv, "bench"); status >= 0) return status;
   if (!batches.empty()) options.sizes.batches = parse_batches(batches);
-  options.engine = common.engine;
+  options.model = common.model;
   options.progress = common.progress;
   run_bench(options);
   return 0;

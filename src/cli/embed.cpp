@@ -24,27 +24,29 @@ int cmd_embed(int argc, char** argv) {
                       .description(""));
   app.add_option(
          "-o,--output", options.output,
-         "output file (default: standard output, for tsv); npy and safetensors write STEM.names.tsv too")
+         "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv")
       ->type_name("FILE");
   app.add_option("--layer", options.layer,
-                 "-1: after the final norm; L: the residual stream after the first L layers (default: -1)")
+                 "-1: after the final norm (default); L: the residual stream after the first L layers")
       ->type_name("L");
   app.add_option("--pool", options.pool,
-                 "separator (the row of </dna>), last (6-mer), mean (over 6-mers) or none (every 6-mer)")
+                 "separator (the row of </dna>; default), last (6-mer), mean (over all 6-mers) or none (one "
+                 "row per 6-mer)")
       ->type_name("POOL")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Pool>{{"separator", Pool::separator},
                                                                       {"last", Pool::last},
                                                                       {"mean", Pool::mean},
                                                                       {"none", Pool::none}})
                       .description(""));
-  app.add_option("--dtype-out", options.dtype, "f32 or f16")
+  app.add_option("--dtype-out", options.dtype, "type of the values written: f32 (default) or f16")
       ->type_name("TYPE")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, DType>{{"f32", DType::f32}, {"f16", DType::f16}})
               .description(""));
   app.add_flag("--pad-tail", options.pad_tail,
-               "pad a partial 6-mer at the end with A instead of leaving it out");
-  add_strand_option(app, options.strand, "+, - (reverse complement) or both (mean of the two rows)");
+               "pad a partial 6-mer at the end with A (default: leave it out)");
+  add_strand_option(app, options.strand,
+                    "+ (default), - (reverse complement) or both (mean of the two rows)");
   add_region_options(app, options.inputs, "embed");
   add_common_options(app, common);
 
@@ -52,8 +54,9 @@ int cmd_embed(int argc, char** argv) {
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
   options.progress = common.progress;
-  Engines engines(common.engine);
-  run_embed(engines, options);
+  LoadedModels models(common.model);
+  Engine engine(models.all());
+  run_embed(engine, options);
   return 0;
 }
 

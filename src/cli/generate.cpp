@@ -35,8 +35,9 @@ uint64_t parse_seed(const std::string& text) {
 
 void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
   const std::string group = "Sampling";
-  app.add_option("--sampler", sampler.kind,
-                 "kmer (the joint over 6-mers), marginal (six independent bases) or chain (base by base)")
+  app.add_option(
+         "--sampler", sampler.kind,
+         "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)")
       ->type_name("NAME")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, SamplerKind>{{"kmer", SamplerKind::kmer},
@@ -44,24 +45,28 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
                                                                      {"chain", SamplerKind::chain}})
               .description(""))
       ->group(group);
-  CLI::Option* greedy =
-      app.add_flag("--greedy", sampler.greedy, "the likeliest 6-mer or base instead of a draw")->group(group);
-  app.add_option("-T,--temperature", sampler.temperature, "above 0 (default: 1)")
+  CLI::Option* greedy = app.add_flag("--greedy", sampler.greedy,
+                                     "take the most likely 6-mer or base instead of drawing a sample")
+                            ->group(group);
+  app.add_option("-T,--temperature", sampler.temperature, "sampling temperature, above 0 (default: 1)")
       ->type_name("FLOAT")
       ->excludes(greedy)
       ->group(group);
-  app.add_option("--top-k", sampler.top_k, "draw from the INT likeliest 6-mers, or bases, only")
+  app.add_option("--top-k", sampler.top_k,
+                 "sample only from the INT most likely 6-mers (with marginal and chain: bases)")
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, ops::kKmers))
       ->excludes(greedy)
       ->group(group);
-  app.add_option("--top-p", sampler.top_p, "draw from the likeliest that make up this share only")
+  app.add_option(
+         "--top-p", sampler.top_p,
+         "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)")
       ->type_name("FLOAT")
       ->excludes(greedy)
       ->group(group);
   app.add_option_function<std::string>(
          "--seed", [&sampler](const std::string& text) { sampler.seed = parse_seed(text); },
-         "of the random numbers (default: 0)")
+         "seed of the random number generator (default: 0)")
       ->type_name("INT")
       ->group(group);
 }
@@ -69,26 +74,27 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
 void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& metadata) {
   const std::string group = "Constraints and metadata";
   CLI::Option* constraint = app.add_option("--constraint", options.constraint,
-                                           "IUPAC letters that the new bases obey, from the first one on")
+                                           "allowed bases as IUPAC letters, from the first new base on")
                                 ->type_name("IUPAC")
                                 ->group(group);
   app.add_option("--constraint-file", options.constraint_file,
-                 "constraints as FASTA: one for all prompts, or one for each by name")
+                 "constraints as FASTA: one record for all prompts, or one per prompt, with its name")
       ->type_name("FILE")
       ->excludes(constraint)
       ->group(group);
-  CLI::Option* prefix = app.add_option("--prefix", options.prefix, "metadata text before <dna>")
+  CLI::Option* prefix = app.add_option("--prefix", options.prefix, "metadata text to put before <dna>")
                             ->type_name("TEXT")
                             ->group(group);
   CLI::Option* species =
-      app.add_option("--species", metadata.species, "metadata tag, e.g. vertebrate_mammalian or fungi")
+      app.add_option("--species", metadata.species, "species tag, e.g. vertebrate_mammalian or fungi")
           ->type_name("NAME")
           ->excludes(prefix)
           ->group(group);
-  CLI::Option* gene = app.add_option("--gene-type", metadata.gene, "metadata tag, e.g. protein_coding_region")
-                          ->type_name("NAME")
-                          ->excludes(prefix)
-                          ->group(group);
+  CLI::Option* gene =
+      app.add_option("--gene-type", metadata.gene, "gene-type tag, e.g. protein_coding_region")
+          ->type_name("NAME")
+          ->excludes(prefix)
+          ->group(group);
   app.add_option_function<TagGrammar>(
          "--tag-grammar",
          [&metadata, species, gene](const TagGrammar& grammar) {
@@ -97,7 +103,7 @@ void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& met
                          "--tag-grammar says how to write --species and --gene-type; give one of them");
            metadata.grammar = grammar;
          },
-         "how tags are written: corpus, card or eval (default: corpus)")
+         "spelling of the tags: corpus, card or eval (default: corpus)")
       ->type_name("NAME")
       ->transform(CLI::CheckedTransformer(std::map<std::string, TagGrammar>{{"corpus", TagGrammar::corpus},
                                                                             {"card", TagGrammar::card},
@@ -140,7 +146,7 @@ void check(const GenerateOptions& options) {
 }  // namespace
 
 int cmd_generate(int argc, char** argv) {
-  CLI::App app("New sequence that continues FASTA prompts, exact to the base");
+  CLI::App app("Continue FASTA prompts by an exact number of new bases");
   GenerateOptions options;
   CommonOptions common;
   Metadata metadata;
@@ -153,7 +159,7 @@ int cmd_generate(int argc, char** argv) {
       ->type_name("BP")
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""))
       ->required();
-  app.add_option("-n,--num", options.samples, "samples of each prompt (default: 1)")
+  app.add_option("-n,--num", options.samples, "samples per prompt (default: 1)")
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, size_t{UINT32_MAX}).description(""));
   CLI::Option* unconditional =
@@ -164,16 +170,17 @@ int cmd_generate(int argc, char** argv) {
   app.add_flag("--include-prompt", options.include_prompt, "write the prompt before the new bases")
       ->excludes(unconditional);
   app.add_option("-L,--line-length", options.line_length,
-                 "bases a line (default: 60); 0: one line a sequence")
+                 "bases per line; 0: one line per sequence (default: 60)")
       ->type_name("INT")
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
   add_sampling_options(app, options.sampler);
   add_steering_options(app, options, metadata);
   CLI::Option* draft_option =
-      app.add_option("--draft", draft, "a faster model that proposes 6-mers; changes speed, never the output")
+      app.add_option("--draft", draft,
+                     "faster model that proposes 6-mers; changes the speed, never the output")
           ->type_name("DIR|NAME")
           ->group("Speculative decoding");
-  app.add_option("--draft-tokens", draft_tokens, "6-mers proposed at a time, or auto (default)")
+  app.add_option("--draft-tokens", draft_tokens, "number of 6-mers proposed at a time, or auto (default)")
       ->type_name("INT|auto")
       ->needs(draft_option)
       ->group("Speculative decoding");
@@ -193,15 +200,15 @@ int cmd_generate(int argc, char** argv) {
   }
   check(options);
   options.progress = common.progress;
-  Engines engines(common.engine);
-  std::optional<Engines> drafts;
+  LoadedModels models(common.model);
+  std::optional<LoadedModels> drafts;
   if (!draft.empty()) {
-    EngineOptions draft_options = common.engine;
+    ModelOptions draft_options = common.model;
     draft_options.model = draft;
     draft_options.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
     drafts.emplace(draft_options);
   }
-  run_generate(engines, drafts ? &*drafts : nullptr, options);
+  run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;
 }
 

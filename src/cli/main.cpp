@@ -8,10 +8,11 @@
 
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
+#include "src/cli/advice.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/completion.hpp"
+#include "src/cli/exit_signals.hpp"
 #include "src/cli/version.hpp"
-#include "src/genome/output.hpp"
 #include "src/genome/vcf.hpp"
 
 namespace {
@@ -22,9 +23,9 @@ constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
-    {"generate", "Sequences", "new sequence that continues FASTA prompts", carbon::cmd_generate},
-    {"tokenize", "Sequences", "text and DNA to token ids and back", carbon::cmd_tokenize},
-    {"bench", "Machine", "how fast a model runs here, beside what the machine can do", carbon::cmd_bench},
+    {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::cmd_generate},
+    {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"bench", "Machine", "measure the speed of a model next to the limits of the machine", carbon::cmd_bench},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };
 
@@ -43,8 +44,8 @@ void print_usage(std::FILE* out) {
   }
   std::fputs(
       "\n"
-      " 'carbon <command> --help' lists a command's options; 'carbon --version' what this build "
-      "contains;\n 'carbon completion bash' or 'zsh' prints a script that completes command lines.\n\n",
+      " 'carbon <command> --help' lists a command's options; 'carbon --version' shows what this build\n"
+      " contains; 'carbon completion bash' or 'zsh' prints a script that completes command lines.\n\n",
       out);
 }
 
@@ -96,12 +97,13 @@ int flush_stdout(int status) {
 
 int main(int argc, char** argv) {
   if (wants_json(argv, argv + argc)) carbon::log::set_json(true);
-  carbon::remove_partial_outputs_on_signals();
+  carbon::remove_unfinished_files_on_signals();
   carbon::set_htslib_verbosity(carbon::log::verbosity());
   try {
     return flush_stdout(dispatch(argc, argv));
   } catch (const carbon::Error& error) {
-    carbon::log::error(error.function(), error.what());
+    const std::string advice = carbon::advice_for(error);
+    carbon::log::error(error.function(), error.what() + (advice.empty() ? "" : "; " + advice));
   } catch (const std::bad_alloc&) {
     carbon::log::error("main", "out of memory; a smaller --batch-tokens or --window needs less");
   } catch (const std::exception& error) {

@@ -66,7 +66,7 @@ void set_message_level(int level) {
 
 void add_verbosity_options(CLI::App& app) {
   app.add_flag_callback(
-      "-q,--quiet", [] { set_message_level(log::error_level); }, "errors only on stderr");
+      "-q,--quiet", [] { set_message_level(log::error_level); }, "write only errors to standard error");
   app.add_option_function<int>(
          "-v,--verbosity", [](const int& level) { set_message_level(level); },
          "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
@@ -74,12 +74,12 @@ void add_verbosity_options(CLI::App& app) {
       ->check(CLI::Range(0, 6));
   app.add_flag_callback(
       "--log-json", [] { log::set_json(true); },
-      "messages and progress as JSON, an object a line; without those of htslib");
+      "write messages and progress as JSON, one object per line; messages of htslib are left out");
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& mode) {
   app.add_option("--progress", mode,
-                 "auto (a bar on a terminal, else a line every 10 minutes), always or never")
+                 "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never")
       ->type_name("WHEN")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
@@ -90,34 +90,35 @@ void add_progress_option(CLI::App& app, ProgressMode& mode) {
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
-  EngineOptions& engine = options.engine;
+  ModelOptions& model = options.model;
   const std::string group = "Model and machine";
-  app.add_option("-m,--model", engine.model,
+  app.add_option("-m,--model", model.model,
                  "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
       ->type_name("DIR|NAME")
       ->group(group);
   app.add_option_function<std::string>(
          "--rope-scaling",
-         [&engine](const std::string& text) { engine.rope_scaling = parse_rope_scaling(text); },
-         "yarn:FACTOR for FACTOR times the model's context, or none (default: what config.json says)")
+         [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); },
+         "yarn:FACTOR for FACTOR times the model's context, or none (default: as config.json says)")
       ->type_name("yarn:F|none")
       ->group(group);
-  app.add_option("--device", engine.device,
+  app.add_option("--device", model.device,
                  "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)")
       ->type_name("DEV")
       ->group(group);
-  app.add_option("--dtype", engine.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16)")
+  app.add_option("--dtype", model.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16, else f32)")
       ->type_name("TYPE")
       ->check(CLI::IsMember({"auto", "bf16", "f32"}))
       ->group(group);
-  app.add_option("-@,--threads", engine.threads, "compute threads (default: the CPUs this process may use)")
+  app.add_option("-@,--threads", model.threads,
+                 "number of threads (default: the CPUs that this process may use)")
       ->type_name("INT")
       ->check(CLI::Range(1, 4096))
       ->group(group);
   app.add_option(
-         "--batch-tokens", engine.batch_tokens,
-         "soft limit on new tokens in one forward pass; changes speed and memory, never the output (default: "
-         "4096; on a GPU 128 for each multiprocessor, at least 4096)")
+         "--batch-tokens", model.batch_tokens,
+         "new tokens per forward pass, a soft limit; changes speed and memory, never the output (default: "
+         "4096; on a GPU 128 per multiprocessor, at least 4096)")
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, size_t{1} << 24))
       ->group(group);
@@ -155,32 +156,33 @@ void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
         ->type_name("pos|record|variant|0|1|2")
         ->group(group);
   };
-  CLI::Option* regions = app.add_option("-r,--regions", selection.regions,
-                                        "only these: chr, chr:pos, chr:beg-end, chr:beg-; needs an index")
-                             ->type_name("LIST")
-                             ->check(not_empty)
-                             ->group(group);
+  CLI::Option* regions =
+      app.add_option("-r,--regions", selection.regions,
+                     "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)")
+          ->type_name("LIST")
+          ->check(not_empty)
+          ->group(group);
   app.add_option("-R,--regions-file", selection.regions_file,
-                 "as -r, from a file of CHROM POS or CHROM BEG END, or BED named .bed[.gz]")
+                 "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]")
       ->type_name("FILE")
       ->check(not_empty)
       ->group(group)
       ->excludes(regions);
   overlap("--regions-overlap", selection.regions_overlap,
-          "what must lie in a region: POS, the record, its variant (default: record)");
+          "what must overlap a region: POS, any base of REF, or a changed base (default: record)");
   CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
-                                        "as -r but without an index; ^ before it: all but these")
+                                        "like -r, but without an index; ^LIST reads all records except these")
                              ->type_name("[^]LIST")
                              ->check(not_empty)
                              ->group(group);
   app.add_option("-T,--targets-file", selection.targets_file,
-                 "as -R but without an index; ^ before it: all but these")
+                 "like -R, but without an index; ^FILE reads all records except these")
       ->type_name("[^]FILE")
       ->check(not_empty)
       ->group(group)
       ->excludes(targets);
   overlap("--targets-overlap", selection.targets_overlap,
-          "what must lie in a target: POS, the record, its variant (default: pos)");
+          "what must overlap a target: POS, any base of REF, or a changed base (default: pos)");
 }
 
 std::string command_line(int argc, char** argv) {

@@ -1,4 +1,5 @@
-// What every subcommand's option parsing shares: exit codes, help, and the options of contract section 2.
+// What every subcommand's option parsing shares: exit codes, help, and the common options
+// (docs/conventions.md, "Command line").
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,7 @@ void describe_options(std::function<void(CLI::App&)> look);
 
 /// Options of every command that runs a model.
 struct CommonOptions {
-  EngineOptions engine;
+  ModelOptions model;
   ProgressMode progress = ProgressMode::automatic;
 };
 

@@ -5,6 +5,7 @@
 
 #include "src/base/log.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/crash_guard.hpp"
 #include "src/cli/options.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
@@ -43,7 +44,7 @@ void add_options(CLI::App& app, uint32_t uses, PluginRunOptions& options, Common
     app.add_option("-O,--output-type", options.output_type,
                    "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
         ->type_name("u|b|v|z[0-9]");
-    app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
+    app.add_flag("--no-version", no_version, "do not write version and command line into the header");
   }
   if (uses & CARBON_READS_RECORDS) add_selection_options(app, options.selection);
   if (uses & CARBON_USES_MODEL) {
@@ -74,6 +75,18 @@ void check_places(const CLI::App& app, char** begin, char** end, const std::stri
   }
 }
 
+// The probe of load_plugin() has survived loading once; a plugin may behave otherwise the second time.
+const carbon_plugin& guarded_load(const PluginFile& file) {
+  const CrashGuard guard(file.name);
+  return load_plugin(file);
+}
+
+// The plugin's own part of --help; a crash in it is reported as the plugin's.
+std::string guarded_usage(const carbon_plugin& plugin, const std::string& name) {
+  const CrashGuard guard(name);
+  return plugin_usage(plugin, name);
+}
+
 }  // namespace
 
 int cmd_run_plugin(int argc, char** argv) {
@@ -82,17 +95,17 @@ int cmd_run_plugin(int argc, char** argv) {
       std::find_if(argv + 1, end, [](const char* word) { return std::string(word) == "--"; });
   const std::vector<std::string> arguments(dashes == end ? end : dashes + 1, end);
   const PluginFile file = find_plugin(std::string(argv[0]).substr(1));
-  const carbon_plugin& plugin = load_plugin(file);
+  const carbon_plugin& plugin = guarded_load(file);
   for (const std::string& argument : arguments)
     if (argument == "--help" || argument == "-h")
-      return std::fputs(plugin_usage(plugin, file.name).c_str(), stdout) < 0;
+      return std::fputs(guarded_usage(plugin, file.name).c_str(), stdout) < 0;
 
   CLI::App app(plugin.about);
   PluginRunOptions options;
   CommonOptions common;
   bool no_version = false;
   set_usage(app, usage_line(file.name, plugin.uses));
-  const std::string usage = plugin_usage(plugin, file.name);
+  const std::string usage = guarded_usage(plugin, file.name);
   app.footer("Plugin options, after --:\n" + usage);
   add_options(app, plugin.uses, options, common, no_version);
   check_places(app, argv + 1, dashes, file.name, usage);
@@ -109,8 +122,9 @@ int cmd_run_plugin(int argc, char** argv) {
   options.arguments = arguments;
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
-  options.engine = common.engine;
+  options.model = common.model;
   options.progress = common.progress;
+  const CrashGuard guard(file.name);
   run_plugin(plugin, options);
   return 0;
 }
@@ -123,11 +137,12 @@ int cmd_plugin(int argc, char** argv) {
     words.push_back(nullptr);
     return cmd_run_plugin(argc - 1, words.data());
   }
-  CLI::App app("List the plugins, or run one: 'carbon plugin NAME' is 'carbon +NAME'");
+  CLI::App app("List the plugins, or run one: 'carbon plugin NAME' is the same as 'carbon +NAME'");
   bool list = false, verbose = false;
   set_usage(app, "carbon plugin -l [-v]");
-  app.add_flag("-l,--list", list, "list the plugins: name, version, what they do, by directory");
-  app.add_flag("-v,--verbose", verbose, "with -l: their files as well, and directories without plugins");
+  app.add_flag("-l,--list", list, "list the plugins by directory: name, version and what they do");
+  app.add_flag("-v,--verbose", verbose,
+               "with -l: also show files, directories without plugins, and hidden plugins");
   if (const int status = parse_options(app, argc, argv, "plugin"); status >= 0) return status;
   if (!list) {
     std::fputs(app.help().c_str(), stderr);

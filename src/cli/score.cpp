@@ -15,7 +15,7 @@ int cmd_score(int argc, char** argv) {
   set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -");
   app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
   app.add_option("-O,--output-type", options.type,
-                 "summary (a line a sequence), bedgraph or tsv (a line a base)")
+                 "summary (one line per sequence; default), bedgraph or tsv (one line per base)")
       ->type_name("TYPE")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, ScoreOutput>{{"summary", ScoreOutput::summary},
@@ -24,18 +24,19 @@ int cmd_score(int argc, char** argv) {
               .description(""));
   app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
       ->type_name("FILE");
-  app.add_option("--level", options.level, "bp (FNS marginals of each base) or token (full-vocabulary 6-mer)")
+  app.add_option("--level", options.level,
+                 "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)")
       ->type_name("LEVEL")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ScoreLevel>{{"bp", ScoreLevel::base},
                                                                             {"token", ScoreLevel::token}})
                       .description(""));
-  add_strand_option(app, options.strand, "+, - (reverse complement) or both (mean of the two)");
+  add_strand_option(app, options.strand, "+ (default), - (reverse complement) or both (mean of the two)");
   add_region_options(app, options.inputs, "score");
   app.add_option("--window", options.window,
-                 "window in bp, a multiple of 6 (default: 49140 or what the model takes)")
+                 "window in bp, a multiple of 6 (default: 49140, or what fits the model's context)")
       ->type_name("BP");
   app.add_option("--stride", options.stride,
-                 "distance between windows in bp, a multiple of 6 (default: half a window)")
+                 "distance between window starts in bp, a multiple of 6 (default: half a window)")
       ->type_name("BP");
   add_common_options(app, common);
 
@@ -46,8 +47,9 @@ int cmd_score(int argc, char** argv) {
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   options.progress = common.progress;
-  Engines engines(common.engine);
-  run_score(engines, options);
+  LoadedModels models(common.model);
+  Engine engine(models.all());
+  run_score(engine, options);
   return 0;
 }
 

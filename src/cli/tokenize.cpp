@@ -1,4 +1,5 @@
-// `carbon tokenize`: JSON Lines of text to token ids, or back (contract section 8). Runs no model.
+// `carbon tokenize`: JSON Lines of text to token ids, or back (docs/conventions.md, "Token conversion").
+// Runs no model.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -107,22 +108,23 @@ void run(const TokenizeOptions& options) {
 int cmd_tokenize(int argc, char** argv) {
   TokenizeOptions options;
   CLI::App app(
-      "Text with <dna>...</dna> regions to Carbon token ids, or back: JSON Lines in, JSON Lines out.");
+      "Convert text with <dna>...</dna> regions to token ids, or back: JSON Lines in, JSON Lines out");
   set_usage(app, "carbon tokenize [options] [in.jsonl | -]");
-  app.add_option("-m,--model", options.model,
-                 "take the id layout, and tokenizer files if it has them, from this model (default: the "
-                 "released layout)")
+  app.add_option(
+         "-m,--model", options.model,
+         "use the token ids of this model, and its tokenizer files if it has any (default: the ids of the "
+         "released models)")
       ->type_name("DIR|NAME");
   app.add_option(
          "--tokenizer", options.tokenizer,
          "BPE files for text outside DNA regions: tokenizer.json, or a directory (default: the model's)")
       ->type_name("PATH");
   CLI::Option* auto_tags = app.add_flag("--auto-dna-tags", options.auto_dna_tags,
-                                        "wrap a text without a literal <dna> in <dna>...</dna>");
+                                        "put <dna> before and </dna> after a text that has no <dna>");
   CLI::Option* decode =
-      app.add_flag("--decode", options.decode, "each line is an array of ids; print the text");
+      app.add_flag("--decode", options.decode, "read arrays of ids, one per line, and write text");
   app.add_flag("--skip-special", options.skip_special,
-               "with --decode: leave out the tags and the special tokens")
+               "with --decode: leave out the tags and other special tokens")
       ->needs(decode);
   decode->excludes(auto_tags);
   app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")

@@ -5,6 +5,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stop_signals.hpp"
 #include "src/vep/run.hpp"
 
 namespace carbon {
@@ -61,20 +62,22 @@ int cmd_vep(int argc, char** argv) {
   bool no_version = false;
   options.input.clear();
   app.add_option("input", options.input, "VCF or BCF; - is standard input");
-  app.add_option("-f,--fasta-ref", options.fasta, "reference, plain or BGZF; indexed if no .fai is there")
+  app.add_option("-f,--fasta-ref", options.fasta, "reference FASTA, plain or BGZF; a missing index is built")
       ->type_name("FILE")
       ->required();
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   app.add_option("-O,--output-type", options.output_type,
-                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: TSV, a line an ALT")
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT")
       ->type_name("u|b|v|z[0-9]|t");
-  app.add_option("-W,--write-index", options.write_index, "index the output file; csi without an argument")
+  app.add_option("-W,--write-index", options.write_index,
+                 "write an index of the output file: csi (default) or tbi")
       ->type_name("[=csi|tbi]");
-  app.add_flag("--no-version", no_version, "do not add version and command lines to the header");
-  app.add_option("--recipe", recipes, "centered, next-token or centered,next-token")->type_name("LIST");
-  app.add_option("-w,--window", options.window, "centered: window in bp, even (default: 8192)")
+  app.add_flag("--no-version", no_version, "do not write version and command line into the header");
+  app.add_option("--recipe", recipes, "centered (default), next-token or centered,next-token")
+      ->type_name("LIST");
+  app.add_option("-w,--window", options.window, "window of recipe centered in bp, even (default: 8192)")
       ->type_name("BP");
-  app.add_option("--context", options.context, "next-token: left context in bp (default: 24000)")
+  app.add_option("--context", options.context, "left context of recipe next-token in bp (default: 24000)")
       ->type_name("BP");
   app.add_option("--strand", options.strand, "+, - or both (default: both for centered, + for next-token)")
       ->type_name("STRAND")
@@ -83,30 +86,33 @@ int cmd_vep(int argc, char** argv) {
                                                                            {"both", VepStrand::both}})
                       .description(""));
   app.add_option("-c,--check-ref", options.check_ref,
-                 "REF differs from the FASTA: w warn and leave unscored, e exit, x drop the record")
+                 "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
+                 "the record)")
       ->type_name("w|e|x")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, CheckRef>{
                                       {"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}})
               .description(""));
   app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
-                 "stop when more than this share of the first 1,000 records mismatch (default: 0.05)")
+                 "stop if a larger share of the first 1,000 records differs from the FASTA (default: 0.05)")
       ->type_name("FRACTION")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--tag-prefix", options.tag_prefix, "prefix of the INFO tags (default: CARBON)")
       ->type_name("NAME");
   app.add_option("--unify-chr-names", options.unify_chr_names,
-                 "prefixes to strip from VCF and FASTA contig names, e.g. chr,-")
+                 "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-")
       ->type_name("VCF,FASTA");
-  app.add_option("--chr-map", options.chr_map, "two columns: contig name in the VCF, name in the FASTA")
+  app.add_option("--chr-map", options.chr_map,
+                 "table of two columns: contig name in the VCF, its name in the FASTA")
       ->type_name("FILE");
   add_selection_options(app, options.selection);
-  app.add_option("--cache", options.cache, "take scores from this file, and add those that it lacks")
+  app.add_option("--cache", options.cache, "take known scores from this file and add new ones to it")
       ->type_name("FILE");
-  app.add_option("--shard", shard, "only the I-th of N shares of the records; not from standard input")
+  app.add_option("--shard", shard,
+                 "annotate only the I-th of N contiguous shares of the records; not with standard input")
       ->type_name("I/N");
   app.add_flag("--resume", options.resume,
-               "go on from the scores that a stopped run left in FILE.partial (with -o FILE)");
+               "continue a stopped run from the scores in FILE.partial (with -o FILE)");
   add_common_options(app, common);
 
   std::vector<std::string> arguments = with_attached_index_kind(argc, argv);
@@ -130,8 +136,11 @@ int cmd_vep(int argc, char** argv) {
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;
-  Engines engines(common.engine);
-  run_vep(engines, options);
+  LoadedModels models(common.model);
+  Engine engine(models.all());
+  SignalStop stop;
+  options.stop = &stop;
+  run_vep(engine, options);
   return 0;
 }
 

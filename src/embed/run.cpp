@@ -8,16 +8,18 @@
 
 #include "src/base/error.hpp"
 #include "src/embed/writer.hpp"
-#include "src/engine/pipeline.hpp"
+#include "src/engine/ordered_writer.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
 namespace {
 
-// A sequence on its way through the pipeline: a job a strand, or none where it has no rows.
+// A sequence on its way through the run: one request per strand, or none where it has no rows.
 struct Item {
   std::string name;
-  std::vector<EmbedJob> jobs;
+  std::vector<RequestPtr> requests;
+
+  size_t bytes() const { return sizeof(*this) + name.capacity(); }
 };
 
 // As samtools faidx names what it cuts out.
@@ -34,8 +36,8 @@ class Planner {
   Item plan(const SequencePlace& place, std::string_view bases) const {
     Item item{shown_name(place, options_.inputs.has_regions()), {}};
     check(item.name, bases.size());
-    if (options_.strand != StrandChoice::reverse) add_job(item, bases);
-    if (options_.strand != StrandChoice::forward) add_job(item, reverse_complement(bases));
+    if (options_.strand != StrandChoice::reverse) add_request(item, bases);
+    if (options_.strand != StrandChoice::forward) add_request(item, reverse_complement(bases));
     return item;
   }
 
@@ -58,19 +60,20 @@ class Planner {
                                (length > 0 ? "--pad-tail" : "--pool separator"));
   }
 
-  void add_job(Item& item, std::string_view bases) const {
+  void add_request(Item& item, std::string_view bases) const {
     const std::vector<uint32_t> ids =
         encode_kmers(bases.substr(0, kmers(bases.size()) * kKmerLength), config_.layout);
     if (ids.empty() && options_.pool == Pool::none) return;
-    EmbedJob job;
-    job.tokens.push_back(config_.layout.dna_begin());
-    job.tokens.insert(job.tokens.end(), ids.begin(), ids.end());
-    // No 6-mer's row sees </dna>, so it is run only for its own.
-    if (options_.pool == Pool::separator) job.tokens.push_back(config_.layout.dna_end());
+    const auto request = std::make_shared<Request>();
+    request->tokens.push_back(config_.layout.dna_begin());
+    request->tokens.insert(request->tokens.end(), ids.begin(), ids.end());
+    // No 6-mer's row sees </dna>, so it is run only for its own row.
+    if (options_.pool == Pool::separator) request->tokens.push_back(config_.layout.dna_end());
     const bool every_kmer = options_.pool == Pool::mean || options_.pool == Pool::none;
-    job.want_begin = every_kmer ? 1 : job.tokens.size() - 1;
-    job.mean = options_.pool == Pool::mean;
-    item.jobs.push_back(std::move(job));
+    request->want_begin = every_kmer ? 1 : request->tokens.size() - 1;
+    request->head = options_.pool == Pool::mean ? HeadKind::mean_hidden : HeadKind::hidden;
+    request->layer = options_.layer;
+    item.requests.push_back(request);
   }
 
   ModelConfig config_;
@@ -79,11 +82,11 @@ class Planner {
 
 // The rows of a sequence: of one strand, or the mean of two.
 std::vector<float> rows_of(Item& item) {
-  if (item.jobs.empty()) return {};
-  std::vector<float> rows = std::move(item.jobs[0].rows);
-  if (item.jobs.size() == 2)
+  if (item.requests.empty()) return {};
+  std::vector<float> rows = std::move(item.requests[0]->states);
+  if (item.requests.size() == 2)
     for (size_t i = 0; i < rows.size(); ++i)
-      rows[i] = static_cast<float>((double{rows[i]} + double{item.jobs[1].rows[i]}) / 2);
+      rows[i] = static_cast<float>((double{rows[i]} + double{item.requests[1]->states[i]}) / 2);
   return rows;
 }
 
@@ -115,23 +118,16 @@ void check_embed_options(const EmbedOptions& options) {
   check_embed_output(options);
 }
 
-void run_embed(Engines& engines, const EmbedOptions& options) {
-  const ModelConfig& config = engines.front().config();
+void run_embed(Engine& engine, const EmbedOptions& options) {
+  const ModelConfig& config = engine.config();
   check_embed_options(options);
   check_layer(options.layer, config.layers);
   const auto writer = make_embed_writer(options, config.hidden);
   const Planner planner(config, options);
   Progress progress(options.progress, "embed", "sequences");
   uint64_t done = 0;
-  Compute<Item> compute;
-  for (size_t i = 0; i < engines.size(); ++i)
-    compute.lanes.push_back([&engine = engines[i], &options](std::span<EmbedJob* const> jobs) {
-      embed_jobs(engine, options.layer, jobs);
-    });
-  compute.batch_tokens = engines.front().batch_tokens();
-  if (options.pool == Pool::none) compute.queued_results = 1;
-  run_pipeline<Item>(
-      compute,
+  run_ordered<Item>(
+      engine,
       [&](const std::function<void(Item)>& emit) {
         read_sequences("embed", options.inputs, [&](const SequencePlace& place, const std::string& bases) {
           emit(planner.plan(place, bases));
@@ -144,6 +140,7 @@ void run_embed(Engines& engines, const EmbedOptions& options) {
         progress.update(++done, item.name);
       });
   progress.finish();
+  report_passes(engine);
   writer->close();
 }
 

@@ -1,4 +1,4 @@
-// `carbon embed`: FASTA in, hidden states out (contract section 7).
+// `carbon embed`: FASTA in, hidden states out (docs/conventions.md, "Embeddings").
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "kernels/tensor.hpp"
 #include "src/base/progress.hpp"
-#include "src/embed/embedder.hpp"
+#include "src/engine/engine.hpp"
 #include "src/genome/sequence_inputs.hpp"
 
 namespace carbon {
@@ -32,6 +32,6 @@ struct EmbedOptions {
 void check_embed_options(const EmbedOptions& options);
 
 /// Throws Error; nothing of the output files remains then.
-void run_embed(Engines& engines, const EmbedOptions& options);
+void run_embed(Engine& engine, const EmbedOptions& options);
 
 }  // namespace carbon

@@ -1,190 +1,98 @@
 #include "src/engine/engine.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <span>
-#include <string_view>
-#include <utility>
+#include <cstdio>
+#include <system_error>
 
-#include "src/base/cpus.hpp"
-#include "src/base/error.hpp"
 #include "src/base/log.hpp"
-#include "src/model/registry.hpp"
-#include "src/model/rope_scaling.hpp"
+#include "src/base/threads.hpp"
 
 namespace carbon {
-namespace {
 
-DType chosen_type(const EngineOptions& options, const Checkpoint& checkpoint) {
-  if (options.dtype == "auto") return checkpoint.all_bf16() ? DType::bf16 : DType::f32;
-  return options.dtype == "bf16" ? DType::bf16 : DType::f32;
+Engine::Engine(const std::vector<LoadedModel*>& models, const std::vector<LoadedModel*>& drafts,
+               const DraftOptions& options)
+    : models_(models) {
+  for (LoadedModel* draft : drafts) drafters_.emplace_back(*draft, options.draft_tokens);
+  for (size_t i = 0; i < models.size(); ++i)
+    schedulers_.emplace_back(*models[i], drafts.empty() ? nullptr : &drafters_[i]);
 }
 
-int thread_count(const EngineOptions& options) {
-  return options.threads > 0 ? options.threads : available_cpus();
-}
-
-std::vector<std::unique_ptr<ops::Backend>> make_backends(const EngineOptions& options, DType dtype) {
-  const std::vector<int> gpus = gpu_numbers(options.device);
-  std::vector<std::unique_ptr<ops::Backend>> backends;
-  if (gpus.empty()) {
-    if (options.device == "auto")
-      log::info("engine",
-                "--device auto is the CPU: the CUDA backend has yet to be verified on a GPU, and runs "
-                "only with --device cuda");
-    ops::CpuOptions cpu;
-    cpu.dtype = dtype;
-    cpu.threads = thread_count(options);
-    backends.push_back(ops::make_cpu_backend(cpu));
-    return backends;
+void Engine::run(RequestQueue& queue) {
+  try {
+    run_threads(
+        schedulers_.size(),
+        [&](size_t i) {
+          try {
+            schedulers_[i].run(queue, static_cast<int>(i));
+          } catch (...) {
+            queue.fail(std::current_exception());
+          }
+        },
+        [&](const std::exception_ptr& failure) { queue.fail(failure); });
+  } catch (...) {
+    queue.fail(std::current_exception());
   }
-  for (const int gpu : gpus) {
-    ops::CudaOptions cuda;
-    cuda.dtype = dtype;
-    cuda.device = gpu;
-    backends.push_back(ops::make_cuda_backend(cuda));
+  for (Scheduler& scheduler : schedulers_) scheduler.clear_finished();
+  if (const std::exception_ptr failure = queue.failure()) std::rethrow_exception(failure);
+}
+
+size_t Engine::pass_rows() const {
+  size_t sum = 0;
+  for (const Scheduler& scheduler : schedulers_) sum += scheduler.pass_limit();
+  return sum;
+}
+
+SchedulerCounts Engine::counts() const {
+  SchedulerCounts sum;
+  for (const Scheduler& scheduler : schedulers_) {
+    const SchedulerCounts& counts = scheduler.counts();
+    sum.window_passes += counts.window_passes;
+    sum.sample_passes += counts.sample_passes;
+    sum.window_seconds += counts.window_seconds;
+    sum.sample_seconds += counts.sample_seconds;
+    sum.rows += counts.rows;
+    sum.capacity += counts.capacity;
+    sum.drawn += counts.drawn;
+    sum.shared += counts.shared;
   }
-  log::warning("engine",
-               "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
-               "scores with --device cpu");
-  return backends;
+  return sum;
 }
 
-std::unique_ptr<ops::Backend> make_backend(const EngineOptions& options, DType dtype) {
-  if (gpu_numbers(options.device).size() > 1)
-    throw Error("engine", "--device " + options.device + ": this command uses one GPU; name one");
-  return std::move(make_backends(options, dtype).front());
-}
-
-Checkpoint open_checkpoint(const EngineOptions& options) {
-  return Checkpoint(options.model.empty() ? default_model() : resolve_model(options.model),
-                    options.rope_scaling);
-}
-
-// Before weights are on any device, which takes long.
-void check_kinds(const EngineOptions& options, std::span<const std::unique_ptr<ops::Backend>> backends) {
-  const std::string first = backends.front()->device_kind();
-  for (const auto& backend : backends)
-    if (const std::string kind = backend->device_kind(); kind != first)
-      throw Error("engine", "--device " + options.device + ": the GPUs are of different kinds, " + first +
-                                " and " + kind +
-                                ", and scores would depend on which computed them; name GPUs of one kind");
-}
-
-// What an engine makes of a short sequence, which goes through every weight and kind of product.
-std::vector<double> probe(Engine& engine) {
-  const TokenLayout& layout = engine.config().layout;
-  std::vector<uint32_t> tokens{layout.dna_begin()};
-  while (tokens.size() < std::min<size_t>(ops::kPageTokens, engine.config().max_positions))
-    tokens.push_back(layout.kmer0() + static_cast<uint32_t>(61 * tokens.size()));
-  Sequence sequence = engine.decoder().kv().make_sequence();
-  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
-  const HiddenRows rows = engine.decoder().forward(std::span(&chunk, 1));
-  std::vector<double> marginals(rows.count * ops::kMarginals);
-  engine.head().marginals(rows, marginals.data());
-  return marginals;
-}
-
-// Devices of one kind ought to give the same bits, but a library's choice of algorithms is its own affair.
-void check_agreement(const EngineOptions& options, Engines& engines) {
-  const std::vector<double> first = probe(engines.front());
-  for (size_t i = 1; i < engines.size(); ++i)
-    if (const std::vector<double> other = probe(engines[i]);
-        std::memcmp(first.data(), other.data(), first.size() * sizeof(double)) != 0)
-      throw Error("engine",
-                  "--device " + options.device + ": number " + std::to_string(i + 1) +
-                      " of these GPUs gives other bits than the first, though they are of one kind; "
-                      "leave it out, and test it with make check-gpu");
-}
-
-void report_model(const Engine& engine, size_t devices) {
-  log::info("engine", "model " + engine.checkpoint().id() + ", " + engine.dtype() + ", " +
-                          engine.device_kind() +
-                          (devices > 1 ? ", " + std::to_string(devices) + " of them" : ""));
-  if (const std::string known = long_context_warning(engine.config()); !known.empty())
-    log::warning("engine", known);
-}
-
-}  // namespace
-
-std::vector<int> gpu_numbers(const std::string& device) {
-  if (device == "auto" || device == "cpu") return {};
-  if (device == "cuda") return {0};
-  constexpr std::string_view kPrefix = "cuda:";
-  const auto malformed = [&] {
-    return Error("engine", "--device " + device +
-                               ": expected auto, cpu, cuda, cuda:N, or cuda:N,N... for several GPUs");
-  };
-  if (!device.starts_with(kPrefix)) throw malformed();
-  std::vector<int> numbers;
-  const char *at = device.data() + kPrefix.size(), *const end = device.data() + device.size();
-  for (;;) {
-    int number = -1;
-    const auto [stop, problem] = std::from_chars(at, end, number);
-    if (problem != std::errc() || number < 0 || (stop != end && *stop != ',')) throw malformed();
-    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
-      throw Error("engine", "--device " + device + ": GPU " + std::to_string(number) +
-                                " is there twice; name each once");
-    numbers.push_back(number);
-    if (stop == end) return numbers;
-    at = stop + 1;
+std::optional<DraftCounts> Engine::draft_counts() const {
+  if (drafters_.empty()) return std::nullopt;
+  DraftCounts sum;
+  for (const Drafter& drafter : drafters_) {
+    const DraftCounts& counts = drafter.counts();
+    sum.rounds += counts.rounds;
+    sum.steps += counts.steps;
+    sum.drafted += counts.drafted;
+    sum.tested += counts.tested;
+    sum.accepted += counts.accepted;
+    sum.draft_seconds += counts.draft_seconds;
+    sum.target_seconds += counts.target_seconds;
   }
+  return sum;
 }
 
-Engine::Engine(const EngineOptions& options) : Engine(options, open_checkpoint(options)) {}
-
-Engine::Engine(const EngineOptions& options, Checkpoint checkpoint)
-    : Engine(options, std::make_shared<const Checkpoint>(std::move(checkpoint))) {
-  report_model(*this, 1);
+void run_requests(Engine& engine, const std::vector<RequestPtr>& requests) {
+  RequestQueue queue;
+  queue.push(requests);
+  queue.close();
+  engine.run(queue);
 }
 
-Engine::Engine(const EngineOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
-    : Engine(checkpoint, make_backend(options, chosen_type(options, *checkpoint)), options.batch_tokens,
-             thread_count(options)) {}
-
-Engine::Engine(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
-               size_t batch_tokens, int threads)
-    : checkpoint_(std::move(checkpoint)),
-      batch_tokens_(batch_tokens != 0 ? batch_tokens : default_batch_tokens(*backend)),
-      threads_(threads),
-      backend_(std::move(backend)),
-      decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
-      head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
-
-size_t default_batch_tokens(const ops::Backend& backend) {
-  return 2 * backend.pass_rows();
-}
-
-bool Engine::take_less() {
-  if (batch_tokens_ <= kLeastBatch) return false;
-  batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
-  log::warning("engine", "out of memory: going on with " + std::to_string(batch_tokens_) +
-                             " new tokens a forward; --batch-tokens " + std::to_string(batch_tokens_) +
-                             " avoids the attempt");
-  return true;
-}
-
-const std::string& Engine::model_sha256() const {
-  if (model_sha256_.empty()) model_sha256_ = checkpoint_->sha256(threads_);
-  return model_sha256_;
-}
-
-Engines::Engines(const EngineOptions& options)
-    : Engines(options, std::make_shared<const Checkpoint>(open_checkpoint(options))) {}
-
-Engines::Engines(const EngineOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
-    : Engines(options, checkpoint, make_backends(options, chosen_type(options, *checkpoint))) {}
-
-Engines::Engines(const EngineOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint,
-                 std::vector<std::unique_ptr<ops::Backend>> backends) {
-  check_kinds(options, backends);
-  const int threads = std::max(thread_count(options) / static_cast<int>(backends.size()), 1);
-  for (auto& backend : backends)
-    engines_.push_back(
-        std::make_unique<Engine>(checkpoint, std::move(backend), options.batch_tokens, threads));
-  if (size() > 1) check_agreement(options, *this);
-  report_model(front(), size());
+void report_passes(const Engine& engine) {
+  const SchedulerCounts counts = engine.counts();
+  if (counts.rows == 0) return;
+  const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+  char text[400];
+  std::snprintf(text, sizeof text,
+                "%llu tokens in %llu passes, of whose rows %.1f %% were used; %llu passes of prompts in %.3f s; "
+                "%llu passes of samples in %.3f s; %llu 6-mers drawn; %llu requests served by another's run",
+                number(counts.rows), number(counts.window_passes + counts.sample_passes),
+                100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity),
+                number(counts.window_passes), counts.window_seconds, number(counts.sample_passes),
+                counts.sample_seconds, number(counts.drawn), number(counts.shared));
+  log::info("engine", text);
 }
 
 }  // namespace carbon

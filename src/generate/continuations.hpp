@@ -23,9 +23,9 @@ struct Continuation {
   double logp = 0;  // nats, as in the names that `carbon generate` writes
 };
 
-/// Calls `take` with the index and the first sample of each prompt, `length` new bases, in order. Throws
-/// Error for a prompt without a base or one that does not fit the model with its new bases, and for logits
-/// that are not finite.
+/// Calls `take`, in another thread, with the index and the first sample of each prompt, `length` new bases,
+/// in order. Throws Error for a prompt without a base or one that does not fit the model with its new bases,
+/// and for logits that are not finite.
 void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length,
                     std::span<const NumberedPrompt> prompts,
                     const std::function<void(size_t, const Continuation&)>& take);

@@ -12,17 +12,6 @@ constexpr const char* kFunction = "generate";
 
 }  // namespace
 
-AllowedBases Prompt::allowed(size_t kmer) const {
-  AllowedBases out = kAllAllowed;
-  for (size_t j = 0; j < kKmerLength && kmer * kKmerLength + j < sets.size(); ++j)
-    out[j] = sets[kmer * kKmerLength + j];
-  return out;
-}
-
-size_t Prompt::last(size_t kmer) const {
-  return std::min<size_t>(kKmerLength, given + length - kmer * kKmerLength);
-}
-
 Constraints::Constraints(const GenerateOptions& options) : path_(options.constraint_file) {
   const auto parse = [&](const std::string& text, const std::string& where) {
     std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);
@@ -70,7 +59,6 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
   Prompt prompt;
   prompt.record = record;
   prompt.name = name;
-  prompt.length = length_;
   const auto context = [&](const TokenLayout& layout) {
     std::vector<uint32_t> tokens = prefix_;
     tokens.push_back(layout.dna_begin());
@@ -79,14 +67,29 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
     return tokens;
   };
   prompt.context = context(layout_);
-  if (with_draft_) prompt.draft_context = context(draft_layout_);
+  if (with_draft_)
+    prompt.draft_context = std::make_shared<const std::vector<uint32_t>>(context(draft_layout_));
   return prompt;
+}
+
+// `given`: the last bases of the prompt, which belong to the first new 6-mer.
+void PromptPlanner::add_bases(Prompt& prompt, std::string_view given) const {
+  auto bases = std::make_shared<NewBases>();
+  bases->given = given.size();
+  bases->length = length_;
+  for (const char base : given) {
+    const BaseSet set = iupac_bases(base);
+    bases->sets.push_back(set == 0 ? kAnyBase : set);
+  }
+  const std::vector<BaseSet>& constraint = constraints_.of(prompt.name);
+  bases->sets.insert(bases->sets.end(), constraint.begin(), constraint.end());
+  prompt.bases = bases;
+  check_context(prompt);
 }
 
 Prompt PromptPlanner::plan_unconditional() const {
   Prompt prompt = start(0, "unconditional", "");
-  prompt.sets = constraints_.of(prompt.name);
-  check_context(prompt);
+  add_bases(prompt, "");
   return prompt;
 }
 
@@ -100,26 +103,19 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   const size_t given = bases.size() % kKmerLength;
   Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
   prompt.sequence = fasta.sequence;
-  prompt.given = given;
-  for (const char base : bases.substr(bases.size() - given)) {
-    const BaseSet set = iupac_bases(base);
-    prompt.sets.push_back(set == 0 ? kAnyBase : set);
-  }
-  const std::vector<BaseSet>& constraint = constraints_.of(fasta.name);
-  prompt.sets.insert(prompt.sets.end(), constraint.begin(), constraint.end());
-  check_context(prompt);
+  add_bases(prompt, bases.substr(bases.size() - given));
   return prompt;
 }
 
 void PromptPlanner::check_context(const Prompt& prompt) const {
   // The last new 6-mer is never an input.
-  if (prompt.context.size() + prompt.kmers() - 1 <= max_positions_) return;
+  if (prompt.context.size() + prompt.bases->kmers() - 1 <= max_positions_) return;
   const std::string what = "prompt " + prompt.name + " of " + std::to_string(prompt.sequence.size()) +
                            " bp and " + std::to_string(length_) +
                            " new bases do not fit the model's context of " + std::to_string(max_positions_) +
                            " tokens; ";
   if (prompt.context.size() <= max_positions_) {
-    const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.given;
+    const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
     throw Error(kFunction, what + "the largest --length that fits is " + std::to_string(largest));
   }
   const size_t tokens = prefix_.size() + 1;  // before the first 6-mer

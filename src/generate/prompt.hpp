@@ -12,29 +12,21 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/generate/run.hpp"
+#include "src/generate/options.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/model/config.hpp"
-#include "src/sampling/allowed_bases.hpp"
+#include "src/sampling/new_bases.hpp"
 
 namespace carbon {
 
 struct Prompt {
   uint64_t record = 0;  // 0-based number in the input
   std::string name;
-  std::string sequence;                 // as in the file
-  std::vector<uint32_t> context;        // prefix, <dna> and the whole 6-mers, in the model's ids
-  std::vector<uint32_t> draft_context;  // the same in the draft's ids
-  size_t given = 0;                     // bases of the first new 6-mer that belong to the prompt, 0 to 5
-  size_t length = 0;                    // new bases
-  std::vector<BaseSet> sets;            // from the first of the `given` bases on; beyond its end any base
-
-  /// New 6-mers, the last of which may be cut.
-  size_t kmers() const { return (given + length + kKmerLength - 1) / kKmerLength; }
-  AllowedBases allowed(size_t kmer) const;
-  /// Bases [first, last) of new 6-mer `kmer` that are written.
-  size_t first(size_t kmer) const { return kmer == 0 ? given : 0; }
-  size_t last(size_t kmer) const;
+  std::string sequence;           // as in the file
+  std::vector<uint32_t> context;  // prefix, <dna> and the whole 6-mers, in the model's ids
+  std::shared_ptr<const std::vector<uint32_t>>
+      draft_context;  // the same in the draft's ids; null without one
+  std::shared_ptr<const NewBases> bases;
 };
 
 /// The allowed bases of --constraint or --constraint-file.
@@ -67,6 +59,7 @@ class PromptPlanner {
 
  private:
   Prompt start(uint64_t record, const std::string& name, std::string_view whole) const;
+  void add_bases(Prompt& prompt, std::string_view given) const;
   void check_context(const Prompt& prompt) const;
 
   TokenLayout layout_, draft_layout_;

@@ -1,38 +1,15 @@
-// `carbon generate`: prompts in, new sequence out, as FASTA (contract section 6).
+// `carbon generate`: prompts in, new sequence out, as FASTA (docs/conventions.md, "Generated sequence").
 //
-// Many samples of many prompts are alive at a time; finished ones leave and waiting ones enter between
-// forward passes, on each of the engines; the samples of a prompt are shared out among these. What is written
-// for a sample depends on its prompt, the options and its place (seed, record, sample) alone.
+// What is written for a sample depends on its prompt, the options and its place (seed, record, sample) alone.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-
-#include "src/base/progress.hpp"
 #include "src/engine/engine.hpp"
-#include "src/sampling/samplers.hpp"
+#include "src/generate/options.hpp"
 
 namespace carbon {
 
-struct GenerateOptions {
-  std::string input = "-";     // FASTA of prompts
-  bool unconditional = false;  // one record without a prompt instead
-  std::string output = "-";    // FASTA
-  size_t length = 0;           // new bases a sample
-  size_t samples = 1;          // of each prompt
-  SamplerOptions sampler;
-  std::string constraint;              // IUPAC letters of the first new bases of every sample; "": none
-  std::string constraint_file;         // FASTA: one record for all prompts, or one for each by name; "": none
-  std::string prefix;                  // metadata text before <dna>
-  bool include_prompt = false;         // write it before the new bases
-  size_t line_length = 60;             // bases; 0: all on one line
-  std::optional<size_t> draft_tokens;  // 6-mers drafted a round; nothing: chosen from what is measured
-  ProgressMode progress = ProgressMode::automatic;
-};
-
-/// `drafts`: a second model, on as many devices, that proposes what `engines` then accept or not, or null. It
+/// `drafts`: a second model, on as many devices, that proposes what `models` then accept or not; or null. It
 /// changes no byte of the output. Throws Error; nothing of a named output file remains then.
-void run_generate(Engines& engines, Engines* drafts, const GenerateOptions& options);
+void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOptions& options);
 
 }  // namespace carbon

@@ -64,23 +64,23 @@ ContigNames ContigNames::with_map(const std::string& path) {
     const size_t end = line.find_first_of(spaces, begin);
     const size_t second = end == std::string::npos ? end : line.find_first_not_of(spaces, end);
     if (second == std::string::npos) {
-      throw Error(function_name, input.where() + ": a line has two columns, the VCF's name and the FASTA's");
+      throw Error(function_name, input.where() + ": a line has two columns, the VCF name and the FASTA name");
     }
     const size_t second_end = line.find_first_of(spaces, second);
     if (second_end != std::string::npos && line.find_first_not_of(spaces, second_end) != std::string::npos) {
       throw Error(function_name,
-                  input.where() + ": more than two columns; a line has the VCF's name and the FASTA's");
+                  input.where() + ": more than two columns; a line has a VCF name and a FASTA name");
     }
     const std::string vcf_name = line.substr(begin, end - begin);
     const std::string fasta_name = line.substr(second, second_end - second);
     const auto [present, inserted] = names.map_.emplace(vcf_name, fasta_name);
     if (!inserted && present->second != fasta_name) {
       throw Error(function_name,
-                  input.where() + ": " + vcf_name + " is mapped to " + present->second + " already");
+                  input.where() + ": " + vcf_name + " is already mapped to " + present->second);
     }
   }
   if (names.map_.empty())
-    throw Error(function_name, path + " has no names; give lines of VCF name and FASTA name");
+    throw Error(function_name, path + " has no names; give lines with a VCF name and a FASTA name");
   return names;
 }
 
@@ -90,26 +90,26 @@ std::string ContigNames::to_fasta(const std::string& vcf_name, const IndexedFast
   }
   const std::string bare = strip(vcf_name, vcf_prefix_);
   if (fasta_prefix_.empty()) return fasta.length(bare) >= 0 ? bare : "";
-  // A FASTA name that strips to `bare` is `bare` itself, unless that would lose a prefix, or `bare` with the
-  // prefix.
+  // Two FASTA names can give `bare` without the prefix: `bare` with the prefix, and `bare` itself, unless it
+  // also begins with the prefix.
   const std::string prefixed = fasta_prefix_ + bare;
   const bool has_bare = fasta.length(bare) >= 0 && strip(bare, fasta_prefix_) == bare;
   const bool has_prefixed = fasta.length(prefixed) >= 0;
   if (has_bare && has_prefixed) {
-    throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " +
-                                  fasta.path() + "; name the right one with --chr-map FILE");
+    throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " + fasta.path(),
+                {"contig_map"});
   }
   return has_prefixed ? prefixed : has_bare ? bare : "";
 }
 
-std::string ContigNames::suggestion(const std::vector<std::string>& vcf_names,
-                                    const std::vector<std::string>& fasta_names) const {
-  if (vcf_names.empty() || fasta_names.empty()) return "";
+Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
+                           const std::vector<std::string>& fasta_names) const {
+  if (vcf_names.empty() || fasta_names.empty()) return {};
   std::vector<std::string> mapped = vcf_names;
   for (std::string& name : mapped) {
     if (const auto found = map_.find(name); found != map_.end()) name = found->second;
   }
-  if (any_match(mapped, vcf_prefix_, fasta_names, fasta_prefix_)) return "";
+  if (any_match(mapped, vcf_prefix_, fasta_names, fasta_prefix_)) return {};
   const std::vector<std::string> prefixes = {"", "chr", "Chr", "CHR", "chromosome", "Chromosome"};
   for (const std::string& vcf_prefix : prefixes) {
     for (const std::string& fasta_prefix : prefixes) {
@@ -118,12 +118,21 @@ std::string ContigNames::suggestion(const std::vector<std::string>& vcf_names,
         continue;
       }
       if (!any_match(vcf_names, vcf_prefix, fasta_names, fasta_prefix)) continue;
-      if (vcf_prefix.empty() && fasta_prefix.empty())
-        return "the names match without a name option: leave it out";
-      return "add --unify-chr-names " + shown(vcf_prefix) + "," + shown(fasta_prefix);
+      if (vcf_prefix.empty() && fasta_prefix.empty()) return {"contig_names_equal"};
+      return {"contig_prefixes", {shown(vcf_prefix), shown(fasta_prefix)}};
     }
   }
-  return "name the pairs in a file (the VCF has " + vcf_names.front() + ", the FASTA " + fasta_names.front() +
+  return {"contig_pairs", {vcf_names.front(), fasta_names.front()}};
+}
+
+std::string ContigNames::suggestion(const std::vector<std::string>& vcf_names,
+                                    const std::vector<std::string>& fasta_names) const {
+  const Advice found = advice(vcf_names, fasta_names);
+  if (found.topic.empty()) return "";
+  if (found.topic == "contig_names_equal") return "the names match without a name option: leave it out";
+  if (found.topic == "contig_prefixes")
+    return "add --unify-chr-names " + found.values.at(0) + "," + found.values.at(1);
+  return "name the pairs in a file (the VCF has " + found.values.at(0) + ", the FASTA " + found.values.at(1) +
          ") and add --chr-map FILE";
 }
 

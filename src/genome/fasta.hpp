@@ -11,11 +11,12 @@
 
 namespace carbon {
 
-/// Random access. Not thread-safe: one per thread.
+/// Random access to a FASTA file. Not thread-safe: each thread needs a separate object.
 class IndexedFasta {
  public:
-  /// A missing .fai/.gzi is built under a temporary name and renamed (many tasks may start at once); beside a
-  /// read-only FASTA it is built in $TMPDIR with a warning. Throws Error naming the file.
+  /// Opens a FASTA file. A missing .fai or .gzi index is built under a temporary name and renamed, so that
+  /// many tasks may start at the same time. If it cannot be written next to the FASTA, it is built in
+  /// $TMPDIR, with a warning. Throws Error, which names the file.
   explicit IndexedFasta(const std::string& path);
   ~IndexedFasta();
   IndexedFasta(IndexedFasta&&) noexcept;
@@ -25,8 +26,8 @@ class IndexedFasta {
   const std::vector<std::string>& names() const;
   /// Length in bases, or -1 if the contig is not in the FASTA.
   int64_t length(const std::string& contig) const;
-  /// Bases [begin, end) of a contig that exists, 0 <= begin <= end <= length. Throws Error (contig:range)
-  /// when the bytes cannot be read or fewer come back than asked.
+  /// Bases [begin, end) of a contig. Throws Error, which names contig and range, unless the contig exists and
+  /// 0 <= begin <= end <= length, and if the bases cannot be read.
   std::string fetch(const std::string& contig, int64_t begin, int64_t end) const;
 
  private:
@@ -39,10 +40,11 @@ struct FastaRecord {
   std::string sequence;
 };
 
-/// Streams records of a FASTA file, plain or gzip/BGZF, or "-" for stdin. Damaged input (cut mid-block, CRC
-/// error, missing BGZF EOF marker, bytes before the first '>', a record without a name) throws Error with
-/// file:line. White space inside sequence lines is dropped; '>' starts a record; an empty file is an Error;
-/// FASTQ is refused.
+/// Reads the records of a FASTA file in order. The file is plain, gzip or BGZF, or "-" for stdin. White space
+/// in sequence lines is dropped.
+///
+/// Throws Error, which names file and line, for an empty file, FASTQ, bytes before the first '>', a record
+/// without a name, and damaged input: a cut block, a CRC error or a missing BGZF end-of-file marker.
 class FastaReader {
  public:
   explicit FastaReader(const std::string& path);

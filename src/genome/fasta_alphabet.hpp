@@ -1,9 +1,9 @@
-// Which bytes may stand in a FASTA sequence line. Says nothing of which of them a model can score.
+// Which bytes may occur in a sequence line of a FASTA file. A model can score only some of them.
 #pragma once
 
 namespace carbon {
 
-/// Letters (IUPAC or not), and the gap and stop signs that alignments and proteins leave behind.
+/// All letters, and the signs for gaps and stops that alignments and proteins leave in sequences.
 inline bool is_sequence_byte(unsigned char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '-';
 }

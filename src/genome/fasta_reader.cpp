@@ -1,5 +1,5 @@
-// Sequential FASTA reading in blocks, so that a sequence of any length and line width is read at the same
-// speed.
+// Sequential reading of FASTA in blocks, so that the speed does not depend on the lengths of sequences and
+// lines.
 
 #include <cstdio>
 
@@ -30,7 +30,7 @@ struct FastaReader::Impl {
   explicit Impl(const std::string& path)
       : shown(path == "-" ? "standard input" : path), input(path, function_name) {}
 
-  /// Lines are counted as they end, so a message about the present line is one ahead of the count.
+  /// A line is counted when it ends, so the current line has the next number.
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(function_name, shown + ":" + std::to_string(input.line_number() + 1) + ": " + what);
   }
@@ -84,11 +84,12 @@ void FastaReader::Impl::read_header(FastaRecord& record) {
         break;
       }
       if (carriage_return)
-        fail("a carriage return inside the header line; convert the line ends to Unix ones");
+        fail("a carriage return inside the header line; convert the file to Unix line ends");
       carriage_return = c == '\r';
       if (is_fasta_space(c)) in_name = false;
       if (!in_name) continue;
-      if (c < ' ' || c == 127) fail(describe(c) + " in a sequence name; names are printable text");
+      if (c < ' ' || c == 127)
+        fail(describe(c) + " in a sequence name; names may only have printable characters");
       record.name += static_cast<char>(c);
     }
     if (ended && record.name.empty()) fail("a record without a name after '>'");
@@ -121,7 +122,7 @@ void FastaReader::Impl::append_line(std::string_view part, std::string& sequence
     if (is_sequence_byte(c)) {
       sequence += c;
     } else if (!is_fasta_space(c)) {
-      fail(describe(c) + " in a sequence line; only letters, '*' and '-' may stand there");
+      fail(describe(c) + " in a sequence line; only letters, '*' and '-' are allowed");
     }
   }
 }

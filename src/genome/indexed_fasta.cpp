@@ -1,5 +1,5 @@
-// Random access to a FASTA file through htslib's faidx, with the index built so that parallel tasks never see
-// half of one.
+// Random access to a FASTA file through htslib's faidx. The index is built so that parallel tasks never read
+// a part of one.
 
 #include <fcntl.h>
 #include <htslib/faidx.h>
@@ -36,7 +36,7 @@ bool exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
-/// Whether the FASTA is BGZF; refuses what faidx cannot index.
+/// Whether the FASTA is BGZF. Throws Error for a file that faidx cannot index.
 bool check_fasta(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) fail("cannot open " + path + ": " + std::strerror(errno));
@@ -55,8 +55,7 @@ bool check_fasta(const std::string& path) {
          " is compressed with gzip, which has no random access; decompress it and compress it with bgzip");
   }
   if (format.compression != no_compression && format.compression != bgzf) {
-    fail(path +
-         " is compressed in a way that has no random access; decompress it and compress it with bgzip");
+    fail(path + " is compressed in a format without random access; decompress it and compress it with bgzip");
   }
   if (format.format == fastq_format) fail(path + " is a FASTQ file; give a FASTA file");
   return format.compression == bgzf;
@@ -86,7 +85,7 @@ struct IndexedFasta::Impl {
     read_index();
     fai.reset(fai_load3(path.c_str(), fai_path.c_str(), bgzf ? gzi_path.c_str() : nullptr, 0));
     if (!fai)
-      fail("cannot load the index " + fai_path + " of " + path + "; delete it so that it is built anew");
+      fail("cannot load the index " + fai_path + " of " + path + "; delete it so that it is built again");
   }
 
   void build();
@@ -97,7 +96,7 @@ struct IndexedFasta::Impl {
 
   std::string path, fai_path, gzi_path;
   bool bgzf = false;
-  std::optional<PrivateDirectory> private_directory;  // holds the index of a FASTA in a read-only place
+  std::optional<PrivateDirectory> private_directory;  // for the index of a FASTA in a read-only directory
   std::vector<std::string> names;
   std::unordered_map<std::string, int64_t> lengths;
   std::unique_ptr<faidx_t, FaiDelete> fai;
@@ -106,9 +105,9 @@ struct IndexedFasta::Impl {
 void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::string& gzi_name) const {
   if (fai_build3(path.c_str(), fai_name.c_str(), bgzf ? gzi_name.c_str() : nullptr) == 0) return;
   fail("cannot index " + path +
-       " (htslib's message, if any, is above): every line of a sequence but its last must have the same "
-       "length, each "
-       "name must have a sequence, and the file must be whole; rewrite it so, e.g. with equal lines");
+       " (see the message of htslib above, if any): all lines of a sequence except the last must have the "
+       "same "
+       "length, each name must have a sequence, and the file must be complete; correct the file");
 }
 
 void IndexedFasta::Impl::build() {
@@ -118,7 +117,7 @@ void IndexedFasta::Impl::build() {
   const auto new_gzi = new_fai && bgzf ? PartialFile::create(gzi_path, std::nullopt, error) : nullptr;
   if (new_fai && (new_gzi || !bgzf)) {
     build_index(new_fai->path(), new_gzi ? new_gzi->path() : "");
-    // The .gzi first: a task that finds the .fai must find both.
+    // The .gzi comes first, because a task that finds the .fai expects both.
     if ((new_gzi && !new_gzi->complete()) || !new_fai->complete()) {
       fail("cannot rename the finished index to " + fai_path + ": " + std::strerror(errno));
     }
@@ -142,7 +141,7 @@ void IndexedFasta::Impl::warn_if_stale() const {
   }
 }
 
-/// Names and 64-bit lengths; htslib 1.16 gives lengths as int.
+/// Reads names and lengths from the index, because htslib 1.16 returns lengths as int.
 void IndexedFasta::Impl::read_index() {
   TextInput input(fai_path, function_name);
   std::string line;
@@ -154,7 +153,8 @@ void IndexedFasta::Impl::read_index() {
             ? -1
             : parse_number(std::string_view(line).substr(name_end + 1, length_end - name_end - 1));
     if (name_end == 0 || length < 0) {
-      fail(input.where() + ": this is not a line of a FASTA index; delete the file so that it is built anew");
+      fail(input.where() +
+           ": this is not a line of a FASTA index; delete the file so that it is built again");
     }
     std::string name = line.substr(0, name_end);
     if (lengths.emplace(name, length).second) names.push_back(std::move(name));
@@ -175,16 +175,17 @@ std::string IndexedFasta::Impl::fetch(const std::string& contig, int64_t begin, 
   const std::unique_ptr<char, decltype(&std::free)> text(
       faidx_fetch_seq64(fai.get(), contig.c_str(), begin, end - 1, &length), &std::free);
   if (!text || length != end - begin) {
-    throw Error("fetch_fasta",
-                "cannot read " + where + " from " + path +
-                    ": it is damaged or does not fit its index; delete the index if the FASTA changed");
+    throw Error(
+        "fetch_fasta",
+        "cannot read " + where + " from " + path +
+            ": the file is damaged or does not match its index; delete the index if the FASTA changed");
   }
   std::string bases(text.get(), static_cast<size_t>(length));
   for (const char c : bases) {
     if (!is_sequence_byte(c)) {
-      throw Error("fetch_fasta",
-                  where + " in " + path + " holds something other than letters, '*' and '-': the index " +
-                      fai_path + " does not fit the FASTA; delete it so that it is built anew");
+      throw Error("fetch_fasta", where + " in " + path +
+                                     " has other bytes than letters, '*' and '-': the index " + fai_path +
+                                     " does not match the FASTA; delete the index so that it is built again");
     }
   }
   return bases;

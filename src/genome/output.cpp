@@ -1,5 +1,5 @@
-// Output paths and plain text output. What is renamed and what is written directly is decided here and
-// nowhere else.
+// Output paths and plain text output. Only this file decides which outputs are renamed and which are written
+// directly.
 
 #include "src/genome/output.hpp"
 
@@ -61,11 +61,11 @@ bool has_suffix(const std::string& path, std::string_view suffix) {
          strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
-/// What a path leads to.
+/// What an output path leads to.
 struct Destination {
-  int descriptor = -1;         // one that is open already and is what the path names
-  std::string target;          // the absolute path of a file to be replaced or made; "": written directly
-  std::optional<mode_t> mode;  // of the target if there is one already
+  int descriptor = -1;         // the open descriptor that the path names, or -1
+  std::string target;          // absolute path of the file to create or replace; "" to write directly
+  std::optional<mode_t> mode;  // of the target, if it exists
 };
 
 Destination find_destination(const std::string& path) {
@@ -77,7 +77,7 @@ Destination find_destination(const std::string& path) {
   bool exists = false;
   for (int links = 0;; ++links) {
     if (links > 40) fail(path, "cannot open", ELOOP);
-    // Before lstat: what /dev/stdout leads to may be a regular file, but it is open already and must not be
+    // This comes before lstat, because /dev/stdout may lead to a regular file, which is open and must not be
     // replaced.
     if (const int descriptor = descriptor_of(current); descriptor >= 0) return {descriptor, "", std::nullopt};
     exists = lstat(current.c_str(), &info) == 0;
@@ -97,7 +97,7 @@ Destination find_destination(const std::string& path) {
     fail(path, "cannot write", errno);
 
   char directory[PATH_MAX];
-  if (!realpath(parent_of(current).c_str(), directory)) fail(path, "no directory to write", errno);
+  if (!realpath(parent_of(current).c_str(), directory)) fail(path, "there is no directory for", errno);
   return {-1, (std::strcmp(directory, "/") == 0 ? "" : std::string(directory)) + "/" + base_of(current),
           exists ? std::optional<mode_t>(info.st_mode) : std::nullopt};
 }
@@ -114,7 +114,7 @@ OutputPath::OutputPath(const std::string& path, bool exclusive) : shown_(path), 
   }
   int code = 0;
   partial_ = PartialFile::create(found.target, found.mode, code, exclusive);
-  if (!partial_) fail(path, "cannot create a temporary file beside", code);
+  if (!partial_) fail(path, "cannot create a temporary file in the directory of", code);
   writable_ = partial_->path();
 }
 
@@ -164,7 +164,7 @@ struct TextOutput::Impl {
 
   ~Impl() {
     if (fd < 0) return;
-    // The close would write the end-of-file marker, and a stream that broke off must not look complete.
+    // A normal close would write the end-of-file marker, so that an incomplete output looks complete.
     abandon_stream(fd, compressed ? compressed->fp : nullptr);
     if (compressed) {
       (void)!bgzf_close(compressed);
@@ -179,7 +179,7 @@ struct TextOutput::Impl {
     throw Error("write_output", what + " " + name + ": " + (code ? std::strerror(code) : "unknown error"));
   }
 
-  /// To htslib, or to the file itself.
+  /// Writes the buffer to htslib's stream if the output is compressed, otherwise to the file.
   void empty_buffer() {
     errno = 0;
     if (compressed) {
@@ -231,13 +231,14 @@ void TextOutput::close() {
 
 void TextOutput::finish() {
   if (impl_->fd < 0) return;
-  // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
-  // this.
+  // Writing can fail here, and then the destructor closes the handle. htslib does not free a handle whose
+  // close fails.
   impl_->flush();
   errno = 0;
   const int fd = impl_->fd;
   impl_->fd = -1;
-  // For standard output this closes a duplicate, which still reports what a network file system held back.
+  // For standard output this closes a duplicate. That still reports errors that a network file system
+  // delayed.
   const int status = impl_->compressed ? bgzf_close(impl_->compressed) : ::close(fd);
   impl_->compressed = nullptr;
   if (status != 0) impl_->fail("cannot finish writing");

@@ -1,5 +1,5 @@
-// Where results go: a file that appears only when complete, or a stream that is written as it comes (contract
-// section 2).
+// Output of results: to a file that appears only when it is complete, or directly to a stream
+// (docs/conventions.md, "Output files").
 #pragma once
 
 #include <memory>
@@ -12,40 +12,36 @@ namespace carbon {
 
 class PartialFile;
 
-/// Handlers for SIGINT, SIGTERM and SIGHUP that remove temporary files before the signal ends the process.
-void remove_partial_outputs_on_signals();
-/// Removes temporary files and ends the process, without unwinding, as one that `number` (SIGTERM, SIGINT,
-/// SIGHUP) has stopped: with status 128 + number, or for SIGINT by the signal itself.
-[[noreturn]] void end_by_signal(int number);
-/// Removes temporary files and ends the process by the signal. Safe in a handler, which must return soon
-/// after.
-void die_by_signal(int number);
+/// Removes the temporary files of all outputs and indexes that are being written. A signal handler may call
+/// it.
+void remove_unfinished_files();
 
-/// Before closing htslib's stream on `fd` (null: none) without completing it: points `fd` at /dev/null and
-/// clears the stream's error, so that the close adds nothing to the output and frees its memory.
+/// Prepares an incomplete output for its close: points `fd` at /dev/null and clears the error of htslib's
+/// stream on it (null if there is none). The close then adds nothing to the output, but frees the memory.
 void abandon_stream(int fd, hFILE* stream);
 
-/// The rule for `-o PATH`. A path that, symbolic links resolved, is absent or a regular file is written under
-/// a temporary name beside it and renamed by commit(); without commit() the destructor removes the temporary
-/// file. Anything else ("-", a device, a FIFO, /dev/stdout, /dev/fd/N) is opened directly and never replaced.
-/// The temporary file has the permissions of the file it replaces, else those of the umask.
+/// The path of an output. If it leads, through symbolic links, to a regular file or to nothing, the output is
+/// written to a temporary file in the same directory, which commit() renames. Without commit() the destructor
+/// removes the temporary file. It has the permissions of the file that it replaces, or those of the umask.
+/// Anything else ("-", a device, a FIFO, /dev/stdout, /dev/fd/N) is opened directly and never replaced.
 class OutputPath {
  public:
-  /// `exclusive`: as that of PartialFile::create().
+  /// For `exclusive` see PartialFile::create(). Throws Error if the path cannot be written.
   explicit OutputPath(const std::string& path, bool exclusive = false);
   ~OutputPath();
   OutputPath(const OutputPath&) = delete;
   OutputPath& operator=(const OutputPath&) = delete;
 
-  /// What to open: the temporary name, or the path itself ("-" for stdout).
+  /// The path to open: the temporary file, or the path itself ("-" for stdout).
   const std::string& writable() const { return writable_; }
-  /// Opens writable() for writing; the caller closes the descriptor. An open descriptor named by the path
-  /// ("-", /dev/fd/N) is duplicated, so closing never closes standard output itself. Throws Error.
+  /// Opens writable() for writing; the caller closes the descriptor. If the path names an open descriptor
+  /// ("-", /dev/fd/N), a duplicate is returned, so closing it does not close standard output. Throws Error.
   int open() const;
   /// The final path as the user gave it, for messages.
   const std::string& shown() const { return shown_; }
+  /// True if the path is written directly, without a temporary file.
   bool direct() const { return direct_; }
-  /// Renames the temporary file over the target; call after a checked close.
+  /// Renames the temporary file to the target. Call it after the file was closed without an error.
   void commit();
 
  private:
@@ -55,28 +51,29 @@ class OutputPath {
   std::unique_ptr<PartialFile> partial_;
 };
 
-/// Whether a path is written as it comes, with no way back to its beginning: "-", an open descriptor, a
-/// device, a FIFO.
+/// Whether a path is a stream that cannot be rewound: "-", an open descriptor, a device or a FIFO.
 bool is_stream(const std::string& path);
-/// The absolute path of the file that an OutputPath of `path` would replace; "" if it would be written
-/// directly. Throws Error for what no OutputPath can be made of.
+/// The absolute path of the file that an OutputPath of `path` would create or replace; "" if it would be
+/// written directly. Throws Error as the constructor of OutputPath does.
 std::string replaced_file(const std::string& path);
 
-/// Buffered text output; `.gz`/`.bgz` names are BGZF. Every write and close is checked and throws Error.
+/// Buffered text output. A name that ends in .gz or .bgz makes a BGZF file. All functions throw Error if
+/// writing fails.
 class TextOutput {
  public:
-  /// `exclusive`: as that of OutputPath.
+  /// For `exclusive` see PartialFile::create().
   explicit TextOutput(const std::string& path, bool exclusive = false);
   ~TextOutput();
   TextOutput(const TextOutput&) = delete;
   TextOutput& operator=(const TextOutput&) = delete;
 
   void write(std::string_view text);
-  /// Hands on what was written so far.
+  /// Passes everything written so far to the file.
   void flush();
-  /// Flushes, closes, checks and commits. Without it nothing of the file remains.
+  /// Flushes, closes and commits. Without this call no file is left.
   void close();
-  /// close() in two steps, for files that are to appear together: all but the renaming, and that.
+  /// close() in two steps, for files that are to appear together: finish() does everything except the
+  /// renaming, which commit() does.
   void finish();
   void commit();
 

@@ -1,10 +1,8 @@
-// Temporary files and the registry that the signal handlers read. Names and removal only; nothing here writes
-// data.
+// Temporary files, and the list of them that the signal handlers read. Nothing here writes data.
 
 #include "src/genome/partial_files.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,10 +23,9 @@ namespace carbon {
 namespace {
 
 constexpr int slot_count = 32;
-constexpr int handled_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-// The two low bits of `state` say what the slot is; the others count its uses, so that the handler notices a
-// slot that changed under its hands.
+// The two low bits of `state` are the state of the slot. The other bits count its uses, so that the handler
+// notices if a slot changes while it reads the path.
 constexpr uint32_t slot_free = 0, slot_filling = 1, slot_active = 2, slot_mask = 3;
 
 struct Slot {
@@ -36,7 +33,7 @@ struct Slot {
   char path[PATH_MAX] = {};
 };
 
-// A signal handler can reach nothing but static storage.
+// A signal handler can only use static storage.
 Slot slots[slot_count];
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "the signal handler needs lock-free atomics");
 
@@ -53,28 +50,6 @@ int claim_slot(const std::string& path) {
   return -1;
 }
 
-void remove_registered_files() {
-  char path[PATH_MAX];
-  for (const bool directories : {false, true}) {
-    for (const Slot& slot : slots) {
-      const uint32_t state = slot.state.load();
-      if ((state & slot_mask) != slot_active) continue;
-      size_t length = 0;
-      while (length + 1 < sizeof(path) && slot.path[length]) path[length] = slot.path[length], ++length;
-      path[length] = '\0';
-      if (slot.state.load() == state) directories ? rmdir(path) : unlink(path);
-    }
-  }
-}
-
-extern "C" void remove_files_and_die(int signal_number) {
-  remove_registered_files();
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(signal_number, &action, nullptr);
-  raise(signal_number);  // blocked until this handler returns, then fatal
-}
-
 std::string random_text() {
   uint64_t value = 0;
   if (getrandom(&value, sizeof(value), 0) != static_cast<ssize_t>(sizeof(value))) {
@@ -87,27 +62,18 @@ std::string random_text() {
 
 }  // namespace
 
-void remove_partial_outputs_on_signals() {
-  struct sigaction action = {};
-  action.sa_handler = remove_files_and_die;
-  sigemptyset(&action.sa_mask);
-  for (int number : handled_signals) sigaddset(&action.sa_mask, number);
-  for (int number : handled_signals) {
-    struct sigaction present = {};
-    if (sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_IGN) continue;
-    sigaction(number, &action, nullptr);
+void remove_unfinished_files() {
+  char path[PATH_MAX];
+  for (const bool directories : {false, true}) {
+    for (const Slot& slot : slots) {
+      const uint32_t state = slot.state.load();
+      if ((state & slot_mask) != slot_active) continue;
+      size_t length = 0;
+      while (length + 1 < sizeof(path) && slot.path[length]) path[length] = slot.path[length], ++length;
+      path[length] = '\0';
+      if (slot.state.load() == state) directories ? rmdir(path) : unlink(path);
+    }
   }
-}
-
-void end_by_signal(int number) {
-  // A shell goes on with its loop after a program that survived SIGINT.
-  if (number == SIGINT) remove_files_and_die(number);
-  remove_registered_files();
-  _exit(128 + number);
-}
-
-void die_by_signal(int number) {
-  remove_files_and_die(number);
 }
 
 SignalCleanup::SignalCleanup(const std::string& path) : slot_(claim_slot(path)) {}
@@ -123,7 +89,7 @@ std::unique_ptr<PartialFile> PartialFile::create(const std::string& target, std:
                                                  int& error, bool exclusive) {
   const size_t slash = target.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
-  // Room for the rest of the name within the 255 bytes that file systems allow.
+  // File systems allow names of 255 bytes; this leaves room for what is added to the name.
   const std::string base = target.substr(directory.size()).substr(0, 200);
   for (int attempt = 0; attempt < 16; ++attempt) {
     const bool fixed = exclusive && attempt == 0 && base.size() == target.size() - directory.size();

@@ -1,7 +1,7 @@
-// Files under a temporary name, removed when they are not completed, on signals as well.
+// Files under a temporary name that are removed unless they are completed, also if a signal ends the process.
 //
-// What ends the process on signals is declared in output.hpp. A PartialFile lies
-// beside its target and becomes it by rename(); it knows nothing of what is written into it.
+// A PartialFile is in the directory of its target and becomes it by rename(). It does not know what is
+// written to it. The program installs the signal handlers, which call remove_unfinished_files() (output.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace carbon {
 
-/// A path that the signal handlers remove (as a file or as an empty directory) while this object lives.
+/// While this object exists, the signal handlers remove the path, which is a file or an empty directory.
 class SignalCleanup {
  public:
   explicit SignalCleanup(const std::string& path);
@@ -28,10 +28,10 @@ class SignalCleanup {
 
 class PartialFile {
  public:
-  /// Creates an empty file with a unique name in the directory of `target`. Permissions follow the umask, or
-  /// are `mode` where given. `exclusive`: no other process makes one for `target`, so the name is always the
-  /// same and the file that a killed process left is replaced. Null on failure, with the reason in `error`
-  /// (an errno value).
+  /// Creates an empty file with a unique name in the directory of `target`. Its permissions are `mode`, or
+  /// those of the umask. With `exclusive` the caller ensures that no other process writes `target`: the name
+  /// is then always the same, and a file that a killed process left is replaced. Returns null on failure,
+  /// with an errno value in `error`.
   static std::unique_ptr<PartialFile> create(const std::string& target, std::optional<mode_t> mode,
                                              int& error, bool exclusive = false);
   ~PartialFile();
@@ -48,15 +48,15 @@ class PartialFile {
   bool present_ = false;
 };
 
-/// A new directory for this process alone, under $TMPDIR (default /tmp); removed with its files by the
-/// destructor.
+/// A new directory under $TMPDIR (default /tmp) that only this process uses. The destructor removes it with
+/// its files.
 class PrivateDirectory {
  public:
-  /// Throws Error when it cannot be made.
+  /// Throws Error if the directory cannot be made.
   PrivateDirectory();
   ~PrivateDirectory();
   const std::string& path() const { return path_; }
-  /// The path of a file `name` in the directory, which the caller may create.
+  /// The path of a file `name` in the directory. The caller creates the file.
   std::string file(const std::string& name);
 
  private:

@@ -1,4 +1,4 @@
-// The header lines that say which program made a file, as bcftools writes them.
+// The header lines that record which program made a file, in the form of bcftools.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace carbon {
 
-/// `##carbon_COMMANDVersion` and `##carbon_COMMANDCommand`, the second with the local time.
+/// The lines `##carbon_COMMANDVersion` and `##carbon_COMMANDCommand`; the second has the local time.
 std::vector<std::string> version_lines(const std::string& command, const std::string& command_line);
 
 }  // namespace carbon

@@ -1,5 +1,4 @@
-// Region strings and region files for commands that read FASTA. VCF regions have other rules and are not
-// here.
+// Region strings and region files for FASTA input. VCF regions have other rules (vcf_regions.cpp).
 
 #include "src/genome/regions.hpp"
 
@@ -18,14 +17,14 @@ namespace {
 
 constexpr const char* function_name = "parse_region";
 
-/// The part of a region after the colon; `end` is open_end where none is given.
+/// The part of a region after the colon, 0-based and half-open; `end` is open_end if none is given.
 struct Range {
   int64_t begin = 0, end = 0;
 };
 
 constexpr int64_t open_end = std::numeric_limits<int64_t>::max();
 
-/// A number with commas as thousands separators, which fits an int64_t; nothing for any other text.
+/// A number of up to 18 digits, with commas as thousands separators; nothing for any other text.
 std::optional<int64_t> parse_coordinate(std::string_view text) {
   int64_t value = 0;
   int digits = 0;
@@ -56,24 +55,24 @@ Region make_region(const std::string& contig, int64_t begin, int64_t end, const 
   const int64_t length = fasta.length(contig);
   if (length < 0) {
     throw Error(function_name, shown + ": no sequence " + contig + " in " + fasta.path() +
-                                   "; see the names in the first column of its .fai");
+                                   "; the first column of its .fai lists the names");
   }
   if (end > length && begin < length) {
-    log::warning(function_name, shown + ": the end lies beyond " + contig + " (" + std::to_string(length) +
-                                    " bases) and is moved to it");
+    log::warning(function_name, shown + ": the end lies beyond the end of " + contig + " (" +
+                                    std::to_string(length) + " bases), which is used instead");
   }
   if (end > length) end = length;
   if (begin < 0 || begin >= end) {
-    throw Error(function_name, shown + ": no bases in this range of " + contig + ", which has " +
+    throw Error(function_name, shown + ": there are no bases in this range of " + contig + ", which has " +
                                    std::to_string(length) +
-                                   "; positions count from 1 and BEG must not exceed END");
+                                   " bases; positions count from 1, and BEG must not exceed END");
   }
   return {contig, begin, end};
 }
 
 Region parse_named(const std::string& text, const IndexedFasta& fasta, const std::string& shown) {
   const auto fail = [&](const std::string& what) { throw Error(function_name, shown + ": " + what); };
-  // An open end is no excess to warn about.
+  // An open end means the end of the contig, without a warning.
   const auto region = [&](const std::string& contig, const Range& range) {
     return make_region(contig, range.begin, range.end == open_end ? fasta.length(contig) : range.end, fasta,
                        shown);
@@ -101,7 +100,7 @@ Region parse_named(const std::string& text, const IndexedFasta& fasta, const std
     }
   }
   if (fasta.length(contig) < 0) {
-    fail("no sequence " + contig + " in " + fasta.path() + "; see the names in the first column of its .fai");
+    fail("no sequence " + contig + " in " + fasta.path() + "; the first column of its .fai lists the names");
   }
   const std::optional<Range> range = parse_range(coordinates);
   if (!range) fail("'" + std::string(coordinates) + "' is not BEG, BEG-END or -END with 1 <= BEG <= END");
@@ -109,7 +108,7 @@ Region parse_named(const std::string& text, const IndexedFasta& fasta, const std
 }
 
 std::vector<std::string> split(const std::string& line) {
-  // BED allows spaces, a FASTA name does not: split at tabs when there are any.
+  // A BED file may separate columns by spaces. A line with a tab is split at tabs only.
   const char* separators = line.find('\t') != std::string::npos ? "\t" : " ";
   std::vector<std::string> fields;
   for (size_t begin = 0; begin <= line.size();) {

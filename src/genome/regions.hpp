@@ -1,4 +1,4 @@
-// Region strings and files. FASTA commands follow samtools: `chr:100` is 100 to the end.
+// Regions of a FASTA file, as strings or in files. They follow samtools: `chr:100` is from 100 to the end.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,15 @@ struct Region {
   int64_t begin = 0, end = 0;  // 0-based half-open, clipped to the contig
 };
 
-/// `chr`, `chr:beg`, `chr:beg-end`, `chr:-end`, commas in numbers, {name:with:colons}:beg-end. An end past
-/// the contig is clipped with a warning; an unknown contig or an empty range is an Error.
+/// Reads `chr`, `chr:beg`, `chr:beg-end` or `chr:-end`. Numbers may have commas, and a name with colons is
+/// written as {name}. An end beyond the contig is clipped with a warning. Throws Error for an unknown contig
+/// and an empty range.
 Region parse_region(const std::string& text, const IndexedFasta& fasta);
 
-/// One region a line: BED (0-based) when named .bed or .bed.gz, else either a region string or tab-separated
-/// CHROM BEG END or CHROM POS (1-based inclusive). '#', `track` and `browser` lines are skipped. Errors name
-/// file:line.
+/// Reads a file with one region per line. A file named .bed, .bed.gz or .bed.bgz is BED (0-based, half-open).
+/// In other files a line is a region string, or CHROM BEG END or CHROM POS, separated by tabs (1-based,
+/// inclusive). Lines that begin with '#', `track` or `browser` are skipped. Throws Error, which names file
+/// and line.
 std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta);
 
 }  // namespace carbon

@@ -1,4 +1,5 @@
-// The sequences that a FASTA command reads: whole files one after the other, or regions of an indexed one.
+// The sequences that a run reads: whole FASTA files, one after the other, or regions of one indexed FASTA
+// file.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +9,26 @@
 
 namespace carbon {
 
-/// What the command line says of them.
 struct SequenceInputs {
-  std::vector<std::string> files;    // FASTA files or "-"
-  std::vector<std::string> regions;  // region strings; with them or region_files exactly one indexed FASTA
-  std::vector<std::string> region_files;
+  std::vector<std::string> files;    // FASTA files or "-"; exactly one indexed FASTA if there are regions
+  std::vector<std::string> regions;  // as parse_region() reads them
+  std::vector<std::string> region_files;  // as read_regions() reads them
 
   bool has_regions() const { return !regions.empty() || !region_files.empty(); }
 };
 
-/// A sequence or region as the output names it.
+/// The place of a sequence or region, for output.
 struct SequencePlace {
   std::string name;
   int64_t begin = 0, end = 0;  // 0-based half-open, absolute
 };
 
-/// Which strands of a sequence are read. The reverse one is the reverse complement, from its own start.
+/// Which strands of a sequence are read. The reverse strand is the reverse complement, read from its first
+/// base.
 enum class StrandChoice { forward, reverse, both };
 
-/// Calls `take` for every sequence or region in order, with its bases as in the file. Throws Error; `command`
-/// is what its messages name.
+/// Calls `take` for every sequence or region in order, with its bases as they are in the file. Throws Error;
+/// `command` is the name of the caller in its messages.
 void read_sequences(const std::string& command, const SequenceInputs& inputs,
                     const std::function<void(SequencePlace, const std::string&)>& take);
 

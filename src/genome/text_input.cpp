@@ -1,4 +1,4 @@
-// Block reading for text files, with the end-of-stream checks that htslib leaves to its callers.
+// Reads text files in blocks, with the checks of the end of a stream that htslib leaves to its callers.
 
 #include "src/genome/text_input.hpp"
 
@@ -40,7 +40,7 @@ TextInput::TextInput(const std::string& path, const std::string& function, BGZF*
       line_number_(lines_read) {}
 
 TextInput::~TextInput() {
-  // Everything that a failed close could report was checked at the end of the stream.
+  // A failed close has nothing to report: errors of reading were noticed before.
   if (owned_ && bgzf_) (void)!bgzf_close(bgzf_);
 }
 
@@ -54,13 +54,13 @@ void TextInput::fill() {
   errno = 0;
   const ssize_t got = bgzf_ ? bgzf_read(bgzf_, buffer_.data(), buffer_.size())
                             : hread(plain_, buffer_.data(), buffer_.size());
-  // A damaged block can follow good bytes of the same call; the error code is then set although bytes came
-  // back.
+  // If a damaged block follows good bytes in the same call, the good bytes are returned and the error code is
+  // set.
   if (got < 0 || (bgzf_ && bgzf_->errcode)) {
     const int code = errno;
     std::string message = where() + ": reading failed after this line: ";
     message += bgzf_ && bgzf_->errcode
-                   ? "the compressed data are cut or damaged; test with gzip -t and copy the file again"
+                   ? "the compressed data are cut or damaged; test the file with 'gzip -t' and copy it again"
                    : (code ? std::strerror(code) : "the data are cut or damaged");
     throw Error(function_, message);
   }

@@ -1,7 +1,7 @@
-// Bytes and lines of a text file, plain, gzip or BGZF, read in blocks and checked to the end.
+// Reads bytes and lines of a text file (plain, gzip or BGZF) in blocks, and checks that the file is complete.
 //
-// The one place that decides whether an input stream was whole: htslib 1.16 takes a cut BGZF file for a short
-// one in several of its line readers, so the genome files read their lines here. It knows no format.
+// Several line readers of htslib 1.16 accept a cut BGZF file as a shorter one. So all files of this room are
+// read through TextInput, which does not know their formats.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,26 @@ class TextInput {
  public:
   /// Opens `path`, or stdin for "-". `function` names the caller in messages.
   TextInput(const std::string& path, const std::string& function);
-  /// Reads on, after `lines_read` lines, from a stream that htslib has open; exactly one of the two is not
-  /// null and stays the caller's.
+  /// Continues, after `lines_read` lines, to read a stream that htslib has opened. Exactly one of `bgzf` and
+  /// `plain` is not null; the caller keeps and closes it.
   TextInput(const std::string& path, const std::string& function, BGZF* bgzf, hFILE* plain,
             int64_t lines_read);
   ~TextInput();
   TextInput(const TextInput&) = delete;
   TextInput& operator=(const TextInput&) = delete;
 
-  /// The next line without its newline and without a '\r' before it; false at the verified end of the stream.
+  /// Reads the next line, without its newline and a '\r' before that. Returns false at the end, after
+  /// checking that the stream is complete.
   bool line(std::string& text);
-  /// What is buffered, or the next block; empty at the verified end. Bytes leave it by consume().
+  /// The bytes in the buffer, or the next block if there are none; empty at the checked end of the stream.
+  /// consume() removes bytes from the buffer.
   std::string_view peek();
   void consume(size_t count) { begin_ += count; }
 
-  /// Number of the line that line() returned last; count_line() is for users of peek().
+  /// The number of lines read. line() counts them; a user of peek() calls count_line().
   int64_t line_number() const { return line_number_; }
   void count_line() { ++line_number_; }
-  /// False when the last line returned ended at the end of the stream instead of a newline.
+  /// False if the last line returned had no newline, because the stream ended.
   bool newline_seen() const { return newline_seen_; }
   /// `path:line`, for messages.
   std::string where() const;

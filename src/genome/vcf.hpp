@@ -1,7 +1,7 @@
-// VCF/BCF in and out through htslib.
+// Reading and writing VCF and BCF through htslib.
 //
-// Records pass through as htslib reads them; carbon only adds INFO tags. Both htslib 1.16 and later: a cut
-// BGZF block that 1.16 reports as end-of-file is found when the reader is closed.
+// Records are passed through as htslib reads them; carbon only adds INFO tags. Works with htslib 1.16 and
+// later: a cut BGZF block that 1.16 reports as the end of the file is noticed when the reader is closed.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace carbon {
 class VcfReader;
 class VcfWriter;
 
-/// The version of the htslib in use, e.g. "1.16".
+/// The version of the loaded htslib, e.g. "1.16".
 std::string htslib_version();
-/// How much htslib says itself. Its errors are reported in carbon's own words, once, so it is silent below
-/// level 4.
+/// Sets which messages htslib prints, for a verbosity of carbon. Below level 4 it prints none, because carbon
+/// reports its errors.
 void set_htslib_verbosity(int level);
 
-/// One record; owns a bcf1_t. Movable.
+/// One record. Movable.
 class VcfRecord {
  public:
   VcfRecord();
@@ -32,10 +32,11 @@ class VcfRecord {
   VcfRecord& operator=(VcfRecord&&) noexcept;
 
   int64_t pos() const;                // 0-based; -1 for POS 0
-  std::string id() const;             // as in the file, `.` when missing
+  std::string id() const;             // as in the file; `.` if missing
   const std::string& contig() const;  // valid after VcfReader::next
   const std::string& ref() const;
   const std::vector<std::string>& alts() const;  // empty for a monomorphic record
+  size_t bytes() const;                          // that it holds in memory, about
 
  private:
   friend class VcfReader;
@@ -45,44 +46,47 @@ class VcfRecord {
 };
 
 enum class InfoType { none, flag, integer, real, text };
-/// What an INFO tag has a value for each of, by the header's Number; `other`: a number of its own.
+/// For what an INFO tag has one value each, by the Number in the header: A, R or G; `other` for all others.
 enum class InfoNumber { other, alt, allele, genotype };
 
-/// Values of one INFO tag of one record; `none` where the record lacks the tag.
+/// The values of one INFO tag in one record. The type is `none` if the record lacks the tag.
 struct InfoValues {
   InfoType type = InfoType::none;
   InfoNumber number = InfoNumber::other;
-  std::vector<double> numbers;     // of integers and reals; NaN: missing
-  std::vector<std::string> texts;  // of text; "." : missing
+  std::vector<double> numbers;     // for integer and real; NaN for a missing value
+  std::vector<std::string> texts;  // for text; "." for a missing value
 };
 
-/// Which records to read, as bcftools' options of these names say. An empty text is an option not given.
+/// Which records to read, by the rules of the bcftools options with these names. Empty texts select all
+/// records.
 struct VcfReaderOptions {
-  std::string regions, regions_file;  // at most one; needs an indexed file, and reads nothing else of it
-  std::string targets, targets_file;  // at most one; ^ before it selects all other records
+  std::string regions, regions_file;  // at most one of the two; only these parts of an indexed file are read
+  std::string targets, targets_file;  // at most one of the two; with a leading ^ all other records
   VcfOverlap regions_overlap = VcfOverlap::record;
   VcfOverlap targets_overlap = VcfOverlap::pos;
 };
 
 class VcfReader {
  public:
-  /// Opens a file or "-" and reads the header. Throws Error for what is not VCF/BCF ("no header").
+  /// Opens a file, or stdin for "-", and reads the header. Throws Error for a file that is not VCF or BCF.
   explicit VcfReader(const std::string& path, const VcfReaderOptions& options = {});
   ~VcfReader();
   VcfReader(const VcfReader&) = delete;
   VcfReader& operator=(const VcfReader&) = delete;
 
-  /// The next record; false at the end of a file that was read whole: a malformed record, a cut file, a CRC
-  /// error, a missing BGZF EOF marker or a last line without newline throw Error naming the file and, where
-  /// known, contig:pos. Not seen: uncompressed BCF cut between two records, and a compressed or piped file of
-  /// a header alone whose last line lacks its newline. With regions: the parts that no region needs.
+  /// Reads the next record. Returns false at the end, after checking that the file is complete. Throws Error,
+  /// which names the file and, if known, contig:pos, for a malformed record, a cut file, a CRC error, a
+  /// missing BGZF end-of-file marker, and a last line without a newline. It cannot notice uncompressed BCF
+  /// that is cut between two records, nor a missing newline at the end of a compressed or piped file that has
+  /// only a header. With regions it does not read, and so does not check, other parts of the file.
   bool next(VcfRecord& record);
-  /// Contig names of the header, in order.
+  /// The contig names of the header, in order.
   std::vector<std::string> contigs() const;
   bool has_info(const std::string& tag) const;
-  /// The header's type of an INFO tag, `none` without a definition.
+  /// The type of an INFO tag by the header; `none` if the header does not define the tag.
   InfoType info_type(const std::string& tag) const;
-  /// The tag's values in a record that this reader read. Throws Error (contig:pos) for damaged ones.
+  /// The values of a tag in a record that was read by this reader. Throws Error (contig:pos) for damaged
+  /// values.
   InfoValues info(const VcfRecord& record, const std::string& tag) const;
 
  private:
@@ -100,50 +104,53 @@ enum class VcfIndexKind { none, csi, tbi };
 
 struct VcfWriterOptions {
   std::string path = "-";
-  char type = 0;              // u, b, v, z, t; 0: from the suffix of path, else v
+  char type = 0;              // u, b, v, z or t; 0 for the type that the suffix of path means, or v
   int level = -1;             // 0..9 with z or b
-  std::vector<InfoTag> tags;  // definitions of an earlier run under these names are replaced
+  std::vector<InfoTag> tags;  // replace definitions of these names in the input
+  /// More tags whose definitions and values are removed, because they are those of an earlier run.
+  std::vector<std::string> drop_infos;
   std::vector<std::string>
-      drop_infos;  // further tags whose definitions and values are removed (an earlier run's)
-  std::vector<std::string> drop_header_lines;  // meta lines that begin so are removed, e.g. `##KEY=<ID=X,`
-  std::vector<std::string> header_lines;       // appended after everything else, without newline
-  /// Contigs (name, length) added when the header lacks them, so that BCF output never fails. For VCF output
-  /// only to a header without any contig line.
+      drop_header_lines;                  // meta lines with these beginnings are removed, e.g. `##KEY=<ID=X,`
+  std::vector<std::string> header_lines;  // added at the end of the header, each without a newline
+  /// Contigs (name, length) to add if the header lacks them, because BCF needs them. VCF output gets them
+  /// only if the header has no contig line at all.
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
-  bool exclusive = false;  // no other process writes `path`: what a killed one left is replaced
+  bool exclusive = false;                   // see PartialFile::create()
 };
 
-/// Reads the argument of -O, `u|b|v|z|t` with a level 0-9 after b or z, into `type` and `level`. Throws
-/// Error.
+/// Reads an output type, one of `u|b|v|z|t` with an optional level 0-9 after b or z, into `type` and `level`.
+/// Throws Error for any other text.
 void parse_output_type(const std::string& text, VcfWriterOptions& options);
-/// The type that `path` and `type` ask for: u, b, v, z, or t for a table, which VcfWriter does not write.
+/// The type that `path` and `type` select: u, b, v, z, or t for a table, which VcfWriter does not write.
 char output_type(const VcfWriterOptions& options);
-/// Appends a Float as VcfWriter prints it.
+/// Appends the text of a Float as VcfWriter prints it.
 void append_vcf_float(float value, std::string& text);
 
-/// Reads the argument of --write-index, `csi` or `tbi`, into `index`, and checks that the output of these
-/// options can have such an index. Throws Error.
+/// Reads an index type, `csi` or `tbi`, into `index`. Throws Error for any other text, and if the output that
+/// the options describe cannot have such an index.
 void parse_write_index(const std::string& text, VcfWriterOptions& options);
 
-/// next() of the reader and the writer's functions may run in two threads at once, on different records.
+/// Writes records of a VcfReader. VcfReader::next() and functions of the writer may run in two threads at the
+/// same time, on different records.
 class VcfWriter {
  public:
-  /// Make it before another thread calls reader.next(): it adds to the header that records are read with.
+  /// Opens the output and writes the header. Must be called before another thread calls reader.next(),
+  /// because it adds to the header that records are read with.
   VcfWriter(const VcfReader& reader, const VcfWriterOptions& options);
   ~VcfWriter();
   VcfWriter(const VcfWriter&) = delete;
   VcfWriter& operator=(const VcfWriter&) = delete;
 
-  /// Sets a Number=A Float tag; NaN in `values` means missing. One value per ALT, `.` where it is missing.
+  /// Sets a Float tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
-  /// Sets a Number=A String tag; "" means missing (`.`).
+  /// Sets a String tag with one value per ALT (Number=A). "" is a missing value, written as `.`.
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
-  /// Writes the record; values of an earlier run under the tags are removed unless set again.
+  /// Writes the record. Values that the input has for the tags are removed unless they were set again.
   void write(VcfRecord& record);
-  /// Hands on what was written so far.
+  /// Passes everything written so far to the file.
   void flush();
-  /// Flushes, closes, checks, renames, writes the index. Without it no output file remains.
+  /// Flushes, closes and renames the output, then writes its index. Without this call no output file is left.
   void close();
 
  private:

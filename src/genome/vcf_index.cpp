@@ -18,7 +18,7 @@ namespace {
 constexpr const char* function_name = "read_vcf";
 constexpr int csi_min_shift = 14;  // what bcftools index uses
 
-/// htslib takes a .csi before a .tbi.
+/// Warns if the index is older than the file. If there are a .csi and a .tbi, htslib uses the .csi.
 void warn_if_older(const std::string& path) {
   struct stat data = {}, index = {};
   if (stat(path.c_str(), &data) != 0) return;
@@ -37,17 +37,18 @@ void warn_if_older(const std::string& path) {
 
 VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions)
     : file_(file), header_(header), is_bcf_(file->format.format == bcf), regions_(std::move(regions)) {
-  const std::string instead = "; use --targets or --targets-file, which need no index";
   if (path == "-") {
-    throw Error(function_name, "standard input has no index, so --regions cannot be used with it" + instead);
+    throw Error(function_name, "standard input has no index, so regions cannot be looked up in it",
+                {"targets"});
   }
   if (!file->is_bgzf || bgzf_compression(file->fp.bgzf) != 2) {
-    throw Error(function_name, path +
-                                   ": --regions needs a BGZF-compressed file with an index; make them with "
-                                   "bcftools view -Oz and bcftools index, or" +
-                                   instead.substr(1));
+    throw Error(function_name,
+                path +
+                    ": regions can be looked up only in a BGZF-compressed file with an index; make them with "
+                    "bcftools view -Oz and bcftools index",
+                {"targets"});
   }
-  // A stream finds this out at its end, which is not read here.
+  // Whoever reads the whole file notices this at its end, but regions may not reach the end.
   if (bgzf_check_EOF(file->fp.bgzf) == 0) {
     throw Error(
         function_name,
@@ -55,10 +56,11 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
   }
   load_index(path);
   if (!text_index_ && !bcf_index_) {
-    throw Error(function_name, path +
-                                   ": no usable index (.csi or .tbi), which --regions needs; make one with "
-                                   "bcftools index -f, or" +
-                                   instead.substr(1));
+    throw Error(function_name,
+                path +
+                    ": there is no usable index (.csi or .tbi), without which regions cannot be looked up; "
+                    "make one with bcftools index -f",
+                {"targets"});
   }
   warn_if_older(path);
   for (const VcfRegions::Contig& contig : regions_.contigs()) {
@@ -112,7 +114,7 @@ int VcfJump::next(kstring_t& line, bcf1_t* record) {
     }
     const int status = is_bcf_ ? bcf_itr_next(file_, iterator_.get(), record)
                                : tbx_itr_next(file_, text_index_.get(), iterator_.get(), &line);
-    // htslib 1.16 takes some damaged blocks for the end of the file.
+    // htslib 1.16 reports some damaged blocks as the end of the file.
     if (file_->fp.bgzf->errcode || status < -1) return -2;
     if (status >= 0) return 0;
     iterator_.reset();
@@ -135,13 +137,13 @@ void VcfIndexOutput::build() {
   if (bcf_index_build3(path_.c_str(), target_.writable().c_str(), tbi ? 0 : csi_min_shift, 0) != 0) {
     throw Error("write_index",
                 "cannot build " + target_.shown() + ", though " + path_ +
-                    " is complete: no space is left, or a record lies far behind its contig's length in the "
-                    "header; then run bcftools index");
+                    " is complete: no space is left, or a record lies far beyond the length of its contig in "
+                    "the header; correct that and run bcftools index");
   }
   target_.commit();
   struct stat info = {};
   if (tbi && stat((path_ + ".csi").c_str(), &info) == 0) {
-    log::warning("write_index", path_ + ".csi of an earlier file is still there, and programs prefer it to " +
+    log::warning("write_index", path_ + ".csi belongs to an earlier file, but programs prefer it to " +
                                     target_.shown() + "; remove it");
   }
 }

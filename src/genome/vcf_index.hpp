@@ -1,5 +1,5 @@
-// Indexes of VCF and BCF files: jumping to regions with one, and building one. Internal to the reader and the
-// writer.
+// Indexes of VCF and BCF files: jumping to regions by an index, and building an index. Internal to the reader
+// and the writer.
 #pragma once
 
 #include <htslib/tbx.h>
@@ -14,16 +14,17 @@
 
 namespace carbon {
 
-/// Reads the records of one region after the other from an open file.
+/// Reads the records of regions, one region after the other, from an open file.
 class VcfJump {
  public:
-  /// `file` and `header` stay the caller's. Throws Error when the file has no usable index, or is cut.
+  /// `file` and `header` still belong to the caller. Throws Error if the file has no usable index or is cut.
   VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions);
 
-  /// The next record that the index offers, as a line of VCF or a record of BCF: 0, -1 at the end, -2 for
-  /// damaged data.
+  /// Reads the next record that the index finds, into `line` for VCF or `record` for BCF. Returns 0, -1 at
+  /// the end, or -2 for damaged data.
   int next(kstring_t& line, bcf1_t* record);
-  /// Whether the record with this extent belongs to the current region and not already to the one before.
+  /// Whether a record with this extent overlaps the current region, and not the region before it, which has
+  /// returned it already.
   bool accepts(const VcfInterval& extent) const;
 
  private:
@@ -46,15 +47,15 @@ class VcfJump {
   std::unique_ptr<hts_itr_t, Delete> iterator_;
   size_t contig_ = 0, interval_ = 0;  // of the region to open next
   VcfInterval current_;
-  int64_t previous_end_ = -1;  // of the region before on the same contig
+  int64_t previous_end_ = -1;  // end of the previous region on the same contig
 };
 
-/// The index file of an output: claimed before the work, so that what cannot be written is known then, and
-/// built from the finished output.
+/// The index file of an output. It is built from the finished output, but its temporary file is created
+/// before the work begins, so that an index that cannot be written is an Error at that time.
 class VcfIndexOutput {
  public:
-  /// Throws Error when no regular file can be written at `path`.csi or .tbi.
-  /// `exclusive`: as that of OutputPath.
+  /// Throws Error if no regular file can be written at `path`.csi or `path`.tbi. For `exclusive` see
+  /// PartialFile::create().
   VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive);
   /// Builds the index under a temporary name and renames it.
   void build();

@@ -1,4 +1,4 @@
-// Values of INFO tags, under the types that the header gives them.
+// The values of INFO tags, with the types that the header gives them.
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ InfoNumber number_of(int htslib_length) {
   }
 }
 
-/// What bcf_get_info_values() allocates.
+/// The memory that bcf_get_info_values() allocates.
 struct Buffer {
   ~Buffer() { std::free(values); }
   void* values = nullptr;
@@ -97,7 +97,7 @@ InfoValues VcfReader::info(const VcfRecord& record, const std::string& tag) cons
   if (count == absent || (kind == BCF_HT_FLAG && count == 0)) return {};
   if (count < 0)
     throw Error("read_vcf", source.where() + ": the values of " + tag +
-                                " are not what the header says of them; correct the record or the header");
+                                " are not of the type in the header; correct the record or the header");
   InfoValues out;
   out.type = type_of(kind);
   out.number = number_of(bcf_hdr_id2length(header, BCF_HL_INFO, id));

@@ -1,4 +1,4 @@
-// What the VCF reader and writer share. Included by their two source files only.
+// What the VCF reader and writer share. Only their source files include it.
 #pragma once
 
 #include <htslib/hts.h>
@@ -16,12 +16,11 @@
 
 namespace carbon {
 
-/// The header that records are parsed and printed with. It keeps the input's own definitions, plus what
-/// htslib adds when it meets an undefined tag: the header that is written out is another one with the same
-/// numbering.
+/// The header with which records are parsed and printed. It has the definitions of the input, and those that
+/// htslib adds for undefined tags. The header of the output is a separate one that numbers the names equally.
 ///
-/// Parsing a text record may extend it while another thread prints one, so both hold `mutex`. A BCF input
-/// never changes it, and reading one takes no lock.
+/// Parsing a text record may extend the header while another thread prints a record, so both hold `mutex`.
+/// Reading BCF does not change the header and takes no lock.
 struct SharedHeader {
   ~SharedHeader() {
     if (header) bcf_hdr_destroy(header);
@@ -61,12 +60,12 @@ struct VcfReader::Impl {
   std::shared_ptr<SharedHeader> shared = std::make_shared<SharedHeader>();
   htsFile* file = nullptr;
   bool is_bcf = false, done = false;
-  std::unique_ptr<TextInput> text;  // lines of a text input that is read whole
-  std::unique_ptr<VcfJump> jump;    // null: read whole
+  std::unique_ptr<TextInput> text;  // the lines of VCF that is read from beginning to end, or null
+  std::unique_ptr<VcfJump> jump;    // reads only regions; null if the whole file is read
   std::optional<VcfRegions> targets;
   bool targets_excluded = false;
   std::string line;
-  kstring_t scratch = {0, 0, nullptr};  // the copy of a line that htslib takes apart
+  kstring_t scratch = {0, 0, nullptr};  // a copy of the line, because htslib changes it while it parses
   int64_t records = 0;
 };
 

@@ -1,5 +1,5 @@
-// Reading VCF and BCF. Text lines come through TextInput, which notices cut and damaged files; htslib parses
-// them.
+// Reading VCF and BCF. Lines of VCF come through TextInput, which notices cut and damaged files; htslib
+// parses them.
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int undefined_name = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
 
-/// Silences the message that htslib prints about a failed open, which the Error repeats.
+/// Opens a file without htslib's message about a failure, which the Error repeats.
 htsFile* open_quietly(const std::string& path) {
   const htsLogLevel level = hts_get_log_level();
   hts_set_log_level(HTS_LOG_OFF);
@@ -31,7 +31,7 @@ htsFile* open_quietly(const std::string& path) {
   return file;
 }
 
-/// contig:pos of a text record that could not be parsed.
+/// The contig:pos of a line that could not be parsed.
 std::string text_position(const std::string& line) {
   const size_t first = line.find('\t');
   if (first == std::string::npos) return line.substr(0, 40);
@@ -40,7 +40,7 @@ std::string text_position(const std::string& line) {
          line.substr(first + 1, std::min<size_t>(second - first - 1, 20));
 }
 
-/// htslib 1.16 reads another text as 0.
+/// htslib 1.16 would read a POS that is not a number as 0.
 bool has_numeric_position(const std::string& line) {
   const size_t begin = line.find('\t') + 1;
   const size_t end = line.find('\t', begin);
@@ -73,11 +73,12 @@ std::string error_names(int code) {
   return names.empty() ? "malformed" : names;
 }
 
-/// The regions of `--NAME LIST` or `--NAME-file FILE`; nothing without either.
+/// The regions of a list or of a file; nothing if both are empty. `name` is what messages call them.
 std::optional<VcfRegions> read_regions(const std::string& list, const std::string& file,
                                        const std::string& name) {
   if (!list.empty() && !file.empty()) {
-    throw Error("read_vcf", "--" + name + " and --" + name + "-file cannot be combined");
+    throw Error("read_vcf",
+                "a list of " + name + " and a file of " + name + " were both given; give one of the two");
   }
   if (!list.empty()) return VcfRegions::from_list(list);
   if (!file.empty()) return VcfRegions::from_file(file);
@@ -91,7 +92,7 @@ std::optional<VcfRegions> read_targets(const VcfReaderOptions& options, bool& ex
   };
   std::string list = without_caret(options.targets), file = without_caret(options.targets_file);
   if (excluded && list.empty() && file.empty()) {
-    throw Error("read_vcf", "nothing follows the ^ of the targets; give what is to be left out");
+    throw Error("read_vcf", "nothing follows the ^ of the targets; give the records to leave out");
   }
   std::optional<VcfRegions> targets = read_regions(list, file, "targets");
   if (targets) targets->merge();
@@ -119,6 +120,11 @@ const std::string& VcfRecord::contig() const {
 }
 const std::string& VcfRecord::ref() const {
   return impl_->ref;
+}
+size_t VcfRecord::bytes() const {
+  size_t alleles = impl_->contig.capacity() + impl_->ref.capacity();
+  for (const std::string& alt : impl_->alts) alleles += sizeof(alt) + alt.capacity();
+  return sizeof(Impl) + sizeof(bcf1_t) + impl_->record->shared.m + impl_->record->indiv.m + alleles;
 }
 const std::vector<std::string>& VcfRecord::alts() const {
   return impl_->alts;
@@ -176,7 +182,7 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
   const std::string where = "line " + std::to_string(text->line_number()) + " (" + text_position(line) + ")";
   if (!text->newline_seen()) {
     fail(where +
-         ": the last line has no newline, so the file is probably cut; copy it again or end the line");
+         ": the last line has no newline, so the file is probably cut; copy it again or add the newline");
   }
   parse_line(where, record);
   return true;
@@ -187,7 +193,7 @@ void VcfReader::Impl::parse_line(const std::string& where, bcf1_t* record) {
   if (columns < 8) {
     fail(where + ": fewer than 8 columns; the line is cut or its fields are not separated by tabs");
   }
-  // htslib reads no further than INFO without samples: two lines whose newline got lost would be one record.
+  // Without samples htslib stops after INFO, so two lines whose newline was lost would pass as one record.
   if (columns > 9 && bcf_hdr_nsamples(shared->header) == 0) {
     fail(where + ": " + std::to_string(columns) +
          " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
@@ -207,7 +213,7 @@ bool VcfReader::Impl::read_jump(bcf1_t* record) {
   std::string where = "record " + std::to_string(records) + " in the regions";
   if (status < -1) {
     fail("the data are damaged at " + where +
-         ", or the index is not this file's; copy the file again and run bcftools index -f");
+         ", or the index belongs to another file; copy the file again and run bcftools index -f");
   }
   if (is_bcf) {
     check_record(record, 0, where);
@@ -242,21 +248,22 @@ void VcfReader::Impl::check_record(const bcf1_t* record, int status, const std::
   const int code = record->errcode & ~undefined_name;
   if (status >= 0 && code == 0) return;
   fail(where + ": the record cannot be read (" + error_names(code) +
-       "; htslib's message, if any, is above); correct it or copy the file again");
+       "; see the message of htslib above, if any); correct it or copy the file again");
 }
 
 void VcfReader::Impl::finish() {
   done = true;
   jump.reset();
   if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path)) {
-    fail("the last header line has no newline, so the file is probably cut; copy it again or end the line");
+    fail(
+        "the last header line has no newline, so the file is probably cut; copy it again or add the newline");
   }
   text.reset();
   htsFile* closing = file;
   file = nullptr;
-  // htslib 1.16 reports some damaged blocks here and nowhere else.
+  // htslib 1.16 reports some damaged blocks only here.
   if (hts_close(closing) != 0) {
-    fail("the file is cut or damaged (found on closing it, after " + std::to_string(records) +
+    fail("the file is cut or damaged (noticed when it was closed, after " + std::to_string(records) +
          " records); copy it again");
   }
 }

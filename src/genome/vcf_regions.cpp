@@ -1,4 +1,5 @@
-// Region lists for VCF input. Lines come through TextInput, so that a cut file is no shorter list.
+// Region lists for VCF input. Lines come through TextInput, so that a cut file is not taken for a shorter
+// list.
 
 #include "src/genome/vcf_regions.hpp"
 
@@ -18,10 +19,11 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "read_regions";
-// Beyond the largest position of a CSI index with htslib's defaults.
+// Larger than any position in a CSI index with htslib's defaults.
 constexpr int64_t last_position = (int64_t{1} << 44) - 3;
 
-/// A coordinate as htslib reads it, also 1.5e6 or 10k, at the beginning of `text`, which it leaves.
+/// Reads a coordinate at the beginning of `text` as htslib does, also 1.5e6 or 10k, and removes it from
+/// `text`.
 std::optional<int64_t> take_position(std::string_view& text) {
   size_t at = 0;
   int64_t value = 0;
@@ -82,13 +84,14 @@ bool ends_with_nocase(const std::string& text, std::string_view suffix) {
          strncasecmp(text.c_str() + text.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
-/// The columns of a region file, from 0. end == begin: one position a line.
+/// The columns of a region file, counted from 0. If end == begin, a line has one position.
 struct Columns {
   size_t contig = 0, begin = 1, end = 2;
-  bool from_zero = false, fixed = false;
+  bool from_zero = false;  // positions are 0-based, as in BED
+  bool fixed = false;      // the columns are known before the first line is read
 };
 
-/// Columns that a tabix index of the file defines; nothing without one.
+/// The columns that a tabix index of the file defines; nothing if there is no index.
 std::optional<Columns> indexed_columns(const std::string& path) {
   struct Delete {
     void operator()(tbx_t* index) const { tbx_destroy(index); }
@@ -104,7 +107,7 @@ std::optional<Columns> indexed_columns(const std::string& path) {
   return columns;
 }
 
-/// "", ":POS", ":BEG-", ":BEG-END" or ":-END" up to a comma or the end, which it leaves in `rest`.
+/// Reads "", ":POS", ":BEG-", ":BEG-END" or ":-END" up to a comma or the end, and removes it from `rest`.
 std::optional<VcfInterval> take_range(std::string_view& rest) {
   VcfInterval interval{0, last_position};
   if (rest.empty() || rest.front() == ',') return interval;
@@ -195,7 +198,7 @@ VcfRegions VcfRegions::from_list(const std::string& text) {
     if (rest.front() == '{') {
       const size_t brace = rest.find('}');
       if (brace == std::string_view::npos) {
-        throw Error(function_name, "region '" + std::string(rest) + "': no '}' after the name");
+        throw Error(function_name, "region '" + std::string(rest) + "': there is no '}' after the name");
       }
       contig = rest.substr(1, brace - 1);
       rest.remove_prefix(brace + 1);
@@ -252,13 +255,14 @@ VcfRegions VcfRegions::from_file(const std::string& path) {
     }
     const VcfInterval interval{columns.from_zero ? *begin : *begin - 1, *end - 1};
     if (interval.begin > interval.end + (columns.from_zero ? 1 : 0)) {
-      throw Error(function_name, input.where() + ": BEG lies behind END; exchange them");
+      throw Error(function_name, input.where() + ": BEG is greater than END; exchange them");
     }
     // An interval of no bases, which BED allows, selects nothing.
     if (interval.begin <= interval.end) regions.add(std::string(fields[columns.contig]), interval);
   }
   if (regions.contigs_.empty()) {
-    throw Error(function_name, path + ": no regions in this file; leave the option out to read all records");
+    throw Error(function_name,
+                path + ": there are no regions in this file; without a file of regions all records are read");
   }
   if (!indexed) regions.merge();
   return regions;

@@ -1,7 +1,7 @@
-// The region lists that select VCF records, -r/-R and -t/-T, under bcftools' rules.
+// The lists of regions that select VCF records, by the rules of bcftools.
 //
-// Parsing and overlap only: jumping by an index and reading records belong to the VCF reader. FASTA commands
-// have other rules (regions.hpp).
+// Only parsing and overlap: jumping by an index and reading records belong to the VCF reader. Regions of
+// FASTA files have other rules (regions.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,20 @@
 
 namespace carbon {
 
-/// What of a record must overlap a region: POS, the bases of REF (or up to END), or the bases that differ.
+/// Which part of a record must overlap a region: POS, the bases of REF (or up to END), or the bases that
+/// differ between REF and ALT.
 enum class VcfOverlap { pos, record, variant };
 
-/// `pos`, `record`, `variant`, or 0, 1, 2. `option` names the option in the Error.
+/// Reads `pos`, `record` or `variant`, or 0, 1 or 2. Throws Error for any other text, in which `option` says
+/// what the text was for.
 VcfOverlap parse_vcf_overlap(const std::string& text, const std::string& option);
 
-/// 0-based, both ends included; begin > end holds between two bases, as an insertion does.
+/// 0-based, both ends included. With begin = end + 1 it is the place between two bases, as of an insertion.
 struct VcfInterval {
   int64_t begin = 0, end = 0;
 };
 
-/// The part of a record that is compared. `length` is the number of reference bases it spans.
+/// The part of a record that must overlap. `length` is the number of reference bases that the record spans.
 VcfInterval vcf_extent(VcfOverlap overlap, int64_t pos, int64_t length, const std::string& ref,
                        const std::vector<std::string>& alts);
 
@@ -33,18 +35,19 @@ class VcfRegions {
     std::vector<VcfInterval> intervals;
   };
 
-  /// A comma list of `chr`, `chr:pos`, `chr:beg-end`, `chr:beg-`, `chr:-end`; {name:with:colons}:beg-end.
+  /// From a comma-separated list of `chr`, `chr:pos`, `chr:beg-end`, `chr:beg-` and `chr:-end`. A name with
+  /// colons is written as {name}. Overlapping intervals are merged. Throws Error.
   static VcfRegions from_list(const std::string& text);
-  /// One region a line: CHROM POS or CHROM BEG END, 1-based; BED, 0-based, when named .bed or .bed.gz; VCF
-  /// counts by POS. A file with a tabix index is read with the columns of that index and keeps its lines
-  /// apart; of any other the overlapping intervals are merged.
+  /// From a file with one region per line: CHROM POS or CHROM BEG END, 1-based. A file named .bed or .bed.gz
+  /// is BED, 0-based. Of a VCF file POS is used. If the file has a tabix index, that defines the columns, and
+  /// the lines are kept as they are; otherwise overlapping intervals are merged. Throws Error.
   static VcfRegions from_file(const std::string& path);
 
-  /// Contigs in their first order of appearance, each with its intervals in the order to visit them.
+  /// The contigs in the order of their first appearance, each with its intervals in the order to visit them.
   const std::vector<Contig>& contigs() const { return contigs_; }
   /// Sorts and merges the intervals of each contig.
   void merge();
-  /// Whether an interval overlaps `extent`; for merged regions only. As in bcftools a record at POS 0
+  /// Whether an interval overlaps `extent`. Only for merged regions. As in bcftools, a record at POS 0
   /// overlaps every region of its contig.
   bool overlap(const std::string& contig, const VcfInterval& extent) const;
 

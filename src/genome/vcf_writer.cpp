@@ -22,7 +22,8 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-// Blocks of compressed output end here, whatever the size of the records (contract section 5).
+// Blocks of compressed output end here, whatever the size of the records (docs/conventions.md, "Output
+// files").
 constexpr int64_t records_per_flush = 1024;
 
 bool ends_with_nocase(const std::string& text, const char* suffix) {
@@ -41,26 +42,29 @@ void check_type(char type, int level) {
   }
 }
 
-/// Refuses an index for an output that cannot have it.
+/// Throws Error if an index is wanted for an output that cannot have it.
 void check_index(const VcfWriterOptions& options) {
   if (options.index == VcfIndexKind::none) return;
   const char type = output_type(options);
   if (options.path == "-") {
-    throw Error(function_name, "--write-index: standard output cannot be indexed; name a file with -o");
+    throw Error(function_name, "standard output cannot be indexed", {"output_file"});
   }
   if (type == 't') {
     throw Error(function_name,
-                "--write-index: " + options.path + " is a table; index it with tabix -s1 -b2 -e2");
+                options.path + " is a table, which gets no index here; index it with tabix -s1 -b2 -e2");
   }
   if (type != 'z' && type != 'b') {
-    throw Error(function_name, "--write-index: " + options.path +
-                                   " is not compressed, so it cannot be indexed; use -O z or -O b, or a name "
-                                   "that ends in .vcf.gz or .bcf");
+    throw Error(
+        function_name,
+        options.path +
+            " is not compressed, so it cannot be indexed; give it a name that ends in .vcf.gz or .bcf",
+        {"compressed_output"});
   }
   if (type == 'b' && options.index == VcfIndexKind::tbi) {
-    throw Error(function_name,
-                "--write-index=tbi: " + options.path +
-                    " is BCF, which has no .tbi index; use --write-index=csi, or write .vcf.gz");
+    throw Error(
+        function_name,
+        options.path + " is BCF, which can have a .csi index but no .tbi index; write .vcf.gz for that",
+        {"csi_index"});
   }
 }
 
@@ -94,14 +98,14 @@ void append_line(bcf_hdr_t* header, const std::string& line) {
     throw Error(function_name, "cannot add the header line " + line);
 }
 
-/// Makes the header that records are read with know everything that will be written, under the input's
-/// numbering.
+/// Adds everything that will be written to the header with which records are read. The numbers that the input
+/// gives to names do not change.
 void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, bool binary) {
   const bool add_contigs = binary || header->n[BCF_DT_CTG] == 0;
   for (const auto& [name, length] : options.contigs) {
     if (!add_contigs) break;
     if (bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
-    // Such a name cannot stand in a header line; the VCF cannot have it either.
+    // Such a name cannot be written in a header line, so no record of the VCF can have it.
     if (name.find_first_of(",<>\"= ") != std::string::npos) continue;
     append_line(header,
                 "##contig=<ID=" + name + (length >= 0 ? ",length=" + std::to_string(length) : "") + ">");
@@ -114,8 +118,9 @@ void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, boo
   if (bcf_hdr_sync(header) < 0) throw Error(function_name, "the header cannot be extended; out of memory?");
 }
 
-/// The header to write: the input's without an earlier run's lines, with the new definitions. The IDX values
-/// that bcf_hdr_format prints and bcf_hdr_parse reads keep the numbering of `input`.
+/// The header to write: that of the input without the lines of an earlier run, and with the new definitions.
+/// It numbers names as `input` does, because bcf_hdr_format prints the numbers as IDX and bcf_hdr_parse reads
+/// them.
 HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options) {
   HeaderPtr stripped(bcf_hdr_dup(input));
   if (!stripped) throw Error(function_name, "the header cannot be copied");
@@ -148,12 +153,13 @@ HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& opt
   }
   HeaderPtr output(bcf_hdr_init("r"));
   if (!output || bcf_hdr_parse(output.get(), edited.data()) < 0) {
-    throw Error(function_name, "the output header cannot be built from the input's; see the message above");
+    throw Error(function_name,
+                "the output header cannot be built from that of the input; see the message above");
   }
   return output;
 }
 
-/// Removes every value under an INFO id; bcf_update_info would find only the first of repeated keys.
+/// Removes all values of an INFO id. bcf_update_info would remove only the first of repeated keys.
 void remove_info(bcf1_t* record, int id) {
   for (int i = 0; i < static_cast<int>(record->n_info); ++i) {
     bcf_info_t& info = record->d.info[i];
@@ -179,7 +185,7 @@ void parse_output_type(const std::string& text, VcfWriterOptions& options) {
   options.level = level;
 }
 
-/// The suffix decides, whatever -O says; only -Ou keeps a .bcf uncompressed.
+/// The suffix of the path decides before the type, except that type u keeps a .bcf uncompressed.
 char output_type(const VcfWriterOptions& options) {
   const std::string& path = options.path;
   if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
@@ -200,7 +206,7 @@ void append_vcf_float(float value, std::string& text) {
 
 void parse_write_index(const std::string& text, VcfWriterOptions& options) {
   if (text != "csi" && text != "tbi") {
-    throw Error("parse_write_index", "--write-index=" + text + ": expected csi or tbi");
+    throw Error("parse_write_index", "index type '" + text + "': expected csi or tbi");
   }
   options.index = text == "tbi" ? VcfIndexKind::tbi : VcfIndexKind::csi;
   check_index(options);
@@ -227,10 +233,10 @@ struct VcfWriter::Impl {
   std::optional<VcfIndexOutput> index;
   int fd = -1;
   htsFile* file = nullptr;
-  std::vector<int> own_ids;  // INFO ids whose values of an earlier run go
-  int written_contigs = 0;   // how many the header that was written defines
+  std::vector<int> own_ids;  // INFO ids whose values in the input are removed
+  int written_contigs = 0;   // contigs that the header of the output defines
   int64_t records = 0;
-  // For check_order: the last record, and the contigs so far.
+  // For check_order(): the last record and the contigs so far.
   int last_contig = -1;
   int64_t last_pos = -1;
   std::vector<bool> seen_contigs;
@@ -245,7 +251,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
   check_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
-      throw Error(function_name, "--write-index: " + target.shown() + " is not a regular file");
+      throw Error(function_name, target.shown() + " is not a regular file, so it cannot be indexed");
     index.emplace(options.path, options.index, options.exclusive);
   }
   const std::lock_guard lock(shared->mutex);
@@ -288,7 +294,7 @@ VcfWriter::Impl::~Impl() {
   if (file) abandon();
 }
 
-/// An ordinary close would flush what is buffered and add the end-of-file marker to an output that is not
+/// A normal close would flush the buffer and add the end-of-file marker, so that an incomplete output looks
 /// complete.
 void VcfWriter::Impl::abandon() {
   abandon_stream(fd, stream());
@@ -327,21 +333,24 @@ void VcfWriter::Impl::set(VcfRecord::Impl& record, const std::string& tag, const
   record.set_ids.push_back(id);
 }
 
-/// Finds what an index cannot hold when it comes, not after the work of a whole run.
+/// Throws Error for a record that an index cannot hold, so that this is noticed before the end of a long run.
 void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
   const auto contig = static_cast<size_t>(record.record->rid);
   const int64_t pos = record.record->pos;
   if (contig >= seen_contigs.size()) seen_contigs.resize(contig + 1);
   const bool same = record.record->rid == last_contig;
   if (same ? pos < last_pos : seen_contigs[contig]) {
-    throw Error(function_name, record.where() +
-                                   ": the records are not sorted, so the output cannot be indexed; sort the "
-                                   "input with bcftools sort, or leave out --write-index");
+    throw Error(function_name,
+                record.where() +
+                    ": the records are not sorted, so the output cannot be indexed; sort the input with "
+                    "bcftools sort",
+                {"no_index"});
   }
   constexpr int64_t tbi_end = int64_t{1} << 29;
   if (options.index == VcfIndexKind::tbi && pos + record.record->rlen > tbi_end) {
     throw Error(function_name,
-                record.where() + ": beyond what a .tbi index can hold (512 Mbp); use --write-index=csi");
+                record.where() + ": beyond what a .tbi index can hold (512 Mbp); a .csi index can",
+                {"csi_index"});
   }
   seen_contigs[contig] = true;
   last_contig = record.record->rid;
@@ -361,14 +370,18 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   }
   const bool to_bcf = type == 'u' || type == 'b';
   if (to_bcf && record.record->rid >= written_contigs) {
-    throw Error(function_name, record.where() +
-                                   ": the contig is neither in the header nor in the FASTA, so the record "
-                                   "cannot be written as BCF; add a ##contig line or write VCF (-O z)");
+    throw Error(function_name,
+                record.where() +
+                    ": the contig is neither in the header nor in the FASTA, so the record cannot be written "
+                    "as BCF; add a ##contig line to the header",
+                {"vcf_output"});
   }
   if (to_bcf && (record.record->errcode & BCF_ERR_TAG_UNDEF)) {
-    throw Error(function_name, record.where() +
-                                   ": a FILTER, INFO or FORMAT name is not defined in the header, so the "
-                                   "record cannot be written as BCF; define it or write VCF (-O z)");
+    throw Error(function_name,
+                record.where() +
+                    ": a FILTER, INFO or FORMAT name is not defined in the header, so the record cannot be "
+                    "written as BCF; define it in the header",
+                {"vcf_output"});
   }
   errno = 0;
   if (bcf_write(file, shared->header, record.record) < 0) {
@@ -389,8 +402,8 @@ void VcfWriter::Impl::flush() {
 
 void VcfWriter::Impl::close() {
   if (!file) return;
-  // Before the close, because htslib does not free a handle whose close fails; the destructor closes it after
-  // this.
+  // Writing can fail here, and then the destructor closes the handle. htslib does not free a handle whose
+  // close fails.
   flush();
   htsFile* closing = file;
   file = nullptr;
@@ -410,7 +423,7 @@ void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std:
     throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
   }
   if (values.empty()) return;
-  // A lone `.` for several ALTs would be legal, but `bcftools norm -m-` refuses it.
+  // One `.` for several ALTs would be valid VCF, but `bcftools norm -m-` refuses it.
   std::vector<float> encoded = values;
   for (float& value : encoded) {
     if (std::isinf(value)) throw Error(function_name, target.where() + ": " + tag + " is infinite");

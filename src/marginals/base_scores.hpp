@@ -1,7 +1,7 @@
-// From rows of FNS marginals to per-base log-probabilities.
+// Log-probabilities of single bases from rows of FNS marginals.
 //
-// A row is 24 natural logs [6, 4], letters in the order A, T, C, G: what the model says of the six bases of
-// the next 6-mer. Row i of a window speaks of its bases [6i, 6i + 6).
+// A row is 24 natural logs [6, 4] with the letters in the order A, T, C, G: the distribution of each of the
+// six bases of the next 6-mer. Row i of a window is for its bases [6i, 6i + 6).
 #pragma once
 
 #include <span>
@@ -13,26 +13,27 @@
 
 namespace carbon {
 
-/// The four logs of base `j` of a row.
-inline const double* base_row(const double* rows, size_t row, size_t j) {
-  return rows + row * ops::kMarginals + j * ops::kLetters;
+/// The natural logs of the probabilities of A, T, C and G at one base: `base` counts from the first base of
+/// the 6-mer that rows[0] speaks of. This is the one place where a base gets its probability.
+inline const double* base_logs(std::span<const double> rows, size_t base) {
+  return rows.data() + base / kKmerLength * ops::kMarginals + base % kKmerLength * ops::kLetters;
 }
 
-/// Appends to `out` the log-probability of every A, C, G or T of sequence[6 * first_kmer, end) in order;
-/// other letters have none. rows[0] speaks of 6-mer `first_kmer`; as many rows as 6-mers from there to `end`,
-/// the last may be partial.
+/// Appends to `out` the log-probability of every A, C, G or T of sequence[6 * first_kmer, end), in order.
+/// Other letters are skipped. rows[0] is for 6-mer `first_kmer`, and there is one row for each 6-mer from
+/// there to `end`; the last 6-mer may be partial.
 void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t end,
                           std::span<const double> rows, std::vector<double>& out);
 
-/// Sum over the first n values of alt[i] - ref[i], n = the smaller count: the log-likelihood ratio in nats.
-/// Terms that are equal on both sides add an exact zero, so leaving out a common beginning does not change a
-/// bit.
+/// The log-likelihood ratio in nats: the sum of alt[i] - ref[i] over the first n values, where n is the
+/// smaller of the two counts. Equal terms add an exact zero, so the result does not change by a bit if a
+/// common beginning is left out.
 double log_likelihood_ratio(std::span<const double> alt, std::span<const double> ref);
 
 /// -sum p ln p in nats of the four probabilities with these logs.
 double entropy(const double* logs);
 
-/// Subtracts ln sum exp, so that the four are logs of probabilities again.
+/// Subtracts ln sum exp of the four values, which makes them logs of probabilities that add up to 1.
 void normalise_logs(double* logs);
 
 }  // namespace carbon

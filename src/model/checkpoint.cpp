@@ -31,10 +31,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxIndexBytes = size_t{64} << 20;
 
-std::optional<DType> dtype_of(std::string_view name) {
-  if (name == "BF16") return DType::bf16;
-  if (name == "F16") return DType::f16;
-  if (name == "F32") return DType::f32;
+/// `name` as safetensors writes it; nothing for a type that the program cannot compute with.
+std::optional<WeightType> weight_type_of(std::string_view name) {
+  if (name == "BF16") return WeightType::bf16;
+  if (name == "F16") return WeightType::f16;
+  if (name == "F32") return WeightType::f32;
   return std::nullopt;
 }
 
@@ -57,7 +58,7 @@ std::map<std::string, std::string> read_weight_map(const std::string& path) {
   std::map<std::string, std::string> map;
   for (const auto& [name, value] : index["weight_map"].items()) {
     const std::string file = value.is_string() ? value.get<std::string>() : "";
-    // A shard is a file beside the index; anything else could make us read elsewhere.
+    // A shard is a file in the same directory. A path could lead out of it.
     if (file.empty() || file == "." || file == ".." ||
         file.find_first_of(std::string("/\0", 2)) != file.npos) {
       fail(path + ": tensor '" + printable(name) + "' names shard '" + printable(file) +
@@ -73,25 +74,6 @@ bool ignorable_buffer(std::string_view name) {
 }
 
 }  // namespace
-
-std::vector<TensorShape> architecture(const ModelConfig& c) {
-  const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
-  std::vector<TensorShape> list = {{"model.embed_tokens.weight", {c.vocab, h}}, {"model.norm.weight", {h}}};
-  for (size_t i = 0; i < c.layers; ++i) {
-    const std::string p = "model.layers." + std::to_string(i) + ".";
-    list.push_back({p + "input_layernorm.weight", {h}});
-    list.push_back({p + "self_attn.q_proj.weight", {q, h}});
-    list.push_back({p + "self_attn.k_proj.weight", {kv, h}});
-    list.push_back({p + "self_attn.v_proj.weight", {kv, h}});
-    list.push_back({p + "self_attn.o_proj.weight", {h, q}});
-    list.push_back({p + "post_attention_layernorm.weight", {h}});
-    list.push_back({p + "mlp.gate_proj.weight", {ff, h}});
-    list.push_back({p + "mlp.up_proj.weight", {ff, h}});
-    list.push_back({p + "mlp.down_proj.weight", {h, ff}});
-  }
-  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, h}});
-  return list;
-}
 
 Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling)
     : dir_(dir), config_(load_config(dir)) {
@@ -124,7 +106,8 @@ void Checkpoint::open_files() {
     return;
   }
   if (!path_exists(index)) {
-    fail(dir_ + ": neither model.safetensors nor model.safetensors.index.json; incomplete download?");
+    fail(dir_ +
+         ": there is neither model.safetensors nor model.safetensors.index.json; incomplete download?");
   }
   std::map<std::string, size_t> opened;
   for (const auto& [name, shard] : read_weight_map(index)) {
@@ -132,13 +115,13 @@ void Checkpoint::open_files() {
     if (is_new) {
       const std::string path = dir_ + "/" + shard;
       if (!path_exists(path)) {
-        fail(path + ": this shard is named by " + index + " but missing; incomplete download?");
+        fail(path + ": this shard is listed in " + index + " but is missing; incomplete download?");
       }
       files_.push_back(std::make_unique<SafetensorsFile>(path));
     }
     if (!files_[at->second]->tensors().contains(name)) {
-      fail(files_[at->second]->path() + ": does not hold tensor '" + printable(name) + "' that " + index +
-           " says is there");
+      fail(files_[at->second]->path() + ": does not hold tensor '" + printable(name) + "', though " + index +
+           " says so");
     }
     file_of_[name] = at->second;
   }
@@ -158,11 +141,12 @@ void Checkpoint::check_tensors() const {
     }
     const std::string where = files_[file_of_.find(e.name)->second]->path() + ": tensor " + e.name;
     if (info->shape != e.shape) {
-      fail(where + " has shape " + shape_text(info->shape) + " but config.json means " + shape_text(e.shape));
+      fail(where + " has shape " + shape_text(info->shape) + ", but config.json requires " +
+           shape_text(e.shape));
     }
-    const std::optional<DType> dtype = dtype_of(info->dtype);
+    const std::optional<WeightType> dtype = weight_type_of(info->dtype);
     if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
-    if (info->begin % dtype_size(*dtype) != 0) {
+    if (info->begin % weight_format(*dtype).alignment != 0) {
       fail(where +
            " is not aligned to its element size; save the checkpoint again with a current safetensors");
     }
@@ -214,7 +198,7 @@ TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) c
   if (!as_vector && info->shape != std::vector<uint64_t>{rows, cols}) {
     fail(where + " has shape " + shape_text(info->shape) + ", not " + shape_text({rows, cols}));
   }
-  const std::optional<DType> dtype = dtype_of(info->dtype);
+  const std::optional<WeightType> dtype = weight_type_of(info->dtype);
   if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
   return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols, true};
 }
@@ -284,13 +268,13 @@ std::string Checkpoint::sha256(int threads) const {
   }
   key += fingerprint;
 
-  // A file written a moment ago could change again within one tick of its clock without any trace: do not
-  // remember it. (Without any file there is nothing to go by.)
+  // A file that was written a moment ago could change again without a new modification time, so its digest is
+  // not remembered. Nor is that of tensors without files.
   const bool settled = newest > 0 && newest + 2 < std::time(nullptr);
   std::error_code ignored;
   fs::path subject = fs::canonical(dir_, ignored);
   if (ignored) subject = dir_;
-  // Runs with and without --rope-scaling must not push each other's digest out.
+  // Runs with another rope scaling have a separate entry, so that they do not replace that of plain runs.
   return remembered_digest(subject.string() + (rope_override_.empty() ? "" : "\n" + rope_override_), key,
                            settled, [&] { return sha256_hex(digest_lines(threads) + fingerprint); });
 }

@@ -1,5 +1,7 @@
-// A Hugging Face checkpoint directory: config, and tensors by name from one or several mapped safetensors
-// files.
+// A Hugging Face checkpoint directory: its configuration, and its tensors by name from one or several
+// memory-mapped safetensors files.
+//
+// Only views of the files: no tensor is copied or converted. What each tensor does is in llama_tensors.hpp.
 #pragma once
 
 #include <map>
@@ -11,53 +13,51 @@
 
 #include "kernels/tensor.hpp"
 #include "src/model/config.hpp"
+#include "src/model/llama_tensors.hpp"
 #include "src/model/safetensors.hpp"
 
 namespace carbon {
 
-struct TensorShape {
-  std::string name;
-  std::vector<uint64_t> shape;
-};
-
-/// Every tensor that the architecture of `config` reads.
-std::vector<TensorShape> architecture(const ModelConfig& config);
-
 class Checkpoint {
  public:
-  /// Opens DIR: config.json, dna_config.json (optional), model.safetensors or model.safetensors.index.json +
-  /// shards. Checks that every tensor of the architecture is present with its shape and a supported dtype
-  /// (BF16, F16, F32); lm_head.weight only when the head is untied (a tied checkpoint that carries one is
-  /// accepted). Unknown tensors under `model.` or `lm_head.` (biases, q_norm, more layers than the config
-  /// says) would change the result and are refused; rotary inv_freq buffers are ignored, anything else is
-  /// ignored with a warning.
-  /// `rope_scaling` is applied to the configuration (apply_rope_scaling).
+  /// Opens the directory `dir`: config.json, dna_config.json if present, and model.safetensors or
+  /// model.safetensors.index.json with its shards. `rope_scaling` is applied to the configuration
+  /// (apply_rope_scaling).
+  ///
+  /// Throws Error unless every tensor of the architecture is present with its shape and a supported type
+  /// (BF16, F16 or F32). lm_head.weight is needed only if the head is untied, and is accepted otherwise.
+  /// Other tensors under `model.` or `lm_head.` (biases, q_norm, more layers than config.json says) would
+  /// change the result, so they are refused, except rotary inv_freq buffers. All other tensors are ignored
+  /// with a warning.
   explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt);
-  /// The same of tensors that no file holds; `name` is what dir() and id() say.
+  /// The same for tensors that are not in files. dir() and id() return `name`.
   Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
              const std::optional<RopeScaling>& rope_scaling);
 
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
-  /// The rope scaling (rope_scaling_text) where the caller's is another than that of config.json, else "".
+  /// The rope scaling that the caller asked for, as rope_scaling_text() writes it, if it differs from that of
+  /// config.json; otherwise "".
   const std::string& rope_override() const { return rope_override_; }
-  /// Last component of the directory, or ORG/NAME for a Hugging Face cache snapshot: for messages and
-  /// provenance.
+  /// The name of the model in messages and in headers of outputs: the last component of the directory, or
+  /// ORG/NAME for a snapshot in the Hugging Face cache.
   std::string id() const;
 
-  /// A matrix [rows, cols] (a vector: rows = 1). Throws Error when absent or of another shape.
+  /// A matrix [rows, cols], or a vector of cols with rows = 1. Throws Error if there is no such tensor or it
+  /// has another shape.
   TensorView tensor(std::string_view name, size_t rows, size_t cols) const;
   bool has(std::string_view name) const;
-  /// The output head [vocab, hidden]: lm_head.weight, or the embedding when tied.
+  /// The output head [vocab, hidden]: lm_head.weight, or the embedding if the head is tied.
   TensorView head() const;
   TensorView embedding() const;
-  /// True if every matrix is BF16: what `--dtype auto` asks.
+  /// True if every matrix is stored as BF16. Then computing in bf16 loses nothing of the weights.
   bool all_bf16() const;
 
-  /// SHA-256 (hex) over the sorted lines `name dtype [shape] sha256(bytes)` of the tensors the architecture
-  /// reads, then config_fingerprint(): the same for one file and for shards. Remembered in
-  /// $XDG_CACHE_HOME/carbon by path, inode, size and mtime of the files (a cache that cannot be read or
-  /// written is not an error). Safe beside a running decoder; `threads` tensors are hashed at a time.
+  /// SHA-256 (hex) of the sorted lines `name dtype [shape] sha256(bytes)` of the tensors that the
+  /// architecture reads, followed by config_fingerprint(). It is the same for one file and for shards. The
+  /// result is remembered in $XDG_CACHE_HOME/carbon for the path, inode, size and modification time of the
+  /// files; a cache that cannot be read or written is not an error. `threads` tensors are hashed at a time.
+  /// May be called while a decoder uses the tensors.
   std::string sha256(int threads = 1) const;
 
  private:

@@ -22,11 +22,11 @@ using json = nlohmann::json;
 
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
-// Far above any Llama, and small enough that no product of two sizes overflows.
+// Limits far above those of any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
                    kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22;
 
-/// A JSON object of a file, read key by key with messages that name the file, the key and the value.
+/// Reads the keys of a JSON object. Its messages name the file, the key and the value.
 class Keys {
  public:
   Keys(std::string where, const json& object) : where_(std::move(where)), object_(object) {
@@ -75,7 +75,7 @@ class Keys {
     return v.get<std::string>();
   }
 
-  /// The key must be absent, null or `neutral`: this program has no code for anything else.
+  /// Fails with `why` unless the key is absent, null or `neutral`, because other values are not implemented.
   void refuse_unless(const char* key, const json& neutral, const char* why) const {
     if (given(key) && value(key) != neutral) fail(key, why);
   }
@@ -85,7 +85,7 @@ class Keys {
   const json& object_;
 };
 
-/// What one of `rope_scaling` (transformers 4) and `rope_parameters` (transformers 5) says.
+/// The contents of `rope_scaling` (transformers 4) or of `rope_parameters` (transformers 5).
 struct RopeObject {
   RopeScaling scaling;
   std::optional<double> theta;
@@ -187,7 +187,7 @@ void read_sizes(const Keys& keys, ModelConfig& c) {
     c.head_dim = keys.integer("head_dim", 1, kMaxHeadDim);
   } else {
     if (c.hidden % c.heads != 0) {
-      keys.fail("hidden_size", "is no multiple of num_attention_heads and head_dim is missing");
+      keys.fail("hidden_size", "is not a multiple of num_attention_heads, and head_dim is missing");
     }
     c.head_dim = c.hidden / c.heads;
     if (c.head_dim > kMaxHeadDim) keys.fail("hidden_size / num_attention_heads is too large for a head");
@@ -212,8 +212,7 @@ TokenLayout read_layout(const std::string& dir, const Keys& config_keys, size_t 
   const uint64_t dna_tokens = 3 + kKmerCount;
   if (keys.given("dna_vocab_size")) keys.integer("dna_vocab_size", dna_tokens, kMaxVocab);
   if (keys.given("dna_special_tokens")) {
-    // A fourth special before the 6-mers (an early training tokenizer had one) would shift every 6-mer by
-    // one.
+    // An early tokenizer had a fourth special token before the 6-mers, which shifts the id of every 6-mer.
     const json& list = keys.value("dna_special_tokens");
     const bool three = list.is_array() && list.size() >= 3 && list[0] == "<dna>" && list[1] == "</dna>" &&
                        list[2] == "<oov>";
@@ -237,7 +236,7 @@ TokenLayout read_layout(const std::string& dir, const Keys& config_keys, size_t 
 ModelConfig load_config(const std::string& dir) {
   const std::string path = dir + "/config.json";
   if (!path_exists(path)) {
-    throw Error("load_config", dir + ": no config.json, not a Hugging Face checkpoint directory");
+    throw Error("load_config", dir + ": there is no config.json, so this is not a Hugging Face checkpoint");
   }
   const json object = read_json_file(path, kMaxConfigBytes);
   const Keys keys(path, object);
@@ -261,7 +260,7 @@ std::vector<double> rope_inv_freq(const ModelConfig& config) {
   }
   if (!s.yarn) return inv_freq;
 
-  // The dimension (a fraction) that turns `rotations` times over the original context.
+  // The dimension (not a whole number) whose angle turns `rotations` times over the original context.
   auto dimension = [&](double rotations) {
     return d * std::log(s.original_max_positions / (2 * std::numbers::pi * rotations)) /
            (2 * std::log(config.rope_theta));

@@ -1,7 +1,7 @@
-// config.json and dna_config.json of a checkpoint, checked key by key (contract section 2: a loader never
-// guesses).
+// config.json and dna_config.json of a checkpoint, checked key by key. A key with an unknown meaning is an
+// Error, never a guess (docs/model.md, "Checkpoint files").
 //
-// Facts: carbon_model 2.1 (hyper-parameters), 2.4 (YaRN), 1.8 (files).
+// Facts: docs/model.md, "Published models" (hyper-parameters), "YaRN" and "Checkpoint files".
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace carbon {
 
-/// YaRN as transformers >= 4.56 computes it; `factor` 1 and enabled = false is plain RoPE.
+/// YaRN as transformers 4.56 and later compute it. With yarn = false this is plain RoPE.
 struct RopeScaling {
   bool yarn = false;
   double factor = 1.0;
   double original_max_positions = 0;  // tokens
   double beta_fast = 32, beta_slow = 1;
   double attention_factor = 0;  // 0: 0.1 ln(factor) + 1
-  bool truncate = true;         // round the ramp's ends to whole dimensions
+  bool truncate = true;         // round the ends of the ramp to whole dimensions
 
   bool operator==(const RopeScaling&) const = default;
 };
 
-/// Tokens of context: the largest that a configuration may ask for.
+/// The largest context in tokens that a configuration may ask for.
 inline constexpr size_t kMaxPositions = size_t{1} << 28;
 
 struct ModelConfig {
@@ -44,17 +44,17 @@ struct ModelConfig {
   TokenLayout layout;
 };
 
-/// Reads and checks DIR/config.json and, if present, DIR/dna_config.json. Throws Error naming file, key and
-/// value.
+/// Reads and checks config.json and, if present, dna_config.json in the directory `dir`. Throws Error, which
+/// names file, key and value.
 ModelConfig load_config(const std::string& dir);
 
-/// inv_freq[j], j < head_dim / 2, in double, YaRN applied.
+/// inv_freq[j] for j < head_dim / 2: the angle per position of the j-th pair, in radians, with YaRN applied.
 std::vector<double> rope_inv_freq(const ModelConfig& config);
-/// The factor on cos and sin: 1, or YaRN's attention factor.
+/// What cos and sin are multiplied by: 1, or YaRN's attention factor.
 double rope_attention_factor(const ModelConfig& config);
 
-/// The config keys that change numbers, as sorted `key=value` lines: part of the model's digest. (Not
-/// max_position_embeddings: it only bounds windows.)
+/// The keys of the configuration that change results, as sorted `key=value` lines, for the digest of the
+/// model. max_position_embeddings is left out, because it only limits the length of windows.
 std::string config_fingerprint(const ModelConfig& config);
 
 }  // namespace carbon

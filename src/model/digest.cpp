@@ -1,4 +1,4 @@
-// SHA-256 and its memory between runs. See digest.hpp.
+// SHA-256, and the file in which digests are remembered. See digest.hpp.
 #include "src/model/digest.hpp"
 
 #include <openssl/evp.h>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The directory of remembered digests; empty if the environment names none.
+/// The directory of remembered digests; empty if neither XDG_CACHE_HOME nor HOME is an absolute path.
 fs::path memory_dir() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return fs::path(xdg) / "carbon";
   if (const char* home = std::getenv("HOME"); home && home[0] == '/')
@@ -55,7 +55,7 @@ void store(const fs::path& file, const std::string& digest, const std::string& k
   if (out.fail() || ignored) fs::remove(temporary, ignored);
 }
 
-/// A running hash.
+/// The hash of data that comes in pieces.
 class Sha256 {
  public:
   Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
@@ -84,7 +84,8 @@ class Sha256 {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
-/// Of a mapping, hashed and given back at a time: keeps a large model from being resident a second time.
+/// A mapping is hashed and given back in blocks of this size, so that a large model is not held in memory
+/// twice.
 constexpr size_t block_bytes = size_t{16} << 20;
 
 }  // namespace

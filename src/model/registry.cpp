@@ -1,4 +1,4 @@
-// Where models are found: a fixed list of places, searched in order. See registry.hpp.
+// Looks for models in a fixed list of places, in order. See registry.hpp.
 #include "src/model/registry.hpp"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// A directory by the XDG rules: the variable if it holds an absolute path, else HOME/otherwise, else empty.
+/// A directory by the XDG rules: the value of the variable if that is an absolute path, or $HOME/otherwise;
+/// empty without HOME.
 fs::path xdg_dir(const char* variable, const char* otherwise) {
   fs::path set = environment(variable);
   if (set.is_absolute()) return set;
@@ -41,8 +42,8 @@ bool is_checkpoint(const fs::path& dir) {
   return fs::is_directory(dir, ignored) && fs::exists(dir / "config.json", ignored);
 }
 
-/// A NAME is one or two plain components (`carbon-tiny`, `ORG/NAME`); it never leaves the place it is looked
-/// up in.
+/// A name is one or two plain components (`carbon-tiny`, `ORG/NAME`), so it cannot lead out of the directory
+/// in which it is looked up.
 bool is_name(const std::string& value) {
   const fs::path path = value;
   if (value.empty() || path.is_absolute() || value.back() == '/') return false;
@@ -64,7 +65,7 @@ std::vector<fs::path> model_dirs() {
   return dirs;
 }
 
-/// The hub folder of the Hugging Face cache; empty if the environment names none.
+/// The hub directory of the Hugging Face cache; empty if the environment does not say where it is.
 fs::path hub_dir() {
   if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty()) return hub;
   if (const std::string home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
@@ -77,7 +78,7 @@ fs::path hub_repository(const fs::path& hub, std::string name) {
   return hub / ("models--" + name);
 }
 
-/// The commit that refs/main names; empty if there is no such file or it holds no plain name.
+/// The commit that refs/main names; empty if there is no such file or its text is not a plain name.
 std::string main_revision(const fs::path& repository) {
   std::ifstream in(repository / "refs" / "main");
   std::string revision;
@@ -86,7 +87,7 @@ std::string main_revision(const fs::path& repository) {
   return plain ? revision : std::string();
 }
 
-/// The snapshot to use of a repository in the cache; empty if it holds none.
+/// The snapshot to use from a repository in the cache; empty if it has none.
 fs::path find_snapshot(const fs::path& repository) {
   const fs::path snapshots = repository / "snapshots";
   std::error_code ignored;
@@ -109,14 +110,15 @@ fs::path find_snapshot(const fs::path& repository) {
   std::string list;
   for (const std::string& path : found) list += " " + path;
   throw Error("resolve_model",
-              repository.string() + ": several snapshots and no refs/main; give -m one of:" + list);
+              repository.string() + ": several snapshots, and no refs/main that chooses one of:" + list,
+              {"model"});
 }
 
 std::string find_model(const std::string& value) {
   if (is_checkpoint(value)) return value;
   if (!is_name(value)) {
     throw Error("resolve_model",
-                "model '" + printable(value) + "': no config.json there; give a checkpoint directory");
+                "model '" + printable(value) + "': there is no config.json; give a checkpoint directory");
   }
   std::string searched = "./" + value;
   for (const fs::path& dir : model_dirs()) {
@@ -129,7 +131,7 @@ std::string find_model(const std::string& value) {
     searched += ", " + repository.string();
   }
   throw Error("resolve_model", "model '" + printable(value) + "' not found (no config.json) in " + searched +
-                                   "; nothing is downloaded, fetch it first");
+                                   "; carbon downloads nothing, so fetch the model first");
 }
 
 }  // namespace
@@ -158,12 +160,13 @@ std::string default_model() {
     places.push_back(data / "carbon" / "models" / kBundledModel);
   for (const fs::path& place : places) {
     if (!is_checkpoint(place)) continue;
-    log::warning("default_model", "no model chosen (-m or CARBON_MODEL): using the bundled " +
+    log::warning("default_model", "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
                                       std::string(kBundledModel) + ", a demonstration model");
     return place.string();
   }
-  throw Error("default_model", "no model chosen and the bundled " + std::string(kBundledModel) +
-                                   " is not installed; give -m DIR or set CARBON_MODEL");
+  throw Error("default_model",
+              "no model was chosen, and the bundled " + std::string(kBundledModel) + " is not installed",
+              {"model"});
 }
 
 }  // namespace carbon

@@ -1,20 +1,25 @@
-// Where models are found (contract section 2). Never downloads.
+// Finds the directory of a model by its name (docs/conventions.md, "Models"). Downloads nothing.
 #pragma once
 
 #include <string>
 
 namespace carbon {
 
-/// The checkpoint directory for `-m VALUE`: an existing directory with config.json, else a NAME looked up in
-/// $CARBON_MODEL_PATH (colon list), $XDG_DATA_HOME/carbon/models (~/.local/share without it), the installed
-/// $(datadir)/carbon/models, and the Hugging Face cache ($HF_HUB_CACHE, $HF_HOME/hub,
-/// $XDG_CACHE_HOME/huggingface/hub or ~/.cache/huggingface/hub: models--ORG--NAME/snapshots/*, the one
-/// refs/main names, else the only one, else Error listing them). Throws Error listing the places searched.
-/// Warns if it is the bundled demonstration model.
+/// The checkpoint directory that `value` means: a directory with config.json, or a name. A name is looked up
+/// in
+///   1. the directories of $CARBON_MODEL_PATH, separated by colons;
+///   2. $XDG_DATA_HOME/carbon/models (default ~/.local/share/carbon/models);
+///   3. the installed $(datadir)/carbon/models;
+///   4. the Hugging Face cache: $HF_HUB_CACHE, $HF_HOME/hub, $XDG_CACHE_HOME/huggingface/hub or
+///      ~/.cache/huggingface/hub, under models--ORG--NAME/snapshots. The snapshot is the one that refs/main
+///      names, or the only one. Several snapshots without refs/main are an Error that lists them.
+/// Throws Error, which lists the places searched, if there is no such model. Warns if it is the bundled
+/// demonstration model.
 std::string resolve_model(const std::string& value);
 
-/// The default: $CARBON_MODEL, else the bundled carbon-tiny (beside the program in a build tree, else
-/// installed), with one warning that it is a demonstration model.
+/// The model of a run for which none was chosen: $CARBON_MODEL, or the bundled carbon-tiny, with a warning
+/// that it is a demonstration model. carbon-tiny is looked for next to the program, as in a build tree, and
+/// then where it is installed.
 std::string default_model();
 
 }  // namespace carbon

@@ -1,4 +1,4 @@
-// --rope-scaling. See rope_scaling.hpp.
+// Rope scaling that a user asks for. See rope_scaling.hpp.
 #include "src/model/rope_scaling.hpp"
 
 #include <charconv>
@@ -11,12 +11,12 @@
 namespace carbon {
 namespace {
 
-// The published models by their shapes (carbon_model 2.1), and how far they were evaluated (2.4).
+// The published models by their shapes, and how far they were evaluated (docs/model.md, "Published models").
 struct Published {
   const char* name;
   size_t hidden, layers, heads;
   size_t original;  // tokens, without scaling
-  size_t limit;     // tokens with YaRN; 0: no long-context training
+  size_t limit;     // tokens with YaRN; 0 if the model had no long-context training
 };
 constexpr Published kPublished[] = {
     {"Carbon-500M", 1024, 28, 16, 8192, 0},
@@ -42,7 +42,7 @@ RopeScaling parse_rope_scaling(const std::string& text) {
     scaling.yarn = code == std::errc() && stop == end && std::isfinite(scaling.factor) && scaling.factor >= 1;
   }
   if (!scaling.yarn)
-    throw Error("parse_rope_scaling", "--rope-scaling '" + printable(text) +
+    throw Error("parse_rope_scaling", "rope scaling '" + printable(text) +
                                           "': expected none, or yarn:FACTOR with a factor of 1 or more, such "
                                           "as yarn:4");
   return scaling;
@@ -57,10 +57,9 @@ void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config) {
                                                    : static_cast<double>(config.max_positions);
   const double positions = std::floor(original * asked.factor);
   if (positions > static_cast<double>(kMaxPositions))
-    throw Error("rope_scaling", "--rope-scaling " + rope_scaling_text(asked) + " makes a context of " +
-                                    factor_text(positions) + " tokens of the model's " +
-                                    factor_text(original) + "; the largest is " +
-                                    std::to_string(kMaxPositions));
+    throw Error("rope_scaling", "rope scaling " + rope_scaling_text(asked) + " extends the context from " +
+                                    factor_text(original) + " to " + factor_text(positions) +
+                                    " tokens; the largest is " + std::to_string(kMaxPositions));
   config.rope_scaling = asked;
   if (asked.yarn) config.rope_scaling.original_max_positions = original;
   config.max_positions = static_cast<size_t>(positions);
@@ -75,16 +74,16 @@ std::string long_context_warning(const ModelConfig& config) {
       continue;
     const std::string name = model.name;
     if (model.limit == 0)
-      return name + " had no long-context training: nothing is known of it beyond " +
-             std::to_string(model.original) + " tokens, with YaRN or without";
+      return name + " had no long-context training: its quality beyond " + std::to_string(model.original) +
+             " tokens is unknown, with or without YaRN";
     if (scaling.factor != kPublishedFactor)
       return name + " is published with YaRN of factor " + factor_text(kPublishedFactor) + ", up to " +
-             std::to_string(model.limit) + " tokens; nothing is known of it with factor " +
-             factor_text(scaling.factor);
+             std::to_string(model.limit) + " tokens; its quality with factor " + factor_text(scaling.factor) +
+             " is unknown";
     if (config.max_positions > model.limit)
       return name + " is published with YaRN up to " + std::to_string(model.limit) +
-             " tokens; longer sequences, up to " + std::to_string(config.max_positions) +
-             ", are computed, but it fails at most tasks in them";
+             " tokens; it accepts up to " + std::to_string(config.max_positions) +
+             ", but fails at most tasks in longer sequences";
   }
   return "";
 }

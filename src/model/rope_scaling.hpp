@@ -1,7 +1,8 @@
-// --rope-scaling: YaRN asked for on the command line instead of in config.json.
+// Rope scaling that the user of a model asks for, in place of that of config.json.
 //
-// The result is the configuration that an edited config.json would give, so digests, caches and outputs
-// cannot tell the two apart. Formula: carbon_model 2.4, computed by rope_inv_freq() in config.hpp.
+// The result is the same configuration that an edited config.json would give, so digests, caches and outputs
+// are the same in both cases. The formula is in docs/model.md, "YaRN"; rope_inv_freq() (config.hpp) computes
+// it.
 #pragma once
 
 #include <string>
@@ -10,20 +11,20 @@
 
 namespace carbon {
 
-/// "none" or "yarn:FACTOR" with a factor of 1 or more. The original context is left open: it is the model's.
-/// Throws Error for anything else.
+/// Reads "none" or "yarn:FACTOR" with a factor of 1 or more. The original context is not set: it is that of
+/// the model. Throws Error for any other text.
 RopeScaling parse_rope_scaling(const std::string& text);
 
-/// "none" or "yarn:FACTOR".
+/// Writes "none" or "yarn:FACTOR".
 std::string rope_scaling_text(const RopeScaling& scaling);
 
-/// Puts `asked` (of parse_rope_scaling) in the place of what the configuration says, as a whole; only the
-/// original context is taken over. max_positions becomes factor * original, or the original with "none".
-/// Throws Error when that is more than the program can address.
+/// Replaces the rope scaling of the configuration by `asked`, as parse_rope_scaling() returns it; of the
+/// former scaling only the original context is kept. max_positions becomes factor * original context, or with
+/// "none" the original context. Throws Error if that exceeds kMaxPositions.
 void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config);
 
-/// What is known to go wrong with the published model of this shape at the context that its YaRN scaling
-/// allows; "" without YaRN and for other models.
+/// What is known to go wrong if the published model of this shape uses the context that its YaRN scaling
+/// allows. Empty without YaRN and for other models.
 std::string long_context_warning(const ModelConfig& config);
 
 }  // namespace carbon

@@ -57,7 +57,7 @@ std::optional<uint64_t> element_size(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// `entry` is one value of the header, `base` where the tensors begin, `size` that of the file.
+/// One tensor of the header. The tensors begin at byte `base` of the file, which has `size` bytes.
 TensorInfo read_entry(const std::string& where, const json& entry, uint64_t base, uint64_t size) {
   if (!entry.is_object()) fail(where, "its header entry is not an object");
   TensorInfo info;

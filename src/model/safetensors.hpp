@@ -1,5 +1,7 @@
-// A safetensors file, mapped read-only. Header, offsets and shapes are hostile input and checked before use.
-// Its base class is what a checkpoint needs of it, whatever the memory is that holds the tensors.
+// A safetensors file, mapped read-only. Header, offsets and shapes are hostile input and are checked before
+// use.
+//
+// TensorFile is what a checkpoint needs of such a file; the tensors may lie in any memory.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +22,19 @@ struct TensorInfo {
   uint64_t begin = 0, end = 0;  // byte range from the start of the file
 };
 
-/// Tensors by name in one range of memory, read-only.
+/// Named tensors in one range of read-only memory.
 class TensorFile {
  public:
   virtual ~TensorFile() = default;
   TensorFile(const TensorFile&) = delete;
   TensorFile& operator=(const TensorFile&) = delete;
 
-  /// For messages; also the file's path if there is a file.
+  /// The name for messages; if there is a file, its path.
   const std::string& path() const { return path_; }
   const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
-  /// What the file looked like when it was mapped; empty where there is none.
+  /// The stamp of the file when it was mapped; empty if there is no file.
   const FileStamp& stamp() const { return stamp_; }
 
  protected:
@@ -47,9 +49,9 @@ class TensorFile {
 
 class SafetensorsFile final : public TensorFile {
  public:
-  /// Maps the file and parses its header. Throws Error (file, tensor, what is wrong) for a short file, a
-  /// header that is not JSON, a range past the end or overlapping another, a shape whose bytes differ from
-  /// the range.
+  /// Maps the file and parses its header. Throws Error, which names file and tensor, for a file that is too
+  /// short, a header that is not JSON, a range that passes the end or overlaps another, and a shape that
+  /// needs another number of bytes than its range has.
   explicit SafetensorsFile(const std::string& path);
   ~SafetensorsFile() override;
 };

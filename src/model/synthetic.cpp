@@ -16,9 +16,10 @@
 namespace carbon {
 namespace {
 
-// Of random numbers; a multiple of every page size, and beyond every last-level cache.
+// Bytes of distinct random numbers: a multiple of every page size, and more than every last-level cache
+// holds.
 constexpr uint64_t kBlock = uint64_t{1} << 30;
-// Where a tensor may begin, and the unit of mappings.
+// Tensors begin at multiples of this, and memory is mapped in multiples of it.
 constexpr uint64_t kAlign = uint64_t{1} << 16;
 
 struct Shape {
@@ -44,7 +45,7 @@ constexpr uint64_t round_up(uint64_t n, uint64_t multiple) {
                                           "; use a smaller shape or a machine with more memory");
 }
 
-/// Where each tensor lies: first the vectors, then the matrices.
+/// The place of each tensor: first the vectors, then the matrices.
 struct Plan {
   std::map<std::string, TensorInfo> tensors;
   uint64_t vectors = 0, total = 0;  // bytes, multiples of kAlign
@@ -61,7 +62,7 @@ struct Plan {
       if (rank == 1) vectors = total;
     }
   }
-  /// Of the random numbers that the matrices repeat.
+  /// Bytes of the random numbers that the matrices repeat.
   uint64_t block() const { return std::min(total - vectors, kBlock); }
   uint64_t stored() const { return vectors + block(); }
 };
@@ -72,12 +73,12 @@ uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Anonymous memory as a descriptor, so that it can be mapped many times.
+/// Anonymous memory behind a file descriptor, so that it can be mapped several times.
 class SharedMemory {
  public:
   explicit SharedMemory(uint64_t bytes) : fd_(::memfd_create("carbon-synthetic", MFD_CLOEXEC)) {
     if (fd_ < 0) fail("cannot create memory for random weights");
-    // Taken now: later a lack of it would be a signal and no error.
+    // Allocate the memory now: a lack of it at a later access would be a signal instead of an Error.
     if (const int status = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); status != 0) {
       ::close(fd_);
       errno = status;
@@ -124,7 +125,7 @@ class SyntheticTensors final : public TensorFile {
     const uint64_t count = plan.block() / sizeof(uint64_t);
 #pragma omp parallel for
     for (uint64_t i = 0; i < count; ++i) {
-      // Four numbers: of each the sign and the mantissa are random, the exponent is that of 2^-6.
+      // Four bf16 numbers with random signs and mantissas and the exponent of 2^-6.
       constexpr uint64_t kRandom = 0x807f807f807f807fu, kExponent = 0x3c803c803c803c80u;
       values[i] = (mix(i * 0x9E3779B97F4A7C15u) & kRandom) | kExponent;
     }
@@ -159,7 +160,7 @@ ModelConfig synthetic_config(const std::string& shape) {
     c.tied_head = s.tied_head;
     return c;
   }
-  throw Error("synthetic_checkpoint", "no shape is called '" + shape + "'");
+  throw Error("synthetic_checkpoint", "unknown shape '" + shape + "'; expected 500M, 3B or 8B");
 }
 
 uint64_t synthetic_bytes(const ModelConfig& config) {

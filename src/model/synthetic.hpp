@@ -1,8 +1,8 @@
-// Checkpoints of the published shapes with random weights, in memory: what `carbon bench --synthetic` runs.
+// Checkpoints of the published shapes with random weights, for measurements of speed. No file is written.
 //
-// No file is written. The matrices of a large model repeat a gibibyte of random numbers, which lies in memory
-// once and in the address space as often as it takes: far apart enough that no cache profits, so the
-// speed is that of distinct weights, and the 8B shape needs little more memory than what is computed with.
+// The matrices of a large model repeat the same gibibyte of random numbers, which is in memory once and is
+// mapped into the address space many times. A gibibyte is larger than every cache, so the speed is that of
+// distinct weights, but the 8B shape needs little memory beside what the backend itself allocates.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@
 
 namespace carbon {
 
-/// 500M, 3B, 8B.
+/// The names of the shapes: 500M, 3B and 8B.
 std::vector<std::string> synthetic_shapes();
-/// Throws Error for a name that is none of them.
+/// The configuration of a shape. Throws Error for an unknown name.
 ModelConfig synthetic_config(const std::string& shape);
 
-/// Bytes that the tensors of synthetic_checkpoint() take.
+/// Bytes of memory that the tensors of synthetic_checkpoint() take.
 uint64_t synthetic_bytes(const ModelConfig& config);
 
-/// bf16 tensors: norms are 1, matrices uniform in sign and mantissa with magnitudes from 2^-6 to 2^-5.
+/// A checkpoint of bf16 tensors: norm weights are 1, and the elements of matrices have random signs and
+/// magnitudes from 2^-6 to 2^-5.
 Checkpoint synthetic_checkpoint(const std::string& shape, const std::optional<RopeScaling>& rope_scaling);
 
 }  // namespace carbon

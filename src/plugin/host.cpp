@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "src/genome/provenance.hpp"
-#include "src/plugin/crash_guard.hpp"
 
 namespace carbon {
 namespace {
@@ -55,7 +54,10 @@ int PluginRun::fail(const std::string& reason) {
 Engine& PluginRun::engine() {
   if (!(plugin_.uses & CARBON_USES_MODEL))
     throw Error("plugin", "+" + options_.name + " asks for the model without CARBON_USES_MODEL");
-  if (!engine_) engine_ = std::make_unique<Engine>(options_.engine);
+  if (!engine_) {
+    models_ = std::make_unique<LoadedModels>(options_.model);
+    engine_ = std::make_unique<Engine>(models_->all());
+  }
   return *engine_;
 }
 
@@ -140,7 +142,6 @@ void PluginRun::run() {
 }
 
 std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {
-  const CrashGuard guard(name);
   std::string text;
   enter(name, [&] {
     text = plugin.usage();
@@ -150,7 +151,6 @@ std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {
 }
 
 void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options) {
-  const CrashGuard guard(options.name);
   PluginRun run(plugin, options);
   run.run();
 }

@@ -56,7 +56,7 @@ struct PluginRunOptions {
   VcfReaderOptions selection;  // of records
   bool version_lines = true;
   std::string command_line;
-  EngineOptions engine;
+  ModelOptions model;
   ProgressMode progress = ProgressMode::automatic;
 };
 
@@ -115,6 +115,7 @@ class PluginRun : public carbon_run {
   const carbon_plugin& plugin_;
   const PluginRunOptions& options_;
   std::exception_ptr failure_;
+  std::unique_ptr<LoadedModels> models_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<VcfReader> reader_;

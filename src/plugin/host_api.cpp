@@ -42,16 +42,16 @@ const char* api_property(carbon_run* handle, int which) {
             run.property = run.options().command_line;
             break;
           case CARBON_MODEL_ID:
-            run.property = run.engine().checkpoint().id();
+            run.property = run.engine().model().checkpoint().id();
             break;
           case CARBON_MODEL_SHA256:
-            run.property = run.engine().model_sha256();
+            run.property = run.engine().model().model_sha256();
             break;
           case CARBON_MODEL_DTYPE:
-            run.property = run.engine().dtype();
+            run.property = run.engine().model().dtype();
             break;
           case CARBON_DEVICE_KIND:
-            run.property = run.engine().device_kind();
+            run.property = run.engine().model().device_kind();
             break;
           case CARBON_MODEL_POSITIONS:
             run.property = std::to_string(run.engine().config().max_positions);

@@ -18,7 +18,6 @@
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
-#include "src/plugin/crash_guard.hpp"
 
 namespace carbon {
 namespace {
@@ -193,7 +192,6 @@ PluginSummary probe_plugin(const PluginFile& file) {
 
 const carbon_plugin& load_plugin(const PluginFile& file) {
   probe_plugin(file);
-  const CrashGuard guard(file.name);  // for what behaves otherwise the second time
   return open_plugin(file);
 }
 

@@ -50,12 +50,12 @@ std::vector<BaseSet> parse_constraint(std::string_view text, const std::string& 
   for (const char code : text) {
     sets.push_back(iupac_bases(code));
     if (sets.back() == 0)
-      throw Error(function, where + ": nothing satisfies '" + printable(std::string_view(&code, 1)) +
-                                "' at position " + std::to_string(sets.size()) +
-                                "; a constraint is written in A C G T R Y S W K M B D H V N");
+      throw Error(function, where + ": '" + printable(std::string_view(&code, 1)) + "' at position " +
+                                std::to_string(sets.size()) +
+                                " is not an IUPAC code; use A C G T R Y S W K M B D H V N");
   }
   if (sets.empty())
-    throw Error(function, where + ": the constraint is empty; give a letter for each base, N for any");
+    throw Error(function, where + ": the constraint is empty; give one letter for each base, N for any base");
   return sets;
 }
 

@@ -1,4 +1,5 @@
-// Which bases may stand at the six positions of a 6-mer: fixed prompt bases and IUPAC constraints.
+// Which bases are allowed at the six positions of a 6-mer: those of a prompt, or of a constraint in IUPAC
+// codes.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,21 @@
 
 namespace carbon {
 
-/// A set of bases: bit d is the base with digit d (kBaseLetters).
+/// A set of bases: bit d is set if it contains the base with digit d (the d-th of kBaseLetters).
 using BaseSet = uint8_t;
 inline constexpr BaseSet kAnyBase = 0xF;
 
-/// One set a position of a 6-mer, first base first.
+/// One set per position of a 6-mer, the first base first.
 using ops::AllowedBases;
 using ops::allows;
 inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase};
 
-/// The bases that an IUPAC nucleotide code of either case stands for; 0 for any other character, U included
-/// (it is no base of the models).
+/// The bases that an IUPAC nucleotide code stands for, in upper or lower case. 0 for any other character, and
+/// also for U, because the models have no such base.
 BaseSet iupac_bases(char code);
 
-/// The sets of a text of IUPAC codes. Throws Error(`function`) naming `where`, the position (1-based) and the
-/// letter if one of them stands for no base, so that no sequence could satisfy it.
+/// The sets of a text of IUPAC codes. Throws Error, which names `where`, the position (1-based) and the
+/// character, if a character is not an IUPAC code, and if the text is empty. `function` is that of the Error.
 std::vector<BaseSet> parse_constraint(std::string_view text, const std::string& where,
                                       const std::string& function);
 

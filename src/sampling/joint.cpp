@@ -12,7 +12,7 @@ Joint::Joint() : logits_(kKmers), sums_(ops::level_offset(kBases + 1)) {}
 
 bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed) {
   float sum = 0;
-  for (const float z : logits) sum += z - z;  // NaN as soon as one is not finite
+  for (const float z : logits) sum += z - z;  // becomes NaN if a logit is not finite
   if (sum != 0.0f) return false;
   std::copy(logits.begin(), logits.end(), logits_.begin());
   if (allowed != kAllAllowed)

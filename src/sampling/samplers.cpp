@@ -62,14 +62,15 @@ size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::D
 }
 
 ops::DrawCounter draw_counter(const DrawPlace& place) {
-  // The upper half of the record number shares a word with the number of a block, which needs 11 bits of it.
+  // The upper half of the record number shares a word with the number of a block of noise, which needs 11
+  // bits.
   return {static_cast<uint32_t>(place.record >> 32) << 11, place.position, place.sample,
           static_cast<uint32_t>(place.record)};
 }
 
-ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw,
-                            const SamplerOptions& options) {
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw) {
   if (!joint.assign(logits, draw.allowed)) return {};
+  const SamplerOptions& options = draw.options;
   const size_t kmer = draw_kmer(joint, options, draw.counter);
   return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};
 }

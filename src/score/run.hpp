@@ -1,4 +1,4 @@
-// `carbon score`: FASTA in, likelihoods out (contract section 4).
+// `carbon score`: FASTA in, likelihoods out (docs/conventions.md, "Score windows"; carbon-score(1)).
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 #include "src/base/progress.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/sequence_inputs.hpp"
+#include "src/score/requests.hpp"
 
 namespace carbon {
 
 enum class ScoreOutput { summary, bedgraph, tsv };
-enum class ScoreLevel { base, token };
 
 struct ScoreOptions {
   SequenceInputs inputs;
@@ -19,11 +19,11 @@ struct ScoreOptions {
   ScoreOutput type = ScoreOutput::summary;
   ScoreLevel level = ScoreLevel::base;
   StrandChoice strand = StrandChoice::forward;
-  size_t window = 0, stride = 0;  // bp, multiples of 6; 0: the defaults of recipe/sliding
+  size_t window = 0, stride = 0;  // bp, multiples of 6; 0: the defaults of windows.hpp
   ProgressMode progress = ProgressMode::automatic;
 };
 
 /// Throws Error; nothing of a named output file remains then.
-void run_score(Engines& engines, ScoreOptions options);
+void run_score(Engine& engine, ScoreOptions options);
 
 }  // namespace carbon

@@ -9,15 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "src/engine/scorer.hpp"
-#include "src/score/run.hpp"
+#include "src/engine/engine.hpp"
+#include "src/score/requests.hpp"
 #include "src/score/windows.hpp"
 
 namespace carbon {
-
-/// The job whose rows are the values of one window of an upper-case sequence; none if it would have no value.
-std::vector<ScoreJob> window_jobs(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
-                                  const TokenLayout& layout);
 
 struct SequenceScores {
   std::vector<double> values;  // nats, one a base or whole 6-mer; NaN where a letter is not A, C, G, T
@@ -25,11 +21,14 @@ struct SequenceScores {
   size_t scored = 0;           // how many
 };
 
-/// Calls `take` with the index and scores of each sequence, in order. Sequences are upper-case; those longer
+/// Receives the index and the scores of a sequence. It is called from another thread than the caller's.
+using TakeSequenceScores = std::function<void(size_t, const SequenceScores&)>;
+
+/// Calls `take` for each sequence, in order. Sequences are upper-case; those longer
 /// than the default window of `carbon score` go through its windows. Throws Error for a score that is not
 /// finite.
 void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
-                     const std::function<void(size_t, const SequenceScores&)>& take);
+                     const TakeSequenceScores& take);
 
 /// The end of an upper-case sequence.
 struct SequenceEnd {
@@ -40,6 +39,6 @@ struct SequenceEnd {
 /// The same for the bases from `from` on alone. No windows: each is given all bases before it, and a sequence
 /// that does not fit the model is an Error.
 void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
-                const std::function<void(size_t, const SequenceScores&)>& take);
+                const TakeSequenceScores& take);
 
 }  // namespace carbon

@@ -1,4 +1,4 @@
-// Where the windows of a long sequence start, and which bases each one answers for (contract section 4).
+// Where the windows of a long sequence start, and which bases each one answers for (docs/conventions.md, "Score windows").
 //
 // Pure arithmetic on lengths; no sequence, no model.
 #pragma once

@@ -1,13 +1,14 @@
-// The Llama forward pass: the one primitive every command stands on (carbon_model 2.2).
+// The Llama forward pass: the one primitive that every command stands on (docs/model.md, "Forward pass").
 //
-//   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of them to return)
+//   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of their rows to return, class)
 //
-// over ragged chunks on a paged KV cache. Heads are separate (decoder/head.hpp). Knows no files and no
+// It runs ragged chunks on a paged KV cache as one pass. It does not decide how many tokens make a pass; that
+// is the scheduler's work (engine/scheduler.hpp). Heads are separate (head.hpp). It knows no files and no
 // variants.
 //
-// Invariance: a returned row depends on the tokens of its sequence up to it and the class that each was given
-// (ops::RowClass), never on the other chunks, on how its sequence was cut into chunks, or on the number of
-// threads.
+// Invariance: a returned row depends on the tokens of its sequence up to it and on the class that each of
+// them was given (ops::RowClass). It never depends on the other chunks, on how its sequence was cut into
+// chunks, or on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -18,46 +19,26 @@
 
 #include "kernels/ops.hpp"
 #include "src/model/checkpoint.hpp"
+#include "src/transformer/device_buffer.hpp"
 #include "src/transformer/kv_cache.hpp"
 
 namespace carbon {
 
-/// New tokens for one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear
-/// once in a forward, and a fork only after its parent's tokens have been through one.
+/// New tokens of one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear
+/// once in a forward. A fork may appear only after its parent's tokens have been through an earlier forward.
 struct Chunk {
   Sequence* sequence = nullptr;
   std::span<const uint32_t> tokens;
   size_t want_begin = 0, want_end = 0;
+  ops::RowClass row_class = ops::RowClass::prefill;
 };
 
-/// Final-norm hidden states in the backend's activation type, [count, hidden], in the order of the chunks;
-/// valid until the next forward.
+/// The wanted rows of one forward, or a part of them that has one class. Valid until the next forward.
 struct HiddenRows {
-  const void* act = nullptr;  // device memory
+  const void* act = nullptr;        // final norm, [count, hidden] in the activation type; device memory
+  const float* residual = nullptr;  // residual stream before the final norm, [count, hidden]; device memory
   size_t count = 0;
-  ops::RowClass row_class = ops::RowClass::prefill;  // as they were made, and as heads read them
-};
-
-/// Memory from a backend, owned.
-class DeviceBuffer {
- public:
-  explicit DeviceBuffer(ops::Backend& backend) : backend_(&backend) {}
-  ~DeviceBuffer() { reset(); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-
-  /// At least `bytes`; contents are lost when it grows.
-  void* ensure(size_t bytes);
-  /// Gives the memory back.
-  void reset();
-  float* floats(size_t count) { return static_cast<float*>(ensure(count * sizeof(float))); }
-  void* get() const { return memory_; }
-  float* floats() const { return static_cast<float*>(memory_); }
-
- private:
-  ops::Backend* backend_;
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
+  ops::RowClass row_class = ops::RowClass::prefill;  // the class of the rows, which heads need
 };
 
 class Decoder {
@@ -66,62 +47,53 @@ class Decoder {
   Decoder(ops::Backend& backend, const Checkpoint& checkpoint);
   ~Decoder();
 
-  /// Appends the chunks' tokens to their sequences and returns the rows asked for. Throws Error for a token
-  /// outside the vocabulary or a sequence longer than max_position_embeddings, before anything is appended.
-  HiddenRows forward(std::span<const Chunk> chunks, ops::RowClass row_class = ops::RowClass::prefill);
+  /// Runs all chunks as one pass through the first `blocks` blocks (0: all of them), appends their tokens to
+  /// their sequences, and returns the wanted rows in the order of the chunks. With fewer blocks than the
+  /// model has, `act` is null, and a sequence must go on with the same number of blocks. Throws Error for a
+  /// chunk that check() refuses, and OutOfMemory; no sequence has changed its length then.
+  HiddenRows forward(std::span<const Chunk> chunks, size_t blocks = 0);
 
-  /// As forward(), but runs the first `blocks` blocks alone (1 to layers) and gives the residual stream
-  /// behind them, in f32: `out` is host memory, [wanted rows, hidden]. The keys and values of later blocks
-  /// are not computed, so a sequence goes on with the same `blocks` or not at all.
-  void residual(std::span<const Chunk> chunks, size_t blocks, float* out);
+  /// Rows [first, first + count) of `rows`, which all have the class `row_class`.
+  HiddenRows part(const HiddenRows& rows, size_t first, size_t count, ops::RowClass row_class) const;
 
-  /// The final norm of rows of the residual stream, in place: x [n, hidden] in host memory. Computed in
-  /// double and rounded once, unlike the rows of forward(), which have the activation type.
+  /// Throws Error if `tokens` cannot follow the first `position` tokens of a sequence: for a token outside
+  /// the vocabulary, and for a sequence longer than max_position_embeddings.
+  void check(size_t position, std::span<const uint32_t> tokens) const;
+
+  /// Copies the residual stream of `rows` to host memory, [count, hidden].
+  void download_residual(const HiddenRows& rows, float* out);
+
+  /// Applies the final norm to rows of the residual stream in host memory, x [n, hidden], in place. It is
+  /// computed in double and rounded once, unlike HiddenRows::act, which has the activation type.
   void final_norm(float* x, size_t n);
 
-  /// Gives memory back that is not needed between two forwards: what nothing reads, the rows of the last one
-  /// too.
-  void give_back();
+  /// Frees the memory that is not needed between two forwards. The rows of the last one are lost.
+  void free_unused_memory();
 
   KvCache& kv() { return kv_; }
   const ModelConfig& config() const { return config_; }
 
  private:
+  friend class ForwardPass;
   struct Layer;
-  struct Rows;  // of one pass
-  struct Place {
-    size_t chunk = 0, token = 0;
+  /// The buffers of a pass, kept from one to the next.
+  struct Workspace {
+    explicit Workspace(ops::Backend& backend);
+    void reset();
+    DeviceBuffer x, selected, act, qkv, gate_up, gated, out;
   };
-  struct Pass {
-    size_t blocks;  // how many run
-    bool residual;  // out_ gets the residual stream, f32, and not its final norm
-    ops::RowClass row_class;
-  };
-  void check(std::span<const Chunk> chunks) const;
+
   void ensure_rope(size_t positions);
-  size_t run(std::span<const Chunk> chunks, const Pass& pass);
-  size_t make_ready(std::span<const Chunk> chunks, const Pass& pass);
-  Rows next_rows(std::span<const Chunk> chunks, Place& from) const;
-  void make_room(const Rows& rows, const Pass& pass);
-  void give_room_back();  // a pass's
-  void run_pass(const Rows& rows, const Pass& pass, size_t out_row);
-  void project(const ops::Weight& projection, size_t index, const ops::RowPlan& plan, size_t n,
-               ops::RowClass row_class);
-  void attend(const Layer& layer, size_t index, const ops::RowPlan& queries, size_t n, size_t ld,
-              ops::RowClass row_class, float* x);
-  void feed_forward(const Layer& layer, size_t n, ops::RowClass row_class, float* x);
 
   ops::Backend& backend_;
   ModelConfig config_;
   TensorView embedding_;
-  size_t pass_rows_;  // at most; fewer after a pass that did not fit the memory
   std::vector<std::unique_ptr<Layer>> layers_;
   DeviceBuffer final_norm_;
-  std::vector<float> host_norm_;  // final_norm_, from the first final_norm() on
+  std::vector<float> host_norm_;  // final_norm_ on the host, from the first final_norm() on
   KvCache kv_;
   size_t rope_positions_ = 0;
-  // One pass's activations, [rows, .] each.
-  DeviceBuffer x_, selected_, act_, qkv_, gate_up_, gated_, out_;
+  Workspace workspace_;
 };
 
 }  // namespace carbon

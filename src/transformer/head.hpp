@@ -1,6 +1,6 @@
 // What is read off hidden rows: FNS marginals, 6-mer logits, full-vocabulary token log-probabilities.
 //
-// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (carbon_model 3.1); the
+// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (docs/model.md, "Marginals"); the
 // rest of the vocabulary is touched only by token_logprob. The head's product has the class of its rows.
 #pragma once
 

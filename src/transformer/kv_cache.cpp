@@ -36,7 +36,7 @@ void KvCache::drop(uint32_t page) {
   std::ranges::push_heap(free_, std::greater{});
 }
 
-void KvCache::give_back() {
+void KvCache::free_unused_pages() {
   while (!refs_.empty() && refs_.back() == 0) refs_.pop_back();
   std::erase_if(free_, [&](uint32_t page) { return page >= refs_.size(); });
   std::ranges::make_heap(free_, std::greater{});

@@ -1,6 +1,6 @@
 // Recipe `centered`: the window around a variant with the reference and with each alternative allele, of
-// equal length (contract section 5; for an SNV away from contig ends the published window [p - 4096, p +
-// 4096), carbon_model 3.4).
+// equal length (docs/conventions.md, "Centered windows"; for an SNV away from contig ends the
+// published window [p - 4096, p + 4096): docs/model.md, "Published evaluations").
 //
 // Pure functions; scoring is elsewhere.
 #pragma once

@@ -1,5 +1,5 @@
-// Recipe `next-token`: the left context of a variant, whose last row gives P_0 of the next base (contract
-// section 5; published for ClinVar with 24,000 bp, carbon_model 3.4).
+// Recipe `next-token`: the left context of a variant, whose last row gives P_0 of the next base (docs/conventions.md,
+// "Next-token context"; published for ClinVar with 24,000 bp: docs/model.md, "Published evaluations").
 //
 // Pure functions; scoring is elsewhere.
 #pragma once

@@ -22,9 +22,10 @@ const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
 
 CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                            const ReferenceSlice& slice, int64_t window, Strand strand,
-                           const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
-    : windows_(centered_windows(pos, ref, alts, slice, window, strand)), job_(jobs.size()) {
-  ScoreJob job;
+                           const TokenLayout& layout, std::vector<RequestPtr>& requests, ScoreCache* cache)
+    : windows_(centered_windows(pos, ref, alts, slice, window, strand)) {
+  const auto reference = std::make_shared<Request>();
+  std::vector<RequestPtr> suffixes;
   bool any = false;
   for (const std::string& alternative : windows_.alternatives) {
     Allele& allele = alleles_.emplace_back();
@@ -41,32 +42,36 @@ CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vecto
     any = true;
     const std::vector<uint32_t> kmers = encode_kmers(alternative, layout);
     // Inputs up to and including 6-mer diverge - 1 are the reference's; its row `diverge` serves both.
-    if (allele.diverge + 1 < kmers.size()) {
-      allele.has_suffix = true;
-      allele.suffix = job.suffixes.size();
-      job.suffixes.push_back(
-          {allele.diverge + 1, {kmers.begin() + static_cast<ptrdiff_t>(allele.diverge), kmers.end() - 1}});
-    }
+    if (allele.diverge + 1 >= kmers.size()) continue;
+    allele.suffix = std::make_shared<Request>();
+    allele.suffix->parent = reference;
+    allele.suffix->shared = allele.diverge + 1;
+    allele.suffix->tokens.assign(kmers.begin() + static_cast<ptrdiff_t>(allele.diverge), kmers.end() - 1);
+    allele.suffix->head = HeadKind::marginals;
+    ++reference->forks;
+    suffixes.push_back(allele.suffix);
   }
   if (!any) return;
-  job.tokens = window_tokens(encode_kmers(windows_.reference, layout), layout);
-  job.want_begin = first_row_;
-  jobs.push_back(std::move(job));
+  reference->tokens = window_tokens(encode_kmers(windows_.reference, layout), layout);
+  reference->head = HeadKind::marginals;
+  reference->want_begin = first_row_;
+  reference_ = reference;
+  requests.push_back(reference);
+  requests.insert(requests.end(), suffixes.begin(), suffixes.end());
 }
 
-double CenteredPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
+double CenteredPlan::llr(size_t i) const {
   const Allele& allele = alleles_[i];
   if (!allele.differs) return 0;
   if (allele.cached && allele.cached->llr) return *allele.cached->llr;
-  const ScoreJob& job = jobs[job_];
   const std::string& alternative = windows_.alternatives[i];
   const size_t end = alternative.size(), shared_end = std::min(end, (allele.diverge + 1) * kKmerLength);
-  const auto from_diverge = std::span(job.rows).subspan((allele.diverge - first_row_) * ops::kMarginals);
+  const auto from_diverge = reference_->values().subspan((allele.diverge - first_row_) * ops::kMarginals);
   std::vector<double> ref_logps, alt_logps;
   append_base_logprobs(windows_.reference, allele.diverge, end, from_diverge, ref_logps);
   append_base_logprobs(alternative, allele.diverge, shared_end, from_diverge, alt_logps);
-  if (allele.has_suffix)
-    append_base_logprobs(alternative, allele.diverge + 1, end, job.suffix_rows[allele.suffix], alt_logps);
+  if (allele.suffix)
+    append_base_logprobs(alternative, allele.diverge + 1, end, allele.suffix->values(), alt_logps);
   return log_likelihood_ratio(alt_logps, ref_logps);
 }
 
@@ -76,8 +81,8 @@ const ScoreKey* CenteredPlan::missing(size_t i) const {
 
 NextTokenPlan::NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                              const ReferenceSlice& slice, int64_t context, Strand strand,
-                             const TokenLayout& layout, std::vector<ScoreJob>& jobs, ScoreCache* cache)
-    : strand_(strand), ref_digit_(digit(ref)), job_(jobs.size()) {
+                             const TokenLayout& layout, std::vector<RequestPtr>& requests, ScoreCache* cache)
+    : strand_(strand), ref_digit_(digit(ref)) {
   const std::string bases = next_token_context(pos, slice, context, strand);
   bool all_known = true;
   for (const std::string& alt : alts) {
@@ -87,23 +92,24 @@ NextTokenPlan::NextTokenPlan(int64_t pos, const std::string& ref, const std::vec
     all_known &= allele.cached && allele.cached->llr;
   }
   if (all_known) return;
-  ScoreJob job;
-  job.tokens.push_back(layout.dna_begin());
+  context_ = std::make_shared<Request>();
+  context_->tokens.push_back(layout.dna_begin());
   const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
-  job.tokens.insert(job.tokens.end(), kmers.begin(), kmers.end());
-  job.want_begin = job.tokens.size() - 1;
-  jobs.push_back(std::move(job));
+  context_->tokens.insert(context_->tokens.end(), kmers.begin(), kmers.end());
+  context_->head = HeadKind::marginals;
+  context_->want_begin = context_->tokens.size() - 1;
+  requests.push_back(context_);
 }
 
 int NextTokenPlan::digit(const std::string& base) const {
   return strand_ == Strand::forward ? base_digit(base[0]) : complement_digit(base_digit(base[0]));
 }
 
-double NextTokenPlan::llr(size_t i, const std::vector<ScoreJob>& jobs) const {
+double NextTokenPlan::llr(size_t i) const {
   const Allele& allele = alleles_[i];
   if (allele.cached && allele.cached->llr) return *allele.cached->llr;
-  const double* row = jobs[job_].rows.data();
-  return row[allele.digit] - row[ref_digit_];
+  const double* const logs = base_logs(context_->values(), 0);
+  return logs[allele.digit] - logs[ref_digit_];
 }
 
 const ScoreKey* NextTokenPlan::missing(size_t i) const {

@@ -1,66 +1,14 @@
-// `carbon vep`: VCF in, VCF or a table with variant-effect scores out (contract section 5).
+// `carbon vep`: VCF in, VCF or a table with variant-effect scores out (docs/conventions.md, "Variant scores" and "Output of vep").
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "src/base/progress.hpp"
 #include "src/engine/engine.hpp"
-#include "src/genome/vcf.hpp"
-#include "src/vep/centered.hpp"
-#include "src/vep/next_token.hpp"
-#include "src/vep/shard.hpp"
+#include "src/vep/options.hpp"
 
 namespace carbon {
 
-enum class Recipe { centered, next_token };
-enum class VepStrand {
-  recipe_default,
-  forward,
-  reverse,
-  both
-};  // default: both for centered, + for next-token
-enum class CheckRef { warn, exit, exclude };
-
-struct VepOptions {
-  std::string input = "-";
-  std::string fasta;
-  std::string output = "-";
-  std::string output_type;  // "", u, b[0-9], v, z[0-9], t
-  std::string write_index;  // "", csi, tbi
-  VcfReaderOptions selection;
-  std::vector<Recipe> recipes = {Recipe::centered};
-  VepStrand strand = VepStrand::recipe_default;
-  int64_t window = kDefaultCenteredWindow;
-  int64_t context = kDefaultContext;
-  CheckRef check_ref = CheckRef::warn;
-  double max_ref_mismatch = 0.05;
-  std::string tag_prefix = "CARBON";
-  std::string unify_chr_names, chr_map;  // "" : exact names
-  std::string cache;                     // "" : none
-  std::optional<Shard> shard;
-  bool resume = false;  // go on from the scores in OUTPUT.partial
-  bool version_lines = true;
-  std::string command_line;  // for ##carbon_vepCommand
-  ProgressMode progress = ProgressMode::automatic;
-
-  bool wants(Recipe recipe) const {
-    return std::find(recipes.begin(), recipes.end(), recipe) != recipes.end();
-  }
-};
-
-/// Throws Error; nothing of a named output file remains then. SIGTERM, SIGINT and SIGHUP end the process (see
-/// end_by_signal) when the batches under way are finished; of a named output file OUTPUT.partial remains
-/// then.
-void run_vep(Engines& engines, const VepOptions& options);
-
-/// Refuses an output type, an index or a resumption that the output cannot have; needs no model.
-void check_vep_output(const VepOptions& options);
-
-/// Refuses a window or context that the model cannot hold, and values the recipes do not define.
-void check_vep_options(const VepOptions& options, size_t max_positions);
+/// Annotates the records of the input. Throws Error; nothing of a named output file remains then. When
+/// options.stop asks for an early end, the passes under way are finished and the process ends; of a named
+/// output file OUTPUT.partial remains then.
+void run_vep(Engine& engine, const VepOptions& options);
 
 }  // namespace carbon

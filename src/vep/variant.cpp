@@ -17,17 +17,6 @@ const char* flag_name(AlleleFlag flag) {
   return names[static_cast<int>(flag)];
 }
 
-bool is_acgt(std::string_view bases) {
-  return !bases.empty() && bases.find_first_not_of("ACGTacgt") == std::string_view::npos;
-}
-
-std::string to_upper(std::string_view bases) {
-  std::string out(bases);
-  for (char& c : out)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return out;
-}
-
 RecordCheck check_record(const Variant& variant, int64_t contig_length, const ReferenceSlice& reference) {
   const auto ref_length = static_cast<int64_t>(variant.ref.size());
   if (contig_length < 0) return RecordCheck::no_contig;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/kmer.hpp"
+
 namespace carbon {
 
 /// Upper-case REF and ALTs at a position; pos is -1 for POS 0.
@@ -27,7 +29,7 @@ struct ReferenceSlice {
   std::string_view get(int64_t from, int64_t to) const;
 };
 
-/// In contract order: the first reason that applies is the one reported.
+/// In the order of docs/conventions.md, "Variant scores": the first reason that applies is the one reported.
 enum class AlleleFlag {
   scored,
   no_contig,
@@ -51,9 +53,6 @@ RecordCheck check_record(const Variant& variant, int64_t contig_length, const Re
 
 /// Reasons that hold for every recipe. `scored` when none does.
 AlleleFlag classify_allele(const std::string& alt, RecordCheck check);
-
-bool is_acgt(std::string_view bases);
-std::string to_upper(std::string_view bases);
 
 enum class Strand { forward, reverse };
 

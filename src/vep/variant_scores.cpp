@@ -1,10 +1,9 @@
 #include "src/vep/variant_scores.hpp"
 
-#include <cmath>
-#include <limits>
+#include <utility>
 
-#include "src/base/error.hpp"
-#include "src/vep/planner.hpp"
+#include "src/engine/ordered_writer.hpp"
+#include "src/vep/site.hpp"
 
 namespace carbon {
 namespace {
@@ -15,41 +14,34 @@ Variant upper_case(const Variant& variant) {
   return out;
 }
 
-VepSite plan(const PlacedVariant& placed, const IndexedFasta& fasta, const VepOptions& options,
-             const TokenLayout& layout) {
+// A variant on its way through the run.
+struct Item {
+  size_t index = 0;
+  VepSite site;
+  std::vector<RequestPtr> requests;
+
+  size_t bytes() const { return sizeof(*this) + requests.size() * sizeof(CenteredPlan); }
+};
+
+Item plan(size_t index, const PlacedVariant& placed, const IndexedFasta& fasta, const VepOptions& options,
+          const TokenLayout& layout) {
   const Variant variant = upper_case(placed.variant);
   const int64_t length = fasta.length(placed.contig);
   const ReferenceSlice slice =
       length >= 0 ? fetch_reference(options, fasta, placed.contig, length, variant) : ReferenceSlice{};
-  VepSite site;
-  classify_alleles(variant, check_record(variant, length, slice), options, site);
-  plan_alleles(variant, slice, options, layout, nullptr, site);
-  return site;
-}
-
-// As run_vep() does: the sum over strands in their order, divided by their number.
-template <class Plan>
-void add_means(const VepSite& site, const std::vector<size_t>& scored, const std::vector<Plan>& plans,
-               const PlacedVariant& placed, VariantScores& out) {
-  for (size_t i = 0; i < scored.size(); ++i) {
-    double sum = 0;
-    for (const Plan& plan : plans) sum += plan.llr(i, site.jobs);
-    const double mean = sum / static_cast<double>(plans.size());
-    if (!std::isfinite(static_cast<float>(mean)))
-      throw Error("score_variants", "non-finite score at " + placed.contig + ":" +
-                                        std::to_string(placed.variant.pos + 1) +
-                                        "; the checkpoint's weights or activations are not finite");
-    out.values[scored[i]] = mean;
-  }
+  Item item{index, {}, {}};
+  classify_alleles(variant, check_record(variant, length, slice), options, item.site);
+  plan_alleles(variant, slice, options, layout, nullptr, item.site);
+  item.requests = item.site.requests;
+  return item;
 }
 
 VariantScores finished(const VepSite& site, const PlacedVariant& placed) {
-  const size_t alts = placed.variant.alts.size();
+  SiteValues values =
+      site_values(site, placed.contig + ":" + std::to_string(placed.variant.pos + 1), nullptr);
   VariantScores out;
-  out.values.assign(alts, std::numeric_limits<double>::quiet_NaN());
-  for (size_t i = 0; i < alts; ++i) out.flags.push_back(site.flag(i));
-  add_means(site, site.centered_alts, site.centered_plans, placed, out);
-  add_means(site, site.next_token_alts, site.next_token_plans, placed, out);
+  out.values = std::move(values.centered.empty() ? values.next_token : values.centered);
+  for (size_t i = 0; i < placed.variant.alts.size(); ++i) out.flags.push_back(site.flag(i));
   return out;
 }
 
@@ -59,24 +51,13 @@ void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions&
                     std::span<const PlacedVariant> variants,
                     const std::function<void(size_t, const VariantScores&)>& take) {
   check_vep_options(options, engine.config().max_positions);
-  std::vector<VepSite> sites;
-  size_t first = 0, tokens = 0;
-  const auto flush = [&] {
-    std::vector<ScoreJob*> jobs;
-    for (VepSite& site : sites)
-      for (ScoreJob& job : site.jobs) jobs.push_back(&job);
-    score_jobs(engine, jobs);
-    for (size_t i = 0; i < sites.size(); ++i) take(first + i, finished(sites[i], variants[first + i]));
-    first += sites.size();
-    sites.clear();
-    tokens = 0;
-  };
-  for (const PlacedVariant& variant : variants) {
-    sites.push_back(plan(variant, fasta, options, engine.config().layout));
-    for (const ScoreJob& job : sites.back().jobs) tokens += job.cost();
-    if (tokens >= engine.batch_tokens()) flush();
-  }
-  flush();
+  run_ordered<Item>(
+      engine,
+      [&](const std::function<void(Item)>& emit) {
+        for (size_t i = 0; i < variants.size(); ++i)
+          emit(plan(i, variants[i], fasta, options, engine.config().layout));
+      },
+      [&](const Item& item) { take(item.index, finished(item.site, variants[item.index])); });
 }
 
 }  // namespace carbon

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
-#include "src/vep/run.hpp"
+#include "src/vep/options.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {
@@ -25,9 +26,9 @@ struct VariantScores {
   std::vector<AlleleFlag> flags;
 };
 
-/// Calls `take` with the index and scores of each variant, in order. Of `options` the one recipe, strand,
-/// window and context count. Throws Error for options that the model cannot hold and for a score that is not
-/// finite.
+/// Calls `take`, in another thread, with the index and scores of each variant, in order. Of `options` the one
+/// recipe, strand, window and context count. Throws Error for options that the model cannot hold and for a
+/// score that is not finite.
 void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions& options,
                     std::span<const PlacedVariant> variants,
                     const std::function<void(size_t, const VariantScores&)>& take);

@@ -1,4 +1,4 @@
-"""carbon generate: what it promises on its command line (contract section 6), and that bytes depend on nothing but prompt,
+"""carbon generate: what it promises on its command line (docs/conventions.md, "Generated sequence"), and that bytes depend on nothing but prompt,
 options and place. Distributions are tested in generate_statistics_test.py, metadata and errors in
 generate_inputs_test.py."""
 

@@ -77,7 +77,7 @@ def the_context_grows():
 for text in ("yarn", "yarn:0.5", "yarn:x", "linear:2", "yarn:99999999", ""):
     @case(name="refused: '%s'" % text)
     def refused(text=text):
-        expect_failure(carbon("score", "-m", model(), "--rope-scaling", text, data("mini.fa")), "--rope-scaling", text)
+        expect_failure(carbon("score", "-m", model(), "--rope-scaling", text, data("mini.fa")), "rope scaling", text)
 
 
 if __name__ == "__main__":

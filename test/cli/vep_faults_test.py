@@ -164,7 +164,7 @@ def cut_between_lines():
     path = write(fresh(), "in.vcf", text[:text.index(b"\n", len(text) // 2) + 1])
     done = command([*arguments(), path])
     expect(done.rc == 0 and 0 < len(records(done.text)) < inputs()["total"], "the run", done)
-    return "0", "the summary, with its count", "the records up to the cut", "what the cut took: such a file is whole; `.vcf.gz` is safe"
+    return "0", "the summary, with its count", "the records up to the cut", "the records after the cut: nothing marks such a file as damaged; use `.vcf.gz`"
 
 
 for name in ("vcf.gz", "bcf"):
@@ -176,8 +176,8 @@ def flips_of_text():
     outcomes = damaged("vcf", flip)
     refused = outcomes.count(None)
     expect(0 < refused < TRIES, "%d of %d refused" % (refused, TRIES))
-    return ("1, or 0 where the text is a VCF still", "what is damaged, and where", "no output, or every record",
-            "no record; text has no checksum, so a changed letter or digit is read as it is")
+    return ("1, or 0 if the text is still a VCF", "what is damaged, and where", "no output, or every record",
+            "no record; text has no checksum, so a changed letter or digit is not noticed")
 
 
 # ---- rows: the output ----------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def full_disk():
             os.remove(older)
     finally:
         expect_equal(command(["umount", directory]).rc, 0, "umount")
-    return "1", "No space left on device", "no output; an older FILE as it was", "nothing: make room and run again"
+    return "1", "No space left on device", "no output; an older FILE is unchanged", "nothing: make room and run again"
 
 
 @row("`-o /dev/full`, `> /dev/full`")
@@ -285,7 +285,7 @@ def undisturbed():
     return read(path)
 
 
-@row("SIGTERM, as a queue sends it")
+@row("SIGTERM, as sent by a scheduler")
 def terminated():
     directory = fresh()
     rc, messages = stopped(directory, signal.SIGTERM)
@@ -299,7 +299,7 @@ def terminated_and_continued():
     directory = fresh()
     stopped(directory, signal.SIGTERM)
     continued(directory)
-    return "0", "continuing: FILE.partial has the scores of N records", "the output, byte for byte that of a run without a break", "nothing"
+    return "0", "continuing: FILE.partial has the scores of N records", "the output, with the same bytes as an uninterrupted run", "nothing"
 
 
 @row("kill -9, then `--resume`")
@@ -309,7 +309,7 @@ def killed_and_continued():
     expect_equal(rc, 128 + signal.SIGKILL, "exit status of the killed run")
     expect("out.vcf.gz.partial" in os.listdir(directory) and "out.vcf.gz" not in os.listdir(directory), "files: %r" % os.listdir(directory))
     continued(directory)
-    return "137, then 0", "continuing: FILE.partial has the scores of N records", "the output, byte for byte that of a run without a break", "nothing; the batch under way is computed again"
+    return "137, then 0", "continuing: FILE.partial has the scores of N records", "the output, with the same bytes as an uninterrupted run", "nothing; the batch under way is computed again"
 
 
 # ---- rows: the surroundings ----------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ def shared_cache():
     expect(third.rc == 0 and records(third.text) == whole(), "a third run", third)
     counts = next(line for line in third.messages("I") if "cache: " in line).split("cache: ")[1].split()
     expect(counts[0] == counts[2], "the third run did not find all scores", third)
-    return "0, 0", "the summary", "both outputs, each as without a cache; all scores in the cache", "nothing"
+    return "0, 0", "the summary", "both outputs, the same as without a cache; all scores in the cache", "nothing"
 
 
 if __name__ == "__main__":

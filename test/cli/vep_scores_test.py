@@ -31,7 +31,7 @@ def first_scored(bases, n):
 
 
 def centered_pair(bases, pos, ref, alt, window, strand):
-    """(A, R) of the contract, both cut to the same number of scored bases."""
+    """(A, R) of docs/conventions.md, "Centered windows", both cut to the same number of scored bases."""
     p, length = pos - 1, len(bases)
     if strand == "+":
         start = p - window // 2

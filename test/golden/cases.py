@@ -94,7 +94,7 @@ def checkpoint_args(name):
 
 
 def kmer_ids(bases, kmer0, oov):
-    """carbon_model 1.1-1.2: 6-mers from the left, A-padded tail, <oov> for anything but A, C, G, T."""
+    """docs/model.md, "6-mers": 6-mers from the left, A-padded tail, <oov> for anything but A, C, G, T."""
     bases = bases.upper()
     ids = []
     for i in range(0, len(bases), 6):

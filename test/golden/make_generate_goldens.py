@@ -4,7 +4,7 @@
 
 The stock LlamaForCausalLM in float32 and its own generate(), 500 tokens behind prompts of whole 6-mers:
   kmer      generate() with every id but those of the 4,096 6-mers suppressed
-  marginal  generate() with the published base-level processor (carbon_model 3.3): softmax over the 6-mers, marginals, the
+  marginal  generate() with the published base-level processor (docs/model.md, "Samplers"): softmax over the 6-mers, marginals, the
             likeliest base at each of the six places, the 6-mer they make
 Random checkpoints have near ties; the seeds of CASES are those whose narrowest decision, in nats between the first and the
 second choice, is above MARGIN, far from what rounding in float32 moves. `--search` looks for them.

@@ -113,7 +113,7 @@ class Reference:
         return [z[i, ids[i + 1]].item() for i in range(len(bases) // 6) if ids[i + 1] != self.oov]
 
     def llr(self, contig, pos, alt):
-        """Mean of both strands, contract section 5, SNVs."""
+        """Mean of both strands, docs/conventions.md, "Centered windows", SNVs."""
         half = cases.CENTERED_WINDOW // 2
         window = contig[max(0, pos - half):min(len(contig), pos + half)]
         at = pos - max(0, pos - half)

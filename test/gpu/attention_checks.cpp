@@ -368,7 +368,7 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
   backend.attention(qkv.floats(), ld, *backend.plan({&copy, 1}, p.heads, *kv), 0, again.get());
   checks.that(same_bits(act.bytes(bytes), again.bytes(bytes)), "the copy");
   checks.refused([&] { kv->copy_page(100000, 0); }, "does not exist");
-  checks.refused([&] { backend.attention(qkv.floats(), ld, *plan, 1, act.get()); }, "does not fit");
+  checks.refused([&] { backend.attention(qkv.floats(), ld, *plan, 1, act.get()); }, "there is no layer 1");
   checks.refused([&] { backend.plan({&run, 1}, 0, *kv); }, "cannot share");
   checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
 }

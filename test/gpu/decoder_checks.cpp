@@ -1,68 +1,15 @@
 // The whole forward pass and the heads on random models, in both classes of rows: against the
-// double-precision reference, to the bit however sequences are cut, shared and batched, and without leaving
-// memory behind.
-#include <cuda_runtime.h>
-
-#include <cstdlib>
-#include <random>
-
-#include "src/transformer/decoder.hpp"
-#include "src/transformer/head.hpp"
-#include "test/gpu/check.hpp"
+// double-precision reference, and to the bit however sequences are cut, shared and batched.
+#include "test/gpu/model.hpp"
 #include "test/reference/llama.hpp"
-#include "test/unit/generated_checkpoint.hpp"
 
 namespace carbon::gpu_test {
 namespace {
-
-using test::GeneratedCheckpoint;
-using test::tiny;
-
-struct Model {
-  Model(const Checkpoint& checkpoint, std::unique_ptr<ops::Backend> made)
-      : backend(std::move(made)), decoder(*backend, checkpoint), head(*backend, checkpoint) {}
-  std::unique_ptr<ops::Backend> backend;
-  Decoder decoder;
-  Head head;
-};
-
-using Tokens = std::vector<uint32_t>;
-
-Tokens random_tokens(const Checkpoint& checkpoint, size_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  const TokenLayout& layout = checkpoint.config().layout;
-  Tokens tokens{layout.dna_begin()};
-  while (tokens.size() < n)
-    tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
-  return tokens;
-}
-
-constexpr ops::RowClass kPrefill = ops::RowClass::prefill, kDecode = ops::RowClass::decode;
-
-std::vector<double> marginals(Model& model, std::span<const Chunk> chunks,
-                              ops::RowClass row_class = kPrefill) {
-  const HiddenRows rows = model.decoder.forward(chunks, row_class);
-  std::vector<double> out(rows.count * ops::kMarginals);
-  model.head.marginals(rows, out.data());
-  return out;
-}
-std::vector<double> marginals(Model& model, Sequence& sequence, std::span<const uint32_t> tokens,
-                              ops::RowClass row_class = kPrefill) {
-  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
-  return marginals(model, std::span(&chunk, 1), row_class);
-}
-std::vector<double> marginals(Model& model, const Tokens& tokens, ops::RowClass row_class = kPrefill) {
-  Sequence sequence = model.decoder.kv().make_sequence();
-  return marginals(model, sequence, tokens, row_class);
-}
 
 /// Of row `row` alone.
 std::vector<double> at(const std::vector<double>& all, size_t row) {
   const auto first = all.begin() + static_cast<ptrdiff_t>(row * ops::kMarginals);
   return {first, first + ops::kMarginals};
-}
-std::vector<double> tail(const std::vector<double>& all, size_t from_row) {
-  return {all.begin() + static_cast<ptrdiff_t>(from_row * ops::kMarginals), all.end()};
 }
 
 /// The largest difference from the double-precision reference.
@@ -226,13 +173,16 @@ void decode_batches_do_not_matter(Checks& checks, Model& model, const Checkpoint
         if (i != place)
           chunks.push_back({&sequences.back(), std::span(noise).first(1 + i * 29 % noise.size()), 0, 0});
       }
-      model.decoder.forward(chunks);
+      marginals(model, chunks);
       for (size_t step = 0; step < std::min<size_t>(2, tokens.size()); ++step) {
         chunks.clear();
         for (size_t i = 0; i < batch; ++i)
-          chunks.push_back(
-              {&sequences[i], {i == place ? &tokens[step] : &noise[(step + i) % noise.size()], 1}, 0, 1});
-        checks.that(same_bits(at(want, step), at(marginals(model, chunks, kDecode), place)),
+          chunks.push_back({&sequences[i],
+                            {i == place ? &tokens[step] : &noise[(step + i) % noise.size()], 1},
+                            0,
+                            1,
+                            kDecode});
+        checks.that(same_bits(at(want, step), at(marginals(model, chunks), place)),
                     "row " + std::to_string(place) + " of " + std::to_string(batch));
       }
     }
@@ -290,139 +240,61 @@ void is_invariant(Checks& checks, const Machine& machine, const Way& way, const 
   checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
 }
 
-/// Batches of 1 or 2 sequences of up to 60 tokens, with a fork each: once all kinds have been, no batch
-/// leaves anything behind.
-void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
-  const GeneratedCheckpoint files(tiny("--layers 1"));
+/// The residual stream of the wanted rows of one pass through the first block.
+std::vector<float> first_block(Model& model, std::span<const Chunk> chunks) {
+  const HiddenRows rows = model.decoder.forward(chunks, 1);
+  std::vector<float> out(rows.count * model.decoder.config().hidden);
+  model.decoder.download_residual(rows, out.data());
+  return out;
+}
+
+/// A pass of both classes, as the scheduler makes it from windows and samples: every row has the bits that it
+/// has in a pass of its chunk alone, whichever rows are wanted.
+void classes_share_a_pass(Checks& checks, const Machine& machine, const Way& way, const std::string& shape) {
+  const GeneratedCheckpoint files(shape);
   const Checkpoint checkpoint(files.dir());
-  constexpr size_t kKinds = 4;
-  const auto run_batch = [&](Model& model, size_t kind) {
+  Model model(checkpoint, make(machine, way));
+  const Tokens tokens = random_tokens(checkpoint, 92, 31);
+  constexpr size_t kPrompt = 70;
+  Sequence prompt = model.decoder.kv().make_sequence();
+  marginals(model, prompt, std::span(tokens).first(kPrompt));
+
+  struct Part {
+    size_t first, count, want_begin;  // of `tokens`; behind the prompt if first is not 0
+    ops::RowClass row_class;
+  };
+  const Part windows[] = {{0, 66, 0, kPrefill}, {kPrompt, 20, 17, kPrefill}, {0, 5, 5, kPrefill}};
+  const Part samples[] = {{kPrompt, 1, 0, kDecode}, {kPrompt, 4, 0, kDecode}, {kPrompt, 3, 2, kDecode}};
+  std::vector<Part> in_turns, windows_first(std::begin(windows), std::end(windows));
+  windows_first.insert(windows_first.end(), std::begin(samples), std::end(samples));
+  for (size_t i = 0; i < std::size(windows); ++i) in_turns.insert(in_turns.end(), {samples[i], windows[i]});
+  std::vector<Part> all_wanted = windows_first;
+  for (Part& part : all_wanted) part.want_begin = 0;
+  const auto run = [&](std::span<const Part> parts, const auto& pass) {
     std::vector<Sequence> sequences;
+    sequences.reserve(parts.size());
     std::vector<Chunk> chunks;
-    const Tokens tokens = random_tokens(checkpoint, 15 * (kind + 1), 3);
-    for (size_t i = 0; i <= kind / 2; ++i) sequences.push_back(model.decoder.kv().make_sequence());
-    for (Sequence& sequence : sequences) chunks.push_back({&sequence, tokens, 0, tokens.size()});
-    marginals(model, chunks);
-    Sequence fork = sequences.front().fork();
-    marginals(model, fork, tokens);
+    for (const Part& part : parts) {
+      sequences.push_back(part.first == 0 ? model.decoder.kv().make_sequence() : prompt.fork());
+      chunks.push_back({&sequences.back(), std::span(tokens).subspan(part.first, part.count), part.want_begin,
+                        part.count, part.row_class});
+    }
+    return pass(model, chunks);
   };
-  const auto run = [&](size_t count) {
-    Model model(checkpoint, make(machine, kWays[1]));
-    // The largest first; and often enough that what comes again is a graph.
-    for (size_t kind = 3 * kKinds; kind > 0; --kind) run_batch(model, (kind - 1) % kKinds);
-    const size_t before = free_memory();
-    for (size_t i = 0; i < count; ++i) run_batch(model, i % kKinds);
-    checks.that(free_memory() == before, "memory grows over batches");
-    checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
+  const auto compare = [&](std::span<const Part> parts, const std::string& what, const auto& pass) {
+    decltype(run(parts, pass)) alone;
+    for (const Part& part : parts) {
+      const auto rows = run(std::span(&part, 1), pass);
+      alone.insert(alone.end(), rows.begin(), rows.end());
+    }
+    checks.that(same_bits(alone, run(parts, pass)), what);
   };
-  run(0);  // what the runtime keeps for itself
-  const size_t before = free_memory();
-  run(batches);
-  checks.that(free_memory() == before, "a backend leaves memory behind");
+  compare(windows_first, "windows first", pass_marginals);
+  compare(in_turns, "windows and samples in turns", pass_marginals);
+  compare(all_wanted, "all rows are wanted", pass_marginals);
+  compare(windows_first, "the residual stream of the first block", first_block);
+  checks.that(model.decoder.kv().pages_in_use() == 2, "pages are given back");
 }
-
-#ifdef CARBON_CUDA_EMULATION  // where memory is set to the byte
-/// From here on so many bytes are free, until CARBON_EMULATED_MEMORY is taken away.
-void leave_free(size_t bytes) {
-  size_t free = 0, total = 0;
-  cudaMemGetInfo(&free, &total);
-  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + bytes).c_str(), 1);
-}
-
-/// When there is memory for more pages but none for the longer list of them, the pages in use are still
-/// found, and later new ones are. Only in emulation, where the memory is set to the byte.
-void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
-  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
-  const Checkpoint checkpoint(files.dir());
-  Model model(checkpoint, make(machine, kWays[1]));
-  const Tokens tokens = random_tokens(checkpoint, 50, 3), first(tokens.begin(), tokens.begin() + 20),
-               rest(tokens.begin() + 20, tokens.end());
-  const std::vector<double> whole = marginals(model, tokens);
-  Sequence begun = model.decoder.kv().make_sequence();
-  marginals(model, begun, first);
-
-  constexpr size_t kListed = 128;  // pages in the first list
-  std::vector<Sequence> others;
-  while (model.decoder.kv().pages_in_use() < kListed) {
-    others.push_back(model.decoder.kv().make_sequence());
-    others.back().reserve(1);
-  }
-  leave_free(model.decoder.kv().store().page_bytes() + sizeof(void*));
-  Sequence more = model.decoder.kv().make_sequence();
-  checks.refused([&] { more.reserve(1); }, "the list of KV pages");
-  checks.that(same_bits(tail(whole, 20), marginals(model, begun, rest)), "a sequence begun before");
-  unsetenv("CARBON_EMULATED_MEMORY");
-  checks.that(same_bits(whole, marginals(model, more, tokens)), "a sequence of a new page");
-}
-
-/// Keys and values take a part of the memory that is free, a page at least, and what is given back is there
-/// again.
-void takes_and_gives_pages(Checks& checks, const Machine& machine) {
-  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
-  const Checkpoint checkpoint(files.dir());
-  Model model(checkpoint, make(machine, kWays[1]));
-  const Tokens tokens = random_tokens(checkpoint, 300, 5);
-  const std::vector<double> want = marginals(model, tokens);
-  model.decoder.give_back();
-  const size_t page = model.decoder.kv().store().page_bytes(), all = 100 * page;
-  leave_free(all);
-  std::vector<Sequence> kept;
-  const auto take = [&] {
-    kept.push_back(model.decoder.kv().make_sequence());
-    kept.back().reserve(1);
-  };
-  take();
-  checks.that(free_memory() <= all - 12 * page && free_memory() > all - 13 * page, "an eighth");
-  checks.refused(
-      [&] {
-        for (;;) take();
-      },
-      "out of memory");
-  kept.pop_back();  // which got none
-  checks.that(kept.size() > 90 && kept.size() <= 100, std::to_string(kept.size()) + " pages were there");
-  kept.erase(kept.begin() + 1, kept.end());
-  model.decoder.give_back();
-  checks.that(free_memory() > all - 13 * page, "pages that nobody uses");
-  unsetenv("CARBON_EMULATED_MEMORY");
-  checks.that(same_bits(want, marginals(model, tokens)), "a sequence of new pages");
-}
-
-/// Hidden rows as they are stored, of two sequences of `length` tokens together, the second asked for in
-/// part.
-std::vector<float> hidden_rows(Model& model, const Tokens& tokens, size_t length) {
-  Sequence one = model.decoder.kv().make_sequence(), two = model.decoder.kv().make_sequence();
-  const size_t first = length * 2 / 3;
-  const std::span all(tokens);
-  const Chunk chunks[] = {{&one, all.first(first), 0, first},
-                          {&two, all.first(length - first), length - first - 9, length - first}};
-  const HiddenRows rows = model.decoder.forward(chunks);
-  std::vector<float> words(rows.count * model.decoder.config().hidden * sizeof(bf16) / sizeof(float));
-  model.backend->download(static_cast<const float*>(rows.act), words.size(), words.data());
-  return words;
-}
-
-/// A pass whose buffers do not fit the memory is divided, to the same bits; one that is not to be divided any
-/// further gives the error, and leaves the decoder in order.
-void divides_passes(Checks& checks, const Machine& machine, const Way& way) {
-  const GeneratedCheckpoint files(tiny("--heads 2 --kv-heads 1 --head-dim 64 --layers 2"));
-  const Checkpoint checkpoint(files.dir());
-  constexpr size_t kFew = 60, kMany = 700;
-  const Tokens tokens = random_tokens(checkpoint, kMany, 4);
-  Model enough(checkpoint, make(machine, way)), little(checkpoint, make(machine, way)),
-      least(checkpoint, make(machine, way));
-  // What does not grow with the rows: pages, the rotary table, the embedding.
-  for (Model* model : {&enough, &little, &least}) hidden_rows(*model, tokens, kFew);
-  const size_t before = free_memory();
-  const std::vector<float> want = hidden_rows(enough, tokens, kMany);
-  const size_t needed = before - free_memory();
-  leave_free(needed * 6 / 10);
-  checks.that(same_bits(want, hidden_rows(little, tokens, kMany)), "a divided pass");
-  leave_free(needed / 20);
-  checks.refused([&] { hidden_rows(least, tokens, kMany); }, "activations: out of memory");
-  unsetenv("CARBON_EMULATED_MEMORY");
-  checks.that(same_bits(want, hidden_rows(least, tokens, kMany)), "after an error");
-}
-#endif
 
 /// Options of make_checkpoint, and tokens to compare: the reference takes about a second for one of a
 /// published shape.
@@ -474,21 +346,14 @@ void check_decoder(Checks& checks, const Machine& machine) {
                    decode_is_invariant(checks, machine, way, model,
                                        machine.emulated ? emulated_decode : whole_decode);
                  });
+    checks.run("decoder: both classes in a pass [" + way.name() + "]",
+               [&] { classes_share_a_pass(checks, machine, way, model); });
     if (!machine.emulated || !way.library)
       checks.run("decoder: bits do not depend on cuts, forks or batches [" + way.name() + "]",
                  [&] { is_invariant(checks, machine, way, model, machine.emulated ? emulated : whole); });
   }
   checks.run("decoder: generation is replayed as graphs",
              [&] { decode_steps_are_replayed(checks, machine); });
-#ifdef CARBON_CUDA_EMULATION
-  checks.run("pages outlive a failed allocation", [&] { survives_a_failed_reserve(checks, machine); });
-  checks.run("pages are taken by and by, and given back", [&] { takes_and_gives_pages(checks, machine); });
-  for (const Way& way : {kWays[1], kWays[2]})
-    checks.run("a pass that does not fit is divided [" + way.name() + "]",
-               [&] { divides_passes(checks, machine, way); });
-#endif
-  checks.run("nothing is left behind",
-             [&] { leaves_nothing(checks, machine, machine.emulated ? 4 : 10000); });
 }
 
 }  // namespace carbon::gpu_test

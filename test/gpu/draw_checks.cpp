@@ -72,27 +72,31 @@ std::vector<KmerDraw> random_draws(size_t count, size_t rows) {
   return draws;
 }
 
+/// Every draw with options of its own, in turn those of all_options().
 void draws_equal_the_hosts(Checks& checks, ops::Backend& backend, size_t count) {
   const std::vector<std::vector<float>> rows = rows_of_all_kinds();
   std::vector<float> all;
   for (const std::vector<float>& row : rows) all.insert(all.end(), row.begin(), row.end());
   const Array logits(backend, all);
-  const std::vector<KmerDraw> draws = random_draws(count, rows.size());
-  Joint joint;
-  for (const DrawOptions& options : all_options()) {
+  const std::vector<DrawOptions> options = all_options();
+  std::vector<KmerDraw> draws;
+  for (size_t turn = 0; turn < options.size(); ++turn) {
+    draws = random_draws(count, rows.size());
+    for (size_t i = 0; i < count; ++i) draws[i].options = options[(turn + i) % options.size()];
     std::vector<ops::DrawnKmer> got(count);
-    checks.that(backend.draw(logits.floats(), draws, options, got.data()), "drawn: " + name(options));
+    backend.draw(logits.floats(), draws, got.data());
+    Joint joint;
     for (size_t i = 0; i < count; ++i) {
-      const ops::DrawnKmer want = draw_on_host(joint, rows[draws[i].row], draws[i], options);
-      checks.that(
-          got[i].finite == 1 && want.finite == 1 && got[i].kmer == want.kmer &&
-              std::memcmp(&got[i].logp, &want.logp, sizeof want.logp) == 0,
-          "draw " + std::to_string(i) + " of row " + std::to_string(draws[i].row) + ", " + name(options));
+      const ops::DrawnKmer want = draw_on_host(joint, rows[draws[i].row], draws[i]);
+      checks.that(got[i].finite == 1 && want.finite == 1 && got[i].kmer == want.kmer &&
+                      std::memcmp(&got[i].logp, &want.logp, sizeof want.logp) == 0,
+                  "draw " + std::to_string(i) + " of row " + std::to_string(draws[i].row) + ", " +
+                      name(draws[i].options));
     }
     ops::DrawnKmer alone;
-    checks.that(backend.draw(logits.floats(), std::span(draws).subspan(count / 2, 1), options, &alone) &&
-                    alone.kmer == got[count / 2].kmer && alone.logp == got[count / 2].logp,
-                "a draw alone, " + name(options));
+    backend.draw(logits.floats(), std::span(draws).subspan(count / 2, 1), &alone);
+    checks.that(alone.kmer == got[count / 2].kmer && alone.logp == got[count / 2].logp,
+                "a draw alone, " + name(draws[count / 2].options));
   }
 }
 
@@ -110,21 +114,26 @@ void rows_that_are_not_finite(Checks& checks, ops::Backend& backend) {
   const Array logits(backend, all);
   for (const DrawOptions& options : all_options()) {
     std::vector<ops::DrawnKmer> got(10);
-    checks.that(backend.draw(logits.floats(), draws, options, got.data()), "drawn");
+    for (KmerDraw& draw : draws) draw.options = options;
+    backend.draw(logits.floats(), draws, got.data());
     for (size_t i = 0; i < 10; ++i)
       checks.that(got[i].finite == (i == 9 ? 1u : 0u), "row " + std::to_string(i) + ", " + name(options));
   }
 }
 
 void says_what_it_draws(Checks& checks, ops::Backend& backend) {
-  checks.that(backend.draw(nullptr, {}, {}, nullptr), "the default");
-  checks.that(!backend.draw(nullptr, {}, {DrawKind::kmer, false, 1, 50}, nullptr), "top-k");
-  checks.that(!backend.draw(nullptr, {}, {DrawKind::chain, false, 1, 0, 0.9}, nullptr), "top-p");
-  checks.that(backend.draw(nullptr, {}, {DrawKind::kmer, true, 1, 50, 0.9}, nullptr), "greedy with both");
+  checks.that(backend.draws({}), "the default");
+  checks.that(!backend.draws({DrawKind::kmer, false, 1, 50}), "top-k");
+  checks.that(!backend.draws({DrawKind::chain, false, 1, 0, 0.9}), "top-p");
+  checks.that(backend.draws({DrawKind::kmer, true, 1, 50, 0.9}), "greedy with both");
   const Array logits(backend, std::vector<float>(kKmers + 1));
   ops::DrawnKmer out;
-  checks.refused([&] { return backend.draw(logits.floats() + 1, std::vector<KmerDraw>(1), {}, &out); },
-                 "aligned");
+  checks.refused(
+      [&] {
+        backend.draw(logits.floats() + 1, std::vector<KmerDraw>(1), &out);
+        return true;
+      },
+      "aligned");
 }
 
 }  // namespace

@@ -385,7 +385,7 @@ void refuses(Checks& checks, ops::Backend& backend) {
   const std::vector<float> data(64);
   checks.refused([&] { backend.prepare({data.data(), DType::f32, 0, 4}); }, "empty weight");
   checks.refused([&] { backend.prepare({nullptr, DType::f32, 3, 4}); }, "empty weight");
-  checks.refused([&] { backend.prepare(std::span<const TensorView>()); }, "no matrices");
+  checks.refused([&] { backend.prepare(std::span<const TensorView>()); }, "at least one matrix");
   const TensorView uneven[] = {{data.data(), DType::f32, 3, 4}, {data.data(), DType::f32, 4, 3}};
   checks.refused([&] { backend.prepare(uneven); }, "4 and 3 columns");
   const auto weight = backend.prepare({data.data(), DType::f32, 4, 16});

@@ -26,7 +26,7 @@ class Counter {
   void put(size_t kernels, size_t ld = kWidth) const {
     for (size_t i = 0; i < kernels; ++i)
       cuda::run_linear_plain(stream(), {ones_.get(), ones_.get(), 1, kWidth, 1, x_.as<float>(), ld, true},
-                             DType::f32, DType::f32);
+                             DType::f32, WeightType::f32);
   }
   void set(float value) const {
     const std::vector<float> values(kWidth, value);

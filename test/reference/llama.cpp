@@ -11,15 +11,15 @@ namespace {
 
 template <class T>
 T element(const TensorView& view, size_t row, size_t col) {
-  const char* at = static_cast<const char*>(view.data) + (row * view.cols + col) * dtype_size(view.dtype);
-  if (view.dtype == DType::f32) {
+  const char* at = static_cast<const char*>(view.row(row)) + col * dtype_size(view.dtype);
+  if (view.dtype == WeightType::f32) {
     float value;
     std::memcpy(&value, at, sizeof value);
     return static_cast<T>(value);
   }
   uint16_t bits;
   std::memcpy(&bits, at, sizeof bits);
-  return static_cast<T>(view.dtype == DType::bf16 ? to_float(bf16{bits}) : half_to_float(bits));
+  return static_cast<T>(view.dtype == WeightType::bf16 ? to_float(bf16{bits}) : half_to_float(bits));
 }
 
 template <class T>

@@ -27,7 +27,7 @@ using Ids = std::vector<uint32_t>;
 
 namespace {
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -152,7 +152,7 @@ TEST_CASE("tokenizer.json takes both spellings of merges and its added tokens") 
   CHECK(bpe.decode({262, 'a', 263}, true) == "a<x>y");
   CHECK(Bpe::load(path).encode("abab") == Ids{256, 256});
 
-  // A model whose DNA tokens begin where these files still have tokens.
+  // A model whose DNA tokens have ids that these files give to other tokens.
   const HybridTokenizer clash({263, 263 + 4099}, std::make_shared<const Bpe>(Bpe::load(path)));
   CHECK(clash.encode("ab<dna>AAAAAA").ids == Ids{256, 263, 266});
   CHECK_THROWS_AS(clash.encode("<x>y"), Error);

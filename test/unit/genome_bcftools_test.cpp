@@ -35,7 +35,7 @@ std::string copy(const std::string& in, const std::string& out, char type) {
   return read_bytes(out);
 }
 
-/// Errors that refuse what bcftools 1.16 lets through: cut lines, and a POS that it would turn into 0.
+/// Errors for input that bcftools 1.16 accepts: cut lines, and a POS that it would read as 0.
 bool is_stricter_on_purpose(const std::string& error) {
   return contains(error, "no newline") || contains(error, "fewer than 8 columns") ||
          contains(error, "POS is not a number");
@@ -79,7 +79,7 @@ TEST_CASE("records and headers come out as bcftools view writes them") {
     CHECK(error == "");
     CHECK((ours == view.output));
     ++compared;
-    // The same through BCF, where the header defines all that the records use.
+    // The same through BCF, if the header defines all names that the records use.
     if (error_of([&] { copy(file, dir.file("out.bcf"), 'b'); }) == "") {
       CHECK((copy(dir.file("out.bcf"), dir.file("back.vcf"), 'v') == view.output));
     }

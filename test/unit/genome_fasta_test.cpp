@@ -164,14 +164,14 @@ TEST_CASE("IndexedFasta refuses what it cannot use") {
   dir.put("b.fa", ">a\nACGT\n>b1\nACGT\n");
   dir.put("b.fa.fai", "a\t8\t3\t4\t5\n");
   IndexedFasta stale(dir.file("b.fa"));
-  CHECK(contains(error_of([&] { stale.fetch("a", 0, 8); }), "does not fit"));
+  CHECK(contains(error_of([&] { stale.fetch("a", 0, 8); }), "does not match"));
 }
 
 TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in TMPDIR") {
   const TemporaryDirectory dir, temporary;
   const std::string path = dir.put_bgzf("a.fa.gz", ">a\nACGT\n");
   chmod(dir.path().c_str(), 0755);
-  // Permissions do not bind root, which becomes nobody for the while.
+  // Root may write anywhere, so it becomes the user nobody for this test.
   const uid_t nobody = 65534;
   const bool root = geteuid() == 0;
   if (root && (chown(temporary.path().c_str(), nobody, nobody) != 0 || seteuid(nobody) != 0)) {

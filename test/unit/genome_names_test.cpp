@@ -108,11 +108,19 @@ TEST_CASE("contig names map exactly, by prefix and by file") {
   CHECK(map_error("") != "");
 
   const ContigNames exact = ContigNames::exact();
-  CHECK(contains(exact.suggestion({"chr1"}, {"1"}), "--unify-chr-names chr,-"));
-  CHECK(contains(exact.suggestion({"1"}, {"chr1"}), "--unify-chr-names -,chr"));
-  CHECK(contains(exact.suggestion({"Chr1"}, {"chr1"}), "--unify-chr-names Chr,chr"));
-  CHECK(contains(from_vcf.suggestion({"1"}, {"chr1"}), "--unify-chr-names -,chr"));
-  CHECK(contains(exact.suggestion({"NC_000001.11"}, {"chr1"}), "--chr-map FILE"));
-  CHECK(exact.suggestion({"1", "2"}, {"2"}) == "");
-  CHECK(exact.suggestion({}, {"2"}) == "");
+  const auto advice = [](const ContigNames& names, const std::vector<std::string>& vcf_names,
+                         const std::vector<std::string>& fasta_names) {
+    const Advice found = names.advice(vcf_names, fasta_names);
+    std::string text = found.topic;
+    for (const std::string& value : found.values) text += " " + value;
+    return text;
+  };
+  CHECK(advice(exact, {"chr1"}, {"1"}) == "contig_prefixes chr -");
+  CHECK(advice(exact, {"1"}, {"chr1"}) == "contig_prefixes - chr");
+  CHECK(advice(exact, {"Chr1"}, {"chr1"}) == "contig_prefixes Chr chr");
+  CHECK(advice(from_vcf, {"1"}, {"chr1"}) == "contig_prefixes - chr");
+  CHECK(advice(from_vcf, {"1"}, {"1"}) == "");
+  CHECK(advice(exact, {"NC_000001.11"}, {"chr1"}) == "contig_pairs NC_000001.11 chr1");
+  CHECK(advice(exact, {"1", "2"}, {"2"}) == "");
+  CHECK(advice(exact, {}, {"2"}) == "");
 }

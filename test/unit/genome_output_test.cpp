@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "src/cli/exit_signals.hpp"
 #include "src/genome/output.hpp"
 #include "test/unit/genome_files.hpp"
 
@@ -209,7 +210,7 @@ TEST_CASE("compressed output is BGZF, and without close() has no end") {
   std::filesystem::create_symlink("/dev/fd/" + std::to_string(fd), dir.file("direct.gz"));
   {
     TextOutput out(dir.file("direct.gz"));
-    std::string numbers;  // enough that blocks leave the library's buffers
+    std::string numbers;  // so many that htslib writes some blocks before the end
     for (int i = 0; i < 100000; ++i) numbers += std::to_string(i * 7919LL % 1000003);
     out.write(numbers);
   }
@@ -284,7 +285,7 @@ TEST_CASE("signals remove the temporary file and keep their exit status") {
     const TemporaryDirectory dir;
     const auto killed = [&] {
       signal(number, SIG_DFL);
-      remove_partial_outputs_on_signals();
+      remove_unfinished_files_on_signals();
       TextOutput out(dir.file("out"));
       out.write(std::string(100000, 'x'));
       if (dir.entries() != 1) _exit(77);
@@ -296,7 +297,7 @@ TEST_CASE("signals remove the temporary file and keep their exit status") {
   const TemporaryDirectory dir;
   const auto ignoring = [&] {
     signal(SIGHUP, SIG_IGN);
-    remove_partial_outputs_on_signals();
+    remove_unfinished_files_on_signals();
     TextOutput out(dir.file("out"));
     raise(SIGHUP);
     out.write("x");

@@ -208,7 +208,7 @@ TEST_CASE("output types, suffixes and levels") {
   CHECK_FALSE(std::filesystem::exists(dir.file("k.vcf")));
 }
 
-TEST_CASE("a table is a type of its own, which VcfWriter refuses") {
+TEST_CASE("a table is a separate type, which VcfWriter refuses") {
   const auto type = [](const char* path, const char* given) {
     VcfWriterOptions options;
     options.path = path;
@@ -303,7 +303,8 @@ TEST_CASE("cut and damaged compressed VCF and BCF are errors and leave no output
     const bool marked = whole.substr(0, 2) == "\x1f\x8b";
     for (size_t keep : {whole.size() - 27, whole.size() - 28, whole.size() - 30, whole.size() / 2 + 5,
                         size_t{500}, size_t{100}, size_t{30}}) {
-      if (!marked && keep == whole.size() - 28) continue;  // between two records, perhaps: nothing shows it
+      if (!marked && keep == whole.size() - 28)
+        continue;  // perhaps cut between two records, which cannot be noticed
       CAPTURE(keep);
       CHECK(copy_error(dir.put("cut", whole.substr(0, keep)), out) != "");
       CHECK_FALSE(std::filesystem::remove(out));
@@ -364,7 +365,7 @@ TEST_CASE("one thread reads while another writes") {
   const int count = 4000;
   std::string records, expected;
   for (int i = 1; i <= count; ++i) {
-    // New tags and contigs all along, so that the shared header keeps growing under both threads.
+    // New tags and contigs in many records, so that the shared header grows while both threads use it.
     const std::string extra = i % 10 == 0 ? ";X" + std::to_string(i) + "=1" : "";
     const std::string contig = i % 25 == 0 ? "c" + std::to_string(i) : "1";
     const std::string line = contig + "\t" + std::to_string(i) + "\t.\tA\tC\t.\t.\tDP=1" + extra;

@@ -39,7 +39,7 @@ std::vector<double> rotated(const Problem& p, const float* x, size_t position) {
   return out;
 }
 
-/// What the KV cache makes of a value.
+/// A value as the KV cache stores it.
 double cached(DType type, double x) {
   const float f = static_cast<float>(x);
   return static_cast<double>(type == DType::bf16 ? to_float(to_bf16(f)) : f);
@@ -177,7 +177,7 @@ TEST_CASE("several runs in one call and a forked page give the bits of each sequ
     const ops::RowRun prefix{pages, 0, 100, 0};
     backend->append_kv(p.k.data(), p.v.data(), 128, *backend->plan({&prefix, 1}, 4, *kv), 0);
     kv->copy_page(3, 1);
-    // Rows 0..49 of the call are the other's suffix, 50..99 this one's.
+    // Rows 0 to 49 of the call are the end of the other sequence, rows 50 to 99 the end of this one.
     std::vector<float> q(100 * 256), k(100 * 128), v(100 * 128);
     const Problem* const order[2] = {&other, &p};
     for (size_t s = 0; s < 2; ++s) {

@@ -58,7 +58,7 @@ TEST_CASE("linear agrees with double precision in every type and shape") {
           check_product(way.name(), a.value, w, k == 3072 && n == 100 ? 20 : 65, n, k, full, ld);
           CHECK(full[n] == -7.0f);  // beyond a row's outputs nothing is written
           for (const size_t m : {1, 2, 7, 8, 9, 63, 64, 65}) {
-            // The last m rows alone have the bits they have among all.
+            // The last m rows alone have the same bits as among all rows.
             const size_t first = rows - m;
             std::vector<float> part(m * n);
             const char* const from = static_cast<const char*>(a.data()) + first * k * dtype_size(types.act);
@@ -107,7 +107,7 @@ TEST_CASE("linear_add is linear and one addition, for any rows and threads") {
         const Stored w = stored(type, random.vector(n * k)), a = stored(type, random.vector(m * k));
         const std::vector<float> before = random.vector(m * n, 30.0f);
         const auto backend = way.make(type, 2);
-        // As one matrix, and as two that make one weight.
+        // Once as one matrix, and once as two matrices of one weight.
         const TensorView whole{w.data(), type, n, k};
         const TensorView halves[] = {whole.slice_rows(0, n / 2), whole.slice_rows(n / 2, n - n / 2)};
         for (const bool joined : {false, true}) {
@@ -138,7 +138,7 @@ TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each
       std::vector<TensorView> views;
       std::vector<std::vector<float>> alone;  // [m, width] each
       for (const size_t width : widths) {
-        // Of different types, each of which is kept in f32 mode.
+        // The matrices have different types, which are kept if activations are f32.
         const DType type = stores.size() == 1 ? DType::f32 : DType::bf16;
         stores.push_back(stored(type, random.vector(width * k)));
         views.push_back({stores.back().data(), type, width, k});
@@ -165,7 +165,7 @@ TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each
       CHECK(same(*whole, 0, 4));
       const auto first = backend->part(*whole, 0, 1), middle = backend->part(*whole, 1, 2),
                  last = backend->part(*middle, 1, 1);
-      whole.reset();  // parts do without it
+      whole.reset();  // the parts must not need it
       CHECK(same(*first, 0, 1));
       CHECK(same(*middle, 1, 2));
       CHECK(same(*last, 2, 1));
@@ -187,7 +187,7 @@ TEST_CASE("both products of a SwiGLU and their gate have the bits of the three o
         std::vector<float> both(n * 2 * width);
         std::vector<uint8_t> joined(n * width * dtype_size(type)), apart(joined.size());
         const bool stored = backend->swiglu_scratch(n, *g, *u, ops::RowClass::prefill) > 0;
-        CHECK(stored == way.onednn);  // own kernels never store both products
+        CHECK(stored == way.onednn);  // the kernels of this program do not store the two products
         backend->linear_swiglu(a.data(), n, *g, *u, stored ? both.data() : nullptr, joined.data());
         backend->Backend::linear_swiglu(a.data(), n, *g, *u, both.data(), apart.data());
         INFO(way.name(), " ", dtype_name(type), " ", n, " rows");

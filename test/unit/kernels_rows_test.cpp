@@ -43,15 +43,15 @@ TEST_CASE("every half and bf16 widens exactly, and rounding to bf16 equals to_bf
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
   for (const cpu::Kernels* kernels : cpu::supported_kernels()) {
     std::vector<float> half(all.size()), brain(all.size());
-    kernels->widen(all.data(), DType::f16, all.size(), half.data());
-    kernels->widen(all.data(), DType::bf16, all.size(), brain.data());
+    kernels->widen(all.data(), WeightType::f16, all.size(), half.data());
+    kernels->widen(all.data(), WeightType::bf16, all.size(), brain.data());
     bool right = true;
     for (size_t i = 0; i < all.size(); ++i) {
       const float h = half_to_float(all[i]), b = to_float(bf16{all[i]});
       right = right && (std::isnan(h) ? std::isnan(half[i]) : same_bits(&h, &half[i], 1)) &&
               (std::isnan(b) ? std::isnan(brain[i]) : same_bits(&b, &brain[i], 1));
     }
-    // Ties, subnormals, values that round up to infinity, and everything a shifted counter meets.
+    // Ties, subnormals, values that round up to infinity, and the values of a shifted counter.
     std::vector<float> values;
     for (uint64_t u = 0; u < (uint64_t{1} << 32); u += 4099 * 16) {
       values.push_back(std::bit_cast<float>(static_cast<uint32_t>(u)));

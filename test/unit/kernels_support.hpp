@@ -1,4 +1,5 @@
-// Helpers of the kernel tests: random data, aligned buffers, every way to run the CPU backend here.
+// Helpers for the tests of kernels: random data, aligned buffers, and all ways to run the CPU backend on this
+// CPU.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ struct Way {
   std::string name() const { return isa + (onednn ? "+onednn" : ""); }
 };
 
-/// Every instruction set of this CPU, and oneDNN where it can be used.
+/// Every instruction set of this CPU, and oneDNN if it can be used.
 inline std::vector<Way> ways() {
   std::vector<Way> result;
   for (const cpu::Kernels* k : cpu::supported_kernels()) {
@@ -76,7 +77,7 @@ inline double act_epsilon(DType type) {
   return type == DType::bf16 ? 0x1p-8 : 0x1p-24;
 }
 
-/// The larger of the two; a NaN counts as infinitely bad, where std::max would drop it.
+/// The larger of the two errors. NaN counts as infinite, while std::max would ignore it.
 inline double worse(double worst, double error) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
 }

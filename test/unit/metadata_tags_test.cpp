@@ -19,8 +19,9 @@ TEST_CASE("metadata texts of the three grammars") {
   CHECK(metadata_text(TagGrammar::eval, "vertebrate_other", "") == "<vertebrate_non_mammalian_species>");
   CHECK(metadata_text(TagGrammar::eval, "protozoa", "") == "<protozoan_species>");
   CHECK(metadata_text(TagGrammar::card, "", "transfer_rna") == "<transfer_rna>");
-  CHECK_THROWS_WITH_AS(metadata_text(TagGrammar::corpus, "mouse", ""),
-                       doctest::Contains("unknown species 'mouse'; known are vertebrate_mammalian, "), Error);
+  CHECK_THROWS_WITH_AS(
+      metadata_text(TagGrammar::corpus, "mouse", ""),
+      doctest::Contains("unknown species 'mouse'; the known names are vertebrate_mammalian, "), Error);
   CHECK_THROWS_WITH_AS(metadata_text(TagGrammar::card, "", "exon"),
                        doctest::Contains("protein_coding_region"), Error);
   CHECK_THROWS_AS(metadata_text(TagGrammar::corpus, "plant", "transfer_rna"), Error);
@@ -32,7 +33,7 @@ TEST_CASE("ids of known tags") {
   CHECK(known_tag_ids("<->") == Ids{27, 405});
   CHECK(known_tag_ids("<mammalian_species><protein_coding_region>") ==
         Ids{13748, 8666, 10480, 74130, 1784, 78465, 666, 3700, 20627, 29});
-  // The tokenizer cuts the second tag otherwise than the same tag alone.
+  // The tokenizer cuts the second tag in another way than the same tag alone.
   CHECK(known_tag_ids("<plant><pseudo_gene>") == Ids{27, 20827, 1784, 68893, 59602, 29});
   for (const char* text : {"", "<", "fungi", "<fungi>x", "<species>fungi<transfer_rna>",
                            "<transfer_rna><fungi>", "<fungi><fungi>", "<transfer_rna><transfer_rna>"})

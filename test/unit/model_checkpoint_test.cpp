@@ -72,6 +72,33 @@ TEST_CASE("checkpoint: heads, tied and not") {
   CHECK(contains(refusal(model), "lm_head.weight [4099,8] is missing"));
 }
 
+TEST_CASE("checkpoint: tensors by what they do") {
+  TestModel model;
+  const TempDir dir;
+  model.write(dir.path());
+  const Checkpoint c(dir.str());
+  const carbon::DecoderTensors tensors = carbon::decoder_tensors(c);
+  CHECK(tensors.embedding.data == c.embedding().data);
+  CHECK(tensors.head.data == c.head().data);
+  CHECK(tensors.final_norm.data == c.tensor("model.norm.weight", 1, 8).data);
+  REQUIRE(tensors.layers.size() == 2);
+  const auto check = [&](const carbon::TensorView& view, const std::string& name, size_t rows, size_t cols) {
+    CHECK(view.rows == rows);
+    CHECK(view.cols == cols);
+    CHECK(view.data == c.tensor("model.layers.1." + name + ".weight", rows, cols).data);
+  };
+  const carbon::LayerTensors& layer = tensors.layers[1];
+  check(layer.attention_norm, "input_layernorm", 1, 8);
+  check(layer.q, "self_attn.q_proj", 8, 8);
+  check(layer.k, "self_attn.k_proj", 4, 8);
+  check(layer.v, "self_attn.v_proj", 4, 8);
+  check(layer.o, "self_attn.o_proj", 8, 8);
+  check(layer.mlp_norm, "post_attention_layernorm", 1, 8);
+  check(layer.gate, "mlp.gate_proj", 6, 8);
+  check(layer.up, "mlp.up_proj", 6, 8);
+  check(layer.down, "mlp.down_proj", 8, 6);
+}
+
 TEST_CASE("checkpoint: dtypes") {
   TestModel model;
   model.tensors["model.norm.weight"].dtype = "F32";
@@ -86,8 +113,8 @@ TEST_CASE("checkpoint: dtypes") {
     model.write(dir.path());
     const Checkpoint c(dir.str());
     CHECK_FALSE(c.all_bf16());
-    CHECK(c.tensor("model.layers.0.mlp.up_proj.weight", 6, 8).dtype == carbon::DType::f16);
-    CHECK(c.tensor("model.norm.weight", 1, 8).dtype == carbon::DType::f32);
+    CHECK(c.tensor("model.layers.0.mlp.up_proj.weight", 6, 8).dtype == carbon::WeightType::f16);
+    CHECK(c.tensor("model.norm.weight", 1, 8).dtype == carbon::WeightType::f32);
   }
   model.tensors["model.norm.weight"].dtype = "F64";
   CHECK(contains(refusal(model), "model.norm.weight has dtype F64"));
@@ -101,11 +128,11 @@ TEST_CASE("checkpoint: tensors that do not fit the config") {
   }
   SUBCASE("another shape") {
     model.tensors["model.layers.0.self_attn.q_proj.weight"].shape = {8, 4};
-    CHECK(contains(refusal(model), "has shape [8,4] but config.json means [8,8]"));
+    CHECK(contains(refusal(model), "has shape [8,4], but config.json requires [8,8]"));
   }
   SUBCASE("another rank") {
     model.tensors["model.norm.weight"].shape = {1, 8};
-    CHECK(contains(refusal(model), "has shape [1,8] but config.json means [8]"));
+    CHECK(contains(refusal(model), "has shape [1,8], but config.json requires [8]"));
   }
   SUBCASE("a bias") {
     model.tensors["model.layers.0.self_attn.q_proj.bias"] = {"BF16", {8}};
@@ -132,7 +159,7 @@ TEST_CASE("checkpoint: tensors that do not fit the config") {
   }
 }
 
-TEST_CASE("checkpoint: a tensor off its element's alignment is refused") {
+TEST_CASE("checkpoint: a tensor that is not aligned to its element size is refused") {
   const TempDir dir;
   const TestModel model;
   model.write(dir.path());
@@ -221,7 +248,7 @@ TEST_CASE("digest: follows tensors and config, not files") {
   CHECK(Checkpoint(sharded.str()).sha256(3) == base);
   CHECK(fs::is_empty(cache.path()));  // files this young are not remembered
 
-  // The rule by hand.
+  // The same digest, computed here by its definition.
   std::string lines;
   for (const auto& [name, t] : model.tensors) {
     const std::string shape = t.shape.size() == 1
@@ -247,7 +274,7 @@ TEST_CASE("digest: remembered until a file changes") {
   for (const auto& entry : fs::directory_iterator(cache.path() / "carbon")) kept.push_back(entry.path());
   REQUIRE(kept.size() == 1);
 
-  // A planted value shows that the second run reads the memory, a damaged one that it is not trusted.
+  // A false value shows that the second run uses the stored digest. A damaged value must not be used.
   std::string text;
   {
     std::ifstream in(kept[0], std::ios::binary);
@@ -267,7 +294,7 @@ TEST_CASE("digest: remembered until a file changes") {
   CHECK(Checkpoint(dir.str()).sha256() == base);
 }
 
-TEST_CASE("digest: a cache that cannot be used is no error") {
+TEST_CASE("digest: a cache that cannot be used is not an error") {
   const TempDir dir;
   TestModel().write(dir.path());
   settle(dir.path());

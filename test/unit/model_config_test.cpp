@@ -1,4 +1,4 @@
-// config.json and dna_config.json: what is read, what is refused, and YaRN's numbers.
+// config.json and dna_config.json: what is read, what is refused, and the numbers of YaRN.
 #include "src/model/config.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ ModelConfig load(const TestModel& model) {
   return carbon::load_config(dir.str());
 }
 
-/// The message after one key of config.json is set (null removes nothing: it is a value of its own).
+/// The message after one key of config.json is set. The value null does not remove the key.
 std::string refusal(const std::string& key, const json& value) {
   TestModel model;
   model.config[key] = value;
@@ -192,7 +192,7 @@ TEST_CASE("config: files that are not JSON, repeat a key or are absent") {
   CHECK(contains(message("{\"\\n\": 1, \"\\n\": 2}"), "'\\x0a' appears twice"));
 }
 
-// carbon_model 2.4; the values were computed from the formula in another language.
+// docs/model.md, "YaRN"; the values were computed from the formula in another language.
 TEST_CASE("config: YaRN frequencies of the published sizes") {
   struct Sample {
     size_t index;

@@ -1,5 +1,4 @@
-// Small throw-away checkpoints for the tests of src/model: every part of one can be bent before it is
-// written.
+// Small temporary checkpoints for the tests of src/model. A test can change every part before it is written.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ class TempDir {
   fs::path path_;
 };
 
-/// Sets (or with nullopt unsets) an environment variable and puts the old value back.
+/// Sets an environment variable (or unsets it with nullopt), and restores the old value at the end.
 class Environment {
  public:
   Environment(const char* name, std::optional<std::string> value) : name_(name) {
@@ -82,7 +81,7 @@ struct TestTensor {
 
 using TestTensors = std::map<std::string, TestTensor>;
 
-/// The bytes of a tensor: a pattern that differs between names and places.
+/// The bytes of a tensor: a pattern that depends on the name and the offset.
 inline std::string pattern(const std::string& name, uint64_t bytes) {
   std::string out(bytes, '\0');
   unsigned seed = 1;
@@ -91,7 +90,7 @@ inline std::string pattern(const std::string& name, uint64_t bytes) {
   return out;
 }
 
-/// A file from a header and a body, whatever they say.
+/// Writes a file from a header and a body without any check.
 inline void write_raw_safetensors(const fs::path& path, const std::string& header, const std::string& body) {
   std::string length(8, '\0');
   for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
@@ -154,7 +153,8 @@ struct TestModel {
     write_configs(dir);
     write_safetensors(dir / "model.safetensors", tensors);
   }
-  /// Two shards dealt by turns, with their index, which is returned so that a test can bend and rewrite it.
+  /// Two shards, to which tensors are assigned in turn, with their index. Returns the index so that a test
+  /// can change and rewrite it.
   json write_sharded(const fs::path& dir) const {
     write_configs(dir);
     TestTensors shards[2];

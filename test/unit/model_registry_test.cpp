@@ -1,4 +1,4 @@
-// Where a model is looked for, in which order, and what is said when it is not there.
+// The places where a model is searched for, their order, and the message if there is no such model.
 #include "src/model/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using carbon::resolve_model;
 
 namespace {
 
-/// An environment in which nothing is found outside one temporary directory.
+/// An environment in which all places are in one temporary directory.
 struct Places {
   TempDir dir;
   Environment home{"HOME", dir.str() + "/home"};
@@ -36,7 +36,7 @@ TEST_CASE("registry: a directory is itself, and a path is never searched for") {
   for (const std::string& bad : {places.dir.str() + "/none", std::string("../m"), std::string("p1/../m"),
                                  std::string("a/b/c"), std::string("")}) {
     CAPTURE(bad);
-    CHECK(contains(message_of([&] { resolve_model(bad); }), "no config.json there"));
+    CHECK(contains(message_of([&] { resolve_model(bad); }), "there is no config.json"));
   }
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("registry: not found lists the places") {
   const std::string message = message_of([&] { resolve_model("Org/Nothing"); });
   for (const char* part :
        {"'Org/Nothing' not found", "/p1/Org/Nothing", "/p2/Org/Nothing", "carbon/models/Org/Nothing",
-        "hub/models--Org--Nothing", "nothing is downloaded"}) {
+        "hub/models--Org--Nothing", "carbon downloads nothing"}) {
     CAPTURE(part);
     CHECK(contains(message, part));
   }

@@ -1,5 +1,5 @@
-// --rope-scaling: what it accepts, what it makes of a configuration, and what is known of the published
-// models.
+// Rope scaling that a user asks for: what it accepts, what it makes of a configuration, and what is known of
+// the published models.
 #include "src/model/rope_scaling.hpp"
 
 #include <doctest/doctest.h>
@@ -62,7 +62,7 @@ TEST_CASE("rope scaling: the original context is the model's, and the rest is re
   CHECK(applied(edited, "yarn:4").rope_scaling == four.rope_scaling);
   CHECK(applied(edited, "none").max_positions == 8192);
   CHECK(applied(edited, "none").rope_scaling == RopeScaling());
-  CHECK(contains(message_of([&] { applied(plain, "yarn:1e9"); }), "--rope-scaling yarn:1e+09"));
+  CHECK(contains(message_of([&] { applied(plain, "yarn:1e9"); }), "rope scaling yarn:1e+09"));
 }
 
 TEST_CASE("rope scaling: what is published of long contexts") {
@@ -73,7 +73,7 @@ TEST_CASE("rope scaling: what is published of long contexts") {
   CHECK(contains(warning(applied(small, "yarn:4")), "no long-context training"));
   CHECK(contains(warning(applied(medium, "yarn:4")), "up to 65536 tokens"));
   ModelConfig card = applied(medium, "yarn:4");
-  card.max_positions = 65536;  // as its card says
+  card.max_positions = 65536;  // as in its model card
   CHECK(warning(card).empty());
   CHECK(contains(warning(applied(medium, "yarn:2")), "factor 4"));
   CHECK(warning(applied(large, "yarn:4")).empty());

@@ -1,4 +1,4 @@
-// Safetensors headers that lie.
+// Safetensors files with valid and with wrong headers.
 #include "src/model/safetensors.hpp"
 
 #include <doctest/doctest.h>
@@ -80,7 +80,7 @@ TEST_CASE("safetensors: headers that are not the format") {
   CHECK(contains(refusal("{" + twice + "," + twice + "}"), "'t' appears twice"));
 }
 
-TEST_CASE("safetensors: ranges that lie") {
+TEST_CASE("safetensors: ranges that do not match the file or the shape") {
   CHECK(contains(refusal(one(entry("F32", "[1]", "[8,4]"))), "end before they begin"));
   CHECK(contains(refusal(one(entry("F32", "[5]", "[0,20]"))), "past the end"));
   CHECK(contains(refusal(one(entry("U8", "[1]", "[18446744073709551614,18446744073709551615]"))),

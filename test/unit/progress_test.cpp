@@ -1,5 +1,5 @@
-// Progress in a log: how often, how fast, and when not at all; as text and as JSON. By a clock of the test's;
-// stderr is a file for that time.
+// Progress in a log, as text and as JSON: how often there is a line, the speed in it, and when there is no
+// line. The test replaces the clock, and redirects stderr to a file.
 #include "src/base/progress.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What an action writes to stderr.
+/// The text that an action writes to stderr.
 std::string said(const std::function<void()>& action) {
   std::FILE* file = std::tmpfile();
   std::fflush(stderr);
@@ -40,12 +40,12 @@ std::string said(const std::function<void()>& action) {
 
 struct Run {
   ProgressMode mode = ProgressMode::automatic;
-  uint64_t skipped = 0;  // units that were there before
+  uint64_t skipped = 0;  // units that an earlier run has done
   uint64_t total = 0;
   uint64_t seconds = 3600;
 };
 
-/// A run in which a unit is done every second.
+/// A run that does one unit per second.
 std::string output_of(const Run& run) {
   return said([&] {
     Progress::Clock::time_point now;
@@ -60,7 +60,7 @@ std::string output_of(const Run& run) {
   });
 }
 
-/// The same as JSON, a line an element; a line that is none is an exception.
+/// The same as JSON, with one element per line. Throws an exception for a line that is not JSON.
 std::vector<nlohmann::json> json_of(const Run& run) {
   log::set_json(true);
   std::istringstream text(output_of(run));

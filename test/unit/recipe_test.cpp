@@ -1,4 +1,4 @@
-// Recipes against brute-force restatements of the contract on small contigs.
+// Recipes against brute-force restatements of docs/conventions.md on small contigs.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ std::string random_bases(std::mt19937& random, size_t n, bool with_n = true) {
   return out;
 }
 
-// Contract section 5, literally, on the whole contig.
+// docs/conventions.md, "Centered windows", literally, on the whole contig.
 std::pair<std::string, std::string> brute_forward(const std::string& contig, int64_t p,
                                                   const std::string& ref, const std::string& alt, int64_t w) {
   const auto len = static_cast<int64_t>(contig.size());

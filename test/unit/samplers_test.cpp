@@ -106,7 +106,7 @@ TEST_CASE("IUPAC codes") {
   for (const char c : {'U', 'u', '-', '.', '*', 'X', ' ', '\0'}) CHECK(iupac_bases(c) == 0);
   CHECK(parse_constraint("aRn", "x", "f") == std::vector<BaseSet>{1, 9, 15});
   CHECK_THROWS_WITH_AS(parse_constraint("ACG-T", "--constraint", "f"),
-                       doctest::Contains("nothing satisfies '-' at position 4"), Error);
+                       doctest::Contains("'-' at position 4 is not an IUPAC code"), Error);
   CHECK_THROWS_AS(parse_constraint("", "--constraint", "f"), Error);
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("top-k and top-p keep the likeliest, the first of equal ones") {
   CHECK(kept({1, 2, 3, 4}, 0, 0.41) == Set{2, 3});
   CHECK(kept({1, 2, 3, 4}, 0, 0.9) == Set{1, 2, 3});
   CHECK(kept({1, 1, 1, 1}, 0, 0.5) == Set{0, 1});
-  // top-p is of what top-k has left: 0.5 of 7, not of 10.
+  // top-p is a share of what top-k keeps: 0.5 of 7, not of 10.
   CHECK(kept({1, 2, 3, 4}, 2, 0.5) == Set{3});
   CHECK(kept({1, 2, 3, 4}, 0, 1e-9) == Set{3});
 }

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "src/vep/plan.hpp"
-#include "test/unit/generated_checkpoint.hpp"
+#include "test/unit/test_engine.hpp"
 
 using namespace carbon;
 using carbon::test::GeneratedCheckpoint;
@@ -165,11 +165,8 @@ TEST_CASE("a changed value is an error, not a score") {
 
 TEST_CASE("alleles in the cache run nothing, and their ratios are the computed ones") {
   const GeneratedCheckpoint files(tiny());
-  EngineOptions options;
-  options.model = files.dir();
-  options.threads = 2;
-  Engine engine(options);
-  const TokenLayout& layout = engine.config().layout;
+  carbon::test::TestEngine engine(files.dir(), 4096);
+  const TokenLayout& layout = engine.get().config().layout;
   std::mt19937 random(31);
   std::string contig;
   for (int i = 0; i < 900; ++i) contig += "ACGT"[random() % 4];
@@ -179,36 +176,39 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
   const std::string path = (dir.path() / "cache").string();
   const std::vector<std::string> two{"C", "AGG"}, three{"G", "C", "AGG", "A"}, snvs{"C", "G"};
 
-  const auto score = [&](std::vector<ScoreJob>& jobs) {
-    std::vector<ScoreJob*> pointers;
-    for (ScoreJob& job : jobs) pointers.push_back(&job);
-    return score_jobs(engine, pointers);
+  // Returns the number of tokens that were run.
+  const auto score = [&](const std::vector<RequestPtr>& requests) {
+    const uint64_t before = engine.get().counts().rows;
+    run_requests(engine.get(), requests);
+    return engine.get().counts().rows - before;
   };
   for (const Strand strand : {Strand::forward, Strand::reverse}) {
-    std::vector<ScoreJob> plain_jobs;
-    const CenteredPlan plain(400, "A", three, slice, 300, strand, layout, plain_jobs);
-    const NextTokenPlan plain_next(400, "A", snvs, slice, 180, strand, layout, plain_jobs);
-    score(plain_jobs);
+    std::vector<RequestPtr> plain_requests;
+    const CenteredPlan plain(400, "A", three, slice, 300, strand, layout, plain_requests);
+    const NextTokenPlan plain_next(400, "A", snvs, slice, 180, strand, layout, plain_requests);
+    score(plain_requests);
     CHECK(plain.missing(0) == nullptr);
     CHECK(plain_next.missing(0) == nullptr);
 
     const auto with_cache = [&](const std::vector<std::string>& alts) {
       ScoreCache cache(path, "model");
-      std::vector<ScoreJob> jobs;
-      const CenteredPlan plan(400, "A", alts, slice, 300, strand, layout, jobs, &cache);
-      const NextTokenPlan next(400, "A", snvs, slice, 180, strand, layout, jobs, &cache);
-      const size_t tokens = score(jobs);
+      std::vector<RequestPtr> requests;
+      const CenteredPlan plan(400, "A", alts, slice, 300, strand, layout, requests, &cache);
+      const NextTokenPlan next(400, "A", snvs, slice, 180, strand, layout, requests, &cache);
+      const uint64_t tokens = score(requests);
       const size_t skipped = three.size() - alts.size() == 2 ? 1 : 0;  // `two` is the middle of `three`
       for (size_t i = 0; i < alts.size(); ++i) {
-        CHECK(same_bits(plan.llr(i, jobs), plain.llr(i + skipped, plain_jobs)));
-        if (const ScoreKey* key = plan.missing(i)) cache.insert(*key, plan.llr(i, jobs));
+        CHECK(same_bits(plan.llr(i), plain.llr(i + skipped)));
+        if (const ScoreKey* key = plan.missing(i)) cache.insert(*key, plan.llr(i));
       }
       for (size_t i = 0; i < snvs.size(); ++i) {
-        CHECK(same_bits(next.llr(i, jobs), plain_next.llr(i, plain_jobs)));
-        if (const ScoreKey* key = next.missing(i)) cache.insert(*key, next.llr(i, jobs));
+        CHECK(same_bits(next.llr(i), plain_next.llr(i)));
+        if (const ScoreKey* key = next.missing(i)) cache.insert(*key, next.llr(i));
       }
       cache.flush();
-      return std::pair(tokens, jobs.empty() || jobs[0].suffixes.empty() ? 0 : jobs[0].suffixes.size());
+      const auto forks = std::count_if(requests.begin(), requests.end(),
+                                       [](const RequestPtr& request) { return request->parent != nullptr; });
+      return std::pair(tokens, forks);
     };
     CHECK(with_cache(two).second == 2);
     CHECK(with_cache(two).first == 0);

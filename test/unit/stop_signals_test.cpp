@@ -1,6 +1,6 @@
-// Signals as requests, in child processes; and how they end the batches of a pipeline.
+// Signals as wishes to stop, in child processes.
 
-#include "src/base/stop_signals.hpp"
+#include "src/cli/stop_signals.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -10,8 +10,6 @@
 #include <functional>
 #include <future>
 #include <stdexcept>
-
-#include "src/engine/pipeline.hpp"
 
 using namespace carbon;
 
@@ -25,10 +23,6 @@ int in_child(const std::function<int()>& action) {
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
-
-struct Item {
-  std::vector<ScoreJob> jobs;
-};
 
 }  // namespace
 
@@ -69,18 +63,17 @@ TEST_CASE("afterwards signals do what they did before, and ignored ones are igno
         }) == 77);
 }
 
-TEST_CASE("no batch begins after a failure, though items wait") {
-  BoundedQueue<Item> queue(8);
-  ScoreJob job;
-  job.tokens = {1, 2, 3};
-  std::vector<Item> items(3);
-  for (Item& item : items) item.jobs.push_back(job), ++job.tokens[0];
-  queue.push(items);
-  Batcher<Item> batcher(queue, 1);
-  std::vector<Item> batch;
-  CHECK(batcher.next(batch));
-  CHECK(batch.size() == 1);
-  batch.clear();
-  queue.fail(std::make_exception_ptr(StopRequested()));
-  CHECK_THROWS_AS(batcher.next(batch), StopRequested);
+TEST_CASE("a SignalStop says who asked, and ends the process as the signal would") {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP})
+    CHECK(in_child([&] {
+            signal(number, SIG_DFL);
+            SignalStop stop;
+            std::promise<void> request;
+            stop.watch([&] { request.set_value(); });
+            if (!stop.asked_by().empty()) return 1;
+            raise(number);
+            request.get_future().wait();
+            if (stop.asked_by() != signal_name(number)) return 2;
+            stop.end();
+          }) == 128 + number);
 }

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
-#include "test/unit/generated_checkpoint.hpp"
+#include "test/unit/test_engine.hpp"
 
 using namespace carbon;
 using carbon::test::GeneratedCheckpoint;
@@ -15,32 +15,19 @@ using carbon::test::tiny;
 
 namespace {
 
-EngineOptions options_for(const std::string& dir, const std::string& dtype, int threads,
-                          size_t batch_tokens) {
-  EngineOptions options;
-  options.model = dir;
-  options.dtype = dtype;
-  options.threads = threads;
-  options.batch_tokens = batch_tokens;
-  return options;
-}
-
-void run(Engine& engine, std::vector<ScoreJob>& jobs) {
-  std::vector<ScoreJob*> pointers;
-  for (ScoreJob& job : jobs) pointers.push_back(&job);
-  score_jobs(engine, pointers);
-}
+using carbon::test::TestEngine;
 
 // Every base of a window, each window alone and whole.
 std::vector<double> whole_window(Engine& engine, const std::string& bases) {
   const TokenLayout& layout = engine.config().layout;
   const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
-  std::vector<ScoreJob> jobs(1);
-  jobs[0].tokens = {layout.dna_begin()};
-  jobs[0].tokens.insert(jobs[0].tokens.end(), kmers.begin(), kmers.end() - 1);
-  run(engine, jobs);
+  const auto request = std::make_shared<Request>();
+  request->tokens = {layout.dna_begin()};
+  request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end() - 1);
+  request->head = HeadKind::marginals;
+  run_requests(engine, {request});
   std::vector<double> out;
-  append_base_logprobs(bases, 0, bases.size(), jobs[0].rows, out);
+  append_base_logprobs(bases, 0, bases.size(), request->values(), out);
   return out;
 }
 
@@ -73,16 +60,16 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
   };
   constexpr int64_t window = 700;
   for (const char* dtype : {"f32", "bf16"}) {
-    Engine whole(options_for(files.dir(), dtype, 2, 100000));
+    TestEngine whole(files.dir(), 100000, dtype);
     for (const size_t batch_tokens : {1u, 300u, 100000u}) {
-      Engine engine(options_for(files.dir(), dtype, batch_tokens == 300 ? 1 : 2, batch_tokens));
-      std::vector<ScoreJob> jobs;
+      TestEngine engine(files.dir(), batch_tokens, dtype, batch_tokens == 300 ? 1 : 2);
+      std::vector<RequestPtr> requests;
       std::vector<CenteredPlan> plans;
       for (const Site& site : sites)
         for (const Strand strand : {Strand::forward, Strand::reverse})
-          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand, engine.config().layout,
-                             jobs);
-      run(engine, jobs);
+          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand, engine.get().config().layout,
+                             requests);
+      run_requests(engine.get(), requests);
       size_t at = 0;
       for (const Site& site : sites) {
         for (const Strand strand : {Strand::forward, Strand::reverse}) {
@@ -91,12 +78,12 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
           for (size_t i = 0; i < site.alts.size(); ++i) {
             const std::string& alternative = windows.alternatives[i];
             const double want =
-                log_likelihood_ratio(whole_window(whole, alternative),
-                                     whole_window(whole, windows.reference.substr(0, alternative.size())));
+                log_likelihood_ratio(whole_window(whole.get(), alternative),
+                                     whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
             CAPTURE(site.pos);
             CAPTURE(site.alts[i]);
-            CHECK(same_bits(plans[at].llr(i, jobs), want));
-            if (site.alts[i] == site.ref) CHECK(same_bits(plans[at].llr(i, jobs), 0.0));
+            CHECK(same_bits(plans[at].llr(i), want));
+            if (site.alts[i] == site.ref) CHECK(same_bits(plans[at].llr(i), 0.0));
           }
           ++at;
         }
@@ -107,7 +94,7 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
 
 TEST_CASE("swapping the alleles negates the ratio exactly") {
   const GeneratedCheckpoint files(tiny());
-  Engine engine(options_for(files.dir(), "bf16", 2, 4096));
+  TestEngine engine(files.dir(), 4096, "bf16");
   std::mt19937 random(5);
   std::string contig;
   for (int i = 0; i < 400; ++i) contig += "ACGT"[random() % 4];
@@ -115,16 +102,16 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
   std::string swapped = contig;
   swapped[200] = 'G';
   for (const Strand strand : {Strand::forward, Strand::reverse}) {
-    std::vector<ScoreJob> jobs;
-    const CenteredPlan a(200, "A", {"G"}, {0, 400, contig}, 300, strand, engine.config().layout, jobs);
-    const CenteredPlan b(200, "G", {"A"}, {0, 400, swapped}, 300, strand, engine.config().layout, jobs);
-    const NextTokenPlan c(200, "A", {"G", "A"}, {0, 400, contig}, 180, strand, engine.config().layout, jobs);
-    const NextTokenPlan d(200, "G", {"A"}, {0, 400, swapped}, 180, strand, engine.config().layout, jobs);
-    run(engine, jobs);
-    CHECK(a.llr(0, jobs) != 0.0);
-    CHECK(same_bits(a.llr(0, jobs), -b.llr(0, jobs)));
-    CHECK(c.llr(0, jobs) != 0.0);
-    CHECK(same_bits(c.llr(0, jobs), -d.llr(0, jobs)));
-    CHECK(c.llr(1, jobs) == 0.0);
+    std::vector<RequestPtr> requests;
+    const CenteredPlan a(200, "A", {"G"}, {0, 400, contig}, 300, strand, engine.get().config().layout, requests);
+    const CenteredPlan b(200, "G", {"A"}, {0, 400, swapped}, 300, strand, engine.get().config().layout, requests);
+    const NextTokenPlan c(200, "A", {"G", "A"}, {0, 400, contig}, 180, strand, engine.get().config().layout, requests);
+    const NextTokenPlan d(200, "G", {"A"}, {0, 400, swapped}, 180, strand, engine.get().config().layout, requests);
+    run_requests(engine.get(), requests);
+    CHECK(a.llr(0) != 0.0);
+    CHECK(same_bits(a.llr(0), -b.llr(0)));
+    CHECK(c.llr(0) != 0.0);
+    CHECK(same_bits(c.llr(0), -d.llr(0)));
+    CHECK(c.llr(1) == 0.0);
   }
 }

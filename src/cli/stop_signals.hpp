@@ -1,0 +1,50 @@
+// Turns signals into a request to stop at a safe point instead of at once.
+//
+// While a StopSignals exists, the first SIGTERM, SIGINT or SIGHUP calls a function in an ordinary thread. A
+// second signal has its earlier effect, usually the end of the program. The caller decides what the request
+// means.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "src/base/stop.hpp"
+
+namespace carbon {
+
+/// At most one may exist at a time. A signal that was ignored before stays ignored.
+class StopSignals {
+ public:
+  /// `request` is called at most once, in a separate thread, and must not throw.
+  explicit StopSignals(std::function<void()> request);
+  /// Restores the earlier effects of the signals.
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  /// The number of the signal that arrived, or 0.
+  int signal() const;
+
+ private:
+  std::thread watcher_;
+};
+
+/// The signals as StopRequests of a run.
+class SignalStop final : public StopRequests {
+ public:
+  void watch(std::function<void()> request) override { signals_.emplace(std::move(request)); }
+  void ignore() override { signals_.reset(); }
+  std::string asked_by() const override;
+  /// Ends the process with status 128 + number; for SIGINT by the signal itself.
+  [[noreturn]] void end() override;
+
+ private:
+  std::optional<StopSignals> signals_;
+};
+
+/// "SIGTERM" and the like.
+std::string signal_name(int number);
+
+}  // namespace carbon

@@ -1,0 +1,157 @@
+#include "src/engine/drafter.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "src/base/log.hpp"
+#include "src/engine/packing.hpp"
+
+namespace carbon {
+namespace {
+
+const std::vector<uint32_t>& context_of(const SequenceRun& run) {
+  return *run.request().generation->draft_context;
+}
+
+}  // namespace
+
+Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
+    : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.threads()) {}
+
+// Gives every sample its sequence in the draft's cache, after one reading of each context that is not there.
+// A context that is longer than the draft's is not read; its samples go on without proposals.
+void Drafter::read_contexts(const std::vector<RunPtr>& runs) {
+  std::erase_if(contexts_, [](const auto& entry) { return entry.second.tokens.use_count() == 1; });
+  std::vector<Context> contexts;
+  std::vector<size_t> remaining;
+  for (const RunPtr& run : runs) {
+    const auto& tokens = run->request().generation->draft_context;
+    if (run->draft || !tokens || tokens->size() > model_.config().max_positions ||
+        contexts_.contains(tokens.get()))
+      continue;
+    if (std::any_of(contexts.begin(), contexts.end(), [&](const Context& c) { return c.tokens == tokens; }))
+      continue;
+    contexts.push_back({tokens, model_.decoder().kv().make_sequence()});
+    remaining.push_back(tokens->size());
+  }
+  const size_t limit = std::min(model_.backend().pass_rows(), model_.batch_tokens());
+  for (;;) {
+    std::vector<Chunk> chunks;
+    for (const Piece& piece : fill_pass(remaining, limit)) {
+      Context& context = contexts[piece.index];
+      const std::span<const uint32_t> tokens(*context.tokens);
+      chunks.push_back({&context.sequence, tokens.subspan(context.sequence.length(), piece.tokens), 0, 0});
+      remaining[piece.index] -= piece.tokens;
+    }
+    if (chunks.empty()) break;
+    model_.decoder().forward(chunks);
+  }
+  for (Context& context : contexts) {
+    const auto* const key = context.tokens.get();
+    contexts_.emplace(key, std::move(context));
+  }
+  for (const RunPtr& run : runs) {
+    if (run->draft) continue;
+    const auto found = contexts_.find(run->request().generation->draft_context.get());
+    if (found != contexts_.end()) run->draft = found->second.sequence.fork();
+  }
+}
+
+// How many 6-mers may be drafted for a sample.
+size_t Drafter::room(const SequenceRun& run) const {
+  if (!run.draft || run.missing() < 2) return 0;
+  // All 6-mers drawn so far and all proposed ones but the last are inputs of the draft.
+  const size_t inputs = context_of(run).size() + run.request().kmers.size();
+  const size_t limit = model_.config().max_positions;
+  return std::min(run.missing() - 1, inputs > limit ? 0 : limit - inputs + 1);
+}
+
+// Appends one proposal to each sample.
+void Drafter::step(const std::vector<RunPtr>& runs) {
+  const auto first = static_cast<uint32_t>(model_.config().layout.kmer0());
+  std::vector<std::vector<uint32_t>> tokens(runs.size());
+  std::vector<Chunk> chunks;
+  DrawChains draws;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    SequenceRun& run = *runs[i];
+    const std::vector<uint16_t>& kmers = run.request().kmers;
+    // What the cache lacks: the last 6-mer, and those before it that were drawn without a proposal.
+    for (size_t at = run.draft->length() - context_of(run).size(); at < kmers.size() + run.proposed.size();
+         ++at)
+      tokens[i].push_back(first + (at < kmers.size() ? kmers[at] : run.proposed[at - kmers.size()]));
+    chunks.push_back({&*run.draft, tokens[i], tokens[i].size() - 1, tokens[i].size(), ops::RowClass::decode});
+    draws.add(run.draw(kmers.size() + run.proposed.size()));
+    draws.end_chain();
+  }
+  // Logits that are not finite propose 6-mer 0 all the same; the target does not agree, or is right.
+  draws_.draw(model_.decoder().forward(chunks), model_.decoder(), draws,
+              [&](size_t i, const ops::DrawnKmer& drawn) {
+                runs[i]->proposed.push_back(static_cast<uint16_t>(drawn.kmer));
+                return true;
+              });
+}
+
+void Drafter::propose(const std::vector<RunPtr>& runs) {
+  const Stopwatch watch;
+  asked_ = policy_.next();
+  draft_seconds_ = 0;
+  if (policy_.off()) return;
+  read_contexts(runs);
+  std::vector<size_t> wanted;
+  for (const RunPtr& run : runs) wanted.push_back(std::min(asked_, room(*run)));
+  for (size_t done = 0; done < asked_; ++done) {
+    std::vector<RunPtr> drafted;
+    for (size_t i = 0; i < runs.size(); ++i)
+      if (wanted[i] > done) drafted.push_back(runs[i]);
+    if (drafted.empty()) break;
+    step(drafted);
+    ++counts_.steps;
+    counts_.drafted += drafted.size();
+  }
+  draft_seconds_ = watch.seconds();
+}
+
+void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before, bool timed,
+                     double target_seconds) {
+  if (policy_.off()) return;
+  DraftRound round{asked_, runs.size(), 0, 0, draft_seconds_, target_seconds};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    SequenceRun& run = *runs[i];
+    const size_t drawn = run.request().kmers.size() - drawn_before[i];
+    const size_t accepted = std::min(run.proposed.size(), drawn - std::min<size_t>(1, drawn));
+    round.accepted += accepted;
+    round.tested += std::min(run.proposed.size(), drawn);
+    run.proposed.clear();
+    if (!run.draft) continue;
+    // Accepted proposals stay in the cache; the last 6-mer drawn is another one, or not there yet.
+    const size_t valid = context_of(run).size() + run.request().kmers.size() - 1;
+    if (run.draft->length() > valid) run.draft->truncate(valid);
+  }
+  counts_.tested += round.tested;
+  counts_.accepted += round.accepted;
+  if (!timed) return;
+  policy_.record(round);
+  ++counts_.rounds;
+  counts_.draft_seconds += draft_seconds_;
+  counts_.target_seconds += target_seconds;
+  if (!policy_.off()) return;
+  contexts_.clear();
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "drafting is off from here on: %.1f %% of the drafted 6-mers were accepted, which would make "
+                "it slower than generating without a draft",
+                100 * policy_.acceptance());
+  log::message("generate", text);
+}
+
+void Drafter::recover(const std::deque<RunPtr>& living) {
+  for (const RunPtr& run : living)
+    if (run->draft)
+      run->draft->truncate(
+          std::min(run->draft->length(), context_of(*run).size() + run->request().kmers.size() - 1));
+  std::erase_if(contexts_, [](const auto& entry) { return entry.second.tokens.use_count() == 1; });
+  draws_.free_unused_memory();
+  model_.decoder().free_unused_memory();
+}
+
+}  // namespace carbon

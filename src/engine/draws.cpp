@@ -1,0 +1,97 @@
+#include "src/engine/draws.hpp"
+
+#include <algorithm>
+
+namespace carbon {
+namespace {
+
+// Rows whose logits are in memory at a time, unless one chain has more: 16 MiB.
+constexpr size_t kRows = 1024;
+
+}  // namespace
+
+KmerDraws::KmerDraws(ops::Backend& backend, Head& head, int threads)
+    : backend_(backend), head_(head), threads_(threads), device_logits_(backend) {}
+
+void KmerDraws::draw(const HiddenRows& rows, const Decoder& decoder, const DrawChains& chains,
+                     const TakeDrawn& take) {
+  const size_t n = chains.ends.size();
+  for (size_t c = 0; c < n;) {
+    const size_t first_chain = c, first = c == 0 ? 0 : chains.ends[c - 1];
+    DrawChains part;
+    do {
+      for (size_t at = first + part.draws.size(); at < chains.ends[c]; ++at) {
+        part.add(chains.draws[at]);
+        part.draws.back().row = static_cast<uint32_t>(at - first);
+      }
+      part.end_chain();
+    } while (++c < n && chains.ends[c] - first <= kRows);
+    draw_part(decoder.part(rows, first, part.draws.size(), rows.row_class), part,
+              [&](size_t chain, const ops::DrawnKmer& drawn) { return take(first_chain + chain, drawn); });
+  }
+}
+
+void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const TakeDrawn& take) {
+  const auto on_device = [&](const ops::KmerDraw& draw) { return backend_.draws(draw.options); };
+  std::vector<const float*> logits;
+  const auto list_host_rows = [&] {
+    for (size_t i = 0; i < rows.count; ++i) logits.push_back(host_logits_.data() + i * ops::kKmers);
+  };
+  if (std::none_of(part.draws.begin(), part.draws.end(), on_device)) {
+    host_logits_.resize(std::max(host_logits_.size(), rows.count * ops::kKmers));
+    head_.kmer_logits(rows, host_logits_.data());
+    list_host_rows();
+    return draw_from_logits(logits, part, take);
+  }
+  float* const device = device_logits_.floats(rows.count * ops::kKmers);
+  head_.kmer_logits_on_device(rows, device);
+  std::vector<ops::KmerDraw> draws;
+  std::copy_if(part.draws.begin(), part.draws.end(), std::back_inserter(draws), on_device);
+  drawn_.resize(draws.size());
+  backend_.draw(device, draws, drawn_.data());
+  const bool all = draws.size() == part.draws.size();
+  if (!all) {
+    host_logits_.resize(std::max(host_logits_.size(), rows.count * ops::kKmers));
+    backend_.download(device, rows.count * ops::kKmers, host_logits_.data());
+    list_host_rows();
+  }
+  // A chain has the options of one request, so that it is drawn in one place.
+  DrawChains host;
+  std::vector<size_t> host_chains;
+  std::vector<const float*> host_rows;
+  for (size_t c = 0, at = 0, next = 0; c < part.ends.size(); at = part.ends[c++]) {
+    if (on_device(part.draws[at])) {
+      const size_t first = next;
+      next += part.ends[c] - at;
+      for (size_t i = first; i < next && take(c, drawn_[i]);) ++i;
+      continue;
+    }
+    for (size_t i = at; i < part.ends[c]; ++i) {
+      host.add(part.draws[i]);
+      host_rows.push_back(logits[i]);
+    }
+    host.end_chain();
+    host_chains.push_back(c);
+  }
+  if (!all)
+    draw_from_logits(host_rows, host, [&](size_t chain, const ops::DrawnKmer& drawn) {
+      return take(host_chains[chain], drawn);
+    });
+}
+
+// Draws whose results nobody takes are left out.
+void KmerDraws::draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
+                                 const TakeDrawn& take) const {
+  const size_t n = chains.ends.size();
+  const int threads = static_cast<int>(std::min(n, static_cast<size_t>(threads_)));
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Joint joint;
+#pragma omp for schedule(dynamic)
+    for (size_t c = 0; c < n; ++c)
+      for (size_t at = c == 0 ? 0 : chains.ends[c - 1]; at < chains.ends[c]; ++at)
+        if (!take(c, draw_on_host(joint, {logits[at], ops::kKmers}, chains.draws[at]))) break;
+  }
+}
+
+}  // namespace carbon

@@ -1,0 +1,195 @@
+#include "src/engine/loaded_model.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "src/base/cpus.hpp"
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
+#include "src/model/registry.hpp"
+#include "src/model/rope_scaling.hpp"
+
+namespace carbon {
+namespace {
+
+DType chosen_type(const ModelOptions& options, const Checkpoint& checkpoint) {
+  if (options.dtype == "auto") return checkpoint.all_bf16() ? DType::bf16 : DType::f32;
+  return options.dtype == "bf16" ? DType::bf16 : DType::f32;
+}
+
+int thread_count(const ModelOptions& options) {
+  return options.threads > 0 ? options.threads : available_cpus();
+}
+
+std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& options, DType dtype) {
+  const std::vector<int> gpus = gpu_numbers(options.device);
+  std::vector<std::unique_ptr<ops::Backend>> backends;
+  if (gpus.empty()) {
+    if (options.device == "auto")
+      log::info("engine",
+                "--device auto is the CPU: the CUDA backend has yet to be verified on a GPU, and runs "
+                "only with --device cuda");
+    ops::CpuOptions cpu;
+    cpu.dtype = dtype;
+    cpu.threads = thread_count(options);
+    backends.push_back(ops::make_cpu_backend(cpu));
+    return backends;
+  }
+  for (const int gpu : gpus) {
+    ops::CudaOptions cuda;
+    cuda.dtype = dtype;
+    cuda.device = gpu;
+    backends.push_back(ops::make_cuda_backend(cuda));
+  }
+  log::warning("engine",
+               "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
+               "scores with --device cpu");
+  return backends;
+}
+
+std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, DType dtype) {
+  if (gpu_numbers(options.device).size() > 1)
+    throw Error("engine", "--device " + options.device + ": this command uses one GPU; name one");
+  return std::move(make_backends(options, dtype).front());
+}
+
+Checkpoint open_checkpoint(const ModelOptions& options) {
+  return Checkpoint(options.model.empty() ? default_model() : resolve_model(options.model),
+                    options.rope_scaling);
+}
+
+// Before weights are on any device, which takes long.
+void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<ops::Backend>> backends) {
+  const std::string first = backends.front()->device_kind();
+  for (const auto& backend : backends)
+    if (const std::string kind = backend->device_kind(); kind != first)
+      throw Error("engine", "--device " + options.device + ": the GPUs are of different kinds, " + first +
+                                " and " + kind +
+                                ", and scores would depend on which computed them; name GPUs of one kind");
+}
+
+// What an engine makes of a short sequence, which goes through every weight and kind of product.
+std::vector<double> probe(LoadedModel& model) {
+  const TokenLayout& layout = model.config().layout;
+  std::vector<uint32_t> tokens{layout.dna_begin()};
+  while (tokens.size() < std::min<size_t>(ops::kPageTokens, model.config().max_positions))
+    tokens.push_back(layout.kmer0() + static_cast<uint32_t>(61 * tokens.size()));
+  Sequence sequence = model.decoder().kv().make_sequence();
+  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+  const HiddenRows rows = model.decoder().forward(std::span(&chunk, 1));
+  std::vector<double> marginals(rows.count * ops::kMarginals);
+  model.head().marginals(rows, marginals.data());
+  return marginals;
+}
+
+// Devices of one kind ought to give the same bits, but a library's choice of algorithms is its own affair.
+void check_agreement(const ModelOptions& options, LoadedModels& models) {
+  const std::vector<double> first = probe(models.front());
+  for (size_t i = 1; i < models.size(); ++i)
+    if (const std::vector<double> other = probe(models[i]);
+        std::memcmp(first.data(), other.data(), first.size() * sizeof(double)) != 0)
+      throw Error("engine",
+                  "--device " + options.device + ": number " + std::to_string(i + 1) +
+                      " of these GPUs gives other bits than the first, though they are of one kind; "
+                      "leave it out, and test it with make check-gpu");
+}
+
+void report_model(const LoadedModel& model, size_t devices) {
+  log::info("engine", "model " + model.checkpoint().id() + ", " + model.dtype() + ", " + model.device_kind() +
+                          (devices > 1 ? ", " + std::to_string(devices) + " of them" : ""));
+  if (const std::string known = long_context_warning(model.config()); !known.empty())
+    log::warning("engine", known);
+}
+
+}  // namespace
+
+std::vector<int> gpu_numbers(const std::string& device) {
+  if (device == "auto" || device == "cpu") return {};
+  if (device == "cuda") return {0};
+  constexpr std::string_view kPrefix = "cuda:";
+  const auto malformed = [&] {
+    return Error("engine", "--device " + device +
+                               ": expected auto, cpu, cuda, cuda:N, or cuda:N,N... for several GPUs");
+  };
+  if (!device.starts_with(kPrefix)) throw malformed();
+  std::vector<int> numbers;
+  const char *at = device.data() + kPrefix.size(), *const end = device.data() + device.size();
+  for (;;) {
+    int number = -1;
+    const auto [stop, problem] = std::from_chars(at, end, number);
+    if (problem != std::errc() || number < 0 || (stop != end && *stop != ',')) throw malformed();
+    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
+      throw Error("engine", "--device " + device + ": GPU " + std::to_string(number) +
+                                " is there twice; name each once");
+    numbers.push_back(number);
+    if (stop == end) return numbers;
+    at = stop + 1;
+  }
+}
+
+LoadedModel::LoadedModel(const ModelOptions& options) : LoadedModel(options, open_checkpoint(options)) {}
+
+LoadedModel::LoadedModel(const ModelOptions& options, Checkpoint checkpoint)
+    : LoadedModel(options, std::make_shared<const Checkpoint>(std::move(checkpoint))) {
+  report_model(*this, 1);
+}
+
+LoadedModel::LoadedModel(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
+    : LoadedModel(checkpoint, make_backend(options, chosen_type(options, *checkpoint)), options.batch_tokens,
+                  thread_count(options)) {}
+
+LoadedModel::LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
+                         size_t batch_tokens, int threads)
+    : checkpoint_(std::move(checkpoint)),
+      batch_tokens_(batch_tokens != 0 ? batch_tokens : default_batch_tokens(*backend)),
+      threads_(threads),
+      backend_(std::move(backend)),
+      decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
+      head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
+
+size_t default_batch_tokens(const ops::Backend& backend) {
+  return 2 * backend.pass_rows();
+}
+
+bool LoadedModel::halve_batch() {
+  if (batch_tokens_ <= kLeastBatch) return false;
+  batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
+  log::warning("engine", "out of memory: going on with " + std::to_string(batch_tokens_) +
+                             " new tokens a forward; --batch-tokens " + std::to_string(batch_tokens_) +
+                             " avoids the attempt");
+  return true;
+}
+
+const std::string& LoadedModel::model_sha256() const {
+  if (model_sha256_.empty()) model_sha256_ = checkpoint_->sha256(threads_);
+  return model_sha256_;
+}
+
+std::vector<LoadedModel*> LoadedModels::all() const {
+  std::vector<LoadedModel*> models;
+  for (const auto& model : models_) models.push_back(model.get());
+  return models;
+}
+
+LoadedModels::LoadedModels(const ModelOptions& options)
+    : LoadedModels(options, std::make_shared<const Checkpoint>(open_checkpoint(options))) {}
+
+LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
+    : LoadedModels(options, checkpoint, make_backends(options, chosen_type(options, *checkpoint))) {}
+
+LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint,
+                           std::vector<std::unique_ptr<ops::Backend>> backends) {
+  check_kinds(options, backends);
+  const int threads = std::max(thread_count(options) / static_cast<int>(backends.size()), 1);
+  for (auto& backend : backends)
+    models_.push_back(
+        std::make_unique<LoadedModel>(checkpoint, std::move(backend), options.batch_tokens, threads));
+  if (size() > 1) check_agreement(options, *this);
+  report_model(front(), size());
+}
+
+}  // namespace carbon

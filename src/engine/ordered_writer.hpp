@@ -1,0 +1,198 @@
+// Reader -> engine -> writer: items with requests go in, and come out in the order they went in when all of
+// their requests are finished.
+//
+// Three threads share the work: one produces items (reads and plans), the calling thread and one for each
+// further device compute, one consumes items (writes). The bytes of the items between producer and consumer
+// are bounded. The first exception of any of them stops the others and is rethrown to the caller.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/stop.hpp"
+#include "src/base/threads.hpp"
+#include "src/engine/engine.hpp"
+
+namespace carbon {
+
+/// Item: movable, with members `std::vector<RequestPtr> requests` (may be empty; parents before children) and
+/// `size_t bytes() const`, what it holds in memory besides its requests.
+template <class Item>
+class OrderedWriter {
+ public:
+  /// Items wait while those between producer and consumer hold `bytes` or more.
+  OrderedWriter(RequestQueue& queue, size_t bytes, size_t hidden)
+      : queue_(queue), limit_(bytes), hidden_(hidden) {}
+
+  /// Adds an item, and its requests to the queue. Waits while there is no room. Throws what has failed.
+  void add(Item item) {
+    size_t bytes = sizeof(Slot) + item.bytes();
+    for (const RequestPtr& request : item.requests) bytes += request->bytes(hidden_);
+    const std::vector<RequestPtr> requests = item.requests;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return held_ < limit_ || failure_; });
+      if (failure_) std::rethrow_exception(failure_);
+      slots_.push_back({std::move(item), bytes, requests.size()});
+      held_ += bytes;
+      Slot& slot = slots_.back();  // a deque keeps it where it is until it is the first and removed
+      for (const RequestPtr& request : requests)
+        request->finished = [this, &slot](Request&) { finish(slot); };
+      // A consumer that has nothing to wait for is not woken for every single record.
+      if (requests.empty() && ++unannounced_ % kAnnounceEvery == 0) changed_.notify_all();
+    }
+    if (!requests.empty()) queue_.push(requests);
+  }
+
+  /// No item will be added any more.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  /// No request will be finished any more. Items that are complete are still to be consumed.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+  void fail(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    changed_.notify_all();
+  }
+  std::exception_ptr failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+  /// Calls `consume` for the items in order until the last one, and `idle` before it waits.
+  void consume_all(const std::function<void(Item&)>& consume, const std::function<void()>& idle) {
+    for (std::vector<Item> ready; next(ready, idle); ready.clear())
+      for (Item& item : ready) consume(item);
+  }
+
+ private:
+  struct Slot {
+    Item item;
+    size_t bytes = 0;
+    size_t pending = 0;  // requests that are not finished
+  };
+  static constexpr size_t kAnnounceEvery = 16;
+
+  void finish(Slot& slot) {
+    const std::lock_guard lock(mutex_);
+    if (--slot.pending == 0 && first_is_complete()) changed_.notify_all();
+  }
+
+  bool first_is_complete() const { return !slots_.empty() && slots_.front().pending == 0; }
+
+  // Takes the complete items at the front; false at the end.
+  bool next(std::vector<Item>& ready, const std::function<void()>& idle) {
+    std::unique_lock lock(mutex_);
+    if (taken_ > 0) {
+      held_ -= std::exchange(taken_, 0);
+      changed_.notify_all();
+    }
+    if (!first_is_complete() && idle) {
+      lock.unlock();
+      idle();
+      lock.lock();
+    }
+    changed_.wait(lock,
+                  [&] { return failure_ || first_is_complete() || stopped_ || (closed_ && slots_.empty()); });
+    if (failure_) std::rethrow_exception(failure_);
+    for (; first_is_complete(); slots_.pop_front()) {
+      taken_ += slots_.front().bytes;
+      ready.push_back(std::move(slots_.front().item));
+    }
+    return !ready.empty();
+  }
+
+  RequestQueue& queue_;
+  const size_t limit_, hidden_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Slot> slots_;
+  size_t held_ = 0;   // bytes of all items that are not consumed yet
+  size_t taken_ = 0;  // of them, those that the consumer works on
+  size_t unannounced_ = 0;
+  bool closed_ = false, stopped_ = false;
+  std::exception_ptr failure_;
+};
+
+/// Bytes of the items between producer and consumer: the results of four passes of marginals.
+inline size_t bytes_under_way(const Engine& engine) {
+  return 4 * engine.pass_rows() * ops::kMarginals * sizeof(double);
+}
+
+/// What a run of items does besides producing and consuming them.
+struct OrderedRun {
+  std::function<void()> idle;  // called by the consumer before it waits; may be null
+  StopRequests* stop = nullptr;
+  /// Called after a stop, when all complete items are consumed, with what the consumer failed with, if it
+  /// did. It must end the process: `produce` may still be running, in a read that nothing interrupts.
+  std::function<void(const std::exception_ptr&)> stopped;
+};
+
+/// Calls `produce` in a thread, with a function that takes an item, and `consume` in another one, for each
+/// item in order. Throws what any of them has thrown. A request that is refused is an Error of the run.
+template <class Item>
+void run_ordered(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
+                 const std::function<void(Item&)>& consume, const OrderedRun& run = {}) {
+  RequestQueue queue;
+  OrderedWriter<Item> writer(queue, bytes_under_way(engine), engine.config().hidden);
+  const auto fail = [&](const std::exception_ptr& failure) {
+    writer.fail(failure);
+    queue.fail(writer.failure());
+  };
+  const auto guarded = [&](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  };
+  if (run.stop) run.stop->watch([&] { queue.stop(); });
+  std::thread producer, consumer;
+  guarded([&] {
+    consumer = start_thread([&] {
+      guarded([&] {
+        writer.consume_all(
+            [&](Item& item) {
+              for (const RequestPtr& request : item.requests)
+                if (request->outcome == Outcome::refused) throw Error("engine", request->problem);
+              consume(item);
+            },
+            run.idle);
+      });
+    });
+    producer = start_thread([&] {
+      guarded([&] {
+        produce([&](Item item) { writer.add(std::move(item)); });
+        writer.close();
+        queue.close();
+      });
+    });
+    engine.run(queue);
+  });
+  if (run.stop && queue.stopped() && !writer.failure()) {
+    writer.stop();
+    consumer.join();
+    guarded([&] { run.stopped(writer.failure()); });
+  }
+  if (run.stop) run.stop->ignore();
+  if (producer.joinable()) producer.join();
+  if (consumer.joinable()) consumer.join();
+  if (const std::exception_ptr failure = writer.failure()) std::rethrow_exception(failure);
+  if (run.stop && queue.stopped()) run.stopped(nullptr);  // the wish came when all was done
+}
+
+}  // namespace carbon

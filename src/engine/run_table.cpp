@@ -1,0 +1,123 @@
+#include "src/engine/run_table.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace carbon {
+namespace {
+
+// Finished runs that are kept for equal requests.
+constexpr size_t kKept = 16, kKeptInAnyCase = 2;
+
+size_t hash_of(const Request& request) {
+  const std::string_view bytes(reinterpret_cast<const char*>(request.tokens.data()),
+                               request.tokens.size() * sizeof(request.tokens[0]));
+  return std::hash<std::string_view>()(bytes) ^ (request.shared * 0x9e3779b97f4a7c15u);
+}
+
+bool same_content(const Request& a, const Request& b) {
+  return a.shared == b.shared && a.head == b.head && a.layer == b.layer && a.tokens == b.tokens &&
+         a.targets == b.targets && (a.parent == b.parent || a.prefix() == b.prefix());
+}
+
+// True if the run's results hold those that `request` asks for, or can be made to.
+bool has_rows(const SequenceRun& run, const Request& request) {
+  const size_t first = request.want_begin + run.request_begin;
+  if (first == run.want_begin || request.head == HeadKind::none) return true;
+  if (request.head != HeadKind::marginals) return false;
+  return first > run.want_begin || (run.done == 0 && run.outcome == Outcome::pending);
+}
+
+}  // namespace
+
+bool RunTable::shareable(const Request& request) {
+  if (request.generation) return false;
+  if (request.head == HeadKind::hidden || request.head == HeadKind::kmer_logits)
+    return request.want_begin + 1 == request.tokens.size();
+  return true;
+}
+
+RunPtr RunTable::find_equal(const Request& request) const {
+  if (!shareable(request)) return nullptr;
+  const auto [begin, end] = by_content_.equal_range(hash_of(request));
+  for (auto at = begin; at != end; ++at) {
+    const SequenceRun& run = *at->second;
+    const bool can_fork = request.forks == 0 || run.sequence || run.outcome == Outcome::pending;
+    if (can_fork && same_content(run.request(), request) && has_rows(run, request)) return at->second;
+  }
+  return nullptr;
+}
+
+RunPtr RunTable::run_of(const Request& request) const {
+  const auto found = by_request_.find(&request);
+  return found == by_request_.end() ? nullptr : found->second;
+}
+
+void RunTable::add(const RunPtr& run) {
+  if (shareable(run->request())) by_content_.emplace(hash_of(run->request()), run);
+  by_request_.emplace(&run->request(), run);
+}
+
+void RunTable::join(const RunPtr& run, const RequestPtr& request) {
+  run->requests.push_back(request);
+  run->want_begin = std::min(run->want_begin, request->want_begin + run->request_begin);
+  by_request_.emplace(request.get(), run);
+}
+
+void RunTable::remove(const RunPtr& run) {
+  for (const RequestPtr& request : run->requests) by_request_.erase(request.get());
+  const auto [begin, end] = by_content_.equal_range(hash_of(run->request()));
+  for (auto at = begin; at != end; ++at)
+    if (at->second == run) {
+      by_content_.erase(at);
+      break;
+    }
+  run->sequence.reset();
+}
+
+bool RunTable::awaits_children(const SequenceRun& run) {
+  return std::any_of(run.requests.begin(), run.requests.end(),
+                     [](const RequestPtr& request) { return request->forks > 0; });
+}
+
+void RunTable::keep_finished(const RunPtr& run) {
+  // A request that waits for no child is served; only the first one stays, to say what the run computes.
+  const auto served = [](const RequestPtr& request) { return request->forks == 0; };
+  for (auto at = run->requests.begin() + 1; at != run->requests.end();) {
+    if (served(*at)) by_request_.erase(at->get());
+    at = served(*at) ? run->requests.erase(at) : at + 1;
+  }
+  std::erase(finished_, run);
+  finished_.push_back(run);
+}
+
+void RunTable::trim_finished(size_t tokens) {
+  size_t kept = 0, cached = 0;
+  for (size_t i = finished_.size(); i-- > 0;) {
+    const RunPtr run = finished_[i];
+    if (awaits_children(*run)) continue;
+    ++kept;
+    if (run->sequence) cached += run->sequence->length();
+    if (kept <= kKeptInAnyCase || (kept <= kKept && cached <= tokens)) continue;
+    remove(run);
+    finished_.erase(finished_.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+bool RunTable::drop_finished() {
+  const size_t before = finished_.size();
+  std::erase_if(finished_, [&](const RunPtr& run) {
+    if (awaits_children(*run)) return false;
+    remove(run);
+    return true;
+  });
+  return finished_.size() < before;
+}
+
+void RunTable::clear() {
+  by_content_.clear();
+  by_request_.clear();
+  finished_.clear();
+}
+
+}  // namespace carbon

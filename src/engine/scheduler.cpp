@@ -1,0 +1,220 @@
+#include "src/engine/scheduler.hpp"
+
+#include <algorithm>
+
+#include "src/base/error.hpp"
+#include "src/engine/drafter.hpp"
+#include "src/engine/packing.hpp"
+
+namespace carbon {
+namespace {
+
+// While samples are being generated, prompts and windows have this share of a pass.
+constexpr size_t kWindowShare = 4;
+
+// Slices of one class and one kind follow one another in a pass.
+int kind_of(const SequenceRun& run) {
+  return run.generates() ? static_cast<int>(HeadKind::mean_hidden) + 1 : static_cast<int>(run.head());
+}
+
+}  // namespace
+
+Scheduler::Scheduler(LoadedModel& model, Drafter* drafter)
+    : model_(model),
+      drafter_(drafter),
+      draws_(model.backend(), model.head(), model.threads()),
+      pass_rows_(model.backend().pass_rows()) {}
+
+Scheduler::~Scheduler() {
+  clear_finished();
+}
+
+size_t Scheduler::pass_limit() const {
+  return std::max<size_t>(1, std::min(pass_rows_, model_.batch_tokens()));
+}
+
+void Scheduler::run(RequestQueue& queue, int device) {
+  const auto equal = [this](const Request& request) { return table_.find_equal(request) != nullptr; };
+  for (;;) {
+    if (const std::exception_ptr failure = queue.failure()) std::rethrow_exception(failure);
+    if (const size_t rows = wanted_rows(); rows > 0) {
+      const std::vector<RequestPtr> taken = queue.take(device, rows, idle(), equal);
+      if (taken.empty() && idle()) return;
+      for (const RequestPtr& request : taken) add(request);
+    }
+    step();
+  }
+}
+
+// Rows that are missing to have the next pass full, as far as is known.
+size_t Scheduler::wanted_rows() const {
+  size_t known = 0;
+  for (const std::deque<RunPtr>* runs : {&waiting_, &reading_})
+    for (const RunPtr& run : *runs) {
+      known += std::max<size_t>(run->remaining(), 1);
+      if (known >= pass_limit()) return 0;
+    }
+  return pass_limit() - known;
+}
+
+void Scheduler::add(const RequestPtr& request) {
+  if (const std::string problem = problem_of(*request); !problem.empty()) return refuse(request, problem);
+  if (const RunPtr equal = table_.find_equal(*request)) {
+    ++counts_.shared;
+    table_.join(equal, request);
+    equal->has_children |= request->forks > 0;
+    if (request->parent && request->parent->forks > 0) --request->parent->forks;
+    if (equal->outcome == Outcome::pending) return;
+    deliver(*equal, *request);
+    return table_.keep_finished(equal);
+  }
+  const auto run = std::make_shared<SequenceRun>();
+  run->requests = {request};
+  run->tokens = request->tokens;
+  run->shared = request->parent ? request->shared : 0;
+  run->has_children = request->forks > 0;
+  run->want_begin = request->head == HeadKind::none ? run->tokens.size() : request->want_begin;
+  if (run->generates() && run->tokens.empty() && !draws_from_parent(*run)) {
+    // The row to draw from is computed anew: that of the last token that the parent shares.
+    --run->shared;
+    run->tokens = {request->prefix().back()};
+    run->request_begin = 1;
+  }
+  run->decode_begin = run->tokens.size();
+  table_.add(run);
+  wait(run);
+}
+
+void Scheduler::wait(const RunPtr& run) {
+  auto at = waiting_.end();
+  while (at != waiting_.begin() && (*std::prev(at))->request().priority < run->request().priority) --at;
+  waiting_.insert(at, run);
+}
+
+bool Scheduler::step() {
+  drop_cancelled();
+  size_t rows = 0;
+  try {
+    admit();
+    Pass pass = pack();
+    rows = pass.rows;
+    if (rows > 0) run_pass(pass);
+  } catch (const OutOfMemory&) {
+    recover(rows);
+  }
+  settle();
+  return !idle();
+}
+
+size_t Scheduler::blocks_of(const SequenceRun& run) const {
+  const bool partial = (run.head() == HeadKind::hidden || run.head() == HeadKind::mean_hidden) &&
+                       run.request().layer != kFinalNorm;
+  return partial ? static_cast<size_t>(run.request().layer) : model_.config().layers;
+}
+
+Scheduler::Pass Scheduler::pack() {
+  Pass pass;
+  pass.blocks = model_.config().layers;
+  if (living_.empty() && reading_.empty()) return pass;
+  const size_t depth = reading_.empty() ? pass.blocks : blocks_of(*reading_.front());
+  const bool both = !living_.empty() && depth != pass.blocks;
+  windows_turn_ = both && !windows_turn_;
+  if (living_.empty() || windows_turn_) pass.blocks = depth;
+  const size_t limit = pass_limit();
+  std::vector<Slice> samples;
+  if (!living_.empty() && !windows_turn_) {
+    pack_samples(pass, reading_.empty() ? limit : std::max<size_t>(1, limit - limit / kWindowShare));
+    samples.swap(pass.slices);
+  }
+  const bool shares = !samples.empty();
+  pack_windows(
+      pass, shares ? std::min(limit - std::min(limit, pass.rows), std::max<size_t>(1, limit / kWindowShare))
+                   : limit);
+  std::stable_sort(pass.slices.begin(), pass.slices.end(), [](const Slice& a, const Slice& b) {
+    return std::pair(a.row_class, kind_of(*a.run)) < std::pair(b.row_class, kind_of(*b.run));
+  });
+  pass.slices.insert(pass.slices.end(), samples.begin(), samples.end());
+  return pass;
+}
+
+// The first of the living samples, as many as there is room for, each with what the draft proposes.
+void Scheduler::pack_samples(Pass& pass, size_t limit) {
+  const size_t proposals = drafter_ ? drafter_->next() : 0;
+  const size_t count = std::min(living_.size(), std::max<size_t>(1, limit / (1 + proposals)));
+  pass.samples.assign(living_.begin(), living_.begin() + static_cast<ptrdiff_t>(count));
+  if (drafter_) drafter_->propose(pass.samples);
+  for (const RunPtr& run : pass.samples) {
+    Slice slice{run, {run->tokens.back()}, 0, ops::RowClass::decode};
+    for (const uint16_t kmer : run->proposed) slice.tokens.push_back(model_.config().layout.kmer0() + kmer);
+    pass.rows += slice.tokens.size();
+    pass.slices.push_back(std::move(slice));
+  }
+}
+
+void Scheduler::pack_windows(Pass& pass, size_t limit) {
+  std::vector<size_t> remaining;
+  for (const RunPtr& run : reading_) {
+    // A suspended sample computes its tokens anew, but for the last, from whose row it draws when it lives.
+    const size_t end = run->tokens.size() - (run->request().kmers.empty() ? 0 : 1);
+    const size_t class_end = run->done < run->decode_begin ? std::min(end, run->decode_begin) : end;
+    remaining.push_back(blocks_of(*run) == pass.blocks ? class_end - run->done : 0);
+  }
+  for (const Piece& piece : fill_pass(remaining, limit)) {
+    const RunPtr& run = reading_[piece.index];
+    const size_t end = run->done + piece.tokens;
+    Slice slice;
+    slice.run = run;
+    slice.tokens.assign(run->tokens.begin() + static_cast<ptrdiff_t>(run->done),
+                        run->tokens.begin() + static_cast<ptrdiff_t>(end));
+    slice.want_begin = std::clamp(run->want_begin, run->done, end) - run->done;
+    if (run->generates()) slice.want_begin = piece.tokens - (end == run->tokens.size() ? 1 : 0);
+    slice.row_class = run->done < run->decode_begin ? ops::RowClass::prefill : ops::RowClass::decode;
+    pass.rows += piece.tokens;
+    pass.slices.push_back(std::move(slice));
+  }
+}
+
+void Scheduler::run_pass(Pass& pass) {
+  std::vector<Chunk> chunks;
+  for (Slice& slice : pass.slices)
+    chunks.push_back(
+        {&*slice.run->sequence, slice.tokens, slice.want_begin, slice.tokens.size(), slice.row_class});
+  std::vector<size_t> drawn_before;
+  for (const RunPtr& run : pass.samples) drawn_before.push_back(run->request().kmers.size());
+  const Stopwatch watch;
+  read_heads(pass, model_.decoder().forward(chunks, pass.blocks));
+  const bool samples = !pass.samples.empty();
+  ++(samples ? counts_.sample_passes : counts_.window_passes);
+  (samples ? counts_.sample_seconds : counts_.window_seconds) += watch.seconds();
+  counts_.rows += pass.rows;
+  counts_.capacity += pass_limit();
+  if (drafter_ && !pass.samples.empty())
+    drafter_->settle(pass.samples, drawn_before, pass.samples.size() == pass.slices.size(), watch.seconds());
+  // Samples for which there was no room come first in the next pass.
+  std::rotate(living_.begin(), living_.begin() + static_cast<ptrdiff_t>(pass.samples.size()), living_.end());
+}
+
+// After a pass, or one that has failed: samples with a first 6-mer begin to live, and what is complete goes.
+void Scheduler::settle() {
+  std::vector<RunPtr> finished;
+  const auto complete = [&](const RunPtr& run) {
+    const bool all = run->generates() ? run->missing() == 0 : run->remaining() == 0;
+    if (!all && !(run->generates() && run->outcome != Outcome::pending)) return false;
+    finished.push_back(run);
+    return true;
+  };
+  std::erase_if(living_, complete);
+  std::erase_if(reading_, [&](const RunPtr& run) {
+    if (complete(run)) return true;
+    if (!run->living()) return false;
+    living_.push_back(run);
+    return true;
+  });
+  for (const RunPtr& run : finished) finish(run);
+}
+
+void Scheduler::clear_finished() {
+  table_.clear();
+}
+
+}  // namespace carbon

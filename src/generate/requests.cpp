@@ -1,0 +1,54 @@
+#include "src/generate/requests.hpp"
+
+#include <algorithm>
+
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+// Reads the prompt; its samples draw their first 6-mer from the logits of its last row.
+RequestPtr prompt_request(const Prompt& prompt, size_t samples) {
+  const auto request = std::make_shared<Request>();
+  request->tokens = prompt.context;
+  request->head = HeadKind::kmer_logits;
+  request->want_begin = prompt.context.size() - 1;
+  request->forks = static_cast<uint32_t>(samples);
+  return request;
+}
+
+}  // namespace
+
+void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, const SamplerOptions& sampler,
+                  size_t devices, const std::function<void(SampleItem)>& emit) {
+  std::vector<RequestPtr> parents(std::min(devices, samples));
+  for (size_t sample = 0; sample < samples; ++sample) {
+    SampleItem item{prompt, static_cast<uint32_t>(sample), {}};
+    const auto request = std::make_shared<Request>();
+    request->generation = {prompt->bases, sampler, prompt->record, item.sample, prompt->draft_context};
+    const size_t part = sample % parents.size();
+    const size_t share = (samples - part + parents.size() - 1) / parents.size();
+    if (share == 1) {
+      request->tokens = prompt->context;  // nobody to share the reading with
+    } else {
+      if (!parents[part]) {
+        parents[part] = prompt_request(*prompt, share);
+        item.requests.push_back(parents[part]);
+      }
+      request->parent = parents[part];
+      request->shared = prompt->context.size();
+    }
+    item.requests.push_back(request);
+    emit(std::move(item));
+  }
+}
+
+std::string new_bases(const Request& request) {
+  const NewBases& bases = *request.generation->bases;
+  std::string text;
+  text.reserve(request.kmers.size() * kKmerLength);
+  for (const uint16_t kmer : request.kmers) text += kmer_text(kmer);
+  return text.substr(bases.given, bases.length);
+}
+
+}  // namespace carbon

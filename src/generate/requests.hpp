@@ -1,0 +1,31 @@
+// From a prompt to the requests of its samples.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/engine/request.hpp"
+#include "src/generate/prompt.hpp"
+
+namespace carbon {
+
+/// One sample on its way through the run.
+struct SampleItem {
+  std::shared_ptr<const Prompt> prompt;
+  uint32_t sample = 0;
+  std::vector<RequestPtr> requests;  // the last one is the sample's
+
+  size_t bytes() const { return sizeof(*this); }
+};
+
+/// Emits the samples of a prompt in order. They share one reading of the prompt on each of `devices` devices,
+/// which get them in turn.
+void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, const SamplerOptions& sampler,
+                  size_t devices, const std::function<void(SampleItem)>& emit);
+
+/// The new bases of a finished sample as text.
+std::string new_bases(const Request& request);
+
+}  // namespace carbon

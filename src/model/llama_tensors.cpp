@@ -1,0 +1,61 @@
+// The names and shapes of a Llama's tensors. See llama_tensors.hpp.
+#include "src/model/llama_tensors.hpp"
+
+#include "src/model/checkpoint.hpp"
+
+namespace carbon {
+namespace {
+
+struct LayerTensor {
+  TensorView LayerTensors::*role;
+  const char* name;
+  std::vector<uint64_t> shape;
+};
+
+/// The tensors of one block, in the order in which it uses them.
+std::vector<LayerTensor> layer_tensors(const ModelConfig& c) {
+  const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
+  return {{&LayerTensors::attention_norm, "input_layernorm", {h}},
+          {&LayerTensors::q, "self_attn.q_proj", {q, h}},
+          {&LayerTensors::k, "self_attn.k_proj", {kv, h}},
+          {&LayerTensors::v, "self_attn.v_proj", {kv, h}},
+          {&LayerTensors::o, "self_attn.o_proj", {h, q}},
+          {&LayerTensors::mlp_norm, "post_attention_layernorm", {h}},
+          {&LayerTensors::gate, "mlp.gate_proj", {ff, h}},
+          {&LayerTensors::up, "mlp.up_proj", {ff, h}},
+          {&LayerTensors::down, "mlp.down_proj", {h, ff}}};
+}
+
+std::string name_in_layer(size_t layer, const char* name) {
+  return "model.layers." + std::to_string(layer) + "." + name + ".weight";
+}
+
+}  // namespace
+
+std::vector<TensorShape> architecture(const ModelConfig& c) {
+  std::vector<TensorShape> list = {{"model.embed_tokens.weight", {c.vocab, c.hidden}},
+                                   {"model.norm.weight", {c.hidden}}};
+  for (size_t i = 0; i < c.layers; ++i)
+    for (const LayerTensor& tensor : layer_tensors(c))
+      list.push_back({name_in_layer(i, tensor.name), tensor.shape});
+  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, c.hidden}});
+  return list;
+}
+
+DecoderTensors decoder_tensors(const Checkpoint& checkpoint) {
+  const ModelConfig& c = checkpoint.config();
+  DecoderTensors tensors;
+  tensors.embedding = checkpoint.embedding();
+  tensors.final_norm = checkpoint.tensor("model.norm.weight", 1, c.hidden);
+  tensors.head = checkpoint.head();
+  tensors.layers.resize(c.layers);
+  for (size_t i = 0; i < c.layers; ++i)
+    for (const LayerTensor& tensor : layer_tensors(c)) {
+      const size_t rows = tensor.shape.size() == 1 ? 1 : tensor.shape.front();
+      tensors.layers[i].*tensor.role =
+          checkpoint.tensor(name_in_layer(i, tensor.name), rows, tensor.shape.back());
+    }
+  return tensors;
+}
+
+}  // namespace carbon

@@ -1,0 +1,46 @@
+// The tensors of a Llama checkpoint by what they do, and the names that Hugging Face gives them.
+//
+// Opens no files and computes nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/tensor.hpp"
+#include "src/model/config.hpp"
+
+namespace carbon {
+
+class Checkpoint;
+
+struct TensorShape {
+  std::string name;
+  std::vector<uint64_t> shape;
+};
+
+/// Every tensor that the architecture of `config` reads, as checkpoints name it.
+std::vector<TensorShape> architecture(const ModelConfig& config);
+
+/// One transformer block. Widths: hidden h, query q = heads * head_dim, key and value kv = kv_heads *
+/// head_dim, feed-forward ff = intermediate.
+struct LayerTensors {
+  TensorView attention_norm;  // [1, h]
+  TensorView q, k, v;         // [q, h], [kv, h], [kv, h]
+  TensorView o;               // [h, q]
+  TensorView mlp_norm;        // [1, h]
+  TensorView gate, up, down;  // [ff, h], [ff, h], [h, ff]
+};
+
+struct DecoderTensors {
+  TensorView embedding;   // [vocab, h]
+  TensorView final_norm;  // [1, h]
+  TensorView head;        // [vocab, h]; with a tied head the same memory as `embedding`
+  std::vector<LayerTensors> layers;
+};
+
+/// Views into the memory of `checkpoint`, which must outlive them. Throws Error if a tensor is missing or has
+/// a shape that the configuration does not describe.
+DecoderTensors decoder_tensors(const Checkpoint& checkpoint);
+
+}  // namespace carbon

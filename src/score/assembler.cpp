@@ -1,0 +1,85 @@
+#include "src/score/assembler.hpp"
+
+#include <cmath>
+
+#include "src/base/error.hpp"
+#include "src/marginals/base_scores.hpp"
+
+namespace carbon {
+
+void ScoreAssembler::consume(const ScoredWindow& item) {
+  if (item.first) {
+    sequence_ = item.sequence;
+    emitted_ = 0;
+    writer_.begin(sequence_->place);
+  }
+  if (!item.requests.empty()) {
+    if (options_.level == ScoreLevel::token)
+      write_tokens(item);
+    else
+      take_bases(item);
+  }
+  if (item.last) writer_.end();
+}
+
+void ScoreAssembler::not_finite(int64_t position) const {
+  throw Error("score", "non-finite score at " + sequence_->place.name + ":" + std::to_string(position + 1) +
+                           "; the checkpoint's weights or activations are not finite");
+}
+
+void ScoreAssembler::write_tokens(const ScoredWindow& item) {
+  const std::span<const double> values = item.requests.front()->values();
+  const std::string& bases = sequence_->strand(item.reverse);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = item.reverse ? values.size() - 1 - i : i;
+    const size_t at = item.window.take + row * kKmerLength;
+    if (kmer_index(std::string_view(bases).substr(at, kKmerLength)) < 0) continue;
+    const size_t begin = item.reverse ? sequence_->length() - at - kKmerLength : at;
+    const int64_t absolute = sequence_->place.begin + static_cast<int64_t>(begin);
+    if (!std::isfinite(values[row])) not_finite(absolute);
+    writer_.value({absolute, absolute + kKmerLength, values[row], 'N', nullptr});
+  }
+}
+
+void ScoreAssembler::take_bases(const ScoredWindow& item) {
+  const std::span<const double> values = item.requests.front()->values();
+  std::deque<Letters>& track = tracks_[item.reverse ? 1 : 0];
+  const size_t n = item.window.end - item.window.take;
+  for (size_t i = 0; i < n; ++i) {
+    const double* logs = base_logs(values, item.reverse ? n - 1 - i : i);
+    Letters& letters = track.emplace_back();
+    for (int b = 0; b < static_cast<int>(ops::kLetters); ++b)
+      letters[item.reverse ? complement_digit(b) : b] = logs[b];
+  }
+  emit_ready();
+}
+
+void ScoreAssembler::emit_ready() {
+  const bool use_forward = options_.strand != StrandChoice::reverse,
+             use_reverse = options_.strand != StrandChoice::forward;
+  while ((!use_forward || !tracks_[0].empty()) && (!use_reverse || !tracks_[1].empty())) {
+    write_base(tracks_[use_forward ? 0 : 1].front(),
+               use_forward && use_reverse ? &tracks_[1].front() : nullptr);
+    if (use_forward) tracks_[0].pop_front();
+    if (use_reverse) tracks_[1].pop_front();
+    ++emitted_;
+  }
+}
+
+// The base at emitted_, from one strand or as the mean of two.
+void ScoreAssembler::write_base(Letters letters, const Letters* other) {
+  const char base = sequence_->forward[emitted_];
+  const int digit = base_digit(base);
+  if (digit < 0) return;
+  const int64_t position = sequence_->place.begin + static_cast<int64_t>(emitted_);
+  double logp = letters[digit];
+  if (other) {
+    logp = (logp + (*other)[digit]) / 2;
+    for (size_t b = 0; b < ops::kLetters; ++b) letters[b] = (letters[b] + (*other)[b]) / 2;
+    normalise_logs(letters.data());
+  }
+  if (!std::isfinite(logp)) not_finite(position);
+  writer_.value({position, position + 1, logp, base, letters.data()});
+}
+
+}  // namespace carbon

@@ -1,0 +1,24 @@
+#include "src/score/requests.hpp"
+
+namespace carbon {
+
+RequestPtr window_request(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
+                          const TokenLayout& layout) {
+  const std::string_view bases = sequence.substr(window.begin, window.end - window.begin);
+  std::vector<uint32_t> kmers = encode_kmers(bases, layout);
+  const auto request = std::make_shared<Request>();
+  request->head = HeadKind::marginals;
+  request->want_begin = (window.take - window.begin) / kKmerLength;
+  if (level == ScoreLevel::token) {
+    kmers.resize(bases.size() / kKmerLength);  // a partial 6-mer has no value of its own
+    if (kmers.size() <= request->want_begin) return nullptr;
+    request->head = HeadKind::token_logprobs;
+    request->targets.assign(kmers.begin() + static_cast<ptrdiff_t>(request->want_begin), kmers.end());
+  }
+  // Row i predicts 6-mer i from <dna> and the 6-mers before it, so the last 6-mer is never an input.
+  request->tokens.push_back(layout.dna_begin());
+  request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end() - 1);
+  return request;
+}
+
+}  // namespace carbon

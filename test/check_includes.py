@@ -1,0 +1,90 @@
+"""Do the includes of src, kernels, tokenizer and plugins go downwards only? `make lint` and test/run.sh run it.
+
+    test/check_includes.py [FOLDER OF THE SOURCES]
+
+A line for each include that does not, then how many files were checked. Exit status 1 if there was any.
+"""
+
+import os
+import re
+import sys
+
+# The layers go from top to bottom. A folder includes itself and what stands on lines below its own, never a neighbour on its line;
+# a folder inside another, such as kernels/cpu, also includes that one.
+LAYERS = (
+    ("src/cli",),
+    ("src/plugin", "src/bench", "src/serve", "src/report"),
+    ("src/vep", "src/score", "src/embed", "src/generate", "src/scan"),
+    ("src/engine",),
+    ("src/sampling", "src/marginals", "src/transformer"),
+    ("src/model",),
+    ("tokenizer", "kernels", "kernels/cpu", "kernels/cuda"),
+    ("src/base",),
+)
+# The folder of genomes stands beside the layers, and the first three of them use it.
+GENOME = "src/genome"
+GENOME_INCLUDES = ("src/base", "tokenizer")
+GENOME_USERS = sum(LAYERS[:3], ())
+# A plugin is compiled without the program, which for its part knows plugins by the C interface alone.
+PLUGINS = "plugins"
+PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
+# One folder hides a library from all others; a library is known by the start of its headers' names.
+HIDDEN = {"htslib/": GENOME, "CLI/": "src/cli"}
+# The Makefile writes these into the build folder.
+GENERATED = ("version.h", "backend_stamp.h")
+
+LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
+FOLDERS = (*LEVEL, GENOME, PLUGINS)
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)[">]')
+
+
+def folder_of(path):
+    """The folder of the table that holds a file, the inner one of two; None if none does."""
+    return max((f for f in FOLDERS if path.startswith(f + "/")), key=len, default=None)
+
+
+def wrong(file, quote, header):
+    """What is wrong with an include, as a sentence, or None."""
+    here, there = folder_of(file), folder_of(header)
+    for start, owner in HIDDEN.items():
+        if header.startswith(start):
+            return None if here == owner else "%s includes <%s>, but only %s may include headers of %s" % (here, header, owner, start)
+    if there is None:
+        known = quote == "<" or header in GENERATED
+        return None if known else '"%s" is in no folder that the table at the top of test/check_includes.py has' % header
+    if here == there or (here, header) == PLUGIN_INTERFACE:
+        return None
+    if PLUGINS in (here, there):
+        return "%s includes %s, but plugins and program share nothing except %s, for %s" % (here, header, *PLUGIN_INTERFACE[::-1])
+    if here == GENOME:
+        return None if there in GENOME_INCLUDES else "%s includes %s, but may include only %s" % (here, header, " and ".join(GENOME_INCLUDES))
+    if there == GENOME:
+        return None if here in GENOME_USERS else "%s includes %s, but stands too low to know files of genomes" % (here, header)
+    if LEVEL[here] < LEVEL[there] or here.startswith(there + "/"):
+        return None
+    return "%s includes %s, but %s" % (here, header, "the two stand side by side" if LEVEL[here] == LEVEL[there] else "%s stands above it" % there)
+
+
+def main():
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    files = sorted(os.path.join(where, name) for top in ("src", "kernels", "tokenizer", "plugins") for where, _, names in os.walk(top)
+                   for name in names if name.endswith((".cpp", ".hpp", ".h", ".inl", ".cu", ".cuh")))
+    found = 0
+    for file in files:
+        if folder_of(file) is None:
+            found += 1
+            print("%s:1: %s is a folder that the table at the top of test/check_includes.py lacks." % (file, os.path.dirname(file)))
+            continue
+        with open(file, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                include = INCLUDE.match(line)
+                sentence = include and wrong(file, *include.groups())
+                if sentence:
+                    found += 1
+                    print("%s:%d: %s." % (file, number, sentence))
+    print("%d files checked, %d wrong includes" % (len(files), found))
+    sys.exit(1 if found or not files else 0)
+
+
+if __name__ == "__main__":
+    main()

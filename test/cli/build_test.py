@@ -1,0 +1,225 @@
+"""What `make` makes anew when sources, flags or the Makefile change, and test/check_includes.py.
+
+Empty sources in a tree of their own, and a compiler, an archiver and an nvcc that only say what they were to make.
+"""
+
+import os
+import re
+import shutil
+import sys
+
+from harness import DATA, Skip, case, command, expect, expect_equal, fresh, main, read, write
+
+SOURCE = os.path.dirname(os.path.dirname(DATA))
+# It makes the file after -o, or the archive, and adds the command to the file `made`.
+TOOL = """#!/bin/bash
+case $1 in
+  -dumpmachine) echo x86_64-linux-gnu; exit;;
+  -dumpfullversion) echo 12.2.0; exit;;
+  rcs) out=$2;;
+esac
+for ((i = 1; i < $#; i++)); do [[ ${!i} != -o ]] || { i=$((i + 1)); out=${!i}; }; done
+echo "$out: $*" >> made
+mkdir -p "$(dirname "$out")" && : > "$out"
+"""
+FILES = """
+    src/cli/main.cpp src/cli/vep.cpp src/base/installed.cpp src/base/random.hpp src/base/error.hpp src/base/exact_math.hpp
+    src/vep/run.cpp src/vep/plan.cpp tokenizer/kmer.cpp kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp
+    kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cpu/cpu_onednn.cpp kernels/cuda/library.hpp
+    kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/kv.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu
+    test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
+    test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
+    bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
+""".split()
+GOALS = ["all"] + ["build/" + name for name in ("unit", "make_checkpoint", "check_gpu", "bench_gpu", "check_emulated",
+                                                "emulated/bench_gpu", "emulated/carbon")]
+ARCHIVE = {"libcarbon.a"}
+PROGRAMS = {"carbon", "unit", "check_gpu", "bench_gpu", "check_emulated", "emulated/bench_gpu"}  # they link the archive
+CUDA = {"carbon-cuda.so", "check_gpu", "bench_gpu"}
+EMULATED = {"emulated/carbon-cuda.so", "check_emulated", "emulated/bench_gpu"}
+LINKED = PROGRAMS | CUDA | EMULATED | {"make_checkpoint"}
+_tree = []
+
+
+def make(tree, *settings, rc=0):
+    """Runs make; what was made, as paths in the build folder, each with its command."""
+    made = os.path.join(tree, "made")
+    write(tree, "made", "")
+    result = command(["make", "-s", "-j2", *GOALS, "CXX=./cxx", "AR=./cxx", "WITH_CUDA=cuda", "WITH_ONEDNN=no", *settings],
+                     cwd=tree, env={"MAKEFLAGS": ""}, timeout=120)
+    expect(result.rc == rc, "expected rc %d" % rc, result)
+    return {out.removeprefix("build/"): words for out, words in (line.split(": ", 1) for line in read(made).decode().splitlines())}
+
+
+def built():
+    """A tree of its own in which everything was built."""
+    if shutil.which("make") is None:
+        raise Skip("no make")
+    if not _tree:
+        tree = fresh()
+        for path in FILES:
+            os.makedirs(os.path.dirname(os.path.join(tree, path)), exist_ok=True)
+            write(tree, path, "")
+        for name in ("cxx", "cuda/bin/nvcc"):
+            os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
+            os.chmod(write(tree, name, TOOL), 0o755)
+        for name in ("Makefile", "VERSION"):
+            shutil.copy(os.path.join(SOURCE, name), tree)
+        made = make(tree)
+        expect(LINKED | ARCHIVE <= set(made), "made only %r" % sorted(made))
+        _tree.append(tree)
+    return shutil.copytree(_tree[0], os.path.join(fresh(), "tree"))
+
+
+def objects(*folders, end=".o"):
+    """The objects in folders of the build folder, which are all made by the first make."""
+    top = os.path.join(_tree[0], "build")
+    found = {os.path.relpath(os.path.join(where, name), top) for where, _, names in os.walk(top) for name in names}
+    return {path for path in found if path.endswith(end) and path.startswith(folders or "")}
+
+
+def edited(tree, old, new):
+    """One place of the Makefile changed."""
+    text = read(os.path.join(tree, "Makefile")).decode()
+    expect_equal(text.count(old), 1, "places in the Makefile that hold " + old)
+    write(tree, "Makefile", text.replace(old, new))
+
+
+@case
+def no_change_makes_nothing():
+    tree = built()
+    expect_equal(make(tree), {}, "made again without a change")
+    expect_equal(make(tree, "-q"), {}, "make -q")
+    edited(tree, "\n# CUDA 12 is the first", "\n# A comment.\n# CUDA 12 is the first")
+    expect_equal(make(tree), {}, "made because the Makefile has another comment")
+
+
+@case
+def a_dry_run_changes_no_stamp():
+    tree = built()
+    before = {path: read(os.path.join(tree, "build", path)) for path in objects(end=".stamp")}
+    expect(len(before) > 15, "stamps are %r" % sorted(before))
+    make(tree, "-n", "CPPFLAGS=-DX", "LDFLAGS=-s", "prefix=/opt")
+    make(tree, "-q", "CPPFLAGS=-DX", rc=1)
+    expect_equal(make(tree), {}, "made after dry runs")
+    expect_equal({path: read(os.path.join(tree, "build", path)) for path in before}, before, "texts of the stamps")
+
+
+@case
+def a_source_that_is_gone_leaves_no_object():
+    for source, wanted in (
+            ("src/vep/plan.cpp", ARCHIVE | PROGRAMS),
+            ("test/unit/plan_test.cpp", {"unit"}),
+            ("kernels/cuda/kv.cpp", CUDA | EMULATED),
+            ("kernels/cuda/draw.cu", CUDA | EMULATED),
+            ("test/cuda_emulation/runtime.cpp", EMULATED),
+            ("test/gpu/rows_checks.cpp", {"check_gpu", "check_emulated"}),
+            ("bench/gpu/work.cpp", {"bench_gpu", "emulated/bench_gpu"})):
+        tree = built()
+        os.remove(os.path.join(tree, source))
+        made = make(tree)
+        expect_equal(sorted(made), sorted(wanted), "made without " + source)
+        stem = os.path.splitext(source)[0] + "."
+        for product, words in made.items():
+            expect(stem not in words, "%s still has %s: %s" % (product, source, words))
+        expect_equal(make(tree), {}, "made again")
+
+
+@case
+def a_source_that_is_new_is_compiled_and_linked():
+    tree = built()
+    write(tree, "src/vep/more.cpp", "")
+    made = make(tree)
+    expect_equal(sorted(made), sorted({"src/vep/more.o"} | ARCHIVE | PROGRAMS), "made with one source more")
+    expect("build/src/vep/more.o" in made["libcarbon.a"], "the archive lacks it: " + made["libcarbon.a"])
+
+
+@case
+def flags_make_anew_what_has_them():
+    built()
+    host = objects("src/", "tokenizer/", "kernels/", "test/")
+    plugins = {"plugins/auroc.so"}
+    device = objects("cuda/", end=".cu.o")
+    everything = objects() | LINKED | ARCHIVE | plugins
+    compiled_for_gpu = objects("cuda/", end=".o")
+    for settings, wanted in (
+            ("LIBS=-lfoo", {"carbon", "unit"}),
+            ("LDFLAGS=-s", LINKED | plugins),
+            ("NVCCFLAGS=-O1", device | CUDA),
+            ("CUDA_ARCH=90", compiled_for_gpu | CUDA),
+            ("HTSLIB_CPPFLAGS=-Ihts", host | ARCHIVE | PROGRAMS | plugins | {"portable/cpu_onednn.o", "make_checkpoint"}),
+            ("HTSLIB_LDFLAGS=-Lhts", {"carbon", "unit"}),
+            ("prefix=/opt", {"src/base/installed.o"} | ARCHIVE | PROGRAMS),
+            ("CPPFLAGS=-DX", everything),
+            ("CXXFLAGS=-O2 -g", everything - device)):
+        tree = built()
+        expect_equal(sorted(make(tree, settings)), sorted(wanted), "made with " + settings)
+        expect_equal(make(tree, settings), {}, "made again with " + settings)
+
+
+@case
+def flags_in_the_makefile_do_so_too():
+    built()
+    emulated = objects("emulated/")
+    quick = objects("src/cli/", "test/unit/", "test/tools/")
+    for old, new, wanted in (
+            ("= -O3 -mavx2 ", "= -O3 -mavx2 -mbmi ", {"kernels/cpu/isa_avx2.o"} | ARCHIVE | PROGRAMS),
+            ("isa_generic.file_flags     = -O3\n", "\n", {"kernels/cpu/isa_generic.o"} | ARCHIVE | PROGRAMS),
+            ("-DCARBON_EMULATION_WATCHES=1", "-DCARBON_EMULATION_WATCHES=2", emulated | EMULATED),
+            ("-fsanitize=thread,alignment", "-fsanitize=thread", objects("emulated/", end=".cu.o") | EMULATED),
+            (" -fmad=false --expt", " --expt", objects("cuda/", end=".cu.o") | CUDA),
+            (",-O1)", ",-Og)", quick | ARCHIVE | PROGRAMS | {"make_checkpoint"}),
+            (" -lsqlite3", "", {"carbon", "unit"}),
+            (" -Wl,--no-undefined", "", {"carbon-cuda.so"})):
+        tree = built()
+        edited(tree, old, new)
+        expect_equal(sorted(make(tree)), sorted(wanted), "made with %r for %r" % (new, old))
+        expect_equal(make(tree), {}, "made again with %r" % new)
+
+
+@case
+def another_compiler_is_another_build():
+    tree = built()
+    shutil.copy(os.path.join(tree, "cxx"), os.path.join(tree, "c++"))
+    before = os.stat(os.path.join(tree, "build/backend_stamp.h")).st_mtime_ns
+    made = make(tree, "CXX=./c++")
+    expect({"src/cli/main.o", "cuda/kernels/cuda/plan.cpp.o", "carbon", "carbon-cuda.so"} <= set(made), "made %r" % sorted(made))
+    expect(os.stat(os.path.join(tree, "build/backend_stamp.h")).st_mtime_ns != before, "the old stamp of the backend")
+
+
+@case
+def includes_in_the_wrong_direction():
+    for file, header, words in (
+            ("src/vep/a.cpp", '"src/score/a.hpp"', "side by side"),
+            ("src/engine/a.hpp", '"src/vep/a.hpp"', "src/vep stands above it"),
+            ("src/engine/a.cpp", '"src/genome/a.hpp"', "stands too low"),
+            ("src/base/a.hpp", '"src/model/a.hpp"', "src/model stands above it"),
+            ("src/genome/a.hpp", '"src/model/a.hpp"', "may include only"),
+            ("src/vep/a.cpp", "<htslib/vcf.h>", "only src/genome may"),
+            ("src/plugin/a.cpp", "<CLI/CLI.hpp>", "only src/cli may"),
+            ("tokenizer/a.cpp", '"kernels/ops.hpp"', "side by side"),
+            ("kernels/cuda/a.cu", '"kernels/cpu/a.hpp"', "side by side"),
+            ("kernels/ops.hpp", '"kernels/cpu/a.hpp"', "side by side"),
+            ("plugins/a.cpp", '"src/base/error.hpp"', "share nothing"),
+            ("src/cli/a.cpp", '"plugins/carbon_plugin.h"', "share nothing"),
+            ("src/cli/a.cpp", '"a.hpp"', "in no folder"),
+            ("src/vep/a.cpp", '"src/score/a.hpp"  // why', "side by side"),
+            ("src/odd/a.cpp", "<vector>", "lacks"),
+            ("src/plugin/a.cpp", '"plugins/carbon_plugin.h"', None),
+            ("src/vep/a.cpp", '"src/genome/a.hpp"', None),
+            ("src/genome/a.cpp", "<htslib/vcf.h>", None),
+            ("kernels/cpu/a.inl", '"kernels/ops.hpp"', None),
+            ("src/bench/a.cpp", '"version.h"', None)):
+        tree = fresh()
+        os.makedirs(os.path.dirname(os.path.join(tree, file)))
+        write(tree, file, "// A file.\n  #  include %s\n" % header)
+        result = command([sys.executable, os.path.join(SOURCE, "test/check_includes.py"), tree])
+        lines = result.lines()
+        expect_equal(lines[-1], "1 files checked, %d wrong includes" % (words is not None), "last line for %s in %s" % (header, file))
+        expect_equal(result.rc, int(words is not None), "exit status for %s in %s" % (header, file))
+        if words is not None:
+            expect(re.match(re.escape(file) + r":[12]: .*\.$", lines[0]) and words in lines[0], "the line is " + lines[0])
+
+
+if __name__ == "__main__":
+    main()

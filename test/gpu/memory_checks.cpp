@@ -1,0 +1,230 @@
+// Memory of a model on the device: nothing is left behind, and where memory runs out, what has been computed
+// stays, and the engine makes do with what there is.
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+
+#include "src/engine/engine.hpp"
+#include "test/gpu/model.hpp"
+
+namespace carbon::gpu_test {
+namespace {
+
+/// Batches of 1 or 2 sequences of up to 60 tokens, with a fork each: once all kinds have been, no batch
+/// leaves anything behind.
+void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
+  const GeneratedCheckpoint files(tiny("--layers 1"));
+  const Checkpoint checkpoint(files.dir());
+  constexpr size_t kKinds = 4;
+  const auto run_batch = [&](Model& model, size_t kind) {
+    std::vector<Sequence> sequences;
+    std::vector<Chunk> chunks;
+    const Tokens tokens = random_tokens(checkpoint, 15 * (kind + 1), 3);
+    for (size_t i = 0; i <= kind / 2; ++i) sequences.push_back(model.decoder.kv().make_sequence());
+    for (Sequence& sequence : sequences) chunks.push_back({&sequence, tokens, 0, tokens.size()});
+    marginals(model, chunks);
+    Sequence fork = sequences.front().fork();
+    marginals(model, fork, tokens);
+  };
+  const auto run = [&](size_t count) {
+    Model model(checkpoint, make(machine, kWays[1]));
+    // The largest first; and often enough that what comes again is a graph.
+    for (size_t kind = 3 * kKinds; kind > 0; --kind) run_batch(model, (kind - 1) % kKinds);
+    const size_t before = free_memory();
+    for (size_t i = 0; i < count; ++i) run_batch(model, i % kKinds);
+    checks.that(free_memory() == before, "memory grows over batches");
+    checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
+  };
+  run(0);  // what the runtime keeps for itself
+  const size_t before = free_memory();
+  run(batches);
+  checks.that(free_memory() == before, "a backend leaves memory behind");
+}
+
+#ifdef CARBON_CUDA_EMULATION  // where memory is set to the byte
+/// From here on so many bytes are free, until CARBON_EMULATED_MEMORY is taken away.
+void leave_free(size_t bytes) {
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  setenv("CARBON_EMULATED_MEMORY", std::to_string(total - free + bytes).c_str(), 1);
+}
+
+/// When there is memory for more pages but none for the longer list of them, the pages in use are still
+/// found, and later new ones are. Only in emulation, where the memory is set to the byte.
+void survives_a_failed_reserve(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, kWays[1]));
+  const Tokens tokens = random_tokens(checkpoint, 50, 3), first(tokens.begin(), tokens.begin() + 20),
+               rest(tokens.begin() + 20, tokens.end());
+  const std::vector<double> whole = marginals(model, tokens);
+  Sequence begun = model.decoder.kv().make_sequence();
+  marginals(model, begun, first);
+
+  constexpr size_t kListed = 128;  // pages in the first list
+  std::vector<Sequence> others;
+  while (model.decoder.kv().pages_in_use() < kListed) {
+    others.push_back(model.decoder.kv().make_sequence());
+    others.back().reserve(1);
+  }
+  leave_free(model.decoder.kv().store().page_bytes() + sizeof(void*));
+  Sequence more = model.decoder.kv().make_sequence();
+  checks.refused([&] { more.reserve(1); }, "the list of KV pages");
+  checks.that(same_bits(tail(whole, 20), marginals(model, begun, rest)), "a sequence begun before");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  checks.that(same_bits(whole, marginals(model, more, tokens)), "a sequence of a new page");
+}
+
+/// Keys and values take a part of the memory that is free, a page at least, and what is given back is there
+/// again.
+void takes_and_gives_pages(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files(tiny("--heads 1 --kv-heads 1 --head-dim 64 --layers 1"));
+  const Checkpoint checkpoint(files.dir());
+  Model model(checkpoint, make(machine, kWays[1]));
+  const Tokens tokens = random_tokens(checkpoint, 300, 5);
+  const std::vector<double> want = marginals(model, tokens);
+  model.decoder.free_unused_memory();
+  const size_t page = model.decoder.kv().store().page_bytes(), all = 100 * page;
+  leave_free(all);
+  std::vector<Sequence> kept;
+  const auto take = [&] {
+    kept.push_back(model.decoder.kv().make_sequence());
+    kept.back().reserve(1);
+  };
+  take();
+  checks.that(free_memory() <= all - 12 * page && free_memory() > all - 13 * page, "an eighth");
+  checks.refused(
+      [&] {
+        for (;;) take();
+      },
+      "out of memory");
+  kept.pop_back();  // which got none
+  checks.that(kept.size() > 90 && kept.size() <= 100, std::to_string(kept.size()) + " pages were there");
+  kept.erase(kept.begin() + 1, kept.end());
+  model.decoder.free_unused_memory();
+  checks.that(free_memory() > all - 13 * page, "pages that nobody uses");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  checks.that(same_bits(want, marginals(model, tokens)), "a sequence of new pages");
+}
+
+/// A pass that does not fit the memory fails. The sequence stays as long as it was, the memory of the pass is
+/// free, and with enough of it the same pass has the bits that it would have had.
+void survives_a_failed_pass(Checks& checks, const Machine& machine, const Way& way) {
+  const GeneratedCheckpoint files(tiny("--heads 2 --kv-heads 1 --head-dim 64 --layers 2"));
+  const Checkpoint checkpoint(files.dir());
+  const Tokens tokens = random_tokens(checkpoint, 500, 4);
+  const std::span<const uint32_t> first = std::span(tokens).first(60), rest = std::span(tokens).subspan(60);
+  Model enough(checkpoint, make(machine, way)), little(checkpoint, make(machine, way));
+  const auto begin = [&](Model& model) {  // with all pages that the sequence will need
+    Sequence sequence = model.decoder.kv().make_sequence();
+    sequence.reserve(tokens.size());
+    marginals(model, sequence, first);
+    return sequence;
+  };
+  Sequence whole = begin(enough), begun = begin(little);
+  size_t before = free_memory();
+  const std::vector<double> want = marginals(enough, whole, rest);
+  const size_t needed = before - free_memory();
+  for (const size_t twentieths : {1, 6, 12, 18}) {
+    leave_free(needed * twentieths / 20);
+    before = free_memory();
+    checks.refused([&] { marginals(little, begun, rest); }, "out of memory");
+    checks.that(begun.length() == first.size(), "the length after an error");
+    checks.that(free_memory() >= before, "an error leaves memory behind");
+    unsetenv("CARBON_EMULATED_MEMORY");
+  }
+  checks.that(same_bits(want, marginals(little, begun, rest)), "after errors");
+}
+
+/// Windows with forks, hidden states of a layer, and samples.
+std::vector<RequestPtr> mixed_requests(const Checkpoint& checkpoint) {
+  std::vector<RequestPtr> requests;
+  const auto add = [&](Tokens tokens, HeadKind head, size_t want_begin) {
+    const RequestPtr& request = requests.emplace_back(std::make_shared<Request>());
+    request->tokens = std::move(tokens);
+    request->head = head;
+    request->want_begin = want_begin;
+    return request;
+  };
+  const auto bases = std::make_shared<NewBases>();
+  bases->length = 5 * ops::kBases;
+  for (unsigned i = 0; i < 3; ++i) {
+    const RequestPtr window = add(random_tokens(checkpoint, 230 + i, i), HeadKind::marginals, 200);
+    window->forks = 1;
+    const RequestPtr alternative = add(random_tokens(checkpoint, 25, 10 + i), HeadKind::marginals, 0);
+    alternative->parent = window;
+    alternative->shared = 205;
+    add(random_tokens(checkpoint, 40 + i, 20 + i), HeadKind::mean_hidden, 0)->layer = 1;
+    add(random_tokens(checkpoint, 70, 30 + i), HeadKind::none, 0)->generation = {bases, {}, i, 0, nullptr};
+  }
+  return requests;
+}
+
+/// The engine gives the same results with little memory, in shorter passes. With less than anything can be
+/// run with it fails, and goes on once there is more.
+void engine_makes_do(Checks& checks, const Machine& machine, const Way& way) {
+  const GeneratedCheckpoint files(tiny("--heads 2 --kv-heads 1 --head-dim 64 --layers 2"));
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  constexpr size_t kBatchTokens = 1024;
+  const auto load = [&] { return LoadedModel(checkpoint, make(machine, way), kBatchTokens, 2); };
+  const auto passes = [](const Engine& engine) {
+    return engine.counts().window_passes + engine.counts().sample_passes;
+  };
+  const auto run = [&](Engine& engine) {
+    const std::vector<RequestPtr> requests = mixed_requests(*checkpoint);
+    run_requests(engine, requests);
+    return requests;
+  };
+  const auto compare = [&](const std::vector<RequestPtr>& a, const std::vector<RequestPtr>& b,
+                           const std::string& what) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      const std::vector<double> want(a[i]->values().begin(), a[i]->values().end()),
+          got(b[i]->values().begin(), b[i]->values().end());
+      checks.that(b[i]->outcome == Outcome::done && same_bits(want, got) &&
+                      same_bits(a[i]->states, b[i]->states) && a[i]->kmers == b[i]->kmers &&
+                      a[i]->logp == b[i]->logp,
+                  "request " + std::to_string(i) + ", " + what);
+    }
+  };
+  LoadedModel enough = load();
+  Engine with_enough({&enough});
+  const size_t before = free_memory();
+  const std::vector<RequestPtr> want = run(with_enough);
+  const size_t needed = before - free_memory();
+  for (const size_t tenths : {7, 4}) {
+    LoadedModel little = load();
+    Engine with_little({&little});
+    leave_free(needed * tenths / 10);
+    compare(want, run(with_little), std::to_string(tenths) + " tenths of the memory");
+    unsetenv("CARBON_EMULATED_MEMORY");
+    checks.that(passes(with_little) > passes(with_enough), "passes are shorter");
+    checks.that(little.decoder().kv().pages_in_use() == 0, "pages are given back");
+  }
+  LoadedModel least = load();
+  Engine with_least({&least});
+  leave_free(needed / 40);
+  checks.refused([&] { run(with_least); }, "out of memory");
+  unsetenv("CARBON_EMULATED_MEMORY");
+  Engine again({&least});
+  compare(want, run(again), "after an error");
+}
+#endif
+
+}  // namespace
+
+void check_memory(Checks& checks, const Machine& machine) {
+#ifdef CARBON_CUDA_EMULATION
+  checks.run("pages outlive a failed allocation", [&] { survives_a_failed_reserve(checks, machine); });
+  checks.run("pages are taken by and by, and given back", [&] { takes_and_gives_pages(checks, machine); });
+  for (const Way& way : {kWays[1], kWays[2]}) {
+    checks.run("a pass that does not fit changes nothing [" + way.name() + "]",
+               [&] { survives_a_failed_pass(checks, machine, way); });
+    checks.run("the engine makes do with little memory [" + way.name() + "]",
+               [&] { engine_makes_do(checks, machine, way); });
+  }
+#endif
+  checks.run("nothing is left behind",
+             [&] { leaves_nothing(checks, machine, machine.emulated ? 4 : 10000); });
+}
+
+}  // namespace carbon::gpu_test

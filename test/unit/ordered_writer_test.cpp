@@ -1,0 +1,178 @@
+// Items come out in the order they went in, with results; errors of any thread end the run; a wish to stop
+// ends it with what is complete; memory between producer and consumer is bounded.
+#include "src/engine/ordered_writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "test/unit/test_engine.hpp"
+
+using namespace carbon;
+using carbon::test::GeneratedCheckpoint;
+using carbon::test::random_tokens;
+using carbon::test::TestEngine;
+using carbon::test::tiny;
+
+namespace {
+
+struct Item {
+  uint32_t number = 0;
+  std::vector<RequestPtr> requests;
+
+  size_t bytes() const { return sizeof(*this); }
+};
+using Emit = std::function<void(Item)>;
+
+// Every third item has nothing to compute; the others ask for sequences of very different lengths.
+Item make_item(uint32_t number, const TokenLayout& layout) {
+  Item item{number, {}};
+  if (number % 3 == 0) return item;
+  const auto request = std::make_shared<Request>();
+  request->tokens = random_tokens(layout, number % 7 == 0 ? 300 : 2 + number % 5, number);
+  request->head = HeadKind::marginals;
+  request->want_begin = request->tokens.size() - 1;
+  item.requests = {request};
+  return item;
+}
+
+// A wish to stop that a test makes.
+class Wish final : public StopRequests {
+ public:
+  void watch(std::function<void()> request) override { request_ = std::move(request); }
+  void ignore() override { ignored = true; }
+  std::string asked_by() const override { return "a test"; }
+  [[noreturn]] void end() override { std::abort(); }
+  void make() { request_(); }
+  bool ignored = false;
+
+ private:
+  std::function<void()> request_;
+};
+
+struct Stopped {};
+
+}  // namespace
+
+TEST_CASE("items come in order, on one device and on several") {
+  const GeneratedCheckpoint files(tiny());
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  const TokenLayout& layout = checkpoint->config().layout;
+  for (const size_t devices : {1u, 3u}) {
+    std::vector<std::unique_ptr<ops::Backend>> backends;
+    for (size_t i = 0; i < devices; ++i) backends.push_back(ops::make_cpu_backend({}));
+    ModelOptions options;
+    options.threads = 2;
+    options.batch_tokens = 40;
+    LoadedModels models(options, checkpoint, std::move(backends));
+    Engine engine(models.all());
+    std::vector<uint32_t> seen;
+    bool complete = true;
+    run_ordered<Item>(
+        engine,
+        [&](const Emit& emit) {
+          for (uint32_t i = 0; i < 200; ++i) emit(make_item(i, layout));
+        },
+        [&](const Item& item) {
+          seen.push_back(item.number);
+          for (const RequestPtr& request : item.requests)
+            complete =
+                complete && request->outcome == Outcome::done && request->values().size() == ops::kMarginals;
+        });
+    CHECK(complete);
+    REQUIRE(seen.size() == 200);
+    for (uint32_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == i);
+  }
+}
+
+TEST_CASE("what waits between producer and consumer is bounded") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 16);
+  const TokenLayout& layout = engine.get().config().layout;
+  std::atomic<int> emitted = 0, consumed = 0, most = 0;
+  run_ordered<Item>(
+      engine.get(),
+      [&](const Emit& emit) {
+        for (uint32_t i = 0; i < 300; ++i) {
+          emit(make_item(1, layout));
+          most = std::max<int>(most, ++emitted - consumed);
+        }
+      },
+      [&](const Item&) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        ++consumed;
+      });
+  CHECK(consumed == 300);
+  // Four passes of 16 rows, at least some 500 bytes an item.
+  CHECK(most < 40);
+}
+
+TEST_CASE("the first error of any thread ends the run and is the caller's") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 40);
+  const TokenLayout& layout = engine.get().config().layout;
+  const auto endless = [&](const Emit& emit) {
+    for (uint32_t i = 0;; ++i) emit(make_item(i % 1000, layout));
+  };
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(engine.get(), endless,
+                                         [](const Item& item) {
+                                           if (item.number == 7) throw Error("consume", "disk full");
+                                         }),
+                       "disk full", Error);
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(
+                           engine.get(),
+                           [&](const Emit& emit) {
+                             for (uint32_t i = 0; i < 10; ++i) emit(make_item(i, layout));
+                             throw Error("produce", "cut file");
+                           },
+                           [](const Item&) {}),
+                       "cut file", Error);
+  const auto too_long = [&](const Emit& emit) {
+    for (uint32_t i = 0;; ++i) {
+      Item item = make_item(1, layout);
+      if (i == 20) item.requests[0]->tokens = random_tokens(layout, 5000, 1);
+      emit(std::move(item));
+    }
+  };
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(engine.get(), too_long, [](const Item&) {}),
+                       doctest::Contains("does not fit the model's context"), Error);
+  // The engine is as good as before.
+  const RequestPtr request = make_item(1, layout).requests[0];
+  run_requests(engine.get(), {request});
+  CHECK(request->outcome == Outcome::done);
+}
+
+TEST_CASE("a wish to stop ends the run when what was begun is consumed") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 40);
+  const TokenLayout& layout = engine.get().config().layout;
+  Wish wish;
+  std::vector<uint32_t> seen;
+  size_t at_stop = 0;
+  OrderedRun run;
+  run.stop = &wish;
+  run.stopped = [&](const std::exception_ptr& failure) {
+    CHECK(failure == nullptr);
+    at_stop = seen.size();
+    // A test's producer ends, so that an exception may be used where a program ends the process.
+    throw Stopped();
+  };
+  std::atomic<bool> go_on = true;
+  CHECK_THROWS_AS(run_ordered<Item>(
+                      engine.get(),
+                      [&](const Emit& emit) {
+                        for (uint32_t i = 0; go_on; ++i) emit(make_item(i, layout));
+                      },
+                      [&](const Item& item) {
+                        seen.push_back(item.number);
+                        if (item.number == 50) {
+                          go_on = false;
+                          wish.make();
+                        }
+                      },
+                      run),
+                  Stopped);
+  CHECK(at_stop >= 51);
+  for (uint32_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == i);
+}
