@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Speed of `carbon generate` on a checkpoint of the 500M shape (random weights), CPU:
 #   1. 6-mers/s and bp/s behind prompts of 1,080 bp at batch 1, 16 and 64, beside `transformers` on the same machine;
-#      runs of the two alternate, medians are printed. Reading the prompts is timed apart.
+#      runs of the two alternate, medians are printed. Reading the prompts is timed apart: in a run of one 6-mer a sample, which
+#      is drawn when the prompt has been read. 6-mers/s are those of the others, over the time that they add to it.
 #   2. speculative against plain at batch 1: drafting with the target itself, with the first 7 of its 28 layers, and with
 #      carbon-tiny. Speed-up measured, and by the formula E(k) / (1 + k c), E(k) = (1 - a^(k+1)) / (1 - a), from the
 #      measured acceptance a and cost ratio c = draft step / plain step.
@@ -27,14 +28,31 @@ checkpoint "${LAYERS:-28}" "$work/target"
 awk 'BEGIN { srand(1); for (i = 1; i <= 64; ++i) { print ">p" i; s = ""; for (j = 0; j < 1080; ++j)
   s = s substr("ACGT", 1 + int(4 * rand()), 1); print s } }' > "$work/prompts.fa"
 
-# carbon_run BATCH [OPTION...]: "6-mers/s, seconds of reading the prompts, ms a round" of one run, messages in $work/err.
-carbon_run() {
-  local batch=$1
-  shift
+# passes BATCH 6-MERS [OPTION...]: "seconds of all passes, 6-mers drawn" of one run, messages in $work/err.
+passes() {
+  local batch=$1 kmers=$2
+  shift 2
   head -n $((2 * batch)) "$work/prompts.fa" |
-    "$build/carbon" generate -v 4 -m "$work/target" -@ "$threads" -l $((6 * tokens)) "$@" > "$work/out.fa" 2> "$work/err"
-  sed -nE 's/.*tokens of prompts in ([0-9.]+) s; ([0-9]+) 6-mers in ([0-9]+) rounds in ([0-9.]+) s.*/\1 \2 \3 \4/p' "$work/err" |
-    awk '{ print $2 / $4, $1, 1000 * $4 / $3 }'
+    "$build/carbon" generate -v 4 -m "$work/target" -@ "$threads" -l $((6 * kmers)) "$@" > "$work/out.fa" 2> "$work/err"
+  local seconds='s/.* passes of prompts[a-z ]* in ([0-9.]+) s; [0-9]+ passes [a-z]+ samples in ([0-9.]+) s'
+  sed -nE "$seconds; ([0-9]+) 6-mers drawn.*/\\1 \\2 \\3/p" "$work/err" | awk '{ print $1 + $2, $3 }'
+}
+
+# drafts: "ms of a draft step, 6-mers drafted, tested, accepted" of the last run; nothing if it had no draft.
+drafts() {
+  sed -nE 's/.*draft: ([0-9]+) 6-mers drafted, ([0-9]+) tested, ([0-9]+) accepted .*; ([0-9.]+) ms per draft step.*/\4 \1 \2 \3/p' \
+    "$work/err"
+}
+
+# carbon_run BATCH [OPTION...]: "6-mers/s, seconds of reading the prompts, ms a 6-mer of each sample" of one run. A pass does not
+# count what drafting for it takes; at batch 1 a draft step drafts one 6-mer.
+carbon_run() {
+  local reading
+  read -r reading _ < <(passes "$1" 1)
+  echo "$(passes "$1" "$tokens" "${@:2}") $(drafts)" | awk -v batch="$1" -v reading="$reading" '{
+    seconds = $1 + $3 * $4 / 1000 - reading
+    kmers = $2 - batch
+    print kmers / seconds, reading, 1000 * seconds * batch / kmers }'
 }
 
 # median COLUMN FILE
@@ -73,13 +91,11 @@ for draft in target shallow tiny; do
     cp "$work/out.fa" "$work/plain.fa"
     carbon_run 1 --draft "$path" --draft-tokens "$k" > "$work/line"
     cmp "$work/out.fa" "$work/plain.fa"
-    step=$(sed -nE 's/.* ([0-9.]+) ms a draft step.*/\1/p' "$work/err")
-    accepted=$(sed -nE 's/.* ([0-9]+) tested, ([0-9]+) accepted.*/\1 \2/p' "$work/err")
-    echo "$(< "$work/line") $step $accepted" >> "$work/drafted"
+    echo "$(< "$work/line") $(drafts)" >> "$work/drafted"
   done
   awk -v d="$draft" -v k="$k" -v plain="$(median 1 "$work/plain")" -v ms="$(median 3 "$work/plain")" \
     -v fast="$(median 1 "$work/drafted")" -v step="$(median 4 "$work/drafted")" '
-    { tested += $5; accepted += $6 }
+    { tested += $6; accepted += $7 }
     END { a = tested ? accepted / tested : 0; c = step / ms; e = 1; p = 1; for (i = 1; i <= k; ++i) { p *= a; e += p }
       printf "%-10s %11.1f%% %12.3f %11.2fx %11.2fx %12.2f\n", d, 100 * a, c, fast / plain, e / (1 + k * c), fast }' "$work/drafted"
 done

@@ -1,56 +1,69 @@
-// Diagnostics on stderr in htslib's form: `[E::function] text` for errors, W for warnings, I for information,
-// and M for what a run reports about itself. For programs that read them: one JSON object per line.
+// Where the library's diagnostics go: a log that the caller hands in.
 //
-// Levels follow hts_log.h: 0 off, 1 error, 3 warning (the default), 4 information, 5 debug, 6 trace. Lines
-// of several threads do not interleave. The output of a command never goes through here.
+// The library does not know whether diagnostics become lines on stderr (src/cli/stderr_log.hpp), entries of a
+// service or nothing. Options and constructors take a Log, which outlives what it is handed to. Without one
+// they use silent_log(). The output of a command never goes through here.
+//
+// The library names no option of the command line. Errors and warnings may carry an Advice instead, which the
+// implementation of the log puts into words.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace carbon::log {
+#include "src/base/error.hpp"
 
-enum Level : int {
-  off = 0,
-  error_level = 1,
-  warning_level = 3,
-  info_level = 4,
-  debug_level = 5,
-  trace_level = 6
+namespace carbon {
+
+/// `message` is what a run reports about itself. It is as important as a warning.
+enum class LogLevel { error, warning, info, message };
+
+/// How a log shows progress.
+struct ProgressStyle {
+  bool shown = false;    // also if nobody asked for it
+  bool redrawn = false;  // as one line that is drawn again and again, so that it may change often
+  bool last = false;     // a report at the end is wanted, too
 };
 
-void set_verbosity(int level);
-int verbosity();
+/// How far a run has come.
+struct ProgressReport {
+  std::string_view where;        // the command
+  std::string_view text;         // all that follows in words, without `where`
+  uint64_t done = 0, total = 0;  // total is 0 if it is not known
+  std::string_view unit;         // what is counted
+  double rate = 0, seconds = 0;  // units per second; time since the beginning
+  std::string_view at;           // the place in the input
+};
 
-/// Switches to JSON. A line then looks like
-/// `{"time":"2026-11-21T19:03:25.123Z","level":"warning","where":"vep","message":"..."}`; the levels are
-/// error, warning, info, message, summary and progress.
-void set_json(bool on);
-bool json();
+/// All functions may be called from any thread.
+class Log {
+ public:
+  virtual ~Log() = default;
 
-void error(std::string_view function, std::string_view text);
-void warning(std::string_view function, std::string_view text);
-void info(std::string_view function, std::string_view text);
-/// Shown at the same verbosity as warnings.
-void message(std::string_view function, std::string_view text);
+  /// `where` is the function or command that speaks, e.g. "load_checkpoint".
+  virtual void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) = 0;
+  /// The counts at the end of a run.
+  virtual void summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) = 0;
 
-/// The counts of a run, as `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also as a member `counts`.
-/// Printed unless the verbosity is off.
-void summary(std::string_view function, std::span<const std::pair<std::string, uint64_t>> counts);
+  /// The three functions that Progress needs. clear_progress() removes a line that is drawn again and again.
+  virtual ProgressStyle progress_style() const = 0;
+  virtual void progress(const ProgressReport& report) = 0;
+  virtual void clear_progress() = 0;
 
-/// Writes a JSON line of any level, whatever the verbosity. `members` follow the members that all lines have.
-void json_record(std::string_view level, std::string_view function, std::string_view text,
-                 const nlohmann::ordered_json& members);
+  void error(std::string_view where, std::string_view text, const Advice& advice = {}) {
+    write(LogLevel::error, where, text, advice);
+  }
+  void warning(std::string_view where, std::string_view text, const Advice& advice = {}) {
+    write(LogLevel::warning, where, text, advice);
+  }
+  void info(std::string_view where, std::string_view text) { write(LogLevel::info, where, text, {}); }
+  void message(std::string_view where, std::string_view text) { write(LogLevel::message, where, text, {}); }
+};
 
-/// The line that error() would print, with its newline.
-std::string error_line(std::string_view function, std::string_view text);
+/// A log that drops everything. It has no state.
+Log& silent_log();
 
-/// The `time` of a JSON line: now in UTC, to the millisecond. May be called in a signal handler.
-std::array<char, 24> time_text();
-
-}  // namespace carbon::log
+}  // namespace carbon

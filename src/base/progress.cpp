@@ -1,20 +1,16 @@
 #include "src/base/progress.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <utility>
-
-#include "src/base/log.hpp"
 
 namespace carbon {
 
 using namespace std::chrono_literals;
 
-Progress::Progress(ProgressMode mode, std::string command, std::string unit,
+Progress::Progress(Log& log, ProgressMode mode, std::string command, std::string unit,
                    std::function<Clock::time_point()> now)
-    : terminal_(!log::json() && isatty(STDERR_FILENO) != 0),
+    : log_(log),
+      style_(log.progress_style()),
       command_(std::move(command)),
       unit_(std::move(unit)),
       now_(std::move(now)),
@@ -22,9 +18,8 @@ Progress::Progress(ProgressMode mode, std::string command, std::string unit,
       last_(start_) {
   // A bar on a terminal is redrawn a few times per second. Lines for a log are rare; a quiet run has them
   // only if they were asked for.
-  interval_ = terminal_ ? 200ms : mode == ProgressMode::always ? 1min : 10min;
-  enabled_ = mode == ProgressMode::always ||
-             (mode == ProgressMode::automatic && (terminal_ || log::verbosity() >= log::warning_level));
+  interval_ = style_.redrawn ? 200ms : mode == ProgressMode::always ? 1min : 10min;
+  enabled_ = mode == ProgressMode::always || (mode == ProgressMode::automatic && style_.shown);
 }
 
 Progress::~Progress() {
@@ -54,22 +49,15 @@ void Progress::show(Clock::time_point now) {
   char times[64];
   std::snprintf(times, sizeof times, ", %.1f/s, %.0f s, ", rate, seconds);
   const std::string text = count + times + where_;
-  if (log::json()) {
-    nlohmann::ordered_json members = {{"done", done_}};
-    if (total_ > 0) members["total"] = total_;
-    members.update({{"unit", unit_}, {"rate", rate}, {"seconds", seconds}, {"at", where_}});
-    log::json_record("progress", command_, text, members);
-  } else {
-    std::fprintf(stderr, terminal_ ? "\r\033[K[%s] %s" : "[%s] %s\n", command_.c_str(), text.c_str());
-  }
+  log_.progress({command_, text, done_, total_, unit_, rate, seconds, where_});
   shown_ = done_;
-  drawn_ = terminal_;
+  drawn_ = style_.redrawn;
 }
 
 void Progress::finish() {
-  if (log::json() && enabled_ && done_ != shown_) show(now_());
+  if (style_.last && enabled_ && done_ != shown_) show(now_());
   if (!drawn_) return;
-  std::fputs("\r\033[K", stderr);
+  log_.clear_progress();
   drawn_ = false;
 }
 

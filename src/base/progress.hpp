@@ -1,13 +1,15 @@
-// Progress on stderr: a bar if stderr is a terminal, otherwise lines that are rare enough for the log of a
-// batch job.
+// How far a run has come, told to a log: often where the log redraws one line, as on a terminal, otherwise
+// rarely enough for the log of a batch job.
 //
-// Never writes to stdout. Not thread-safe.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
+
+#include "src/base/log.hpp"
 
 namespace carbon {
 
@@ -18,7 +20,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   /// `unit` is what is counted, e.g. "records" or "bp". `now` is replaced by tests.
-  Progress(ProgressMode mode, std::string command, std::string unit,
+  Progress(Log& log, ProgressMode mode, std::string command, std::string unit,
            std::function<Clock::time_point()> now = Clock::now);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -30,14 +32,16 @@ class Progress {
   void begin_at(uint64_t done);
   /// Sets how many units there will be, if that is known.
   void set_total(uint64_t total) { total_ = total; }
-  /// Ends the counting. Clears the bar of a terminal, so that messages start on an empty line. In JSON,
-  /// writes the final count.
+  /// Ends the counting. Clears a line that is redrawn, so that messages start on an empty line. Reports
+  /// the final count to a log that wants it.
   void finish();
 
  private:
   void show(Clock::time_point now);
 
-  bool enabled_ = false, terminal_ = false, drawn_ = false;
+  Log& log_;
+  ProgressStyle style_;
+  bool enabled_ = false, drawn_ = false;
   std::chrono::milliseconds interval_;
   std::string command_, unit_, where_;
   std::function<Clock::time_point()> now_;

@@ -12,10 +12,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A measurement repeats what is timed until it has taken so long.
+// A measurement is repeated until it has taken this long.
 constexpr double kLeastSeconds = 0.2;
 
-// Runs f, which does `amount` of something and returns when it is done, and gives the amount per second.
+// Runs f repeatedly and returns a rate per second. Each call of f does `amount` units of work and returns
+// when they are done.
 template <class F>
 double rate_of(double amount, F f) {
   double done = 0, seconds = 0;
@@ -28,7 +29,7 @@ double rate_of(double amount, F f) {
   return done / seconds;
 }
 
-// A product of a size at which products are fastest, in the activation type of a backend.
+// A matrix product in the activation type of a backend, large enough to reach the highest speed.
 class Product {
  public:
   explicit Product(ops::Backend& backend) : backend_(backend), act_(backend), out_(backend) {
@@ -38,7 +39,7 @@ class Product {
       state = state * 1664525u + 1013904223u;
       v = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f;
     }
-    // In f32 the weight is a view.
+    // In f32 the weight is a view of values_.
     values_ = std::move(values);
     weight_ = backend.prepare({values_.data(), DType::f32, kOuter, kInner, false});
     act_.ensure(kRows * kInner * dtype_size(backend.dtype()));
@@ -62,7 +63,7 @@ class Product {
   void run() {
     backend_.linear(act_.get(), kRows, *weight_, out_.floats(), kOuter);
     float done;
-    backend_.download(out_.floats(), 1, &done);  // waits for a device
+    backend_.download(out_.floats(), 1, &done);  // waits until the device is done
   }
 
   ops::Backend& backend_;
@@ -71,7 +72,7 @@ class Product {
   DeviceBuffer act_, out_;
 };
 
-// A backend beside the model's, and a product on it.
+// Another backend than the model's, and a product on it.
 struct OtherProduct {
   explicit OtherProduct(const ops::CpuOptions& options)
       : backend(ops::make_cpu_backend(options)), product(*backend) {}
@@ -79,7 +80,7 @@ struct OtherProduct {
   Product product;
 };
 
-// Copies on the device, in rows: bytes read and written per second.
+// Copies of rows in the device's memory. The rate counts bytes read and bytes written.
 class DeviceCopy {
  public:
   explicit DeviceCopy(ops::Backend& backend) : backend_(backend), from_(backend), to_(backend), rows_(kRows) {

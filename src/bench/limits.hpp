@@ -1,4 +1,4 @@
-// What the machine can do at most, beside which `carbon bench` puts what the model makes of it.
+// The highest rates of the machine, with which `carbon bench` compares the speed of the model.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,21 @@
 
 namespace carbon {
 
-/// What a limit bounds, and so what it may be compared with.
+/// What a limit bounds: reading memory, matrix products, or nothing that a workload is compared with.
 enum class LimitKind { bandwidth, matrix, other };
 
 struct BenchLimit {
-  std::string name;  // a word for JSON
-  std::string text;
+  std::string name;  // in JSON
+  std::string text;  // in the table
   LimitKind kind = LimitKind::other;
   std::function<double()> measure;  // bytes or operations per second
 };
 
-/// The limits of the model's device, each to be measured once a round. `model` must outlive them.
-///  On a CPU: reading and copying memory; multiply-adds on registers and the matrix product that the decoder
-///  uses, for its activation type; the product without oneDNN where the decoder uses that; and the same of
-///  f32. Elsewhere: a copy, and the product. Of several limits of one kind the largest counts.
+/// The limits of the model's device, each to be measured once per round. `model` must outlive them.
+///  On a CPU: reading memory, copying memory, multiply-adds on registers, and the matrix product that the
+///  decoder uses, all for its activation type; for bf16 also the product with or without oneDNN, whichever
+///  the decoder does not use, and both rates for f32. On other devices: copying memory, and the product. If
+///  there are several limits of one kind, the largest counts.
 std::vector<BenchLimit> bench_limits(LoadedModel& model);
 
 }  // namespace carbon

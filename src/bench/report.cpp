@@ -14,7 +14,7 @@ using json = nlohmann::ordered_json;
 
 constexpr double kGiga = 1e9;
 
-// The largest rate that limits of this kind had in a round; 0 without any.
+// The largest rate of all limits of this kind in a round; 0 if there are none.
 double largest_limit(LimitKind kind, size_t round, std::span<const BenchLimit> limits,
                      const BenchTimes& times) {
   double most = 0;
@@ -27,7 +27,7 @@ json to_json(const Spread& spread) {
   return {{"median", spread.median}, {"min", spread.least}, {"max", spread.most}};
 }
 
-// Of something done `amount` times a run.
+// Rates of something that is done `amount` times per run.
 Spread rates_of(double amount, std::span<const double> seconds) {
   std::vector<double> rates;
   for (const double s : seconds) rates.push_back(amount / s);

@@ -1,4 +1,4 @@
-// From the times of `carbon bench` to its table and its JSON.
+// The table and the JSON of `carbon bench`, from its measured times.
 #pragma once
 
 #include <span>
@@ -10,13 +10,14 @@
 
 namespace carbon {
 
+/// What was measured, and where.
 struct BenchSetting {
   std::string model, dtype, device, cpu;
   int threads = 1;
   double parameters = 0, load_seconds = 0;
 };
 
-/// One value a round for each limit (rates) and each test (seconds).
+/// For each limit its rates and for each test its seconds, one value per round.
 struct BenchTimes {
   std::vector<std::vector<double>> limits, tests;
 };
@@ -24,19 +25,20 @@ struct BenchTimes {
 struct Spread {
   double median = 0, least = 0, most = 0;
 };
-/// Of one value at least; the median of an even number is the mean of the middle two.
+/// Takes at least one value. The median of an even number of values is the mean of the middle two.
 Spread spread_of(std::vector<double> values);
 
-/// Of each round, the time that the limits of that round allow at best over the time taken: the slower of
-/// computing and reading decides.
+/// How close a test comes to the limits of the machine.
 struct LimitShare {
+  /// For each round, the shortest possible time divided by the measured time. The shortest possible time is
+  /// that of computing or of reading at the round's limits, whichever is longer.
   std::vector<double> shares;
-  bool by_reading = false;  // which of the two it was, in the last round
+  bool by_reading = false;  // true if reading was longer, in the last round
 };
 LimitShare share_of_limit(const Work& work, std::span<const double> seconds,
                           std::span<const BenchLimit> limits, const BenchTimes& times);
 
-/// Ends with a line feed, as bench_json() does.
+/// Both texts end with a line feed.
 std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit> limits,
                         std::span<const BenchTest> tests, const BenchTimes& times);
 std::string bench_json(const BenchSetting& setting, std::span<const BenchLimit> limits,

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Activations of one pass, the operands of the limits' products, the program itself.
+// An estimate in bytes for the activations of a pass, the operands of the limits' products, and the program.
 constexpr uint64_t kWorkingMemory = uint64_t{1} << 30;
 
 double seconds_since(Clock::time_point start) {
@@ -36,7 +36,7 @@ std::string cpu_name() {
   return "of unknown name";
 }
 
-// Tokens of a forward, where the device is not asked: those of a CPU (default_batch_tokens).
+// default_batch_tokens() of a CPU, for the estimate, which is made before there is a backend.
 constexpr size_t kUsualBatch = 4096;
 
 std::string in_gib(uint64_t bytes) {
@@ -56,7 +56,7 @@ std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {
 uint64_t synthetic_memory(const BenchOptions& options) {
   const ModelConfig config = synthetic_config(options.synthetic);
   const bool wide = options.model.dtype == "f32";
-  // In bf16 a backend may keep the weights in an order of its own, beside those of the checkpoint.
+  // In bf16 a backend may have a reordered copy of the weights, in addition to the checkpoint.
   const uint64_t copies = wide ? 0 : 2 * static_cast<uint64_t>(read_parameters(config));
   const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
   const size_t batch = options.model.batch_tokens != 0 ? options.model.batch_tokens : kUsualBatch;
@@ -69,9 +69,10 @@ uint64_t synthetic_memory(const BenchOptions& options) {
 void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
   const uint64_t needed = synthetic_memory(options);
   if (needed > available)
-    throw Error("bench", "--synthetic " + options.synthetic + " takes about " + in_gib(needed) +
-                             " of memory and " + in_gib(available) +
-                             " are available; choose a smaller shape or end other programs");
+    throw Error("bench",
+                "a model of shape " + options.synthetic + " takes about " + in_gib(needed) +
+                    " of memory, but only " + in_gib(available) + " are available; end other programs",
+                {"synthetic"});
 }
 
 void run_bench(const BenchOptions& options) {
@@ -92,10 +93,10 @@ void run_bench(const BenchOptions& options) {
 
   BenchTimes times{std::vector<std::vector<double>>(limits.size()),
                    std::vector<std::vector<double>>(tests.size())};
-  Progress progress(options.progress, "bench", "measurements");
+  Progress progress(*options.model.log, options.progress, "bench", "measurements");
   progress.set_total((options.rounds + 1) * (limits.size() + tests.size()));
   uint64_t done = 0;
-  // Limits and tests of a round stand side by side, so that what else the machine does bears on both.
+  // Each round measures the limits and the tests, so that other load on the machine affects both.
   for (size_t round = 0; round <= options.rounds; ++round) {
     for (size_t i = 0; i < limits.size(); ++i) {
       const double rate = limits[i].measure();

@@ -1,4 +1,5 @@
-// `carbon bench`: how fast a model runs here, and how much of what the machine can do that is (docs/conventions.md, "Benchmarks").
+// `carbon bench`: how fast a model runs on this machine, compared with the limits of the machine
+// (docs/conventions.md, "Benchmarks").
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 namespace carbon {
 
 struct BenchOptions {
-  ModelOptions model;
-  std::string synthetic;  // a shape of synthetic_shapes() instead of model.model; "" : none
+  ModelOptions model;  // with the log of the run
+  std::string
+      synthetic;  // random weights of this shape (synthetic_shapes()) instead of model.model; "" : none
   BenchSizes sizes;
   size_t rounds = 3;
   bool json = false;
@@ -21,12 +23,13 @@ struct BenchOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Bytes that a run on a synthetic checkpoint takes at most, and the error if they are not `available`.
+/// Returns the memory in bytes that a run with random weights takes at most.
 uint64_t synthetic_memory(const BenchOptions& options);
+/// Throws Error if that is more than `available` bytes.
 void check_synthetic_memory(const BenchOptions& options, uint64_t available);
 
-/// Loads the model, then times limits and workloads in turn, `rounds` times behind a round that does not
-/// count, and writes a table or JSON. Throws Error.
+/// Loads the model, runs one warm-up round and then `rounds` measured rounds, and writes a table or JSON.
+/// Each round times the limits of the machine and the workloads in turn. Throws Error.
 void run_bench(const BenchOptions& options);
 
 }  // namespace carbon

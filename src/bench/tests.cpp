@@ -15,7 +15,7 @@
 namespace carbon {
 namespace {
 
-// `stream` tells sequences apart.
+// Another `stream` gives another sequence.
 std::string random_bases(size_t count, uint32_t stream) {
   std::string bases(count, 'A');
   for (size_t i = 0; i < count; ++i) {
@@ -35,7 +35,8 @@ WorkUnits units_of(const LoadedModel& model) {
   WorkUnits units;
   units.cache_bytes = model.dtype() == "bf16" ? 2 : 4;
   // In f32 weights are read as the checkpoint has them, in bf16 as bf16.
-  if (model.dtype() == "f32") units.weight_bytes = dtype_size(model.checkpoint().embedding().dtype);
+  if (model.dtype() == "f32")
+    units.weight_bytes = model.checkpoint().embedding().row_bytes() / model.config().hidden;
   return units;
 }
 
@@ -53,7 +54,7 @@ BenchTest prefill_test(Engine& engine, size_t prompt) {
   return test;
 }
 
-// Greedy, so that what is timed does not include random numbers.
+// Decoding is greedy, so that the time does not include random numbers.
 BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
   BenchTest test{"decode", batch, batch * steps, batch * steps * kKmerLength, 0, {}, {}};
   for (size_t step = 0; step < steps; ++step) {
@@ -90,7 +91,7 @@ BenchTest score_test(Engine& engine, size_t prompt) {
   return test;
 }
 
-// Sites on a random contig, as far apart as their number; base 4 of the window's middle 6-mer.
+// Variants on a random contig, 6 bp apart. Each is at base 4 of its window's middle 6-mer.
 struct Sites {
   ReferenceSlice contig;
   int64_t window;
@@ -109,7 +110,7 @@ struct Sites {
     }
   }
 
-  // The requests of all sites, and their scores once these have run.
+  // Adds the requests of all sites, and returns the plans that compute the scores from their results.
   std::vector<CenteredPlan> plan(const TokenLayout& layout, std::vector<RequestPtr>& requests) const {
     std::vector<CenteredPlan> plans;
     for (const Variant& v : variants)
@@ -135,7 +136,7 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
     double sum = 0;
     for (const CenteredPlan& plan : plans)
       for (size_t i = 0; i < alts; ++i) sum += plan.llr(i);
-    if (!(sum - sum == 0)) throw Error("bench", "a score is not finite; try --dtype f32");
+    if (!(sum - sum == 0)) throw Error("bench", "a score is not finite", {"dtype_f32"});
   };
   return test;
 }
@@ -143,15 +144,20 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
 }  // namespace
 
 void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
-  // What `carbon score` gives one window.
+  // Prompts are scored, too, and must fit one window of score_sequences().
   const size_t largest = default_window(config.max_positions) / kKmerLength;
   if (sizes.prompt > largest)
-    throw Error("bench", "-p " + std::to_string(sizes.prompt) +
-                             " does not fit the model's context; the largest is " + std::to_string(largest));
+    throw Error("bench",
+                "a window of " + std::to_string(sizes.prompt) +
+                    " tokens does not fit the model's context; the largest that fits has " +
+                    std::to_string(largest) + " tokens",
+                {"prompt_tokens"});
   if (sizes.steps > config.max_positions)
-    throw Error("bench", "-n " + std::to_string(sizes.steps) +
-                             " does not fit the model's context; the largest is " +
-                             std::to_string(config.max_positions));
+    throw Error("bench",
+                std::to_string(sizes.steps) +
+                    " new tokens do not fit the model's context; the largest number that fits is " +
+                    std::to_string(config.max_positions),
+                {"new_tokens"});
 }
 
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {

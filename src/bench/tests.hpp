@@ -13,25 +13,25 @@ namespace carbon {
 
 struct BenchTest {
   std::string name;                            // prefill, decode, score, vep
-  size_t batch = 1;                            // sequences at a time; alternative alleles a site for vep
-  size_t tokens = 0, bases = 0, variants = 0;  // done by one run
+  size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site
+  size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
   Work work;                                   // of one run
   std::function<void()> run;                   // returns when the results are in host memory
 };
 
 struct BenchSizes {
   size_t prompt = 1366;                      // tokens of a window
-  size_t steps = 32;                         // of decoding
+  size_t steps = 32;                         // decode steps
   std::vector<size_t> batches = {1, 4, 16};  // sequences decoded at a time
 };
 
-/// Throws Error for sizes that the model's context cannot hold.
+/// Throws Error for sizes that do not fit the model's context.
 void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
 
-/// On random bases, the same in every run of the program:
+/// The workloads, on random bases that are the same in every run of the program:
 ///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;
 ///  decode   `steps` 6-mers per sequence, greedy, one after the other, from <dna> on;
-///  score    marginals of every base of as many windows as make a batch (--batch-tokens);
+///  score    marginals of every base of as many windows as make a batch (LoadedModel::batch_tokens());
 ///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
 ///           alternative alleles; the window has `prompt` tokens.
 /// `engine` must outlive them.

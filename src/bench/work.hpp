@@ -1,4 +1,4 @@
-// How much a forward pass has to do: operations and bytes, counted from the shapes. Pure.
+// The work of a forward pass: operations and bytes, counted from the shapes. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace carbon {
 
-/// Floating-point operations, two a multiply-add, and bytes that must be read from memory.
+/// Floating-point operations (a multiply-add counts as two), and bytes that must be read from memory.
 struct Work {
   double flops = 0, bytes = 0;
 
@@ -20,29 +20,30 @@ struct Work {
   }
 };
 
-/// What decides the size of weights and cache in memory.
+/// Sizes of weights and KV cache in memory.
 struct WorkUnits {
-  size_t weight_bytes = 2;  // of one element as it is read
-  size_t cache_bytes = 2;   // of one element of a key or value
+  size_t weight_bytes = 2;  // per element of a weight
+  size_t cache_bytes = 2;   // per element of a key or value
 };
 
-/// New tokens of one sequence behind `past` others; the last `wanted` rows go through the head.
+/// New tokens of one sequence after `past` earlier ones; the last `wanted` rows go through the head.
 struct WorkChunk {
   size_t past = 0, tokens = 0, wanted = 0;
 };
 
 /// Elements of all matrices and vectors of the model.
 double parameters(const ModelConfig& config);
-/// Elements of the matrices that a forward pass reads: of embedding and head only the 4,096 rows of 6-mers of
-/// the head.
+/// Elements of the matrices that a forward pass reads. Embeddings do not count, and of the head only the
+/// 4,096 rows of 6-mers.
 double read_parameters(const ModelConfig& config);
 
-/// One forward pass over the chunks and its head. Matrix products and attention count, nothing that is linear
-/// in the width. In the last layer only wanted rows go beyond keys and values. Weights are read once, and so
-/// are the keys and values of each chunk's sequence.
+/// The work of one forward pass over the chunks, and of its head. Matrix products and attention are counted;
+/// operations that are linear in the width are not. In the last layer, rows that are not wanted only have
+/// their keys and values computed. Weights are read once, and so are the keys and values of each chunk's
+/// sequence.
 Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks);
 
-/// Requests of which those without a parent make one pass and those with one a second pass.
+/// The work of two passes: one over the requests without a parent, and one over those with a parent.
 Work requests_work(const ModelConfig& config, const WorkUnits& units, std::span<const RequestPtr> requests);
 
 }  // namespace carbon

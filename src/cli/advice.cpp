@@ -12,21 +12,60 @@ struct Sentence {
 
 constexpr Sentence kSentences[] = {
     {"batch_tokens", "a smaller --batch-tokens needs less memory"},
+    {"cache_file", "name another file with --cache"},
+    {"check_ref", "or keep such records without scores with -c w"},
+    {"compare_devices", "run with --device cpu for these"},
     {"compressed_output", "or choose a compressed type with -O z or -O b"},
+    {"context", "set it with --context"},
     {"contig_map", "give the right names in pairs with --chr-map FILE"},
     {"contig_names_equal", "the names match without --unify-chr-names and --chr-map: leave them out"},
     {"contig_pairs", "name the pairs in a file (the VCF has {0}, the FASTA {1}) and add --chr-map FILE"},
     {"contig_prefixes", "add --unify-chr-names {0},{1}"},
     {"csi_index", "use --write-index=csi"},
     {"cuda_arch", "build carbon with ./configure --with-cuda-arch={0}, or use --device cpu"},
+    {"device", "correct --device"},
     {"device_cpu", "or use --device cpu"},
     {"dtype", "use --dtype bf16 or --dtype f32"},
+    {"dtype_f32", "try --dtype f32"},
+    {"equal_gpus", "name GPUs of one kind with --device"},
+    {"fewer_batch_tokens", "--batch-tokens {0} avoids the attempt"},
+    {"layer", "set it with --layer"},
+    {"length", "set the number of new bases with --length"},
+    {"matrix_file", "name a regular file with -o, or use -O tsv"},
+    {"max_ref_mismatch", "or raise --max-ref-mismatch"},
     {"model", "choose a model with -m DIR, or set CARBON_MODEL"},
+    {"new_tokens", "set it with -n"},
     {"no_index", "or leave out --write-index"},
+    {"no_level", "leave out the digit of -O"},
+    {"no_metadata", "leave out --prefix, --species and --gene-type"},
+    {"no_resume", "or start again without --resume"},
+    {"no_shard", "or leave out --shard"},
+    {"one_gpu", "name one with --device"},
+    {"other_cache", "or name another file with --cache"},
+    {"other_gpu", "and leave it out of --device"},
+    {"other_output", "or name another output with -o"},
+    {"output_f32", "use --dtype-out f32"},
     {"output_file", "name a file with -o"},
+    {"pad_tail", "or use --pad-tail"},
+    {"plugin_list", "'carbon plugin -l' lists the plugins"},
+    {"pool_none_both",
+     "use --strand both with another --pool, or --pool none with --strand + and with --strand -"},
+    {"pool_separator", "or use --pool separator"},
+    {"prefix", "correct --prefix"},
+    {"prompt_tokens", "set it with -p"},
+    {"record_output", "choose VCF or BCF with -O u, b, v or z"},
+    {"regions", "name regions of it with -R"},
+    {"resume", "continue with --resume, from {0}"},
+    {"resume_file", "--resume needs a regular file: name one with -o"},
+    {"resume_instead", "--resume would have continued it"},
+    {"shard", "correct --shard"},
+    {"stride", "set it with --stride"},
+    {"synthetic", "or choose a smaller shape with --synthetic"},
     {"targets", "or use --targets or --targets-file, which need no index"},
     {"tokenizer", "give them with --tokenizer PATH"},
+    {"unconditional", "or use --unconditional to start without a prompt"},
     {"vcf_output", "or write VCF with -O z"},
+    {"window", "set it with --window"},
 };
 
 std::string filled(const char* text, const std::vector<std::string>& values) {
@@ -44,9 +83,9 @@ std::string filled(const char* text, const std::vector<std::string>& values) {
 
 }  // namespace
 
-std::string advice_for(const Error& error) {
+std::string advice_text(const Advice& advice) {
   for (const Sentence& sentence : kSentences)
-    if (error.advice().topic == sentence.topic) return filled(sentence.text, error.advice().values);
+    if (advice.topic == sentence.topic) return filled(sentence.text, advice.values);
   return "";
 }
 

@@ -1,7 +1,8 @@
-// What the command line adds to the message of an Error: the options that would help.
+// What the command line adds to the message of an Error or a warning: the options that would help.
 //
 // The library below says what is wrong and, as an Advice (src/base/error.hpp), which kind of help there is.
-// Only this file and the commands know how options are spelled.
+// Only this file and the commands know how options are spelled. The log of the program
+// (stderr_log.hpp) prints the sentence after the message and "; ".
 #pragma once
 
 #include <string>
@@ -10,8 +11,7 @@
 
 namespace carbon {
 
-/// A sentence without a full stop for the error's advice, to be printed after its message and "; ". Empty if
-/// the error has no advice.
-std::string advice_for(const Error& error);
+/// A sentence without a full stop. Empty if the advice has no topic or one that is not known here.
+std::string advice_text(const Advice& advice);
 
 }  // namespace carbon

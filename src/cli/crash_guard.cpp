@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "src/base/json.hpp"
-#include "src/base/log.hpp"
 #include "src/cli/exit_signals.hpp"
+#include "src/cli/stderr_log.hpp"
 
 namespace carbon {
 namespace {
@@ -20,7 +20,7 @@ extern "C" void report_crash(int number) {
   line[number_at] = static_cast<char>('0' + number / 10 % 10);
   line[number_at + 1] = static_cast<char>('0' + number % 10);
   if (time_at > 0) {
-    const auto now = log::time_text();
+    const auto now = time_text();
     std::copy(now.begin(), now.end(), line + time_at);
   }
   (void)!write(STDERR_FILENO, line, line_length);
@@ -30,7 +30,7 @@ extern "C" void report_crash(int number) {
 }  // namespace
 
 CrashGuard::CrashGuard(const std::string& name) : stack_(size_t{1} << 16) {
-  const std::string text = log::error_line(
+  const std::string text = program_log().error_line(
       "plugin", "+" + printable(name.substr(0, 64)) +
                     " crashed while it ran; no output file is complete, tell its authors (signal 00)");
   line_length = text.copy(line, sizeof line);

@@ -5,6 +5,7 @@
 
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 
 namespace carbon {
 
@@ -54,6 +55,7 @@ int cmd_embed(int argc, char** argv) {
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
   options.progress = common.progress;
+  options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
   run_embed(engine, options);

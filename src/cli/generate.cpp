@@ -8,6 +8,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/generate/run.hpp"
 #include "tokenizer/metadata_tags.hpp"
 
@@ -200,6 +201,7 @@ int cmd_generate(int argc, char** argv) {
   }
   check(options);
   options.progress = common.progress;
+  options.log = &program_log();
   LoadedModels models(common.model);
   std::optional<LoadedModels> drafts;
   if (!draft.empty()) {

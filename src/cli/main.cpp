@@ -7,11 +7,10 @@
 #include <string>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
-#include "src/cli/advice.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/exit_signals.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/cli/version.hpp"
 #include "src/genome/vcf.hpp"
 
@@ -74,7 +73,8 @@ int dispatch(int argc, char** argv) {
   if (name.starts_with('+')) return call(carbon::cmd_run_plugin);
   for (const Command& command : kCommands)
     if (name == command.name) return call(command.run);
-  carbon::log::error("main", "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
+  carbon::program_log().error("main",
+                              "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
   return 1;
 }
 
@@ -89,25 +89,24 @@ bool wants_json(char** begin, char** end) {
 // What stdio still holds must reach standard output, or the run has failed.
 int flush_stdout(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  carbon::log::error("main", "cannot write to standard output");
+  carbon::program_log().error("main", "cannot write to standard output");
   return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (wants_json(argv, argv + argc)) carbon::log::set_json(true);
+  if (wants_json(argv, argv + argc)) carbon::program_log().set_json(true);
   carbon::remove_unfinished_files_on_signals();
-  carbon::set_htslib_verbosity(carbon::log::verbosity());
+  carbon::set_htslib_verbosity(carbon::program_log().verbosity());
   try {
     return flush_stdout(dispatch(argc, argv));
   } catch (const carbon::Error& error) {
-    const std::string advice = carbon::advice_for(error);
-    carbon::log::error(error.function(), error.what() + (advice.empty() ? "" : "; " + advice));
+    carbon::program_log().error(error.function(), error.what(), error.advice());
   } catch (const std::bad_alloc&) {
-    carbon::log::error("main", "out of memory; a smaller --batch-tokens or --window needs less");
+    carbon::program_log().error("main", "out of memory; a smaller --batch-tokens or --window needs less");
   } catch (const std::exception& error) {
-    carbon::log::error("main", error.what());
+    carbon::program_log().error("main", error.what());
   }
   return 1;
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/base/log.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/model/rope_scaling.hpp"
 
@@ -53,27 +53,27 @@ int parse_options(CLI::App& app, int argc, char** argv, const std::string& comma
     std::cout << app.help() << std::flush;
     return std::cout ? 0 : 1;
   } catch (const CLI::ParseError& e) {
-    log::error("main_" + command, std::string(e.what()) + "; see 'carbon " + command + " --help'");
+    program_log().error("main_" + command, std::string(e.what()) + "; see 'carbon " + command + " --help'");
     return 1;
   }
 }
 
 void set_message_level(int level) {
-  log::set_verbosity(level);
+  program_log().set_verbosity(level);
   // htslib has no hook for its messages, which are lines of text.
-  set_htslib_verbosity(log::json() ? log::off : level);
+  set_htslib_verbosity(program_log().json() ? StderrLog::off : level);
 }
 
 void add_verbosity_options(CLI::App& app) {
   app.add_flag_callback(
-      "-q,--quiet", [] { set_message_level(log::error_level); }, "write only errors to standard error");
+      "-q,--quiet", [] { set_message_level(StderrLog::error_level); }, "write only errors to standard error");
   app.add_option_function<int>(
          "-v,--verbosity", [](const int& level) { set_message_level(level); },
          "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
       ->type_name("INT")
       ->check(CLI::Range(0, 6));
   app.add_flag_callback(
-      "--log-json", [] { log::set_json(true); },
+      "--log-json", [] { program_log().set_json(true); },
       "write messages and progress as JSON, one object per line; messages of htslib are left out");
 }
 
@@ -91,6 +91,7 @@ void add_progress_option(CLI::App& app, ProgressMode& mode) {
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   ModelOptions& model = options.model;
+  model.log = &program_log();
   const std::string group = "Model and machine";
   app.add_option("-m,--model", model.model,
                  "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
@@ -117,13 +118,20 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->group(group);
   app.add_option(
          "--batch-tokens", model.batch_tokens,
-         "new tokens per forward pass, a soft limit; changes speed and memory, never the output (default: "
-         "4096; on a GPU 128 per multiprocessor, at least 4096)")
+         "new tokens per forward pass at most; changes speed and memory, never the output (default: 4096, of "
+         "which a CPU takes 2048 at a time; on a GPU 128 per multiprocessor)")
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, size_t{1} << 24))
       ->group(group);
   add_progress_option(app, options.progress);
   add_verbosity_options(app);
+  app.final_callback([&model] {
+    if (model.device == "auto")
+      program_log().info(
+          "main",
+          "--device auto is the CPU: the CUDA backend has not been verified on a GPU yet, and runs only "
+          "with --device cuda");
+  });
 }
 
 void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb) {
@@ -199,9 +207,9 @@ std::string command_line(int argc, char** argv) {
 
 std::string default_input(const CLI::App& app) {
   if (!isatty(STDIN_FILENO)) return "-";
-  if (log::json()) {
-    log::error("main",
-               "no input is named and standard input is a terminal; see '" + app.get_name() + " --help'");
+  if (program_log().json()) {
+    program_log().error(
+        "main", "no input is named and standard input is a terminal; see '" + app.get_name() + " --help'");
   } else {
     std::cerr << app.help();
   }

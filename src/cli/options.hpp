@@ -26,7 +26,8 @@ struct CommonOptions {
 };
 
 /// Adds -m, --rope-scaling, --device, --dtype, -@, --batch-tokens, --progress, -q, -v, --log-json to `app`.
-/// Values land in `options` when the app is parsed; verbosity takes effect at once.
+/// Values land in `options` when the app is parsed; verbosity takes effect at once. A parsed app then says,
+/// as information, which device is automatic.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// Adds -r and -R; `verb` is what the command does to a region, for the help.

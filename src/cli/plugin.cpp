@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <set>
 
-#include "src/base/log.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/crash_guard.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
 
@@ -28,7 +28,7 @@ void list_directory(const std::string& directory, bool verbose, std::set<std::st
                   summary.about.c_str(), hidden ? " (hidden by the one above)" : "");
       if (verbose) std::printf("    %-16s %s\n", "", file.path.c_str());
     } catch (const Error& error) {
-      log::warning(error.function(), error.what());
+      program_log().warning(error.function(), error.what(), error.advice());
     }
   }
 }
@@ -124,6 +124,7 @@ int cmd_run_plugin(int argc, char** argv) {
   options.command_line = command_line(argc, argv);
   options.model = common.model;
   options.progress = common.progress;
+  options.log = &program_log();
   const CrashGuard guard(file.name);
   run_plugin(plugin, options);
   return 0;

@@ -4,6 +4,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/score/run.hpp"
 
 namespace carbon {
@@ -47,6 +48,7 @@ int cmd_score(int argc, char** argv) {
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   options.progress = common.progress;
+  options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
   run_score(engine, options);

@@ -14,6 +14,7 @@
 #include "src/base/json.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/text_input.hpp"
 #include "src/model/config.hpp"
@@ -37,7 +38,7 @@ HybridTokenizer make_tokenizer(const TokenizeOptions& options) {
   TokenLayout layout;
   std::string files = options.tokenizer;
   if (!options.model.empty()) {
-    const std::string dir = resolve_model(options.model);
+    const std::string dir = resolve_model(options.model, program_log());
     layout = load_config(dir).layout;
     if (files.empty() && layout.first != 0 && Bpe::present(dir)) files = dir;
   }
@@ -96,7 +97,7 @@ void run(const TokenizeOptions& options) {
       result = options.decode ? decode_line(tokenizer, value, options.skip_special)
                               : encode_line(tokenizer, value, options.auto_dna_tags);
     } catch (const Error& e) {
-      throw Error(kFunction, in.where() + ": " + e.what());
+      throw Error(kFunction, in.where() + ": " + e.what(), e.advice());
     }
     out.write(result + '\n');
   }

@@ -5,6 +5,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
 #include "src/vep/run.hpp"
 
@@ -136,6 +137,7 @@ int cmd_vep(int argc, char** argv) {
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;
+  options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
   SignalStop stop;

@@ -11,7 +11,8 @@
 namespace carbon {
 namespace {
 
-// Both hold the largest numbers that can come; multiples of 64, so that the data are aligned to a cache line.
+// Sizes of the headers. Both have room for the largest numbers, and are multiples of 64, so that the data are
+// aligned to a cache line.
 constexpr size_t kNpyHeader = 128, kSafetensorsHeader = 256;
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
@@ -26,7 +27,7 @@ std::string shape(uint64_t rows, size_t columns) {
 }  // namespace
 
 std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns) {
-  // Padded with spaces, which both formats allow at the end of their text.
+  // The text is padded with spaces, which both formats allow.
   std::string out;
   if (format == ArrayFormat::npy) {
     out = std::string("\x93NUMPY\x01\x00", 8);

@@ -1,7 +1,8 @@
 // A matrix of numbers that grows row by row, as a file that numpy or the safetensors package reads.
 //
-// Rows go to the disk as they come; the header, which says how many there are, has its place reserved and is
-// written at the end. Little-endian on every machine. Knows nothing of what the numbers are.
+// Rows are written as they come. Space for the header is reserved at the beginning, and the header, which
+// says how many rows there are, is written at the end. Little-endian on every machine. It does not know what
+// the numbers mean.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +18,24 @@ namespace carbon {
 /// npy: format 1.0 of numpy, C order. safetensors: one tensor `embeddings`. Both [rows, columns].
 enum class ArrayFormat { npy, safetensors };
 
-/// The bytes in front of the data of such a file; their number depends on the format alone.
+/// The bytes before the data of such a file. Their number depends only on the format.
 std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns);
 
 class ArrayFile {
  public:
-  /// A regular file (OutputPath; not a stream). `type` is f32 or f16. Throws Error.
+  /// `path` names a regular file, not a stream (see OutputPath). `type` is f32 or f16. Throws Error, as do
+  /// the other functions.
   ArrayFile(const std::string& path, ArrayFormat format, DType type, size_t columns);
   ~ArrayFile();
   ArrayFile(const ArrayFile&) = delete;
   ArrayFile& operator=(const ArrayFile&) = delete;
 
-  /// Whole rows, [n, columns]; for f16 rounded to nearest even.
+  /// Adds whole rows, [n, columns]. For f16, values are rounded to nearest even.
   void append(std::span<const float> rows);
   uint64_t rows() const { return values_ / columns_; }
 
-  /// Writes the header, closes and checks; then commit() renames. Without both nothing remains of the file.
+  /// Writes the header and closes the file; commit() then gives it its name. Without both, no file is left
+  /// behind.
   void finish();
   void commit() { target_.commit(); }
 

@@ -22,13 +22,13 @@ struct Item {
   size_t bytes() const { return sizeof(*this) + name.capacity(); }
 };
 
-// As samtools faidx names what it cuts out.
+// The name of a sequence, or of a region in the form that samtools faidx uses.
 std::string shown_name(const SequencePlace& place, bool is_region) {
   if (!is_region) return place.name;
   return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
 }
 
-// Turns sequences into tokens.
+// Makes the requests of sequences.
 class Planner {
  public:
   Planner(const ModelConfig& config, const EmbedOptions& options) : config_(config), options_(options) {}
@@ -49,15 +49,17 @@ class Planner {
   void check(const std::string& name, size_t length) const {
     const size_t tokens = kmers(length) + 2;
     if (tokens > config_.max_positions)
-      throw Error("embed", "sequence " + name + " of " + std::to_string(length) + " bp takes " +
-                               std::to_string(tokens) + " tokens and the model's context has " +
-                               std::to_string(config_.max_positions) + "; the longest that fits is " +
-                               std::to_string(kKmerLength * (config_.max_positions - 2)) +
-                               " bp: cut it, e.g. into regions with -R");
+      throw Error("embed",
+                  "sequence " + name + " of " + std::to_string(length) + " bp takes " +
+                      std::to_string(tokens) + " tokens and the model's context has " +
+                      std::to_string(config_.max_positions) + "; the longest that fits is " +
+                      std::to_string(kKmerLength * (config_.max_positions - 2)) + " bp: cut it into pieces",
+                  {"regions"});
     if (tokens == 2 && (options_.pool == Pool::last || options_.pool == Pool::mean))
-      throw Error("embed", "sequence " + name + " of " + std::to_string(length) +
-                               " bp has no 6-mer to take a hidden state from; leave it out, or use " +
-                               (length > 0 ? "--pad-tail" : "--pool separator"));
+      throw Error("embed",
+                  "sequence " + name + " of " + std::to_string(length) +
+                      " bp has no 6-mer to take a hidden state from; leave it out",
+                  {length > 0 ? "pad_tail" : "pool_separator"});
   }
 
   void add_request(Item& item, std::string_view bases) const {
@@ -67,7 +69,7 @@ class Planner {
     const auto request = std::make_shared<Request>();
     request->tokens.push_back(config_.layout.dna_begin());
     request->tokens.insert(request->tokens.end(), ids.begin(), ids.end());
-    // No 6-mer's row sees </dna>, so it is run only for its own row.
+    // The rows of 6-mers do not depend on </dna>, so it is only run if its row is wanted.
     if (options_.pool == Pool::separator) request->tokens.push_back(config_.layout.dna_end());
     const bool every_kmer = options_.pool == Pool::mean || options_.pool == Pool::none;
     request->want_begin = every_kmer ? 1 : request->tokens.size() - 1;
@@ -80,7 +82,7 @@ class Planner {
   const EmbedOptions& options_;
 };
 
-// The rows of a sequence: of one strand, or the mean of two.
+// Returns the rows of a sequence: those of one strand, or the mean of both strands.
 std::vector<float> rows_of(Item& item) {
   if (item.requests.empty()) return {};
   std::vector<float> rows = std::move(item.requests[0]->states);
@@ -96,16 +98,18 @@ void check_values(const Item& item, const std::vector<float>& rows, DType type) 
       throw Error("embed", "non-finite hidden state in sequence " + item.name +
                                "; the checkpoint's weights or activations are not finite");
     if (type == DType::f16 && !std::isfinite(half_to_float(float_to_half(value))))
-      throw Error("embed",
-                  "a hidden state of sequence " + item.name + " is too large for f16; use --dtype-out f32");
+      throw Error("embed", "a hidden state of sequence " + item.name + " is too large for f16",
+                  {"output_f32"});
   }
 }
 
 void check_layer(int layer, size_t layers) {
   if (layer == kFinalNorm || (layer >= 1 && static_cast<size_t>(layer) <= layers)) return;
-  throw Error("embed", "--layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
-                           " layers; expected 1 to " + std::to_string(layers) +
-                           ", or -1 for the state after the final norm");
+  throw Error("embed",
+              "there is no layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
+                  " layers; expected 1 to " + std::to_string(layers) +
+                  ", or -1 for the state after the final norm",
+              {"layer"});
 }
 
 }  // namespace
@@ -113,8 +117,9 @@ void check_layer(int layer, size_t layers) {
 void check_embed_options(const EmbedOptions& options) {
   if (options.pool == Pool::none && options.strand == StrandChoice::both)
     throw Error("embed",
-                "--strand both averages one row a strand, and with --pool none the 6-mers of the two do not "
-                "match; run --strand + and --strand - and put them together as you need");
+                "rows of single 6-mers cannot be averaged over both strands, because the 6-mers of the two "
+                "strands do not match",
+                {"pool_none_both"});
   check_embed_output(options);
 }
 
@@ -124,14 +129,14 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   check_layer(options.layer, config.layers);
   const auto writer = make_embed_writer(options, config.hidden);
   const Planner planner(config, options);
-  Progress progress(options.progress, "embed", "sequences");
+  Progress progress(*options.log, options.progress, "embed", "sequences");
   uint64_t done = 0;
   run_ordered<Item>(
       engine,
       [&](const std::function<void(Item)>& emit) {
-        read_sequences("embed", options.inputs, [&](const SequencePlace& place, const std::string& bases) {
-          emit(planner.plan(place, bases));
-        });
+        read_sequences(
+            "embed", options.inputs, *options.log,
+            [&](const SequencePlace& place, const std::string& bases) { emit(planner.plan(place, bases)); });
       },
       [&](Item& item) {
         const std::vector<float> rows = rows_of(item);

@@ -29,7 +29,8 @@ std::string stem_of(const EmbedOptions& options) {
   return stem;
 }
 
-// A line a row: name, 6-mer where there is a row for each, values. Shortest digits that give the same float.
+// One line per row: name, number of the 6-mer if each has a row, values. Values have the fewest digits that
+// give the same float.
 class TableWriter final : public EmbedWriter {
  public:
   TableWriter(const EmbedOptions& options, size_t hidden)
@@ -84,7 +85,7 @@ class MatrixWriter final : public EmbedWriter {
     matrix_.append(rows);
   }
 
-  // The matrix last: where it is there, its names are.
+  // The matrix gets its name last, so that a complete matrix always has its table of names.
   void close() override {
     names_.finish();
     matrix_.finish();
@@ -104,12 +105,16 @@ void check_embed_output(const EmbedOptions& options) {
   const EmbedOutput type = output_of(options);
   if (type == EmbedOutput::tsv) return;
   const std::string suffix = suffix_of(type), name = suffix.substr(1);
-  const std::string what = ": " + name + " output is a file whose beginning is written last; ";
   const std::string stem = stem_of(options);
-  if (options.output == "-" || stem.empty() || stem.ends_with('/'))
-    throw Error("embed", "-O " + name + what + "name one with -o, or use -O tsv");
+  const auto refuse = [&](const std::string& path) {
+    throw Error("embed",
+                name + " output needs a regular file, because its beginning is written last" +
+                    (path.empty() ? "" : ", and " + path + " is not one"),
+                {"matrix_file"});
+  };
+  if (options.output == "-" || stem.empty() || stem.ends_with('/')) refuse("");
   for (const std::string& path : {options.output, stem + suffix})
-    if (is_stream(path)) throw Error("embed", "-o " + path + what + "name a regular file, or use -O tsv");
+    if (is_stream(path)) refuse(path);
 }
 
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size_t hidden) {

@@ -1,4 +1,4 @@
-// The output formats of `carbon embed`: a table, or a matrix with a table of names beside it.
+// The output formats of `carbon embed`: a table, or a matrix and a table of names.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@ namespace carbon {
 class EmbedWriter {
  public:
   virtual ~EmbedWriter() = default;
-  /// The rows of one sequence, [n, hidden].
+  /// Writes the rows of one sequence, [n, hidden].
   virtual void write(const std::string& name, std::span<const float> rows) = 0;
-  /// Completes the files; without it nothing of them remains.
+  /// Completes the files. Without it, they are not left behind.
   virtual void close() = 0;
 };
 
-/// Whether the output of these options can be made, as far as can be seen without making it. Throws Error.
+/// Throws Error if the output cannot have the type that the options ask for. Opens no file.
 void check_embed_output(const EmbedOptions& options);
 
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size_t hidden);

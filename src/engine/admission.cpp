@@ -1,19 +1,19 @@
-// The scheduler's memory: who may have keys and values, where they come from, and what to do when there is no
-// more of it.
+// The scheduler's memory: which runs get KV cache pages, what they share with their parents, and what happens
+// when memory runs out.
 #include <algorithm>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/drafter.hpp"
 #include "src/engine/scheduler.hpp"
 
 namespace carbon {
 namespace {
 
-// Keys and values are kept for this many times LoadedModel::batch_tokens() tokens. One sequence runs however
-// long it is.
+// The KV cache holds this many times LoadedModel::batch_tokens() tokens. A sequence that is longer still
+// runs, alone.
 constexpr size_t kCachedBatches = 8;
-// A pass that does not fit the memory is not made shorter than this: too little would be gained.
+// A pass that does not fit the memory is not made shorter than this many rows, because too little would be
+// gained.
 constexpr size_t kLeastPass = 256;
 
 size_t pages(size_t tokens) {
@@ -26,32 +26,34 @@ size_t Scheduler::page_limit() const {
   return kCachedBatches * model_.batch_tokens() / ops::kPageTokens;
 }
 
-// Tokens of the whole sequence that are cached at the end; the last 6-mer drawn is never an input.
+// Tokens in the KV cache when the run is complete. The last 6-mer drawn is not among them, because it is
+// never an input.
 size_t Scheduler::final_length(const SequenceRun& run) const {
   return run.shared + run.tokens.size() +
          (run.generates() ? run.missing() - std::min<size_t>(1, run.missing()) : 0);
 }
 
-// Pages that the run takes of its own; one more for the copy of a page that it shares in part.
+// Pages that the run will still allocate. One of them is for the copy of a page that it shares in part.
 size_t Scheduler::pages_of(const SequenceRun& run) const {
   return pages(final_length(run)) + 1 - pages(run.sequence ? run.sequence->length() : run.shared);
 }
 
-// Pages that admitted runs will take beyond those in use.
-size_t Scheduler::promised_pages() const {
-  size_t sum = 0;
+// Pages in use, and those that admitted runs will take.
+size_t Scheduler::pages_taken() const {
+  size_t sum = model_.decoder().kv().pages_in_use();
   for (const std::deque<RunPtr>* runs : {&reading_, &living_})
     for (const RunPtr& run : *runs) sum += pages_of(*run);
   return sum;
 }
 
-bool Scheduler::has_room(const SequenceRun& run) const {
+// True if the run may be admitted while `pages` pages are taken.
+bool Scheduler::has_room(const SequenceRun& run, size_t pages) const {
   if (reading_.empty() && living_.empty()) return true;
   if (living_.size() + reading_.size() >= model_.batch_tokens()) return false;
-  return model_.decoder().kv().pages_in_use() + promised_pages() + pages_of(run) <= page_limit();
+  return pages + pages_of(run) <= page_limit();
 }
 
-// True for a sample whose first 6-mer is drawn from logits that its parent has already.
+// True for a sample whose first 6-mer is drawn from the logits in its parent's results.
 bool Scheduler::draws_from_parent(const SequenceRun& run) const {
   const Request& request = run.request();
   return run.generates() && run.tokens.empty() && request.parent &&
@@ -60,7 +62,8 @@ bool Scheduler::draws_from_parent(const SequenceRun& run) const {
          request.shared == request.parent->tokens.size();
 }
 
-// True if what the run begins with is there, or will not be there any more.
+// True if the run need not wait for its parent: the shared tokens are in the parent's cache, or never will
+// be.
 bool Scheduler::ready(const SequenceRun& run) const {
   if (run.shared == 0) return true;
   if (draws_from_parent(run)) return run.request().parent->outcome != Outcome::pending;
@@ -69,9 +72,9 @@ bool Scheduler::ready(const SequenceRun& run) const {
   return parent->sequence && parent->sequence->length() >= run.shared;
 }
 
-// Gives keys and values to waiting runs, in their order, until the next pass is full or memory is used up.
+// Starts waiting runs in order, until the next pass is full or the page budget is used up.
 void Scheduler::admit() {
-  size_t rows = 0;
+  size_t rows = 0, pages = pages_taken();
   for (const RunPtr& run : reading_) rows += run->remaining();
   std::vector<RunPtr> first_draws;
   const auto draw = [&] {
@@ -85,7 +88,12 @@ void Scheduler::admit() {
       ++at;
       continue;
     }
-    if (!has_room(*run) && !(table_.drop_finished() && has_room(*run))) break;
+    if (!has_room(*run, pages)) {
+      if (!table_.drop_finished()) break;
+      pages = pages_taken();
+      if (!has_room(*run, pages)) break;
+    }
+    pages += pages_of(*run);
     at = waiting_.erase(at);
     start(run);
     if (draws && run->shared > 0) first_draws.push_back(run);
@@ -96,7 +104,7 @@ void Scheduler::admit() {
 }
 
 void Scheduler::start(const RunPtr& run) {
-  // A sample of one 6-mer needs nothing but its parent's logits.
+  // A sample of a single 6-mer needs only its parent's logits, no keys and values.
   const bool only_logits = draws_from_parent(*run) && run->missing() == 1;
   if (run->shared > 0 && !only_logits) {
     const RunPtr parent = table_.run_of(*run->request().parent);
@@ -111,7 +119,7 @@ void Scheduler::start(const RunPtr& run) {
   count_fork(*run);
 }
 
-// The parent need not keep its keys and values for this child any more.
+// Tells the parent that it need not keep its keys and values for this child any more.
 void Scheduler::count_fork(SequenceRun& run) {
   const RequestPtr& parent = run.request().parent;
   if (!parent || run.fork_counted) return;
@@ -119,7 +127,7 @@ void Scheduler::count_fork(SequenceRun& run) {
   if (parent->forks > 0) --parent->forks;
 }
 
-// The tokens that the run shares with its parent become its own, to be computed anew.
+// Makes the run independent of its parent: copies the shared tokens, which are then computed again.
 void Scheduler::stand_alone(SequenceRun& run) {
   std::vector<uint32_t> prefix = run.request().prefix();
   prefix.resize(run.shared);
@@ -128,8 +136,8 @@ void Scheduler::stand_alone(SequenceRun& run) {
   run.shared = 0;
 }
 
-// Takes keys and values from a run, which will be computed anew up to here. Samples keep what they have
-// drawn: each token is computed in the class that it had.
+// Frees the keys and values of a run, which will later be computed again up to this point. A sample keeps its
+// drawn 6-mers. Each token is computed again in the row class that it had, and so gets the same bits.
 void Scheduler::suspend(const RunPtr& run) {
   run->sequence.reset();
   run->draft.reset();
@@ -140,7 +148,9 @@ void Scheduler::suspend(const RunPtr& run) {
   run->sums.clear();
 }
 
-// After memory ran out in a pass of `rows` rows, or before one: a shorter pass, then a smaller budget.
+// Called when memory ran out in a pass of `rows` rows, or before a pass (`rows` is 0). Makes passes shorter
+// and, if they are short already, the batch and the page budget smaller. Throws the OutOfMemory again if
+// nothing more can be freed.
 void Scheduler::recover(size_t rows) {
   for (const std::deque<RunPtr>* runs : {&reading_, &living_})
     for (const RunPtr& run : *runs) {
@@ -151,7 +161,7 @@ void Scheduler::recover(size_t rows) {
       run->proposed.clear();
     }
   const bool freed = table_.drop_finished();
-  // What the sequences of either model had may be what the other one lacks.
+  // Either model may need the memory that the other one frees.
   model_.decoder().free_unused_memory();
   draws_.free_unused_memory();
   if (drafter_) drafter_->recover(living_);
@@ -166,8 +176,7 @@ void Scheduler::recover(size_t rows) {
   size_t suspended = 0;
   const size_t all = living_.size();
   for (std::deque<RunPtr>* runs : {&reading_, &living_})
-    while (living_.size() + reading_.size() > 1 && !runs->empty() &&
-           model_.decoder().kv().pages_in_use() + promised_pages() > page_limit()) {
+    while (living_.size() + reading_.size() > 1 && !runs->empty() && pages_taken() > page_limit()) {
       suspended += runs == &living_ ? 1 : 0;
       suspend(runs->back());
       waiting_.push_front(runs->back());
@@ -175,8 +184,9 @@ void Scheduler::recover(size_t rows) {
     }
   model_.decoder().free_unused_memory();
   if (suspended > 0)
-    log::info("engine", std::to_string(suspended) + " of " + std::to_string(all) +
-                            " samples wait for memory; they are then computed anew up to where they were");
+    model_.log().info("engine",
+                      std::to_string(suspended) + " of " + std::to_string(all) +
+                          " samples wait for memory; they are then computed again up to where they were");
 }
 
 void Scheduler::drop_cancelled() {
@@ -197,13 +207,14 @@ void Scheduler::drop_cancelled() {
   for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &living_}) std::erase_if(*runs, drop);
 }
 
-// Why a request cannot be run; "" if it can.
+// Returns why the request cannot be run, or "" if it can.
 std::string Scheduler::problem_of(const Request& request) const {
   const size_t layers = model_.config().layers;
   if (request.parent && request.parent->outcome == Outcome::refused) return request.parent->problem;
   if (request.parent && request.shared > request.parent->shared + request.parent->tokens.size())
-    return "more tokens are shared than the parent has";
-  if (request.tokens.empty() && (request.shared == 0 || !request.generation)) return "there are no tokens";
+    return "the request shares more tokens than its parent has";
+  if (request.tokens.empty() && (request.shared == 0 || !request.generation))
+    return "the request has no tokens";
   if (request.layer != kFinalNorm && (request.layer < 1 || static_cast<size_t>(request.layer) > layers))
     return "the model has no layer " + std::to_string(request.layer);
   const size_t first = request.parent ? request.shared : 0;

@@ -6,14 +6,14 @@
 namespace carbon {
 namespace {
 
-// A round of each k that is not counted, because it may prepare buffers and products of a new shape, and two
-// that are.
+// Rounds of each k: one warm-up round, which may prepare buffers and products of a new shape and is not
+// counted, and two measured rounds.
 constexpr int kWarmUp = 1, kSamples = 3;
-// Before fewer drafts are tested the acceptance is not known well enough to give up.
+// Drafting is not switched off before this many drafted 6-mers are tested: the acceptance is too uncertain.
 constexpr double kEnoughTested = 40;
-// Rounds after which times are measured again: contexts grow and the machine's load changes.
+// Times are measured again after this many rounds, because contexts grow and the machine's load changes.
 constexpr size_t kSteadyRounds = 256;
-// Older tests count half when this many are there.
+// When this many 6-mers are tested, the counts are halved, so that newer ones weigh more.
 constexpr double kMemory = 4096;
 
 }  // namespace
@@ -44,7 +44,7 @@ void DraftPolicy::record(const DraftRound& round) {
     accepted_ /= 2;
   }
   if (fixed_ || off_) return;
-  // Times belong to a number of rows.
+  // The measured times hold for a similar number of rows only.
   if (round.rows * 4 < rows_ * 3 || round.rows * 3 > rows_ * 4) {
     rows_ = round.rows;
     start_measuring();
@@ -55,7 +55,7 @@ void DraftPolicy::record(const DraftRound& round) {
     return;
   }
   Cost& cost = costs_[turn_ % kMeasured.size()];
-  // The least time: what else the machine does only adds to it.
+  // Takes the shortest time, because other programs on the machine can only make it longer.
   const double seconds = round.draft_seconds + round.target_seconds;
   if (cost.samples >= kWarmUp)
     cost.seconds = cost.samples == kWarmUp ? seconds : std::min(cost.seconds, seconds);

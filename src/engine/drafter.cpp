@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "src/base/log.hpp"
 #include "src/engine/packing.hpp"
 
 namespace carbon {
@@ -18,8 +17,9 @@ const std::vector<uint32_t>& context_of(const SequenceRun& run) {
 Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
     : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.threads()) {}
 
-// Gives every sample its sequence in the draft's cache, after one reading of each context that is not there.
-// A context that is longer than the draft's is not read; its samples go on without proposals.
+// Gives every sample its sequence in the draft's cache. Contexts that are not in the cache yet are computed
+// first, once for all samples of a prompt. A context that does not fit the draft's is left out, and its
+// samples get no proposals.
 void Drafter::read_contexts(const std::vector<RunPtr>& runs) {
   std::erase_if(contexts_, [](const auto& entry) { return entry.second.tokens.use_count() == 1; });
   std::vector<Context> contexts;
@@ -57,7 +57,7 @@ void Drafter::read_contexts(const std::vector<RunPtr>& runs) {
   }
 }
 
-// How many 6-mers may be drafted for a sample.
+// Returns how many 6-mers may be drafted for a sample now.
 size_t Drafter::room(const SequenceRun& run) const {
   if (!run.draft || run.missing() < 2) return 0;
   // All 6-mers drawn so far and all proposed ones but the last are inputs of the draft.
@@ -75,7 +75,7 @@ void Drafter::step(const std::vector<RunPtr>& runs) {
   for (size_t i = 0; i < runs.size(); ++i) {
     SequenceRun& run = *runs[i];
     const std::vector<uint16_t>& kmers = run.request().kmers;
-    // What the cache lacks: the last 6-mer, and those before it that were drawn without a proposal.
+    // The cache lacks the last 6-mer, and those before it that the target drew without a proposal.
     for (size_t at = run.draft->length() - context_of(run).size(); at < kmers.size() + run.proposed.size();
          ++at)
       tokens[i].push_back(first + (at < kmers.size() ? kmers[at] : run.proposed[at - kmers.size()]));
@@ -83,7 +83,7 @@ void Drafter::step(const std::vector<RunPtr>& runs) {
     draws.add(run.draw(kmers.size() + run.proposed.size()));
     draws.end_chain();
   }
-  // Logits that are not finite propose 6-mer 0 all the same; the target does not agree, or is right.
+  // Logits of the draft that are not finite propose 6-mer 0. That is harmless: the target draws for itself.
   draws_.draw(model_.decoder().forward(chunks), model_.decoder(), draws,
               [&](size_t i, const ops::DrawnKmer& drawn) {
                 runs[i]->proposed.push_back(static_cast<uint16_t>(drawn.kmer));
@@ -123,7 +123,8 @@ void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>&
     round.tested += std::min(run.proposed.size(), drawn);
     run.proposed.clear();
     if (!run.draft) continue;
-    // Accepted proposals stay in the cache; the last 6-mer drawn is another one, or not there yet.
+    // Accepted proposals stay in the cache. In the place of the last 6-mer drawn it has a rejected proposal,
+    // or nothing yet.
     const size_t valid = context_of(run).size() + run.request().kmers.size() - 1;
     if (run.draft->length() > valid) run.draft->truncate(valid);
   }
@@ -138,10 +139,10 @@ void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>&
   contexts_.clear();
   char text[200];
   std::snprintf(text, sizeof text,
-                "drafting is off from here on: %.1f %% of the drafted 6-mers were accepted, which would make "
-                "it slower than generating without a draft",
+                "drafting is off from here on: %.1f %% of the drafted 6-mers were accepted, so that it would "
+                "be slower than generating without a draft",
                 100 * policy_.acceptance());
-  log::message("generate", text);
+  model_.log().message("generate", text);
 }
 
 void Drafter::recover(const std::deque<RunPtr>& living) {

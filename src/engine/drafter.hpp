@@ -1,8 +1,9 @@
-// The draft model of speculative decoding: it proposes 6-mers that the target then draws for itself.
+// The draft model of speculative decoding: it proposes 6-mers, and the target draws each 6-mer for itself.
 //
-// Draft and target draw at a place with the same noise (sampling/samplers.hpp). A proposal is kept where the
-// target draws the same 6-mer, so the output is the target's, whatever the draft says. 6-mers are matched by
-// index: the two vocabularies may place them differently.
+// At each position draft and target draw with the same random numbers (sampling/samplers.hpp). A proposal is
+// accepted if the target draws the same 6-mer, so that the output is the target's whatever the draft
+// proposes. 6-mers are compared by index (0 to 4095), because their token ids may differ between the two
+// vocabularies.
 #pragma once
 
 #include <chrono>
@@ -25,27 +26,27 @@ struct DraftCounts {
 
 class Drafter {
  public:
-  /// `draft_tokens`: 6-mers per round; without it the number is chosen from what is measured.
+  /// `draft_tokens`: 6-mers per round; without it DraftPolicy chooses the number.
   Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens);
 
-  /// 6-mers to propose for each sample in the next round, at most.
+  /// 6-mers proposed for each sample in the next round, at most.
   size_t next() const { return policy_.next(); }
-  /// Fills `proposed` of living samples with up to next() 6-mers each. It is fewer where fewer 6-mers are
-  /// missing or the draft's context ends.
+  /// Fills `proposed` of samples that are being generated with up to next() 6-mers each: fewer if fewer are
+  /// missing, or if the draft's context ends.
   void propose(const std::vector<RunPtr>& runs);
-  /// After the target has drawn: removes what was refused from the draft's cache and clears `proposed`.
-  /// `drawn_before[i]` is how many 6-mers run i had when they were proposed. `target_seconds` is the time of
-  /// the target's pass, which counts for the choice only if `timed`: if nothing else was in that pass.
+  /// Called after the target has drawn: removes rejected 6-mers from the draft's cache and clears `proposed`.
+  /// `drawn_before[i]` is how many 6-mers run i had before. `target_seconds` is the time of the target's
+  /// pass. It is used for choosing the number of 6-mers only if `timed`: if the pass had no other rows.
   void settle(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before, bool timed,
               double target_seconds);
-  /// After memory has run out: brings the draft's sequences of `living` back to what has been drawn, and
-  /// frees what is not needed.
+  /// Called after memory has run out: shortens the draft's sequences of `living` to the drawn 6-mers, and
+  /// frees memory that is not needed.
   void recover(const std::deque<RunPtr>& living);
 
   const DraftCounts& counts() const { return counts_; }
 
  private:
-  /// A context whose keys and values in the draft's cache are shared by the samples of one prompt.
+  /// A prompt's context in the draft's cache. The samples of the prompt share its keys and values.
   struct Context {
     std::shared_ptr<const std::vector<uint32_t>> tokens;
     Sequence sequence;
@@ -58,7 +59,7 @@ class Drafter {
   DraftPolicy policy_;
   KmerDraws draws_;
   std::unordered_map<const std::vector<uint32_t>*, Context> contexts_;
-  size_t asked_ = 0;  // of this round
+  size_t asked_ = 0;  // 6-mers per sample in this round, at most
   double draft_seconds_ = 0;
   DraftCounts counts_;
 };

@@ -5,7 +5,7 @@
 namespace carbon {
 namespace {
 
-// Rows whose logits are in memory at a time, unless one chain has more: 16 MiB.
+// Rows whose logits are in memory at a time (16 MiB), unless one chain has more rows.
 constexpr size_t kRows = 1024;
 
 }  // namespace
@@ -55,7 +55,8 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
     backend_.download(device, rows.count * ops::kKmers, host_logits_.data());
     list_host_rows();
   }
-  // A chain has the options of one request, so that it is drawn in one place.
+  // All draws of a chain have the options of one request, so that either the device or the host draws all of
+  // them.
   DrawChains host;
   std::vector<size_t> host_chains;
   std::vector<const float*> host_rows;
@@ -79,7 +80,7 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
     });
 }
 
-// Draws whose results nobody takes are left out.
+// Once `take` returns false, the rest of the chain is not drawn.
 void KmerDraws::draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                                  const TakeDrawn& take) const {
   const size_t n = chains.ends.size();

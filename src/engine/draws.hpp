@@ -1,5 +1,5 @@
-// Draws 6-mers from hidden rows: on the device where its backend serves the options of a draw, so that logits
-// stay there; else on the host from downloaded logits. Both give the same bits.
+// Draws 6-mers from hidden rows. The device draws if its backend supports the options of the draw, so that
+// the logits need not be downloaded; else the host draws from downloaded logits. Both give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace carbon {
 
-/// Draws from consecutive rows, in chains. The result of a draw says whether the next one of its chain is
-/// still of use: a proposed 6-mer that was not drawn ends its chain.
+/// Draws from consecutive rows, grouped into chains. The result of a draw decides whether the next draw of
+/// its chain is still needed: a chain ends at the first proposed 6-mer that is not the one drawn.
 struct DrawChains {
   std::vector<ops::KmerDraw> draws;  // draw i reads row i
-  std::vector<size_t> ends;          // of each chain, in `draws`
+  std::vector<size_t> ends;          // where in `draws` each chain ends
 
   void add(const ops::KmerDraw& draw) { draws.push_back(draw); }
   void end_chain() { ends.push_back(draws.size()); }
 };
 
-/// Receives the results of a chain's draws in order until it returns false. Several threads may call it at a
-/// time for different chains. It must not throw.
+/// Receives the results of a chain's draws in order until it returns false. Several threads may call it at
+/// once, for different chains. It must not throw.
 using TakeDrawn = std::function<bool(size_t chain, const ops::DrawnKmer&)>;
 
 class KmerDraws {
@@ -38,7 +38,7 @@ class KmerDraws {
   void draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                         const TakeDrawn& take) const;
 
-  /// Frees the device memory that is kept between two calls.
+  /// Frees the device memory that is kept between calls.
   void free_unused_memory() { device_logits_.reset(); }
 
  private:

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "src/base/log.hpp"
 #include "src/base/threads.hpp"
 
 namespace carbon {
@@ -31,7 +30,7 @@ void Engine::run(RequestQueue& queue) {
   } catch (...) {
     queue.fail(std::current_exception());
   }
-  for (Scheduler& scheduler : schedulers_) scheduler.clear_finished();
+  for (Scheduler& scheduler : schedulers_) scheduler.clear();
   if (const std::exception_ptr failure = queue.failure()) std::rethrow_exception(failure);
 }
 
@@ -85,14 +84,15 @@ void report_passes(const Engine& engine) {
   if (counts.rows == 0) return;
   const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
   char text[400];
-  std::snprintf(text, sizeof text,
-                "%llu tokens in %llu passes, of whose rows %.1f %% were used; %llu passes of prompts in %.3f s; "
-                "%llu passes of samples in %.3f s; %llu 6-mers drawn; %llu requests served by another's run",
-                number(counts.rows), number(counts.window_passes + counts.sample_passes),
-                100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity),
-                number(counts.window_passes), counts.window_seconds, number(counts.sample_passes),
-                counts.sample_seconds, number(counts.drawn), number(counts.shared));
-  log::info("engine", text);
+  std::snprintf(
+      text, sizeof text,
+      "%llu tokens in %llu passes, which were %.1f %% full; %llu passes of prompts and windows in %.3f s; "
+      "%llu passes with samples in %.3f s; %llu 6-mers drawn; %llu requests had the same tokens as another",
+      number(counts.rows), number(counts.window_passes + counts.sample_passes),
+      100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity),
+      number(counts.window_passes), counts.window_seconds, number(counts.sample_passes),
+      counts.sample_seconds, number(counts.drawn), number(counts.shared));
+  engine.model().log().info("engine", text);
 }
 
 }  // namespace carbon

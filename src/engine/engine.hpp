@@ -1,5 +1,5 @@
-// The engine: a scheduler for each device that a model is loaded on, all of them on one queue of requests.
-// Every command that runs the model is its caller.
+// The engine: one scheduler for each device that a model is loaded on. All of them take requests from one
+// queue. Every command that runs the model uses it.
 #pragma once
 
 #include <deque>
@@ -11,28 +11,28 @@
 namespace carbon {
 
 struct DraftOptions {
-  std::optional<size_t> draft_tokens;  // 6-mers per round; without it chosen from what is measured
+  std::optional<size_t> draft_tokens;  // 6-mers per round; without it DraftPolicy chooses
 };
 
 class Engine {
  public:
-  /// `models`: one per device. `drafts`: a second model on as many devices, which proposes what the others
-  /// then accept or not, or none; it changes no result. All must outlive the engine.
+  /// `models`: one per device. `drafts`: empty, or a second model on as many devices, which proposes 6-mers
+  /// for speculative decoding and changes no result. All must outlive the engine.
   explicit Engine(const std::vector<LoadedModel*>& models, const std::vector<LoadedModel*>& drafts = {},
                   const DraftOptions& options = {});
 
-  /// Runs the requests of `queue` until it is closed and empty, or stopped, on this thread and one for each
-  /// further device. Throws what a device or the queue has failed with.
+  /// Runs the requests of `queue` until it is closed and empty, or stopped. The calling thread runs the first
+  /// device, and each further device gets a thread. Throws the first error of a device or of the queue.
   void run(RequestQueue& queue);
 
-  /// Any of the models, for what is the same for all.
+  /// One of the models, for properties that all share.
   LoadedModel& model() const { return *models_.front(); }
   const ModelConfig& config() const { return model().config(); }
   size_t devices() const { return models_.size(); }
-  /// Rows that a pass of each device has at most, together.
+  /// Rows of one pass, at most; the sum over the devices.
   size_t pass_rows() const;
   SchedulerCounts counts() const;
-  /// Of all drafts together; none without one.
+  /// The sum over all drafts; none without a draft.
   std::optional<DraftCounts> draft_counts() const;
 
  private:
@@ -41,10 +41,11 @@ class Engine {
   std::deque<Scheduler> schedulers_;
 };
 
-/// Runs requests that are all there; parents come before their children. Throws what stops the engine.
+/// Runs the requests and returns when all are finished. Parents come before their children. Throws the error
+/// that stopped the engine.
 void run_requests(Engine& engine, const std::vector<RequestPtr>& requests);
 
-/// One line on what the passes had in them, at the level of information.
+/// Logs, as information, how many passes there were, how full they were and how long they took.
 void report_passes(const Engine& engine);
 
 }  // namespace carbon

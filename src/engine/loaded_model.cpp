@@ -9,7 +9,6 @@
 
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
 
@@ -29,10 +28,6 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
   const std::vector<int> gpus = gpu_numbers(options.device);
   std::vector<std::unique_ptr<ops::Backend>> backends;
   if (gpus.empty()) {
-    if (options.device == "auto")
-      log::info("engine",
-                "--device auto is the CPU: the CUDA backend has yet to be verified on a GPU, and runs "
-                "only with --device cuda");
     ops::CpuOptions cpu;
     cpu.dtype = dtype;
     cpu.threads = thread_count(options);
@@ -45,34 +40,37 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
     cuda.device = gpu;
     backends.push_back(ops::make_cuda_backend(cuda));
   }
-  log::warning("engine",
-               "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
-               "scores with --device cpu");
+  options.log->warning("engine",
+                       "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
+                       "scores with those of the CPU",
+                       {"compare_devices"});
   return backends;
 }
 
 std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, DType dtype) {
   if (gpu_numbers(options.device).size() > 1)
-    throw Error("engine", "--device " + options.device + ": this command uses one GPU; name one");
+    throw Error("engine", options.device + " names several GPUs, but this command uses one GPU", {"one_gpu"});
   return std::move(make_backends(options, dtype).front());
 }
 
 Checkpoint open_checkpoint(const ModelOptions& options) {
-  return Checkpoint(options.model.empty() ? default_model() : resolve_model(options.model),
-                    options.rope_scaling);
+  Log& log = *options.log;
+  return Checkpoint(options.model.empty() ? default_model(log) : resolve_model(options.model, log),
+                    options.rope_scaling, log);
 }
 
-// Before weights are on any device, which takes long.
+// Called before the weights are loaded, which takes long.
 void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<ops::Backend>> backends) {
   const std::string first = backends.front()->device_kind();
   for (const auto& backend : backends)
     if (const std::string kind = backend->device_kind(); kind != first)
-      throw Error("engine", "--device " + options.device + ": the GPUs are of different kinds, " + first +
-                                " and " + kind +
-                                ", and scores would depend on which computed them; name GPUs of one kind");
+      throw Error("engine",
+                  options.device + ": the GPUs are of different kinds, " + first + " and " + kind +
+                      ", and a score would depend on which of them computed it",
+                  {"equal_gpus"});
 }
 
-// What an engine makes of a short sequence, which goes through every weight and kind of product.
+// Marginals of a short sequence. Computing them uses every weight and every kind of matrix product.
 std::vector<double> probe(LoadedModel& model) {
   const TokenLayout& layout = model.config().layout;
   std::vector<uint32_t> tokens{layout.dna_begin()};
@@ -86,23 +84,26 @@ std::vector<double> probe(LoadedModel& model) {
   return marginals;
 }
 
-// Devices of one kind ought to give the same bits, but a library's choice of algorithms is its own affair.
+// Devices of one kind should give the same bits. This tests it, because a library may still choose another
+// algorithm on one of them.
 void check_agreement(const ModelOptions& options, LoadedModels& models) {
   const std::vector<double> first = probe(models.front());
   for (size_t i = 1; i < models.size(); ++i)
     if (const std::vector<double> other = probe(models[i]);
         std::memcmp(first.data(), other.data(), first.size() * sizeof(double)) != 0)
       throw Error("engine",
-                  "--device " + options.device + ": number " + std::to_string(i + 1) +
-                      " of these GPUs gives other bits than the first, though they are of one kind; "
-                      "leave it out, and test it with make check-gpu");
+                  options.device + ": GPU number " + std::to_string(i + 1) +
+                      " of this list gives other bits than the first, although both are of one kind; test it "
+                      "with make check-gpu",
+                  {"other_gpu"});
 }
 
 void report_model(const LoadedModel& model, size_t devices) {
-  log::info("engine", "model " + model.checkpoint().id() + ", " + model.dtype() + ", " + model.device_kind() +
-                          (devices > 1 ? ", " + std::to_string(devices) + " of them" : ""));
+  model.log().info("engine", "model " + model.checkpoint().id() + ", " + model.dtype() + ", " +
+                                 model.device_kind() +
+                                 (devices > 1 ? ", " + std::to_string(devices) + " of them" : ""));
   if (const std::string known = long_context_warning(model.config()); !known.empty())
-    log::warning("engine", known);
+    model.log().warning("engine", known);
 }
 
 }  // namespace
@@ -112,8 +113,10 @@ std::vector<int> gpu_numbers(const std::string& device) {
   if (device == "cuda") return {0};
   constexpr std::string_view kPrefix = "cuda:";
   const auto malformed = [&] {
-    return Error("engine", "--device " + device +
-                               ": expected auto, cpu, cuda, cuda:N, or cuda:N,N... for several GPUs");
+    return Error("engine",
+                 "'" + device + "' is not a device: expected auto, cpu, cuda, cuda:N, or cuda:N,N... for " +
+                     "several GPUs",
+                 {"device"});
   };
   if (!device.starts_with(kPrefix)) throw malformed();
   std::vector<int> numbers;
@@ -123,8 +126,7 @@ std::vector<int> gpu_numbers(const std::string& device) {
     const auto [stop, problem] = std::from_chars(at, end, number);
     if (problem != std::errc() || number < 0 || (stop != end && *stop != ',')) throw malformed();
     if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
-      throw Error("engine", "--device " + device + ": GPU " + std::to_string(number) +
-                                " is there twice; name each once");
+      throw Error("engine", device + " names GPU " + std::to_string(number) + " twice", {"device"});
     numbers.push_back(number);
     if (stop == end) return numbers;
     at = stop + 1;
@@ -140,13 +142,14 @@ LoadedModel::LoadedModel(const ModelOptions& options, Checkpoint checkpoint)
 
 LoadedModel::LoadedModel(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
     : LoadedModel(checkpoint, make_backend(options, chosen_type(options, *checkpoint)), options.batch_tokens,
-                  thread_count(options)) {}
+                  thread_count(options), *options.log) {}
 
 LoadedModel::LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
-                         size_t batch_tokens, int threads)
+                         size_t batch_tokens, int threads, Log& log)
     : checkpoint_(std::move(checkpoint)),
       batch_tokens_(batch_tokens != 0 ? batch_tokens : default_batch_tokens(*backend)),
       threads_(threads),
+      log_(&log),
       backend_(std::move(backend)),
       decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
       head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
@@ -158,9 +161,9 @@ size_t default_batch_tokens(const ops::Backend& backend) {
 bool LoadedModel::halve_batch() {
   if (batch_tokens_ <= kLeastBatch) return false;
   batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
-  log::warning("engine", "out of memory: going on with " + std::to_string(batch_tokens_) +
-                             " new tokens a forward; --batch-tokens " + std::to_string(batch_tokens_) +
-                             " avoids the attempt");
+  const std::string tokens = std::to_string(batch_tokens_);
+  log_->warning("engine", "out of memory: going on with batches of at most " + tokens + " new tokens",
+                {"fewer_batch_tokens", {tokens}});
   return true;
 }
 
@@ -186,8 +189,8 @@ LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<co
   check_kinds(options, backends);
   const int threads = std::max(thread_count(options) / static_cast<int>(backends.size()), 1);
   for (auto& backend : backends)
-    models_.push_back(
-        std::make_unique<LoadedModel>(checkpoint, std::move(backend), options.batch_tokens, threads));
+    models_.push_back(std::make_unique<LoadedModel>(checkpoint, std::move(backend), options.batch_tokens,
+                                                    threads, *options.log));
   if (size() > 1) check_agreement(options, *this);
   report_model(front(), size());
 }

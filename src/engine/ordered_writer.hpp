@@ -1,9 +1,9 @@
-// Reader -> engine -> writer: items with requests go in, and come out in the order they went in when all of
-// their requests are finished.
+// Reader -> engine -> writer: items with requests go in, and come out in the same order, each when all of its
+// requests are finished.
 //
-// Three threads share the work: one produces items (reads and plans), the calling thread and one for each
-// further device compute, one consumes items (writes). The bytes of the items between producer and consumer
-// are bounded. The first exception of any of them stops the others and is rethrown to the caller.
+// One thread produces items (reads and plans), the calling thread and one for each further device compute,
+// and one thread consumes items (writes). The bytes of the items between producer and consumer are bounded.
+// The first exception of any thread stops the others and is rethrown to the caller.
 #pragma once
 
 #include <condition_variable>
@@ -23,15 +23,17 @@
 namespace carbon {
 
 /// Item: movable, with members `std::vector<RequestPtr> requests` (may be empty; parents before children) and
-/// `size_t bytes() const`, what it holds in memory besides its requests.
+/// `size_t bytes() const`, its memory without the requests.
 template <class Item>
 class OrderedWriter {
  public:
-  /// Items wait while those between producer and consumer hold `bytes` or more.
+  /// add() waits while the items between producer and consumer hold `bytes` bytes or more. `hidden` is the
+  /// model's width.
   OrderedWriter(RequestQueue& queue, size_t bytes, size_t hidden)
       : queue_(queue), limit_(bytes), hidden_(hidden) {}
 
-  /// Adds an item, and its requests to the queue. Waits while there is no room. Throws what has failed.
+  /// Adds an item, and its requests to the queue. Waits while there is no room. Throws the error given to
+  /// fail().
   void add(Item item) {
     size_t bytes = sizeof(Slot) + item.bytes();
     for (const RequestPtr& request : item.requests) bytes += request->bytes(hidden_);
@@ -42,22 +44,22 @@ class OrderedWriter {
       if (failure_) std::rethrow_exception(failure_);
       slots_.push_back({std::move(item), bytes, requests.size()});
       held_ += bytes;
-      Slot& slot = slots_.back();  // a deque keeps it where it is until it is the first and removed
+      Slot& slot = slots_.back();  // the reference stays valid until the slot is removed from the front
       for (const RequestPtr& request : requests)
         request->finished = [this, &slot](Request&) { finish(slot); };
-      // A consumer that has nothing to wait for is not woken for every single record.
+      // Items without requests are complete at once. The consumer is not woken for each of them.
       if (requests.empty() && ++unannounced_ % kAnnounceEvery == 0) changed_.notify_all();
     }
     if (!requests.empty()) queue_.push(requests);
   }
 
-  /// No item will be added any more.
+  /// Says that no more items will be added.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
-  /// No request will be finished any more. Items that are complete are still to be consumed.
+  /// Says that no more requests will be finished. Items that are complete are still consumed.
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -73,7 +75,7 @@ class OrderedWriter {
     return failure_;
   }
 
-  /// Calls `consume` for the items in order until the last one, and `idle` before it waits.
+  /// Calls `consume` for the items in order until the last one, and `idle` (may be null) before it waits.
   void consume_all(const std::function<void(Item&)>& consume, const std::function<void()>& idle) {
     for (std::vector<Item> ready; next(ready, idle); ready.clear())
       for (Item& item : ready) consume(item);
@@ -83,7 +85,7 @@ class OrderedWriter {
   struct Slot {
     Item item;
     size_t bytes = 0;
-    size_t pending = 0;  // requests that are not finished
+    size_t pending = 0;  // requests that are not finished yet
   };
   static constexpr size_t kAnnounceEvery = 16;
 
@@ -122,28 +124,30 @@ class OrderedWriter {
   std::condition_variable changed_;
   std::deque<Slot> slots_;
   size_t held_ = 0;   // bytes of all items that are not consumed yet
-  size_t taken_ = 0;  // of them, those that the consumer works on
+  size_t taken_ = 0;  // of these, the bytes of the items that the consumer is working on
   size_t unannounced_ = 0;
   bool closed_ = false, stopped_ = false;
   std::exception_ptr failure_;
 };
 
-/// Bytes of the items between producer and consumer: the results of four passes of marginals.
+/// The limit for the bytes of the items between producer and consumer: the results of four passes of
+/// marginals.
 inline size_t bytes_under_way(const Engine& engine) {
   return 4 * engine.pass_rows() * ops::kMarginals * sizeof(double);
 }
 
-/// What a run of items does besides producing and consuming them.
+/// Optional parts of run_ordered().
 struct OrderedRun {
-  std::function<void()> idle;  // called by the consumer before it waits; may be null
-  StopRequests* stop = nullptr;
-  /// Called after a stop, when all complete items are consumed, with what the consumer failed with, if it
-  /// did. It must end the process: `produce` may still be running, in a read that nothing interrupts.
+  std::function<void()> idle;    // called by the consumer before it waits; may be null
+  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
+  /// Called after a stop, when all complete items are consumed, with the consumer's error or null. It must
+  /// end the process, because `produce` may still be running, in a read that cannot be interrupted.
   std::function<void(const std::exception_ptr&)> stopped;
 };
 
-/// Calls `produce` in a thread, with a function that takes an item, and `consume` in another one, for each
-/// item in order. Throws what any of them has thrown. A request that is refused is an Error of the run.
+/// Calls `produce` in one thread, with a function that takes an item, and `consume` in another thread, for
+/// each item in order. Throws the first error of any thread. A request that is refused is an Error of the
+/// run.
 template <class Item>
 void run_ordered(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
                  const std::function<void(Item&)>& consume, const OrderedRun& run = {}) {
@@ -192,7 +196,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
   if (producer.joinable()) producer.join();
   if (consumer.joinable()) consumer.join();
   if (const std::exception_ptr failure = writer.failure()) std::rethrow_exception(failure);
-  if (run.stop && queue.stopped()) run.stopped(nullptr);  // the wish came when all was done
+  if (run.stop && queue.stopped()) run.stopped(nullptr);  // asked for when all was done
 }
 
 }  // namespace carbon

@@ -1,5 +1,6 @@
-// The one rule by which tokens become passes: sequences in order, each with as many of its tokens as there is
-// room for. A sequence that does not fit goes on in the next pass, so that every pass but the last is full.
+// The rule by which tokens are packed into passes: sequences in order, each with as many of its tokens as
+// there is room for. A sequence that does not fit continues in the next pass, so that every pass but the last
+// is full.
 #pragma once
 
 #include <algorithm>

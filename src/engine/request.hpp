@@ -1,9 +1,10 @@
-// A request to the model: what to run, what to read from it, and where results go. It is data; the scheduler
-// (scheduler.hpp) decides when and beside which other requests it runs. No result depends on that.
+// A request to the model: which tokens to run, what to read from their rows, and where the results go. It is
+// data. The scheduler (scheduler.hpp) decides when it runs and with which other requests; no result depends
+// on that.
 //
-// Scores ask for a head's values at some rows of a sequence. Samples ask for new 6-mers. A request may begin
-// with the first tokens of another request, its parent: the parent's keys and values are then used and not
-// computed again.
+// A request for scores or states asks for the values of a head at some rows of a sequence. A request for a
+// sample asks for new 6-mers. A request may begin with the first tokens of another request, its parent: the
+// parent's keys and values are then shared and not computed again.
 #pragma once
 
 #include <algorithm>
@@ -35,17 +36,18 @@ enum class HeadKind : uint8_t {
   mean_hidden,     // states [1, hidden]: their mean, summed in double from the first row to the last
 };
 
-/// HiddenStates::layer of the state after the final norm. Other layers count blocks from 1 on.
+/// Request::layer for the state after the final norm. Layer n (1 or more) is the state after the first n
+/// blocks.
 inline constexpr int kFinalNorm = -1;
 
-/// New 6-mers that follow the tokens of a request, each drawn from the one before.
+/// New 6-mers after the tokens of a request, drawn one after the other.
 struct Generation {
   std::shared_ptr<const NewBases> bases;
   SamplerOptions sampler;
-  // The random numbers of a draw depend on the seed, these two and the position of the 6-mer alone.
+  // The random numbers of a draw depend only on the seed, these two numbers and the position of the 6-mer.
   uint64_t record = 0;
   uint32_t sample = 0;
-  /// The tokens before the new 6-mers in the ids of the draft model; null: not drafted.
+  /// The tokens before the new 6-mers, as ids of the draft model; null: no speculative decoding.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
 };
 
@@ -58,31 +60,33 @@ enum class Outcome : uint8_t {
 };
 
 struct Request {
-  // What is run: `tokens` after the first `shared` tokens of `parent`, or from the start without a parent.
+  // What is run: `tokens`, which follow the first `shared` tokens of `parent`, or begin the sequence if there
+  // is no parent.
   RequestPtr parent;
   size_t shared = 0;
   std::vector<uint32_t> tokens;
-  /// How many requests that name this one as their parent are still to start. Keys and values are kept while
-  /// it is not 0. Whoever adds children later raises it before and lowers it for a child that is not sent.
+  /// How many children (requests with this one as their parent) have not started yet. Keys and values are
+  /// kept until it is 0. A caller that adds children later raises it beforehand, and lowers it for each child
+  /// that is not sent after all.
   std::atomic<uint32_t> forks{0};
 
-  // What is read.
+  // What is read from the rows.
   HeadKind head = HeadKind::none;
-  size_t want_begin = 0;          // rows [want_begin, tokens.size()) are wanted; row i is that of tokens[i]
+  size_t want_begin = 0;          // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
   std::vector<uint32_t> targets;  // for token_logprobs: one per wanted row
   int layer = kFinalNorm;         // for hidden and mean_hidden
   std::optional<Generation> generation;
 
-  int priority = 0;                    // larger ones are taken first
-  std::atomic<bool> cancelled{false};  // any thread may set it; the pages are free after the next pass
+  int priority = 0;                    // requests with a larger number are taken first
+  std::atomic<bool> cancelled{false};  // any thread may set it; the pages are freed after the next pass
 
-  // Where results go. Both are called by the scheduler's thread and must not throw.
-  std::function<void(const Request&, size_t)> progressed;  // after each step, how many 6-mers it has added
+  // Callbacks. The scheduler's thread calls them, and they must not throw.
+  std::function<void(const Request&, size_t)> progressed;  // after each step: how many 6-mers were added
   std::function<void(Request&)> finished;                  // once, whatever the outcome
 
   // Results.
   Outcome outcome = Outcome::pending;
-  std::string problem;
+  std::string problem;  // why it was refused
   std::span<const double> values() const {
     return value_store ? std::span(*value_store).subspan(first_value) : std::span<const double>();
   }
@@ -90,16 +94,16 @@ struct Request {
   std::vector<uint16_t> kmers;  // drawn 6-mers
   double logp = 0;              // natural log of the probability of the new bases
 
-  // For the scheduler: values may be shared with requests that have asked for the same.
+  // Used by the scheduler. The values may be shared with other requests for the same tokens.
   std::shared_ptr<const std::vector<double>> value_store;
   size_t first_value = 0;
-  int device = -1;  // the scheduler that has taken it
+  int device = -1;  // which device has taken it; -1: none yet
 
-  /// The first `shared` tokens of the parent, and of its parents.
+  /// The tokens before `tokens`: the first `shared` tokens of the parent's whole sequence.
   std::vector<uint32_t> prefix() const;
-  /// Rows that it adds to passes at first.
+  /// Rows that the request adds to passes, without new 6-mers.
   size_t rows() const { return std::max<size_t>(tokens.size(), 1); }
-  /// Bytes that it holds until it is consumed, results included; `hidden` is the model's width.
+  /// Memory of the request and its results in bytes; `hidden` is the model's width.
   size_t bytes(size_t hidden) const;
 };
 

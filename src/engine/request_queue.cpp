@@ -46,7 +46,7 @@ std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, bool wait,
     taken.push_back(std::move(*at));
     at = waiting_.erase(at);
   }
-  // Another device may wait for the last request, which has just gone.
+  // Another device may be waiting for the last request, which this one has taken.
   if (closed_ && waiting_.empty()) changed_.notify_all();
   return taken;
 }

@@ -1,5 +1,5 @@
-// Requests that wait for a device, in the order of their priority and then of their arrival. Any thread may
-// push; the scheduler of each device takes what it can run next.
+// Requests that wait for a device, ordered by priority and then by arrival. Any thread may push. The
+// scheduler of each device takes the requests that it can run next.
 #pragma once
 
 #include <condition_variable>
@@ -15,22 +15,22 @@ namespace carbon {
 
 class RequestQueue {
  public:
-  /// Adds the requests. A parent is pushed before its children. Throws what the queue has failed with.
+  /// Adds the requests. A parent is pushed before its children. Throws the failure given to fail().
   void push(const std::vector<RequestPtr>& requests);
 
-  /// Takes the next requests for device `device`: until they have `rows` rows, and after that while
-  /// `also` says yes to the next one. A request whose parent another device has taken stays for that device.
-  /// With `wait` it waits for at least one. Empty: there is none now or, with `wait`, none will come. Throws
-  /// what the queue has failed with.
+  /// Takes the next requests for device `device` until they have `rows` rows together, and after that as long
+  /// as `also` returns true for the next one. A request whose parent was taken by another device is left for
+  /// that device. With `wait` it waits for at least one request. Returns no requests if there are none now
+  /// or, with `wait`, if none will come. Throws the failure given to fail().
   std::vector<RequestPtr> take(int device, size_t rows, bool wait,
                                const std::function<bool(const Request&)>& also);
 
-  /// No more requests will be pushed.
+  /// Says that no more requests will be pushed.
   void close();
-  /// Nothing more is to be taken. Requests that a device has taken are finished.
+  /// From now on nothing is taken. The requests that a device has already taken are finished.
   void stop();
   bool stopped() const;
-  /// Every later push and take throws `failure`. The first failure stays.
+  /// From now on push() and take() throw `failure`. If it is called several times, the first failure counts.
   void fail(std::exception_ptr failure);
   std::exception_ptr failure() const;
 

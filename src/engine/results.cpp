@@ -1,4 +1,5 @@
-// The scheduler's results: heads are read from the rows of a pass, 6-mers drawn, and values handed over.
+// The scheduler's results: it reads the heads at the rows of a pass, draws 6-mers, and hands values to the
+// requests.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,9 +15,43 @@ bool all_finite(std::span<const T> values) {
   return std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
 }
 
+// Values per row of a head; `hidden` is the model's width.
+size_t head_width(HeadKind head, size_t hidden) {
+  switch (head) {
+    case HeadKind::none:
+      return 0;
+    case HeadKind::marginals:
+      return ops::kMarginals;
+    case HeadKind::token_logprobs:
+      return 1;
+    case HeadKind::kmer_logits:
+      return ops::kKmers;
+    case HeadKind::hidden:
+    case HeadKind::mean_hidden:
+      break;
+  }
+  return hidden;
+}
+
+void keep_values(SequenceRun& run, std::span<const double> values) {
+  run.values->insert(run.values->end(), values.begin(), values.end());
+  run.finite = run.finite && all_finite(values);
+}
+
+// Keeps states, [n, width], or their sums for mean_hidden.
+void keep_states(SequenceRun& run, std::span<const float> states, size_t width) {
+  run.finite = run.finite && all_finite(states);
+  if (run.head() != HeadKind::mean_hidden) {
+    run.states.insert(run.states.end(), states.begin(), states.end());
+    return;
+  }
+  run.sums.resize(width);
+  for (size_t i = 0; i < states.size(); ++i) run.sums[i % width] += double{states[i]};
+}
+
 }  // namespace
 
-// Slices of one class and head lie together, and so do their rows.
+// Slices of the same class and head follow one another, and so do their rows.
 void Scheduler::read_heads(const Pass& pass, const HiddenRows& rows) {
   const auto alike = [](const Slice& a, const Slice& b) {
     return a.row_class == b.row_class && a.run->generates() == b.run->generates() &&
@@ -38,65 +73,70 @@ void Scheduler::read_heads(const Pass& pass, const HiddenRows& rows) {
   }
 }
 
+// Runs the head of the slices on their rows and fills `values` or `states` with head_width() values per row.
+void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows, std::vector<double>& values,
+                         std::vector<float>& states) {
+  const HeadKind head = slices.front().run->head();
+  const size_t count = rows.count * head_width(head, model_.config().hidden);
+  switch (head) {
+    case HeadKind::none:
+      return;
+    case HeadKind::marginals:
+      values.resize(count);
+      return model_.head().marginals(rows, values.data());
+    case HeadKind::token_logprobs: {
+      std::vector<uint32_t> targets;
+      for (const Slice& slice : slices) {
+        const SequenceRun& run = *slice.run;
+        const auto first = run.request().targets.begin() +
+                           static_cast<ptrdiff_t>(run.done + slice.want_begin - run.want_begin);
+        targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(slice.wanted()));
+      }
+      values.resize(count);
+      return model_.head().token_logprob(rows, targets, values.data());
+    }
+    case HeadKind::kmer_logits:
+      states.resize(count);
+      return model_.head().kmer_logits(rows, states.data());
+    case HeadKind::hidden:
+    case HeadKind::mean_hidden:
+      states.resize(count);
+      model_.decoder().download_residual(rows, states.data());
+  }
+}
+
+// Reads the rows of slices that have one class and one head, and keeps the values in their runs.
 void Scheduler::read_group(std::span<const Slice> slices, const HiddenRows& rows) {
   const HeadKind head = slices.front().run->head();
-  const bool is_double = head == HeadKind::marginals || head == HeadKind::token_logprobs;
-  const size_t width = head == HeadKind::marginals        ? ops::kMarginals
-                       : head == HeadKind::token_logprobs ? 1
-                       : head == HeadKind::kmer_logits    ? ops::kKmers
-                                                          : model_.config().hidden;
-  std::vector<double> values(is_double ? rows.count * width : 0);
-  std::vector<float> states(is_double || head == HeadKind::none ? 0 : rows.count * width);
-  if (rows.count > 0 && head == HeadKind::marginals) model_.head().marginals(rows, values.data());
-  if (rows.count > 0 && head == HeadKind::kmer_logits) model_.head().kmer_logits(rows, states.data());
-  if (rows.count > 0 && head == HeadKind::token_logprobs) {
-    std::vector<uint32_t> targets;
-    for (const Slice& slice : slices) {
-      const SequenceRun& run = *slice.run;
-      const auto first = run.request().targets.begin() +
-                         static_cast<ptrdiff_t>(run.done + slice.want_begin - run.want_begin);
-      targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(slice.wanted()));
-    }
-    model_.head().token_logprob(rows, targets, values.data());
-  }
-  if (rows.count > 0 && (head == HeadKind::hidden || head == HeadKind::mean_hidden))
-    model_.decoder().download_residual(rows, states.data());
-
-  std::span<double> doubles(values);
-  std::span<float> floats(states);
+  const size_t width = head_width(head, model_.config().hidden);
+  std::vector<double> values;
+  std::vector<float> states;
+  if (rows.count > 0) run_head(slices, rows, values, states);
+  size_t at = 0;
   for (const Slice& slice : slices) {
     SequenceRun& run = *slice.run;
-    if (is_double) {
-      const auto mine = doubles.first(slice.wanted() * width);
-      doubles = doubles.subspan(mine.size());
-      run.values->insert(run.values->end(), mine.begin(), mine.end());
-      run.finite = run.finite && all_finite<double>(mine);
-    } else if (head != HeadKind::none) {
-      const auto mine = floats.first(slice.wanted() * width);
-      floats = floats.subspan(mine.size());
+    const size_t count = slice.wanted() * width;
+    if (!values.empty()) keep_values(run, std::span(values).subspan(at, count));
+    if (!states.empty()) {
+      const std::span<float> mine = std::span(states).subspan(at, count);
       if (head != HeadKind::kmer_logits && run.request().layer == kFinalNorm)
         model_.decoder().final_norm(mine.data(), slice.wanted());
-      run.finite = run.finite && all_finite<float>(mine);
-      if (head == HeadKind::mean_hidden) {
-        run.sums.resize(width);
-        for (size_t i = 0; i < mine.size(); ++i) run.sums[i % width] += double{mine[i]};
-      } else {
-        run.states.insert(run.states.end(), mine.begin(), mine.end());
-      }
+      keep_states(run, mine, width);
     }
+    at += count;
     run.done += slice.tokens.size();
   }
 }
 
-// The first 6-mer of a prompt's sample, and the next ones of living samples. All that a sample draws from has
-// the class of its row, however many rows there are, so that a draft changes no bit of it.
+// Draws the first 6-mer of samples whose prompt is complete, and the next ones of living samples. The row
+// class of a logit does not depend on how many 6-mers were proposed, so that a draft changes no bit of it.
 void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
   DrawChains chains;
   std::vector<const Slice*> drawing;
   std::vector<size_t> drawn_before;
   for (const Slice& slice : slices) {
     SequenceRun& run = *slice.run;
-    if (slice.wanted() == 0) run.done += slice.tokens.size();  // a part of a prompt
+    if (slice.wanted() == 0) run.done += slice.tokens.size();  // part of a prompt, without its last token
     if (slice.wanted() == 0) continue;
     const size_t drawn = run.request().kmers.size();
     for (size_t i = 0; i < slice.wanted(); ++i) chains.add(run.draw(drawn + i));
@@ -122,7 +162,7 @@ void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
   }
 }
 
-// The first 6-mers of samples whose parent has the logits.
+// Draws the first 6-mers of samples from the logits that their parents already have.
 void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
   if (runs.empty()) return;
   DrawChains chains;

@@ -6,8 +6,8 @@
 namespace carbon {
 namespace {
 
-// Finished runs that are kept for equal requests.
-constexpr size_t kKept = 16, kKeptInAnyCase = 2;
+// How many finished runs are kept for equal requests: at most, and whatever their length.
+constexpr size_t kKept = 16, kKeptParents = 2;
 
 size_t hash_of(const Request& request) {
   const std::string_view bytes(reinterpret_cast<const char*>(request.tokens.data()),
@@ -20,7 +20,7 @@ bool same_content(const Request& a, const Request& b) {
          a.targets == b.targets && (a.parent == b.parent || a.prefix() == b.prefix());
 }
 
-// True if the run's results hold those that `request` asks for, or can be made to.
+// True if the run's results contain those that `request` asks for, or can still be extended to.
 bool has_rows(const SequenceRun& run, const Request& request) {
   const size_t first = request.want_begin + run.request_begin;
   if (first == run.want_begin || request.head == HeadKind::none) return true;
@@ -81,7 +81,8 @@ bool RunTable::awaits_children(const SequenceRun& run) {
 }
 
 void RunTable::keep_finished(const RunPtr& run) {
-  // A request that waits for no child is served; only the first one stays, to say what the run computes.
+  // Forgets the requests that have no more children to come, except the first one, which says what the run
+  // has computed.
   const auto served = [](const RequestPtr& request) { return request->forks == 0; };
   for (auto at = run->requests.begin() + 1; at != run->requests.end();) {
     if (served(*at)) by_request_.erase(at->get());
@@ -92,13 +93,15 @@ void RunTable::keep_finished(const RunPtr& run) {
 }
 
 void RunTable::trim_finished(size_t tokens) {
-  size_t kept = 0, cached = 0;
+  size_t kept = 0, parents = 0, kept_tokens = 0;
   for (size_t i = finished_.size(); i-- > 0;) {
     const RunPtr run = finished_[i];
     if (awaits_children(*run)) continue;
     ++kept;
-    if (run->sequence) cached += run->sequence->length();
-    if (kept <= kKeptInAnyCase || (kept <= kKept && cached <= tokens)) continue;
+    if (run->sequence) ++parents;
+    kept_tokens += run->tokens.size();
+    const bool among_newest = run->sequence && parents <= kKeptParents;
+    if (among_newest || (kept <= kKept && kept_tokens <= tokens)) continue;
     remove(run);
     finished_.erase(finished_.begin() + static_cast<ptrdiff_t>(i));
   }

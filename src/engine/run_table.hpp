@@ -1,5 +1,5 @@
-// The runs of a scheduler by what they compute, so that equal requests share one, and by request, so that
-// children find their parent's keys and values.
+// Finds the runs of a scheduler by what they compute, so that equal requests share one run, and by request,
+// so that children find their parent's keys and values.
 #pragma once
 
 #include <deque>
@@ -11,28 +11,29 @@ namespace carbon {
 
 class RunTable {
  public:
-  /// True if one run may serve the request and others that ask for the same. One row of hidden states is
-  /// worth keeping for repeats; copies of many rows would take memory without bound.
+  /// True if one run may serve the request and others like it. A single row of hidden states is shared, but
+  /// not many rows, whose copies could take any amount of memory.
   static bool shareable(const Request& request);
-  /// The run that computes what `request` asks for, with at least its rows, or null. A run that has not begun
-  /// may get more wanted rows for it.
+  /// Returns a run that computes what `request` asks for, with at least its rows, or null. A run that has not
+  /// begun counts too, because join() can add rows to it.
   RunPtr find_equal(const Request& request) const;
-  /// The run of a request that may be a parent, or null.
+  /// Returns the run that serves the request, or null if it is not kept any more.
   RunPtr run_of(const Request& request) const;
 
-  /// Remembers a run and that it serves its first request.
+  /// Adds a new run, which serves its first request.
   void add(const RunPtr& run);
-  /// `run` serves `request` as well.
+  /// Makes `run` serve `request` as well.
   void join(const RunPtr& run, const RequestPtr& request);
   /// Forgets the run.
   void remove(const RunPtr& run);
 
-  /// Keeps a finished run, with keys and values if it has them, for later equal requests and for children.
+  /// Keeps a finished run, with its keys and values if it has any, for later equal requests and for children.
   void keep_finished(const RunPtr& run);
-  /// Drops the oldest finished runs until those that no child is to come for have at most `tokens` tokens in
-  /// the cache. The two newest are kept in any case: a record that is split by allele has its two strands.
+  /// Drops the oldest finished runs without expected children until the rest of them have at most `tokens`
+  /// tokens, whose results and perhaps keys and values are in memory. The two newest parents are always kept:
+  /// they are the two strands of a site, and the next record may be another allele of it.
   void trim_finished(size_t tokens);
-  /// Drops all finished runs that no child is to come for. False if there was none.
+  /// Drops all finished runs without expected children. Returns false if there were none.
   bool drop_finished();
   void clear();
 

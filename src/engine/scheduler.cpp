@@ -9,10 +9,10 @@
 namespace carbon {
 namespace {
 
-// While samples are being generated, prompts and windows have this share of a pass.
+// While samples are being generated, prompts and windows get 1/4 of a pass.
 constexpr size_t kWindowShare = 4;
 
-// Slices of one class and one kind follow one another in a pass.
+// Slices of one row class are ordered by this number in a pass.
 int kind_of(const SequenceRun& run) {
   return run.generates() ? static_cast<int>(HeadKind::mean_hidden) + 1 : static_cast<int>(run.head());
 }
@@ -26,7 +26,7 @@ Scheduler::Scheduler(LoadedModel& model, Drafter* drafter)
       pass_rows_(model.backend().pass_rows()) {}
 
 Scheduler::~Scheduler() {
-  clear_finished();
+  clear();
 }
 
 size_t Scheduler::pass_limit() const {
@@ -46,7 +46,7 @@ void Scheduler::run(RequestQueue& queue, int device) {
   }
 }
 
-// Rows that are missing to have the next pass full, as far as is known.
+// Rows that are still needed to fill the next pass; 0 if the known requests fill it.
 size_t Scheduler::wanted_rows() const {
   size_t known = 0;
   for (const std::deque<RunPtr>* runs : {&waiting_, &reading_})
@@ -75,7 +75,7 @@ void Scheduler::add(const RequestPtr& request) {
   run->has_children = request->forks > 0;
   run->want_begin = request->head == HeadKind::none ? run->tokens.size() : request->want_begin;
   if (run->generates() && run->tokens.empty() && !draws_from_parent(*run)) {
-    // The row to draw from is computed anew: that of the last token that the parent shares.
+    // The parent has no logits, so the last shared token is computed again for its row.
     --run->shared;
     run->tokens = {request->prefix().back()};
     run->request_begin = 1;
@@ -137,7 +137,7 @@ Scheduler::Pass Scheduler::pack() {
   return pass;
 }
 
-// The first of the living samples, as many as there is room for, each with what the draft proposes.
+// Packs as many living samples as there is room for, each with the 6-mers that the draft proposes.
 void Scheduler::pack_samples(Pass& pass, size_t limit) {
   const size_t proposals = drafter_ ? drafter_->next() : 0;
   const size_t count = std::min(living_.size(), std::max<size_t>(1, limit / (1 + proposals)));
@@ -154,7 +154,8 @@ void Scheduler::pack_samples(Pass& pass, size_t limit) {
 void Scheduler::pack_windows(Pass& pass, size_t limit) {
   std::vector<size_t> remaining;
   for (const RunPtr& run : reading_) {
-    // A suspended sample computes its tokens anew, but for the last, from whose row it draws when it lives.
+    // A suspended sample computes its tokens again, except the last one: its row is computed when the sample
+    // draws its next 6-mer.
     const size_t end = run->tokens.size() - (run->request().kmers.empty() ? 0 : 1);
     const size_t class_end = run->done < run->decode_begin ? std::min(end, run->decode_begin) : end;
     remaining.push_back(blocks_of(*run) == pass.blocks ? class_end - run->done : 0);
@@ -194,7 +195,8 @@ void Scheduler::run_pass(Pass& pass) {
   std::rotate(living_.begin(), living_.begin() + static_cast<ptrdiff_t>(pass.samples.size()), living_.end());
 }
 
-// After a pass, or one that has failed: samples with a first 6-mer begin to live, and what is complete goes.
+// Called after each pass, also one that failed: samples with a first 6-mer become living samples, and
+// complete runs are finished.
 void Scheduler::settle() {
   std::vector<RunPtr> finished;
   const auto complete = [&](const RunPtr& run) {
@@ -213,7 +215,8 @@ void Scheduler::settle() {
   for (const RunPtr& run : finished) finish(run);
 }
 
-void Scheduler::clear_finished() {
+void Scheduler::clear() {
+  for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &living_}) runs->clear();
   table_.clear();
 }
 

@@ -1,13 +1,13 @@
 // One scheduler per device: it admits requests, packs their tokens into passes, runs these, reads the heads,
-// draws 6-mers, and hands results over. It is the only place that decides what runs beside what, how many
-// keys and values are kept, and what happens when memory runs out.
+// draws 6-mers, and hands results over. It alone decides which requests share a pass, how many keys and
+// values are kept, and what happens when memory runs out.
 //
 // The rule of a pass (packing.hpp): first the samples that are being generated, one row each and one for each
 // drafted 6-mer; then prompts and windows in the order of their arrival, cut where the pass is full. While
-// samples are being generated, prompts and windows get a quarter of a pass, so that a long one does not stop
-// them. None of this shows in a result.
+// samples are being generated, prompts and windows get a quarter of a pass, so that a long one does not delay
+// the samples. No result depends on any of this.
 //
-// Not thread-safe: the thread that calls it. Requests come from other threads through a RequestQueue.
+// Not thread-safe: one thread calls it. Requests come from other threads through a RequestQueue.
 #pragma once
 
 #include <cstdint>
@@ -27,36 +27,36 @@ struct SchedulerCounts {
   uint64_t rows = 0;                              // run so far; a row is a token of one sequence
   uint64_t capacity = 0;                          // rows that the passes had room for
   uint64_t window_passes = 0, sample_passes = 0;  // without and with samples that are being generated
-  double window_seconds = 0, sample_seconds = 0;  // that these took
-  uint64_t drawn = 0;             // 6-mers
-  uint64_t shared = 0;            // requests that another one's run has served
+  double window_seconds = 0, sample_seconds = 0;  // time of these passes
+  uint64_t drawn = 0;                             // 6-mers
+  uint64_t shared = 0;                            // requests served by the run of an equal request
 };
 
 class Scheduler {
  public:
-  /// `drafter` proposes 6-mers, or is null. Both must outlive the scheduler.
+  /// `drafter` proposes 6-mers; null: no speculative decoding. Both must outlive the scheduler.
   explicit Scheduler(LoadedModel& model, Drafter* drafter = nullptr);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
-  /// Takes requests from `queue` as device `device` and runs them until the queue has ended. Throws what
-  /// stops it; requests that it had taken are then not finished.
+  /// Takes requests from `queue` as device `device` and runs them until the queue is closed and empty, or
+  /// stopped. After an error, which it throws, the requests that it had taken stay unfinished.
   void run(RequestQueue& queue, int device);
 
   /// Accepts a request. A parent comes before its children.
   void add(const RequestPtr& request);
-  /// Runs one pass. False if there is nothing to run.
+  /// Runs one pass. Returns false if nothing is left to run.
   bool step();
   bool idle() const { return waiting_.empty() && reading_.empty() && living_.empty(); }
-  /// Forgets finished runs, whose keys and values were kept for later requests.
-  void clear_finished();
+  /// Forgets all requests, also those that are not finished, and frees their keys and values.
+  void clear();
 
-  /// Rows of a pass at most.
+  /// Rows of one pass, at most.
   size_t pass_limit() const;
   const SchedulerCounts& counts() const { return counts_; }
 
  private:
-  /// What one pass runs of a sequence: `tokens` new ones, of which those from want_begin on are read.
+  /// The part of a sequence that one pass runs: new tokens, whose rows from want_begin on are read.
   struct Slice {
     RunPtr run;
     std::vector<uint32_t> tokens;
@@ -66,13 +66,13 @@ class Scheduler {
     size_t wanted() const { return tokens.size() - want_begin; }
   };
   struct Pass {
-    std::vector<Slice> slices;  // prefill class first; within it those of one head together
+    std::vector<Slice> slices;  // prefill class first; within a class, slices of one head together
     size_t rows = 0;
-    size_t blocks = 0;            // of the decoder that it runs
-    std::vector<RunPtr> samples;  // the living samples among the slices, which are the last of them
+    size_t blocks = 0;            // how many blocks of the decoder it runs
+    std::vector<RunPtr> samples;  // the living samples, whose slices come last
   };
 
-  // scheduler.cpp: what runs next.
+  // scheduler.cpp: which tokens run next.
   size_t wanted_rows() const;
   void wait(const RunPtr& run);
   Pass pack();
@@ -82,15 +82,15 @@ class Scheduler {
   void run_pass(Pass& pass);
   void settle();
 
-  // admission.cpp: what is in memory.
+  // admission.cpp: which runs have memory.
   void admit();
   bool ready(const SequenceRun& run) const;
   bool draws_from_parent(const SequenceRun& run) const;
-  bool has_room(const SequenceRun& run) const;
+  bool has_room(const SequenceRun& run, size_t pages) const;
   std::string problem_of(const Request& request) const;
   size_t page_limit() const;
   size_t pages_of(const SequenceRun& run) const;
-  size_t promised_pages() const;
+  size_t pages_taken() const;
   size_t final_length(const SequenceRun& run) const;
   void start(const RunPtr& run);
   void draw_first(const std::vector<RunPtr>& runs);
@@ -100,9 +100,11 @@ class Scheduler {
   void suspend(const RunPtr& run);
   void drop_cancelled();
 
-  // results.cpp: what is read, and where it goes.
+  // results.cpp: how results are read and handed over.
   void read_heads(const Pass& pass, const HiddenRows& rows);
   void read_group(std::span<const Slice> slices, const HiddenRows& rows);
+  void run_head(std::span<const Slice> slices, const HiddenRows& rows, std::vector<double>& values,
+                std::vector<float>& states);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
   void deliver(SequenceRun& run, Request& request);
   void finish(const RunPtr& run);
@@ -111,10 +113,10 @@ class Scheduler {
   LoadedModel& model_;
   Drafter* drafter_;
   KmerDraws draws_;
-  size_t pass_rows_;           // of the device; fewer after a pass that did not fit the memory
-  bool windows_turn_ = false;  // when passes of two depths are wanted, they take turns
+  size_t pass_rows_;           // rows of a pass: the backend's, fewer after one that did not fit the memory
+  bool windows_turn_ = false;  // if passes of two depths are needed, they take turns
   RunTable table_;
-  std::deque<RunPtr> waiting_;  // no keys and values yet, or none any more
+  std::deque<RunPtr> waiting_;  // runs without keys and values: not admitted yet, or suspended
   std::deque<RunPtr> reading_;  // windows and prompts that are being run
   std::deque<RunPtr> living_;   // samples that are being generated
   SchedulerCounts counts_;

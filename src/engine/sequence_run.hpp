@@ -1,5 +1,5 @@
-// A sequence that is being computed, for one request or for several that have asked for the same: its tokens,
-// how far it has come, its place in the KV cache, and what has been read from it so far.
+// A sequence that is being computed for one request, or for several equal requests: its tokens, how many of
+// them are done, its place in the KV cache, and the results read so far.
 #pragma once
 
 #include <memory>
@@ -13,40 +13,40 @@
 namespace carbon {
 
 struct SequenceRun {
-  std::vector<RequestPtr> requests;  // the first one made the run; a sample has no others
+  std::vector<RequestPtr> requests;  // the first one made the run; a sample has only that one
   size_t shared = 0;             // tokens of the request's parent that come before `tokens`; 0: stands alone
   std::vector<uint32_t> tokens;  // of the request, then the drawn 6-mers
   size_t request_begin = 0;      // where in `tokens` the request's own tokens begin
-  size_t decode_begin = 0;       // tokens from here on have the decode class: they were drawn
+  size_t decode_begin = 0;       // tokens from here on were drawn and have the decode class
   size_t want_begin = 0;         // rows [want_begin, tokens.size()) are read
   size_t done = 0;               // how many of `tokens` are in the cache
   std::optional<Sequence> sequence;  // none: not admitted, or suspended
 
-  // Of a sample that is drafted.
-  std::optional<Sequence> draft;   // a beginning of the same sequence in the draft's cache
-  std::vector<uint16_t> proposed;  // by the draft, for the places after the drawn 6-mers
+  // Of a sample with speculative decoding.
+  std::optional<Sequence> draft;   // the beginning of the same sequence in the draft's cache
+  std::vector<uint16_t> proposed;  // 6-mers that the draft proposes after those drawn
 
-  // Read so far.
+  // Results read so far.
   std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
   std::vector<float> states;
   std::vector<double> sums;  // for mean_hidden
-  bool finite = true;        // all that has been read
+  bool finite = true;        // true while all values read are finite
   Outcome outcome = Outcome::pending;
 
-  bool has_children = false;  // a request of it is a parent: keys and values outlast the run
-  bool fork_counted = false;  // its first request has been taken off Request::forks of the parent
+  bool has_children = false;  // one of its requests is a parent: keys and values outlast the run
+  bool fork_counted = false;  // the parent's Request::forks has been lowered for its first request
 
   const Request& request() const { return *requests.front(); }
   Request& request() { return *requests.front(); }
   HeadKind head() const { return request().head; }
   bool generates() const { return request().generation.has_value(); }
   size_t remaining() const { return tokens.size() - done; }
-  /// True for a sample all of whose tokens but the last are in the cache: it draws a 6-mer in every pass.
+  /// True for a sample whose tokens are all in the cache except the last: it draws a 6-mer in every pass.
   bool living() const { return generates() && !request().kmers.empty() && remaining() == 1; }
 
   /// New 6-mers that are not drawn yet.
   size_t missing() const { return request().generation->bases->kmers() - request().kmers.size(); }
-  /// The draw of new 6-mer `position`.
+  /// The options and random numbers for drawing new 6-mer number `position` (from 0).
   ops::KmerDraw draw(size_t position) const {
     const Generation& generation = *request().generation;
     ops::KmerDraw draw;
@@ -57,7 +57,7 @@ struct SequenceRun {
     draw.last = static_cast<uint8_t>(generation.bases->last(position));
     return draw;
   }
-  /// Takes what was drawn for the next position. False where logits were not finite.
+  /// Appends the 6-mer drawn for the next position. Returns false if the logits were not finite.
   bool take(const ops::DrawnKmer& drawn, uint32_t first_kmer) {
     if (drawn.finite == 0) {
       outcome = Outcome::not_finite;

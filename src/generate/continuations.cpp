@@ -20,7 +20,7 @@ struct Item {
 void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length,
                     std::span<const NumberedPrompt> prompts,
                     const std::function<void(size_t, const Continuation&)>& take) {
-  if (length == 0) throw Error("generate", "no new bases are asked for; ask for at least one");
+  if (length == 0) throw Error("generate", "expected at least one new base, not 0");
   GenerateOptions options;
   options.length = length;
   const PromptPlanner planner(engine.config(), nullptr, {}, options);

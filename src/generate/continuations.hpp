@@ -1,5 +1,5 @@
-// Continuations of prompts in memory, as `carbon generate` draws them; files and drafting belong to
-// run_generate().
+// Continuations of prompts in memory, as `carbon generate` draws them. Files and speculative decoding belong
+// to run_generate().
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace carbon {
 
-/// A prompt and its number, which the draws depend on as they do on that of a record of `carbon generate`.
+/// A prompt and its record number. The random numbers depend on the record number, as in `carbon generate`.
 struct NumberedPrompt {
   uint64_t record = 0;
   std::string_view bases;
@@ -20,12 +20,13 @@ struct NumberedPrompt {
 
 struct Continuation {
   std::string bases;
-  double logp = 0;  // nats, as in the names that `carbon generate` writes
+  double logp = 0;  // natural log of the probability of the new bases
 };
 
-/// Calls `take`, in another thread, with the index and the first sample of each prompt, `length` new bases,
-/// in order. Throws Error for a prompt without a base or one that does not fit the model with its new bases,
-/// and for logits that are not finite.
+/// Draws one sample of `length` new bases for each prompt (sample 1 of `carbon generate`). Calls `take`, in
+/// another thread, with the index of each prompt and its sample, in order. Throws Error for a prompt without
+/// A, C, G or T, for one that does not fit the model's context with its new bases, and for logits that are
+/// not finite.
 void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length,
                     std::span<const NumberedPrompt> prompts,
                     const std::function<void(size_t, const Continuation&)>& take);

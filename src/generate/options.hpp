@@ -1,10 +1,12 @@
-// What `carbon generate` was asked for (docs/conventions.md, "Generated sequence").
+// The options of a run of `carbon generate` (docs/conventions.md, "Generated sequence"). The command line
+// fills them in.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/sampling/samplers.hpp"
 
@@ -12,18 +14,19 @@ namespace carbon {
 
 struct GenerateOptions {
   std::string input = "-";     // FASTA of prompts
-  bool unconditional = false;  // one record without a prompt instead
+  bool unconditional = false;  // start from <dna> alone, without prompts
   std::string output = "-";    // FASTA
-  size_t length = 0;           // new bases a sample
-  size_t samples = 1;          // of each prompt
+  size_t length = 0;           // new bases per sample
+  size_t samples = 1;          // per prompt
   SamplerOptions sampler;
-  std::string constraint;              // IUPAC letters of the first new bases of every sample; "": none
-  std::string constraint_file;         // FASTA: one record for all prompts, or one for each by name; "": none
-  std::string prefix;                  // metadata text before <dna>
-  bool include_prompt = false;         // write it before the new bases
-  size_t line_length = 60;             // bases; 0: all on one line
-  std::optional<size_t> draft_tokens;  // 6-mers drafted a round; nothing: chosen from what is measured
+  std::string constraint;       // IUPAC letters of the first new bases of every sample; "": none
+  std::string constraint_file;  // FASTA: one record for all prompts, or one per prompt by name; "": none
+  std::string prefix;           // metadata text before <dna>
+  bool include_prompt = false;  // write it before the new bases
+  size_t line_length = 60;      // bases per line; 0: one line per sequence
+  std::optional<size_t> draft_tokens;  // 6-mers drafted per round; without it DraftPolicy chooses
   ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
 };
 
 }  // namespace carbon

@@ -16,17 +16,19 @@ Constraints::Constraints(const GenerateOptions& options) : path_(options.constra
   const auto parse = [&](const std::string& text, const std::string& where) {
     std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);
     if (sets.size() > options.length)
-      throw Error(kFunction, where + ": a constraint of " + std::to_string(sets.size()) +
-                                 " bases is longer than the --length of " + std::to_string(options.length));
+      throw Error(kFunction,
+                  where + " has " + std::to_string(sets.size()) + " bases, more than the " +
+                      std::to_string(options.length) + " new bases",
+                  {"length"});
     return sets;
   };
-  if (!options.constraint.empty()) common_ = parse(options.constraint, "--constraint");
+  if (!options.constraint.empty()) common_ = parse(options.constraint, "the constraint");
   if (path_.empty()) return;
   FastaReader reader(path_);
   for (FastaRecord record; reader.next(record);) {
     const std::string where = path_ + ", record " + record.name;
     if (!by_name_.emplace(record.name, parse(record.sequence, where)).second)
-      throw Error(kFunction, where + ": the name is there twice; give one constraint for each prompt");
+      throw Error(kFunction, where + ": a second record of this name; give one constraint for each prompt");
   }
   if (by_name_.size() == 1) {
     common_ = std::move(by_name_.begin()->second);
@@ -72,7 +74,7 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
   return prompt;
 }
 
-// `given`: the last bases of the prompt, which belong to the first new 6-mer.
+// `given` are the last bases of the prompt, which belong to the first new 6-mer.
 void PromptPlanner::add_bases(Prompt& prompt, std::string_view given) const {
   auto bases = std::make_shared<NewBases>();
   bases->given = given.size();
@@ -96,10 +98,11 @@ Prompt PromptPlanner::plan_unconditional() const {
 Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   const std::string_view bases = fasta.sequence;
   if (bases.empty())
-    throw Error(kFunction, "prompt " + fasta.name + " is empty; --unconditional starts without a prompt");
+    throw Error(kFunction, "prompt " + fasta.name + " is empty; give it at least one base",
+                {"unconditional"});
   if (std::none_of(bases.begin(), bases.end(), [](char base) { return base_digit(base) >= 0; }))
-    throw Error(kFunction, "prompt " + fasta.name +
-                               " has no A, C, G or T; give it some, or use --unconditional instead");
+    throw Error(kFunction, "prompt " + fasta.name + " has no A, C, G or T; give it at least one",
+                {"unconditional"});
   const size_t given = bases.size() % kKmerLength;
   Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
   prompt.sequence = fasta.sequence;
@@ -116,7 +119,8 @@ void PromptPlanner::check_context(const Prompt& prompt) const {
                            " tokens; ";
   if (prompt.context.size() <= max_positions_) {
     const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
-    throw Error(kFunction, what + "the largest --length that fits is " + std::to_string(largest));
+    throw Error(kFunction, what + "the largest number of new bases that fits is " + std::to_string(largest),
+                {"length"});
   }
   const size_t tokens = prefix_.size() + 1;  // before the first 6-mer
   const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;

@@ -1,8 +1,8 @@
-// From a FASTA record to what generating from it takes: tokens of context, and the bases that the prompt and
-// the constraint leave open at every new position.
+// From a FASTA record to a prompt: the tokens of its context, and the bases that the prompt and the
+// constraint allow at every new position.
 //
-// A prompt whose length is not a multiple of 6 ends inside a 6-mer: its last bases are fixed in the first new
-// one. Nothing is padded.
+// A prompt whose length is not a multiple of 6 ends inside a 6-mer. Its last bases then begin the first new
+// 6-mer, whose other bases are drawn. Nothing is padded.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@
 namespace carbon {
 
 struct Prompt {
-  uint64_t record = 0;  // 0-based number in the input
+  uint64_t record = 0;  // its number in the input, from 0
   std::string name;
   std::string sequence;           // as in the file
-  std::vector<uint32_t> context;  // prefix, <dna> and the whole 6-mers, in the model's ids
-  std::shared_ptr<const std::vector<uint32_t>>
-      draft_context;  // the same in the draft's ids; null without one
+  std::vector<uint32_t> context;  // metadata, <dna> and the whole 6-mers, as ids of the model
+  /// The same as ids of the draft model; null if there is none.
+  std::shared_ptr<const std::vector<uint32_t>> draft_context;
   std::shared_ptr<const NewBases> bases;
 };
 
-/// The allowed bases of --constraint or --constraint-file.
+/// The constraints of GenerateOptions: which bases are allowed at the first new positions.
 class Constraints {
  public:
-  /// Throws Error for a letter that nothing satisfies, a constraint longer than the new bases, and a name
-  /// that is there twice.
+  /// Throws Error for a letter that is not an IUPAC code, a constraint longer than the new bases, and two
+  /// records of one name.
   explicit Constraints(const GenerateOptions& options);
-  /// Of the prompt of a name; empty where there is no constraint. Throws Error if the file has constraints
-  /// for others but none for this one.
+  /// The allowed bases for the prompt of this name; empty if there is no constraint. Throws Error if the file
+  /// has constraints for other prompts but none for this one.
   const std::vector<BaseSet>& of(const std::string& name) const;
 
  private:
@@ -47,14 +47,15 @@ class Constraints {
 
 class PromptPlanner {
  public:
-  /// `draft`: configuration of the draft model, or null. `prefix`: ids of the metadata text in both models.
+  /// `draft`: configuration of the draft model, or null. `prefix`: ids of the metadata text, the same in both
+  /// models.
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
                 const GenerateOptions& options);
 
-  /// Throws Error for a prompt without a single A, C, G or T, and for one that with its new bases does not
-  /// fit the model's context, naming the largest length that would.
+  /// Throws Error for a prompt without A, C, G or T, and for one that does not fit the model's context with
+  /// its new bases; the message names the largest number that would fit.
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
-  /// The record of --unconditional: <dna> alone.
+  /// The prompt for generating without prompts: <dna> alone.
   Prompt plan_unconditional() const;
 
  private:

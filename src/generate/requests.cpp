@@ -7,7 +7,7 @@
 namespace carbon {
 namespace {
 
-// Reads the prompt; its samples draw their first 6-mer from the logits of its last row.
+// The request that computes the prompt. Its samples draw their first 6-mer from the logits of its last row.
 RequestPtr prompt_request(const Prompt& prompt, size_t samples) {
   const auto request = std::make_shared<Request>();
   request->tokens = prompt.context;
@@ -29,7 +29,7 @@ void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, c
     const size_t part = sample % parents.size();
     const size_t share = (samples - part + parents.size() - 1) / parents.size();
     if (share == 1) {
-      request->tokens = prompt->context;  // nobody to share the reading with
+      request->tokens = prompt->context;  // a single sample computes the prompt itself
     } else {
       if (!parents[part]) {
         parents[part] = prompt_request(*prompt, share);

@@ -14,18 +14,18 @@ namespace carbon {
 /// One sample on its way through the run.
 struct SampleItem {
   std::shared_ptr<const Prompt> prompt;
-  uint32_t sample = 0;
+  uint32_t sample = 0;               // its number among those of the prompt, from 0
   std::vector<RequestPtr> requests;  // the last one is the sample's
 
   size_t bytes() const { return sizeof(*this); }
 };
 
-/// Emits the samples of a prompt in order. They share one reading of the prompt on each of `devices` devices,
-/// which get them in turn.
+/// Emits the samples of a prompt in order. They are distributed over `devices` devices in turn. Those on one
+/// device share the computation of the prompt.
 void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, const SamplerOptions& sampler,
                   size_t devices, const std::function<void(SampleItem)>& emit);
 
-/// The new bases of a finished sample as text.
+/// Returns the new bases of a finished sample as text.
 std::string new_bases(const Request& request);
 
 }  // namespace carbon

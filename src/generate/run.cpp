@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
@@ -14,25 +13,27 @@
 namespace carbon {
 namespace {
 
-// Ids of the metadata text: built in where it is known, else through the model's BPE files.
+// Returns the ids of the metadata text. Known tags are built in; other text needs the model's BPE files.
 std::vector<uint32_t> prefix_ids(const LoadedModel& model, const std::string& text) {
   const TokenLayout& layout = model.config().layout;
   if (text.empty()) return {};
   if (layout.first == 0)
-    throw Error("generate",
-                "the model " + model.checkpoint().id() +
-                    " has a vocabulary of DNA alone and cannot read metadata; leave out --prefix, "
-                    "--species and --gene-type");
+    throw Error(
+        "generate",
+        "the model " + model.checkpoint().id() + " has a vocabulary of DNA alone and cannot read metadata",
+        {"no_metadata"});
   for (const char* tag : {"<dna>", "</dna>"})
     if (text.find(tag) != std::string::npos)
-      throw Error("generate", std::string("--prefix holds ") + tag + "; it is the text before <dna> alone");
+      throw Error("generate",
+                  std::string("the metadata text has ") + tag + " in it; give only the text before <dna>",
+                  {"prefix"});
   if (layout.first == TokenLayout{}.first)
     if (std::optional<std::vector<uint32_t>> ids = known_tag_ids(text)) return *ids;
   const std::string& dir = model.checkpoint().dir();
   if (!Bpe::present(dir))
-    throw Error("generate", "the prefix '" + text + "' is no known tag and " + dir +
+    throw Error("generate", "the metadata text '" + text + "' is not a known tag and " + dir +
                                 " has no tokenizer files; put tokenizer.json, or vocab.json and merges.txt, "
-                                "beside the weights");
+                                "into this directory");
   return HybridTokenizer(layout, std::make_shared<const Bpe>(Bpe::load(dir))).encode(text).ids;
 }
 
@@ -42,7 +43,7 @@ void check_draft(const LoadedModel& model, const LoadedModel& draft, const Gener
     throw Error("generate",
                 "the draft " + draft.checkpoint().id() + " has another text vocabulary than " +
                     model.checkpoint().id() +
-                    " and cannot read the metadata; draft with a model of the same vocabulary, or "
+                    " and cannot read the metadata; use a draft model with the same vocabulary, or "
                     "generate without metadata");
 }
 
@@ -67,7 +68,7 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
   for (FastaRecord fasta; reader.next(fasta); ++record) plan(planner.plan(record, fasta));
 }
 
-void report_draft(const DraftCounts& counts) {
+void report_draft(const DraftCounts& counts, Log& log) {
   char text[300];
   const auto per = [](double a, uint64_t b) { return b > 0 ? a / static_cast<double>(b) : 0.0; };
   std::snprintf(
@@ -78,7 +79,7 @@ void report_draft(const DraftCounts& counts) {
       static_cast<unsigned long long>(counts.accepted),
       100 * per(static_cast<double>(counts.accepted), counts.tested),
       1e3 * per(counts.draft_seconds, counts.steps), 1e3 * per(counts.target_seconds, counts.rounds));
-  log::message("generate", text);
+  log.message("generate", text);
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
                               prefix_ids(model, options.prefix), options);
   GenerateWriter writer(options);
-  GenerateProgress progress(options.progress);
+  GenerateProgress progress(*options.log, options.progress);
   OrderedRun ordered;
   ordered.idle = [&] { writer.flush(); };
   run_ordered<SampleItem>(
@@ -113,7 +114,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   progress.finish();
   report_passes(engine);
   writer.close();
-  if (const std::optional<DraftCounts> counts = engine.draft_counts()) report_draft(*counts);
+  if (const std::optional<DraftCounts> counts = engine.draft_counts()) report_draft(*counts, *options.log);
 }
 
 }  // namespace carbon

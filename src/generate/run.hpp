@@ -1,6 +1,8 @@
-// `carbon generate`: prompts in, new sequence out, as FASTA (docs/conventions.md, "Generated sequence").
+// `carbon generate`: reads prompts and writes new sequence, both as FASTA (docs/conventions.md, "Generated
+// sequence").
 //
-// What is written for a sample depends on its prompt, the options and its place (seed, record, sample) alone.
+// The text of a sample depends only on its prompt, the options, and its seed, record number and sample
+// number.
 #pragma once
 
 #include "src/engine/engine.hpp"
@@ -8,8 +10,9 @@
 
 namespace carbon {
 
-/// `drafts`: a second model, on as many devices, that proposes what `models` then accept or not; or null. It
-/// changes no byte of the output. Throws Error; nothing of a named output file remains then.
+/// Generates the samples of all prompts. `drafts`: null, or a second model on as many devices, which proposes
+/// 6-mers for speculative decoding; it changes no byte of the output. Throws Error; a named output file is
+/// then not left behind.
 void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOptions& options);
 
 }  // namespace carbon

@@ -1,4 +1,4 @@
-// Samples as FASTA, and progress.
+// Writes samples as FASTA, and shows progress.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class GenerateWriter {
 
   /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
-  /// Hands written samples to whoever reads the output as they come. It does nothing for BGZF, whose blocks
-  /// would end where this is called.
+  /// If the output is a pipe or terminal, passes the samples written so far to its reader. It does nothing
+  /// for BGZF, because flushing would end a block early.
   void flush();
   void close() { output_.close(); }
 
@@ -27,20 +27,22 @@ class GenerateWriter {
   bool streams_;
 };
 
-/// Counts new bases. Any thread may call it.
+/// Counts new bases, and shows them as progress. Any thread may call it.
 class GenerateProgress {
  public:
-  explicit GenerateProgress(ProgressMode mode) : progress_(mode, "generate", "bp") {}
-  /// `kmers` more 6-mers are drawn for a sample of the prompt `name`.
+  GenerateProgress(Log& log, ProgressMode mode) : progress_(log, mode, "generate", "bp") {}
+  /// Called when `kmers` more 6-mers are drawn for a sample of the prompt `name`.
   void drawn(size_t kmers, const std::string& name);
-  /// A sample is written, of which `kmers` 6-mers have been counted and `bases` bases are new.
+  /// Called when a sample is written. It has `bases` new bases, and drawn() has counted `kmers` 6-mers for
+  /// it.
   void written(size_t kmers, size_t bases, const std::string& name);
   void finish() { progress_.finish(); }
 
  private:
   std::mutex mutex_;
   Progress progress_;
-  uint64_t kmers_ = 0, bases_ = 0;  // drawn and not written; written
+  uint64_t kmers_ = 0;  // drawn, of samples that are not written yet
+  uint64_t bases_ = 0;  // written
 };
 
 }  // namespace carbon

@@ -125,15 +125,4 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
   return {"contig_pairs", {vcf_names.front(), fasta_names.front()}};
 }
 
-std::string ContigNames::suggestion(const std::vector<std::string>& vcf_names,
-                                    const std::vector<std::string>& fasta_names) const {
-  const Advice found = advice(vcf_names, fasta_names);
-  if (found.topic.empty()) return "";
-  if (found.topic == "contig_names_equal") return "the names match without a name option: leave it out";
-  if (found.topic == "contig_prefixes")
-    return "add --unify-chr-names " + found.values.at(0) + "," + found.values.at(1);
-  return "name the pairs in a file (the VCF has " + found.values.at(0) + ", the FASTA " + found.values.at(1) +
-         ") and add --chr-map FILE";
-}
-
 }  // namespace carbon

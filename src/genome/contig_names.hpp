@@ -29,9 +29,6 @@ class ContigNames {
   /// nothing is removed or mapped, or "contig_pairs" with a name of either side; empty if a name matches
   /// already.
   Advice advice(const std::vector<std::string>& vcf_names, const std::vector<std::string>& fasta_names) const;
-  /// The same as a sentence. To be removed once src/vep uses advice().
-  std::string suggestion(const std::vector<std::string>& vcf_names,
-                         const std::vector<std::string>& fasta_names) const;
 
  private:
   std::string vcf_prefix_, fasta_prefix_;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/log.hpp"
+
 namespace carbon {
 
 /// Random access to a FASTA file. Not thread-safe: each thread needs a separate object.
@@ -17,11 +19,13 @@ class IndexedFasta {
   /// Opens a FASTA file. A missing .fai or .gzi index is built under a temporary name and renamed, so that
   /// many tasks may start at the same time. If it cannot be written next to the FASTA, it is built in
   /// $TMPDIR, with a warning. Throws Error, which names the file.
-  explicit IndexedFasta(const std::string& path);
+  explicit IndexedFasta(const std::string& path, Log& log = silent_log());
   ~IndexedFasta();
   IndexedFasta(IndexedFasta&&) noexcept;
 
   const std::string& path() const;
+  /// What the FASTA was opened with, for those who read it.
+  Log& log() const;
   /// Contig names in file order.
   const std::vector<std::string>& names() const;
   /// Length in bases, or -1 if the contig is not in the FASTA.

@@ -16,7 +16,6 @@
 #include <unordered_map>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/genome/partial_files.hpp"
@@ -74,7 +73,7 @@ struct FaiDelete {
 }  // namespace
 
 struct IndexedFasta::Impl {
-  explicit Impl(const std::string& fasta) : path(fasta), bgzf(check_fasta(fasta)) {
+  Impl(const std::string& fasta, Log& to) : log(to), path(fasta), bgzf(check_fasta(fasta)) {
     fai_path = path + ".fai";
     gzi_path = bgzf ? path + ".gzi" : "";
     if (!exists(fai_path) || (bgzf && !exists(gzi_path))) {
@@ -94,6 +93,7 @@ struct IndexedFasta::Impl {
   void read_index();
   std::string fetch(const std::string& contig, int64_t begin, int64_t end) const;
 
+  Log& log;
   std::string path, fai_path, gzi_path;
   bool bgzf = false;
   std::optional<PrivateDirectory> private_directory;  // for the index of a FASTA in a read-only directory
@@ -111,7 +111,7 @@ void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::str
 }
 
 void IndexedFasta::Impl::build() {
-  log::info(function_name, "building the index of " + path);
+  log.info(function_name, "building the index of " + path);
   int error = 0;
   const auto new_fai = PartialFile::create(fai_path, std::nullopt, error);
   const auto new_gzi = new_fai && bgzf ? PartialFile::create(gzi_path, std::nullopt, error) : nullptr;
@@ -124,9 +124,9 @@ void IndexedFasta::Impl::build() {
     return;
   }
   private_directory.emplace();
-  log::warning(function_name, "cannot write an index beside " + path + " (" + std::strerror(error) +
-                                  "), so a temporary one is built in " + private_directory->path() +
-                                  " on every run; run samtools faidx once where it can be written");
+  log.warning(function_name, "cannot write an index beside " + path + " (" + std::strerror(error) +
+                                 "), so a temporary one is built in " + private_directory->path() +
+                                 " on every run; run samtools faidx once where it can be written");
   fai_path = private_directory->file("index.fai");
   if (bgzf) gzi_path = private_directory->file("index.gzi");
   build_index(fai_path, gzi_path);
@@ -136,8 +136,8 @@ void IndexedFasta::Impl::warn_if_stale() const {
   struct stat fasta = {}, index = {};
   if (stat(path.c_str(), &fasta) != 0 || stat(fai_path.c_str(), &index) != 0) return;
   if (index.st_mtime < fasta.st_mtime) {
-    log::warning(function_name,
-                 "the index " + fai_path + " is older than the FASTA; delete it if the FASTA changed");
+    log.warning(function_name,
+                "the index " + fai_path + " is older than the FASTA; delete it if the FASTA changed");
   }
 }
 
@@ -191,11 +191,14 @@ std::string IndexedFasta::Impl::fetch(const std::string& contig, int64_t begin, 
   return bases;
 }
 
-IndexedFasta::IndexedFasta(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+IndexedFasta::IndexedFasta(const std::string& path, Log& log) : impl_(std::make_unique<Impl>(path, log)) {}
 IndexedFasta::~IndexedFasta() = default;
 IndexedFasta::IndexedFasta(IndexedFasta&&) noexcept = default;
 const std::string& IndexedFasta::path() const {
   return impl_->path;
+}
+Log& IndexedFasta::log() const {
+  return impl_->log;
 }
 const std::vector<std::string>& IndexedFasta::names() const {
   return impl_->names;

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/genome/text_input.hpp"
 
 namespace carbon {
@@ -58,8 +57,8 @@ Region make_region(const std::string& contig, int64_t begin, int64_t end, const 
                                    "; the first column of its .fai lists the names");
   }
   if (end > length && begin < length) {
-    log::warning(function_name, shown + ": the end lies beyond the end of " + contig + " (" +
-                                    std::to_string(length) + " bases), which is used instead");
+    fasta.log().warning(function_name, shown + ": the end lies beyond the end of " + contig + " (" +
+                                           std::to_string(length) + " bases), which is used instead");
   }
   if (end > length) end = length;
   if (begin < 0 || begin >= end) {

@@ -8,7 +8,7 @@
 
 namespace carbon {
 
-void read_sequences(const std::string& command, const SequenceInputs& inputs,
+void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
                     const std::function<void(SequencePlace, const std::string&)>& take) {
   if (!inputs.has_regions()) {
     for (const std::string& path : inputs.files) {
@@ -22,7 +22,7 @@ void read_sequences(const std::string& command, const SequenceInputs& inputs,
   }
   if (inputs.files.size() != 1 || inputs.files.front() == "-")
     throw Error(command, "regions need exactly one indexed FASTA file, not standard input or several files");
-  const IndexedFasta fasta(inputs.files.front());
+  const IndexedFasta fasta(inputs.files.front(), log);
   std::vector<Region> regions;
   for (const std::string& text : inputs.regions) regions.push_back(parse_region(text, fasta));
   for (const std::string& path : inputs.region_files)

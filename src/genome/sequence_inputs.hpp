@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "src/base/log.hpp"
+
 namespace carbon {
 
 struct SequenceInputs {
@@ -29,7 +31,7 @@ enum class StrandChoice { forward, reverse, both };
 
 /// Calls `take` for every sequence or region in order, with its bases as they are in the file. Throws Error;
 /// `command` is the name of the caller in its messages.
-void read_sequences(const std::string& command, const SequenceInputs& inputs,
+void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
                     const std::function<void(SequencePlace, const std::string&)>& take);
 
 }  // namespace carbon

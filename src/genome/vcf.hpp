@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/log.hpp"
 #include "src/genome/vcf_regions.hpp"
 
 namespace carbon {
@@ -69,7 +70,7 @@ struct VcfReaderOptions {
 class VcfReader {
  public:
   /// Opens a file, or stdin for "-", and reads the header. Throws Error for a file that is not VCF or BCF.
-  explicit VcfReader(const std::string& path, const VcfReaderOptions& options = {});
+  explicit VcfReader(const std::string& path, const VcfReaderOptions& options = {}, Log& log = silent_log());
   ~VcfReader();
   VcfReader(const VcfReader&) = delete;
   VcfReader& operator=(const VcfReader&) = delete;
@@ -117,6 +118,7 @@ struct VcfWriterOptions {
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
   bool exclusive = false;                   // see PartialFile::create()
+  Log* log = &silent_log();
 };
 
 /// Reads an output type, one of `u|b|v|z|t` with an optional level 0-9 after b or z, into `type` and `level`.

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 
 namespace carbon {
 
@@ -19,15 +18,15 @@ constexpr const char* function_name = "read_vcf";
 constexpr int csi_min_shift = 14;  // what bcftools index uses
 
 /// Warns if the index is older than the file. If there are a .csi and a .tbi, htslib uses the .csi.
-void warn_if_older(const std::string& path) {
+void warn_if_older(const std::string& path, Log& log) {
   struct stat data = {}, index = {};
   if (stat(path.c_str(), &data) != 0) return;
   for (const char* suffix : {".csi", ".tbi"}) {
     if (stat((path + suffix).c_str(), &index) != 0) continue;
     if (index.st_mtime < data.st_mtime) {
-      log::warning(function_name, path + suffix +
-                                      " is older than the file it indexes; if records are missing, "
-                                      "build it again with bcftools index -f");
+      log.warning(function_name, path + suffix +
+                                     " is older than the file it indexes; if records are missing, "
+                                     "build it again with bcftools index -f");
     }
     return;
   }
@@ -35,7 +34,7 @@ void warn_if_older(const std::string& path) {
 
 }  // namespace
 
-VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions)
+VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions, Log& log)
     : file_(file), header_(header), is_bcf_(file->format.format == bcf), regions_(std::move(regions)) {
   if (path == "-") {
     throw Error(function_name, "standard input has no index, so regions cannot be looked up in it",
@@ -62,10 +61,10 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
                     "make one with bcftools index -f",
                 {"targets"});
   }
-  warn_if_older(path);
+  warn_if_older(path, log);
   for (const VcfRegions::Contig& contig : regions_.contigs()) {
     if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0) {
-      log::warning(function_name, "contig " + contig.name + " of the regions is not in " + path);
+      log.warning(function_name, "contig " + contig.name + " of the regions is not in " + path);
     }
   }
 }
@@ -125,8 +124,11 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive)
-    : path_(path), kind_(kind), target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"), exclusive) {
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log)
+    : path_(path),
+      kind_(kind),
+      log_(log),
+      target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"), exclusive) {
   if (target_.direct()) {
     throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
   }
@@ -143,7 +145,7 @@ void VcfIndexOutput::build() {
   target_.commit();
   struct stat info = {};
   if (tbi && stat((path_ + ".csi").c_str(), &info) == 0) {
-    log::warning("write_index", path_ + ".csi belongs to an earlier file, but programs prefer it to " +
+    log_.warning("write_index", path_ + ".csi belongs to an earlier file, but programs prefer it to " +
                                     target_.shown() + "; remove it");
   }
 }

@@ -18,7 +18,7 @@ namespace carbon {
 class VcfJump {
  public:
   /// `file` and `header` still belong to the caller. Throws Error if the file has no usable index or is cut.
-  VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions);
+  VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions, Log& log);
 
   /// Reads the next record that the index finds, into `line` for VCF or `record` for BCF. Returns 0, -1 at
   /// the end, or -2 for damaged data.
@@ -56,13 +56,14 @@ class VcfIndexOutput {
  public:
   /// Throws Error if no regular file can be written at `path`.csi or `path`.tbi. For `exclusive` see
   /// PartialFile::create().
-  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive);
+  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log);
   /// Builds the index under a temporary name and renames it.
   void build();
 
  private:
   std::string path_;
   VcfIndexKind kind_;
+  Log& log_;
   OutputPath target_;
 };
 

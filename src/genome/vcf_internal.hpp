@@ -42,7 +42,7 @@ struct VcfRecord::Impl {
 };
 
 struct VcfReader::Impl {
-  Impl(const std::string& path, const VcfReaderOptions& options);
+  Impl(const std::string& path, const VcfReaderOptions& options, Log& log);
   ~Impl();
   bool next(VcfRecord::Impl& out);
   bool read(VcfRecord::Impl& out);

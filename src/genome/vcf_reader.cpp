@@ -130,7 +130,7 @@ const std::vector<std::string>& VcfRecord::alts() const {
   return impl_->alts;
 }
 
-VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options)
+VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, Log& log)
     : path(name),
       shown(name == "-" ? "standard input" : name),
       regions_overlap(options.regions_overlap),
@@ -154,7 +154,7 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options)
       fail("the header cannot be read: it is malformed or cut, or there is no #CHROM line");
     }
     if (regions) {
-      jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions));
+      jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
     } else if (!is_bcf) {
       text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                                          file->is_bgzf ? nullptr : file->fp.hfile, file->lineno);
@@ -303,8 +303,8 @@ bool VcfReader::Impl::read(VcfRecord::Impl& out) {
   return true;
 }
 
-VcfReader::VcfReader(const std::string& path, const VcfReaderOptions& options)
-    : impl_(std::make_unique<Impl>(path, options)) {}
+VcfReader::VcfReader(const std::string& path, const VcfReaderOptions& options, Log& log)
+    : impl_(std::make_unique<Impl>(path, options, log)) {}
 VcfReader::~VcfReader() = default;
 bool VcfReader::next(VcfRecord& record) {
   return impl_->next(*record.impl_);

@@ -252,7 +252,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, target.shown() + " is not a regular file, so it cannot be indexed");
-    index.emplace(options.path, options.index, options.exclusive);
+    index.emplace(options.path, options.index, options.exclusive, *options.log);
   }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');

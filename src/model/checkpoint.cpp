@@ -19,7 +19,6 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
-#include "src/base/log.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/rope_scaling.hpp"
 
@@ -75,20 +74,20 @@ bool ignorable_buffer(std::string_view name) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling)
+Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling, Log& log)
     : dir_(dir), config_(load_config(dir)) {
   apply(rope_scaling);
   open_files();
-  check_tensors();
+  check_tensors(log);
 }
 
 Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
-                       const std::optional<RopeScaling>& rope_scaling)
+                       const std::optional<RopeScaling>& rope_scaling, Log& log)
     : dir_(std::move(name)), config_(config) {
   apply(rope_scaling);
   for (const auto& [tensor, info] : tensors->tensors()) file_of_[tensor] = 0;
   files_.push_back(std::move(tensors));
-  check_tensors();
+  check_tensors(log);
 }
 
 void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
@@ -132,7 +131,7 @@ const TensorInfo* Checkpoint::find(std::string_view name) const {
   return at == file_of_.end() ? nullptr : &files_[at->second]->tensors().find(at->first)->second;
 }
 
-void Checkpoint::check_tensors() const {
+void Checkpoint::check_tensors(Log& log) const {
   std::set<std::string> read;
   for (const TensorShape& e : architecture(config_)) {
     const TensorInfo* info = find(e.name);
@@ -167,8 +166,8 @@ void Checkpoint::check_tensors() const {
     }
   }
   if (ignored > 0) {
-    log::warning("load_checkpoint", dir_ + ": ignoring " + std::to_string(ignored) +
-                                        " unknown tensors, such as '" + printable(example) + "'");
+    log.warning("load_checkpoint", dir_ + ": ignoring " + std::to_string(ignored) +
+                                       " unknown tensors, such as '" + printable(example) + "'");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/tensor.hpp"
+#include "src/base/log.hpp"
 #include "src/model/config.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/safetensors.hpp"
@@ -29,10 +30,11 @@ class Checkpoint {
   /// Other tensors under `model.` or `lm_head.` (biases, q_norm, more layers than config.json says) would
   /// change the result, so they are refused, except rotary inv_freq buffers. All other tensors are ignored
   /// with a warning.
-  explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt);
+  explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
+                      Log& log = silent_log());
   /// The same for tensors that are not in files. dir() and id() return `name`.
   Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
-             const std::optional<RopeScaling>& rope_scaling);
+             const std::optional<RopeScaling>& rope_scaling, Log& log = silent_log());
 
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
@@ -69,7 +71,7 @@ class Checkpoint {
 
   void apply(const std::optional<RopeScaling>& rope_scaling);
   void open_files();
-  void check_tensors() const;
+  void check_tensors(Log& log) const;
   const TensorInfo* find(std::string_view name) const;
   std::string digest_lines(int threads) const;
 };

@@ -12,7 +12,6 @@
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
-#include "src/base/log.hpp"
 
 namespace carbon {
 
@@ -136,19 +135,20 @@ std::string find_model(const std::string& value) {
 
 }  // namespace
 
-std::string resolve_model(const std::string& value) {
+std::string resolve_model(const std::string& value, Log& log) {
   std::string found = find_model(value);
   fs::path path = fs::path(found).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   if (path.filename() == kBundledModel) {
-    log::warning("resolve_model",
-                 std::string(kBundledModel) + " is a demonstration model: small, trained on a few genomes");
+    log.warning("resolve_model",
+                std::string(kBundledModel) + " is a demonstration model: small, trained on a few genomes");
   }
   return found;
 }
 
-std::string default_model() {
-  if (const std::string chosen = environment("CARBON_MODEL"); !chosen.empty()) return resolve_model(chosen);
+std::string default_model(Log& log) {
+  if (const std::string chosen = environment("CARBON_MODEL"); !chosen.empty())
+    return resolve_model(chosen, log);
   std::vector<fs::path> places;
   std::error_code ignored;
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
@@ -160,8 +160,8 @@ std::string default_model() {
     places.push_back(data / "carbon" / "models" / kBundledModel);
   for (const fs::path& place : places) {
     if (!is_checkpoint(place)) continue;
-    log::warning("default_model", "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
-                                      std::string(kBundledModel) + ", a demonstration model");
+    log.warning("default_model", "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
+                                     std::string(kBundledModel) + ", a demonstration model");
     return place.string();
   }
   throw Error("default_model",

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "src/base/log.hpp"
+
 namespace carbon {
 
 /// The checkpoint directory that `value` means: a directory with config.json, or a name. A name is looked up
@@ -15,11 +17,11 @@ namespace carbon {
 ///      names, or the only one. Several snapshots without refs/main are an Error that lists them.
 /// Throws Error, which lists the places searched, if there is no such model. Warns if it is the bundled
 /// demonstration model.
-std::string resolve_model(const std::string& value);
+std::string resolve_model(const std::string& value, Log& log = silent_log());
 
 /// The model of a run for which none was chosen: $CARBON_MODEL, or the bundled carbon-tiny, with a warning
 /// that it is a demonstration model. carbon-tiny is looked for next to the program, as in a build tree, and
 /// then where it is installed.
-std::string default_model();
+std::string default_model(Log& log = silent_log());
 
 }  // namespace carbon

@@ -7,7 +7,7 @@
 namespace carbon {
 namespace {
 
-/// Calls into the plugin, out of which no exception may come.
+// Calls a function of the plugin. An exception that comes out of it is an Error that names the plugin.
 int enter(const std::string& name, const std::function<int()>& call) {
   std::string what;
   try {
@@ -16,10 +16,10 @@ int enter(const std::string& name, const std::function<int()>& call) {
     what = std::string(": ") + error.what();
   } catch (...) {
   }
-  throw Error("plugin", "+" + name + " let an exception out" + what + "; tell its authors");
+  throw Error("plugin", "+" + name + " threw an exception" + what + "; report this to its authors");
 }
 
-/// The plugin's state, destroyed however the run ends.
+// The plugin's state. It is destroyed even if the run fails.
 class State {
  public:
   explicit State(const carbon_plugin& plugin) : plugin_(plugin) {}
@@ -27,7 +27,7 @@ class State {
     try {
       if (value && plugin_.destroy) plugin_.destroy(value);
     } catch (...) {
-      // The run is over and has its result; there is nobody left to tell.
+      // The run is over and has its result. A destructor cannot report this.
     }
   }
   State(const State&) = delete;
@@ -43,7 +43,7 @@ class State {
 PluginRun::PluginRun(const carbon_plugin& plugin, const PluginRunOptions& options)
     : carbon_run{&plugin_api()}, plugin_(plugin), options_(options) {
   if (plugin.uses & CARBON_READS_RECORDS)
-    reader_ = std::make_unique<VcfReader>(options.inputs.front(), options.selection);
+    reader_ = std::make_unique<VcfReader>(options.inputs.front(), options.selection, *options.log);
 }
 
 int PluginRun::fail(const std::string& reason) {
@@ -67,7 +67,8 @@ const VcfReader& PluginRun::reader() const {
 }
 
 void PluginRun::show_progress(uint64_t done, const char* unit, const char* where) {
-  if (!progress_) progress_ = std::make_unique<Progress>(options_.progress, "+" + options_.name, unit);
+  if (!progress_)
+    progress_ = std::make_unique<Progress>(*options_.log, options_.progress, "+" + options_.name, unit);
   progress_->update(done, where);
 }
 
@@ -75,7 +76,8 @@ carbon_output* PluginRun::open_output(const char* path) {
   const bool is_main = !path;
   if (is_main && (plugin_.uses & CARBON_WRITES_RECORDS))
     throw Error("plugin",
-                "+" + options_.name + " writes records to -o and text as well; it needs two outputs");
+                "+" + options_.name +
+                    " writes both records and text to its main output; the text needs another file");
   if (is_main && main_output_open_)
     throw Error("plugin", "+" + options_.name + " opens its output a second time");
   main_output_open_ |= is_main;
@@ -90,23 +92,27 @@ void PluginRun::declare_tag(const InfoTag& tag) {
 }
 
 void PluginRun::set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values) {
-  if (!writer_) throw Error("plugin", "+" + options_.name + " sets the tag " + tag + " of no output");
+  if (!writer_)
+    throw Error("plugin",
+                "+" + options_.name + " sets the tag " + tag + ", but no records are being written");
   writer_->set_floats(record.record, tag, values);
 }
 
-// A negative status without a reason is still a failure.
+// Throws the failure that the plugin has given a reason for. A negative status without a reason is a failure,
+// too.
 void PluginRun::check(int status) {
   if (status >= 0) return;
   if (failure_) std::rethrow_exception(failure_);
-  throw Error("plugin", "+" + options_.name + " failed without giving a reason; tell its authors");
+  throw Error("plugin", "+" + options_.name + " failed without giving a reason; report this to its authors");
 }
 
 void PluginRun::open_writer() {
   VcfWriterOptions out;
   out.path = options_.output;
+  out.log = options_.log;
   if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
   if (output_type(out) == 't')
-    throw Error("plugin", "a plugin writes VCF or BCF; one of -O u|b|v|z and a name to match");
+    throw Error("plugin", "plugins write records as VCF or BCF, not as a table", {"record_output"});
   out.tags = tags_;
   if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
   writer_ = std::make_unique<VcfWriter>(*reader_, out);

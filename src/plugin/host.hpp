@@ -1,7 +1,7 @@
 // One run of one plugin: the program's side of plugins/carbon_plugin.h.
 //
-// Owns the input, the outputs, the model and every handle that the plugin is given, and turns exceptions into
-// the C interface's error codes and back. Knows no plugin.
+// It owns the input, the outputs, the model and every handle that the plugin is given, and turns exceptions
+// into the error codes of the C interface and back. It has no code for a particular plugin.
 #pragma once
 
 #include <deque>
@@ -12,6 +12,7 @@
 
 #include "plugins/carbon_plugin.h"
 #include "src/base/error.hpp"
+#include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
@@ -20,7 +21,7 @@
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
 
-// What the opaque handles of the C interface are.
+// The opaque handles of the C interface.
 struct carbon_record {
   carbon::VcfRecord record;
 };
@@ -39,7 +40,7 @@ struct carbon_sequences {
   carbon::FastaRecord record;
 };
 struct carbon_fasta {
-  explicit carbon_fasta(const std::string& path) : fasta(path) {}
+  carbon_fasta(const std::string& path, carbon::Log& log) : fasta(path, log) {}
   carbon::IndexedFasta fasta;
   std::vector<carbon::Region> regions;
   std::vector<carbon_region> region_views;
@@ -50,24 +51,25 @@ namespace carbon {
 struct PluginRunOptions {
   std::string name;
   std::vector<std::string> inputs;     // one VCF for a plugin that reads records
-  std::vector<std::string> arguments;  // the plugin's own
+  std::vector<std::string> arguments;  // options of the plugin
   std::string output = "-";
-  std::string output_type;     // of records, as -O
-  VcfReaderOptions selection;  // of records
+  std::string output_type;     // of records: "", u, b[0-9], v, z[0-9]
+  VcfReaderOptions selection;  // which records
   bool version_lines = true;
   std::string command_line;
   ModelOptions model;
   ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
 };
 
-/// Runs the plugin from init to destroy. Throws Error, also for the plugin's own failures; nothing of a named
-/// output remains then.
+/// Runs the plugin from init to destroy. Throws Error, also if the plugin fails; a named output file is then
+/// not left behind.
 void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options);
 
-/// The plugin's own part of --help.
+/// The plugin's description of its options.
 std::string plugin_usage(const carbon_plugin& plugin, const std::string& name);
 
-/// The handle that the plugin sees as carbon_run, and what it stands for.
+/// The run behind the handle carbon_run that the plugin is given.
 class PluginRun : public carbon_run {
  public:
   PluginRun(const carbon_plugin& plugin, const PluginRunOptions& options);
@@ -75,7 +77,7 @@ class PluginRun : public carbon_run {
 
   static PluginRun& of(carbon_run* run) { return *static_cast<PluginRun*>(run); }
 
-  /// Calls `f`; an exception is remembered and answered by `otherwise`.
+  /// Returns f(). If f throws, keeps the exception for check() and returns `otherwise`.
   template <class F, class T>
   T guarded(F f, T otherwise) noexcept {
     try {
@@ -85,13 +87,15 @@ class PluginRun : public carbon_run {
       return otherwise;
     }
   }
+  /// Keeps `reason` as the run's failure; returns CARBON_ERROR.
   int fail(const std::string& reason);
 
   const carbon_plugin& plugin() const { return plugin_; }
   const PluginRunOptions& options() const { return options_; }
-  /// Loaded when first asked for. Throws Error if the plugin does not use the model.
+  /// The engine; the model is loaded by the first call. Throws Error if the plugin does not declare that it
+  /// uses the model.
   Engine& engine();
-  /// Throws Error if the plugin does not read records.
+  /// Throws Error if the plugin does not declare that it reads records.
   const VcfReader& reader() const;
 
   void show_progress(uint64_t done, const char* unit, const char* where);
@@ -102,7 +106,7 @@ class PluginRun : public carbon_run {
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
   std::deque<carbon_fasta> fastas;
-  /// What the last record_info() and property() handed out.
+  /// What the last record_info() and property() returned. The plugin may read it until the next call.
   InfoValues info;
   std::vector<const char*> info_texts;
   std::string property;

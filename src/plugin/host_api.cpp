@@ -1,9 +1,9 @@
-// The functions of carbon_api: each checks nothing of its own, asks the run, and lets no exception out.
+// The functions of carbon_api. Each passes the call on to the run or to a library function, and turns
+// exceptions into error codes.
 
 #include <cstring>
 #include <limits>
 
-#include "src/base/log.hpp"
 #include "src/generate/continuations.hpp"
 #include "src/genome/regions.hpp"
 #include "src/plugin/host.hpp"
@@ -24,7 +24,8 @@ void api_message(carbon_run* handle, int level, const char* text) {
   run.guarded(
       [&] {
         const std::string& name = run.options().name;
-        level <= CARBON_WARNING ? log::warning(name, text) : log::info(name, text);
+        Log& log = *run.options().log;
+        level <= CARBON_WARNING ? log.warning(name, text) : log.info(name, text);
         return 0;
       },
       0);
@@ -57,7 +58,7 @@ const char* api_property(carbon_run* handle, int which) {
             run.property = std::to_string(run.engine().config().max_positions);
             break;
           default:
-            throw Error("plugin", "no property " + std::to_string(which));
+            throw Error("plugin", "there is no property " + std::to_string(which));
         }
         return run.property.c_str();
       },
@@ -101,7 +102,7 @@ size_t api_format_float(float value, char* text) {
     std::memcpy(text, digits.c_str(), digits.size() + 1);
     return digits.size();
   } catch (...) {
-    return 0;  // out of memory for 32 bytes; there is no run to tell
+    return 0;  // out of memory; this function has no run to report it to
   }
 }
 
@@ -256,7 +257,8 @@ int api_sequences_next(carbon_run* run, carbon_sequences* sequences, const char*
 
 carbon_fasta* api_fasta_open(carbon_run* handle, const char* path) {
   PluginRun& run = PluginRun::of(handle);
-  return run.guarded([&] { return &run.fastas.emplace_back(path); }, static_cast<carbon_fasta*>(nullptr));
+  return run.guarded([&] { return &run.fastas.emplace_back(path, *run.options().log); },
+                     static_cast<carbon_fasta*>(nullptr));
 }
 
 const char* api_fasta_contig(carbon_run*, carbon_fasta* fasta, size_t index) {
@@ -274,8 +276,8 @@ int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, in
       [&] {
         const int64_t length = fasta->fasta.length(contig);
         if (begin < 0 || begin > end || end > length)
-          throw Error("plugin", std::string("no bases ") + contig + ":" + std::to_string(begin + 1) + "-" +
-                                    std::to_string(end) + " in " + fasta->fasta.path());
+          throw Error("plugin", fasta->fasta.path() + " has no bases " + contig + ":" +
+                                    std::to_string(begin + 1) + "-" + std::to_string(end));
         const std::string fetched = fasta->fasta.fetch(contig, begin, end);
         std::memcpy(bases, fetched.data(), fetched.size());
         return int{CARBON_OK};
@@ -303,7 +305,7 @@ int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, in
 
 ScoreLevel score_level(int level) {
   if (level != CARBON_LEVEL_BP && level != CARBON_LEVEL_TOKEN)
-    throw Error("plugin", "no level " + std::to_string(level));
+    throw Error("plugin", "there is no level " + std::to_string(level));
   return level == CARBON_LEVEL_BP ? ScoreLevel::base : ScoreLevel::token;
 }
 
@@ -352,12 +354,12 @@ int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, cons
 VepOptions vep_options(const carbon_recipe& recipe) {
   VepOptions options;
   if (recipe.recipe != CARBON_CENTERED && recipe.recipe != CARBON_NEXT_TOKEN)
-    throw Error("plugin", "no recipe " + std::to_string(recipe.recipe));
+    throw Error("plugin", "there is no recipe " + std::to_string(recipe.recipe));
   options.recipes = {recipe.recipe == CARBON_CENTERED ? Recipe::centered : Recipe::next_token};
   constexpr VepStrand strands[] = {VepStrand::recipe_default, VepStrand::forward, VepStrand::reverse,
                                    VepStrand::both};
   if (recipe.strand < 0 || recipe.strand >= static_cast<int>(std::size(strands)))
-    throw Error("plugin", "no strand " + std::to_string(recipe.strand));
+    throw Error("plugin", "there is no strand " + std::to_string(recipe.strand));
   options.strand = strands[recipe.strand];
   if (recipe.window != 0) options.window = recipe.window;
   if (recipe.context != 0) options.context = recipe.context;
@@ -389,9 +391,9 @@ int api_score_variants(carbon_run* handle, carbon_fasta* fasta, const carbon_rec
 SamplerOptions sampler_options(const carbon_sampler& sampler) {
   constexpr SamplerKind kinds[] = {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain};
   if (sampler.kind < 0 || sampler.kind >= static_cast<int>(std::size(kinds)))
-    throw Error("plugin", "no sampler " + std::to_string(sampler.kind));
+    throw Error("plugin", "there is no sampler " + std::to_string(sampler.kind));
   if (!(sampler.temperature > 0) || !(sampler.top_p > 0 && sampler.top_p <= 1))
-    throw Error("plugin", "a sampler's temperature and top_p are above 0, top_p is at most 1");
+    throw Error("plugin", "a sampler's temperature must be above 0, and its top_p above 0 and at most 1");
   return {kinds[sampler.kind], sampler.greedy != 0, sampler.temperature, static_cast<size_t>(sampler.top_k),
           sampler.top_p,       sampler.seed};
 }

@@ -25,11 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kEntry = "carbon_plugin_entry";
-constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, on a slow network disk seconds
+constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, or seconds from a slow network disk
 constexpr uint32_t kKnownUses =
     CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS | CARBON_READS_INPUTS;
 
-// Installed plugins lie beside the program's own libraries, such as carbon-cuda.so.
+// The directory of installed plugins also has the program's libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
   return !name.empty() && !name.starts_with("carbon-") &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
@@ -40,26 +40,26 @@ bool is_plugin_name(const std::string& name) {
   throw Error("plugin", "+" + file.name + " (" + file.path + ") " + what);
 }
 
-/// What is wrong with what the entry returned, "" if nothing is. Only `abi` may be read before it is checked.
+// Returns what is wrong with the description that a plugin's entry returned, or "" if it is right. Other
+// members may be read only after `abi` is found to be right.
 std::string defect(const carbon_plugin* plugin) {
-  if (!plugin) return "gave no description of itself: its " + std::string(kEntry) + "() returned null";
+  if (!plugin) return "does not describe itself: its " + std::string(kEntry) + "() returned null";
   if (plugin->abi != CARBON_PLUGIN_ABI)
     return "has plugin interface version " + std::to_string(plugin->abi) + ", this carbon has " +
            std::to_string(CARBON_PLUGIN_ABI) + "; compile it with this carbon's carbon_plugin.h";
   if (plugin->size < sizeof(carbon_plugin)) return "is incomplete: its `size` is not sizeof(carbon_plugin)";
   if (!plugin->version || !plugin->about || !plugin->usage || !plugin->init || !plugin->finish)
     return "is incomplete: version, about, usage, init and finish must not be null";
-  if (plugin->uses & ~kKnownUses) return "uses what this carbon does not have; it needs a newer one";
+  if (plugin->uses & ~kKnownUses) return "uses functions that this carbon lacks; it needs a newer one";
   const bool reads = plugin->uses & CARBON_READS_RECORDS;
   if (reads != (plugin->process != nullptr) || (!reads && (plugin->uses & CARBON_WRITES_RECORDS)) ||
       (reads && (plugin->uses & CARBON_READS_INPUTS)))
-    return "contradicts itself: `process` goes with CARBON_READS_RECORDS, CARBON_WRITES_RECORDS needs that, "
-           "and "
-           "CARBON_READS_INPUTS excludes it";
+    return "contradicts itself: `process` and CARBON_READS_RECORDS must be given together, "
+           "CARBON_WRITES_RECORDS needs them, and CARBON_READS_INPUTS excludes them";
   return "";
 }
 
-/// Loads and asks, in this process. Exceptions of the plugin pass through.
+// Loads the plugin into this process and asks for its description. Exceptions of the plugin pass through.
 const carbon_plugin& open_plugin(const PluginFile& file) {
   void* library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -67,13 +67,13 @@ const carbon_plugin& open_plugin(const PluginFile& file) {
     refuse(file, std::string("cannot be loaded: ") + (reason ? reason : "unknown error"));
   }
   const auto entry = reinterpret_cast<carbon_plugin_entry_function*>(dlsym(library, kEntry));
-  if (!entry) refuse(file, "is no carbon plugin: it exports no " + std::string(kEntry) + "()");
+  if (!entry) refuse(file, "is not a carbon plugin: it does not export " + std::string(kEntry) + "()");
   const carbon_plugin* plugin = entry();
   if (const std::string wrong = defect(plugin); !wrong.empty()) refuse(file, wrong);
   return *plugin;
 }
 
-/// What the child tells, as text fields that end in NUL: "+" version about, or "-" and what is wrong.
+// Returns the child's report, text fields that end in NUL: "+", version and about, or "-" and what is wrong.
 std::string examine(const PluginFile& file) {
   const auto field = [](const std::string& text) { return text + '\0'; };
   try {
@@ -89,7 +89,8 @@ std::string examine(const PluginFile& file) {
   }
 }
 
-/// Whatever the plugin does here ends with the process, its words included.
+// The child process: loads the plugin and writes the report. Whatever the plugin does here ends with the
+// process, and what it prints is dropped.
 [[noreturn]] void run_child(const PluginFile& file, int report) {
   const int null = open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, fd);
@@ -153,28 +154,33 @@ PluginFile find_plugin(const std::string& name) {
     return {fs::path(name).stem().string(), name};
   }
   if (!is_plugin_name(name))
-    throw Error("plugin", "'+" + printable(name) +
-                              "' names no plugin: expected letters, digits, - and _, not carbon- first");
+    throw Error("plugin",
+                "'+" + printable(name) +
+                    "' is not the name of a plugin: expected letters, digits, - and _, and not carbon- "
+                    "at the beginning");
   std::string searched;
   for (const std::string& directory : plugin_directories()) {
     const fs::path path = fs::path(directory) / (name + ".so");
     if (fs::exists(path, ignored)) return {name, path.string()};
     searched += (searched.empty() ? "" : ", ") + directory;
   }
-  throw Error("plugin", "no plugin " + name + ".so in " + searched +
-                            "; 'carbon plugin -l' lists those there are, CARBON_PLUGINS adds directories");
+  throw Error("plugin",
+              "there is no " + name + ".so in " + searched +
+                  "; if it is elsewhere, add its directory to CARBON_PLUGINS",
+              {"plugin_list"});
 }
 
 PluginSummary probe_plugin(const PluginFile& file) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("plugin", std::string("no pipe: ") + std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error("plugin", std::string("cannot make a pipe: ") + std::strerror(errno));
   const pid_t child = fork();
   if (child == 0) run_child(file, ends[1]);
   close(ends[1]);
   const std::string said = child > 0 ? read_all(ends[0]) : "";
   close(ends[0]);
   int status = 0;
-  if (child < 0) throw Error("plugin", std::string("no child process: ") + std::strerror(errno));
+  if (child < 0) throw Error("plugin", std::string("cannot start a child process: ") + std::strerror(errno));
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
     refuse(file, "has not finished loading after " + std::to_string(kProbeSeconds) + " seconds");

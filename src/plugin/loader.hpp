@@ -1,7 +1,7 @@
-// Where plugins are found, and how one is loaded without trusting it.
+// Finds plugins, and loads them with care.
 //
-// A plugin runs code as soon as it is loaded, so each is first loaded in a child process: one that crashes,
-// throws, hangs or has another interface version ends there, and is reported by its name.
+// A plugin runs code as soon as it is loaded, so each is first loaded in a child process. If it crashes,
+// throws, hangs or has another interface version there, an Error names it and the program goes on.
 #pragma once
 
 #include <string>
@@ -20,20 +20,19 @@ struct PluginSummary {
   std::string version, about;
 };
 
-/// The directories of $CARBON_PLUGINS (colon list), `plugins` beside the program (a build tree) and the
-/// installed
-/// $(libexecdir)/carbon, in the order they are searched.
+/// The directories that are searched, in order: those of $CARBON_PLUGINS (separated by colons), `plugins`
+/// next to the program (in a build tree), and the installed $(libexecdir)/carbon.
 std::vector<std::string> plugin_directories();
 
-/// The plugins of a directory by name; none if it cannot be read.
+/// The plugins in a directory, sorted by name; none if it cannot be read.
 std::vector<PluginFile> plugins_in(const std::string& directory);
 
-/// The first NAME.so of plugin_directories(), or the file itself if `name` holds a slash. Throws Error
-/// listing the directories.
+/// Returns the first NAME.so in plugin_directories(), or the file itself if `name` has a slash in it. Throws
+/// Error, which lists the directories.
 PluginFile find_plugin(const std::string& name);
 
-/// Loads the plugin in a child process and asks it what it is. Call it before the process has threads. Throws
-/// Error naming the plugin, its file and what is wrong with it.
+/// Loads the plugin in a child process and returns its description. Call it before the process has threads.
+/// Throws Error, which names the plugin, its file and what is wrong with it.
 PluginSummary probe_plugin(const PluginFile& file);
 
 /// Probes the plugin, then loads it into this process, where it stays. Throws as probe_plugin() does.

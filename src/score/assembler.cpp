@@ -66,7 +66,8 @@ void ScoreAssembler::emit_ready() {
   }
 }
 
-// The base at emitted_, from one strand or as the mean of two.
+// Writes the base at emitted_. `letters` are of one strand; `other` is the second strand, or null. Two
+// strands give the mean.
 void ScoreAssembler::write_base(Letters letters, const Letters* other) {
   const char base = sequence_->forward[emitted_];
   const int digit = base_digit(base);

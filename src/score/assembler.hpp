@@ -1,4 +1,6 @@
-// Puts the windows of a sequence back together in forward order and hands its values to the writer.
+// Joins the results of a sequence's windows in forward order and gives the values to the writer.
+//
+// It knows neither files nor formats; those belong to the writer.
 #pragma once
 
 #include <array>
@@ -11,7 +13,8 @@
 
 namespace carbon {
 
-/// A sequence being scored, upper-case; `reverse` is its reverse complement when that strand is read.
+/// A sequence that is being scored, in upper case. `reverse` is its reverse complement if that strand is
+/// read, else empty.
 struct ScoredSequence {
   SequencePlace place;
   std::string forward, reverse;
@@ -20,12 +23,13 @@ struct ScoredSequence {
   const std::string& strand(bool is_reverse) const { return is_reverse ? reverse : forward; }
 };
 
-/// One window of a sequence; a sequence without windows has one item without requests.
+/// One window of a sequence. A sequence without windows is one item without requests.
 struct ScoredWindow {
   std::shared_ptr<const ScoredSequence> sequence;
   SlidingWindow window;
-  bool reverse = false, first = false, last = false;  // of the windows of the sequence
-  std::vector<RequestPtr> requests;                   // one or none
+  bool reverse = false;              // which strand
+  bool first = false, last = false;  // among the windows of the sequence
+  std::vector<RequestPtr> requests;  // one or none
 
   size_t bytes() const { return sizeof(*this) + window.end - window.take; }
 };
@@ -34,8 +38,8 @@ class ScoreAssembler {
  public:
   ScoreAssembler(const ScoreOptions& options, ScoreWriter& writer) : options_(options), writer_(writer) {}
 
-  /// Takes the windows of a sequence, both strands advancing together over the forward coordinates. Throws
-  /// Error for a value that is not finite.
+  /// Takes the windows of a sequence in order. If both strands are read, their windows advance together over
+  /// the forward coordinates. Throws Error for a value that is not finite.
   void consume(const ScoredWindow& item);
 
  private:
@@ -51,7 +55,7 @@ class ScoreAssembler {
   ScoreWriter& writer_;
   std::shared_ptr<const ScoredSequence> sequence_;
   std::deque<Letters> tracks_[2];  // values from position emitted_ on: forward, reverse
-  size_t emitted_ = 0;
+  size_t emitted_ = 0;             // bases written
 };
 
 }  // namespace carbon

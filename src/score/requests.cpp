@@ -10,7 +10,7 @@ RequestPtr window_request(std::string_view sequence, const SlidingWindow& window
   request->head = HeadKind::marginals;
   request->want_begin = (window.take - window.begin) / kKmerLength;
   if (level == ScoreLevel::token) {
-    kmers.resize(bases.size() / kKmerLength);  // a partial 6-mer has no value of its own
+    kmers.resize(bases.size() / kKmerLength);  // a partial 6-mer has no value
     if (kmers.size() <= request->want_begin) return nullptr;
     request->head = HeadKind::token_logprobs;
     request->targets.assign(kmers.begin() + static_cast<ptrdiff_t>(request->want_begin), kmers.end());

@@ -1,4 +1,4 @@
-// From bases to requests: what one window of a sequence asks the model for.
+// From the bases of a window to its request to the model.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@ namespace carbon {
 
 enum class ScoreLevel { base, token };
 
-/// The request whose values are those of one window of an upper-case sequence; null if the window has none.
-/// Row i of the values speaks of the window's 6-mer (take - begin) / 6 + i.
+/// Returns the request for one window of an upper-case sequence, or null if the window has no values. Row i
+/// of the values belongs to the window's 6-mer (take - begin) / 6 + i.
 RequestPtr window_request(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
                           const TokenLayout& layout);
 

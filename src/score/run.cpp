@@ -9,12 +9,12 @@ namespace {
 
 using Emit = std::function<void(ScoredWindow)>;
 
-// Cuts sequences into windows and windows into requests.
+// Cuts sequences into windows and makes their requests.
 class Planner {
  public:
   Planner(const TokenLayout& layout, const ScoreOptions& options) : layout_(layout), options_(options) {}
 
-  // Emits windows so that both strands advance together over the forward coordinates.
+  // Emits the windows of both strands in the order of the forward coordinates that they report.
   void plan(const std::shared_ptr<const ScoredSequence>& sequence, const Emit& emit) const {
     const std::vector<SlidingWindow> windows =
         sliding_windows(sequence->length(), options_.window, options_.stride);
@@ -45,18 +45,24 @@ class Planner {
 void check_window(const ScoreOptions& options, size_t max_positions) {
   const size_t largest = kKmerLength * (max_positions - 1);
   if (options.window > largest)
-    throw Error("score", "--window " + std::to_string(options.window) +
-                             " does not fit the model's context of " + std::to_string(max_positions) +
-                             " tokens; the largest that fits is " + std::to_string(largest));
-  for (const auto& [name, value] :
-       {std::pair("--window", options.window), std::pair("--stride", options.stride)})
+    throw Error("score",
+                "a window of " + std::to_string(options.window) + " bp does not fit the model's context of " +
+                    std::to_string(max_positions) + " tokens; the largest that fits is " +
+                    std::to_string(largest) + " bp",
+                {"window"});
+  for (const auto& [name, value] : {std::pair("window", options.window), std::pair("stride", options.stride)})
     if (value == 0 || value % kKmerLength != 0)
       throw Error("score",
-                  std::string(name) + " " + std::to_string(value) + ": expected a positive multiple of 6");
+                  std::string("a ") + name + " of " + std::to_string(value) +
+                      " bp cannot be used; expected a positive multiple of 6",
+                  {name});
   if (options.stride > options.window)
-    throw Error("score", "--stride " + std::to_string(options.stride) + " is larger than the window of " +
-                             std::to_string(options.window) +
-                             " bp: bases between windows would have no score");
+    throw Error("score",
+                "a stride of " + std::to_string(options.stride) +
+                    " bp leaves bases without a score between " + "windows of " +
+                    std::to_string(options.window) + " bp; the largest that fits is " +
+                    std::to_string(options.window) + " bp",
+                {"stride"});
 }
 
 }  // namespace
@@ -69,20 +75,21 @@ void run_score(Engine& engine, ScoreOptions options) {
 
   ScoreWriter writer(options.output, options.type, options.strand);
   ScoreAssembler assembler(options, writer);
-  Progress progress(options.progress, "score", "bp");
+  Progress progress(*options.log, options.progress, "score", "bp");
   uint64_t done = 0;
   const Planner planner(config.layout, options);
   run_ordered<ScoredWindow>(
       engine,
       [&](const Emit& emit) {
-        read_sequences("score", options.inputs, [&](SequencePlace place, const std::string& bases) {
-          auto sequence = std::make_shared<ScoredSequence>();
-          sequence->place = std::move(place);
-          sequence->forward = to_upper(bases);
-          if (options.strand != StrandChoice::forward)
-            sequence->reverse = reverse_complement(sequence->forward);
-          planner.plan(sequence, emit);
-        });
+        read_sequences("score", options.inputs, *options.log,
+                       [&](SequencePlace place, const std::string& bases) {
+                         auto sequence = std::make_shared<ScoredSequence>();
+                         sequence->place = std::move(place);
+                         sequence->forward = to_upper(bases);
+                         if (options.strand != StrandChoice::forward)
+                           sequence->reverse = reverse_complement(sequence->forward);
+                         planner.plan(sequence, emit);
+                       });
       },
       [&](const ScoredWindow& item) {
         assembler.consume(item);

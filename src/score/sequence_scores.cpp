@@ -50,7 +50,7 @@ SequenceScores finished(const Item& item, ScoreLevel level) {
   return scores;
 }
 
-// Missing values are NaN as well, so this looks at what the model gave.
+// Looks at the outcome of the requests, because in the scores NaN also stands for a missing value.
 void check_finite(const Item& item) {
   for (const RequestPtr& request : item.requests)
     if (request->outcome == Outcome::not_finite)
@@ -60,7 +60,7 @@ void check_finite(const Item& item) {
 
 using Windows = std::function<std::vector<SlidingWindow>(size_t index)>;
 
-// Scores the windows that `windows_of` gives each sequence.
+// Scores the windows that `windows_of` returns for each sequence.
 void score_windows(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
                    const Windows& windows_of, const TakeSequenceScores& take) {
   run_ordered<Item>(
@@ -82,17 +82,17 @@ void score_windows(Engine& engine, ScoreLevel level, std::span<const std::string
       });
 }
 
-// 6-mers of which all but the last are inputs, after <dna>.
+// The model's inputs are <dna> and all 6-mers except the last.
 void check_end(const SequenceEnd& end, size_t index, size_t max_positions) {
   const std::string name = "sequence " + std::to_string(index + 1) + " of a batch";
   if (end.from % kKmerLength != 0 || end.from >= end.sequence.size())
-    throw Error("score", name + " has no end that begins at " + std::to_string(end.from) +
-                             "; a multiple of 6 before its " + std::to_string(end.sequence.size()) +
-                             " bp is expected");
+    throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
+                             " bp and cannot be scored from base " + std::to_string(end.from) +
+                             " on; expected a multiple of 6 below its length");
   if ((end.sequence.size() + kKmerLength - 1) / kKmerLength > max_positions)
-    throw Error("score", name + " has " + std::to_string(end.sequence.size()) + " bp and does not fit the " +
-                             std::to_string(max_positions) +
-                             " tokens of the model's context; the longest sequence that fits has " +
+    throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
+                             " bp and does not fit the model's context of " + std::to_string(max_positions) +
+                             " tokens; the longest sequence that fits has " +
                              std::to_string(kKmerLength * max_positions) + " bp");
 }
 

@@ -1,6 +1,6 @@
 // Log-probabilities of sequences in memory, as `carbon score` computes them on the forward strand.
 //
-// For callers that have the bases at hand and want numbers back; files, strands and formats belong to
+// For callers that have the bases in memory and want numbers back. Files, strands and formats belong to
 // run_score().
 #pragma once
 
@@ -16,17 +16,16 @@
 namespace carbon {
 
 struct SequenceScores {
-  std::vector<double> values;  // nats, one a base or whole 6-mer; NaN where a letter is not A, C, G, T
-  double sum = 0;              // of the values there are, in order
-  size_t scored = 0;           // how many
+  std::vector<double> values;  // nats, one per base or per whole 6-mer; NaN where a letter is not A, C, G, T
+  double sum = 0;              // of the values that are not NaN, in order
+  size_t scored = 0;           // how many values are not NaN
 };
 
-/// Receives the index and the scores of a sequence. It is called from another thread than the caller's.
+/// Receives the index and the scores of a sequence. It is called in another thread than the caller's.
 using TakeSequenceScores = std::function<void(size_t, const SequenceScores&)>;
 
-/// Calls `take` for each sequence, in order. Sequences are upper-case; those longer
-/// than the default window of `carbon score` go through its windows. Throws Error for a score that is not
-/// finite.
+/// Calls `take` for each sequence, in order. Sequences are in upper case. Those longer than default_window()
+/// are scored in windows with default_stride(). Throws Error for a score that is not finite.
 void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
                      const TakeSequenceScores& take);
 
@@ -36,8 +35,8 @@ struct SequenceEnd {
   size_t from = 0;  // a multiple of 6 before the sequence's length
 };
 
-/// The same for the bases from `from` on alone. No windows: each is given all bases before it, and a sequence
-/// that does not fit the model is an Error.
+/// The same for the bases from `from` on only, without windows: each base has all earlier bases of the
+/// sequence as its context. Throws Error for a sequence that does not fit the model.
 void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
                 const TakeSequenceScores& take);
 

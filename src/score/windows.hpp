@@ -1,6 +1,7 @@
-// Where the windows of a long sequence start, and which bases each one answers for (docs/conventions.md, "Score windows").
+// Where the windows of a long sequence start, and which bases are reported from each window
+// (docs/conventions.md, "Score windows").
 //
-// Pure arithmetic on lengths; no sequence, no model.
+// Pure arithmetic on lengths, without sequences or a model.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +9,22 @@
 
 namespace carbon {
 
-/// Bases [begin, end) are scored as one window; [take, end) of them are reported from it, because no earlier
-/// window reaches them: they have their longest left context here. All in reading direction, 0-based
-/// half-open.
+/// Bases [begin, end) are scored as one window. Of these, [take, end) are reported from it, because earlier
+/// windows do not reach them; so a base is reported from the window that gives it the longest left context.
+/// Positions are 0-based in reading direction.
 struct SlidingWindow {
   size_t begin = 0, take = 0, end = 0;
 };
 
-/// Windows starting at 0, stride, 2*stride, ... until one reaches `length`; none for an empty sequence.
-/// window and stride are positive multiples of 6, stride <= window.
+/// Returns windows that start at 0, stride, 2*stride, ... until one reaches `length`; none for an empty
+/// sequence. Window and stride are positive multiples of 6, and stride <= window.
 std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t stride);
 
-/// The largest default window, in bp (8,190 six-mers).
+/// The largest default window in bp (8,190 6-mers).
 inline constexpr size_t kMaxDefaultWindow = 49140;
-/// min(49,140, 6 * (max_positions - 2)), and half of a window rounded down to a 6-mer boundary (at least one
-/// 6-mer).
+/// min(49,140, 6 * (max_positions - 2)) bp.
 size_t default_window(size_t max_positions);
+/// Half a window in bp, rounded down to a multiple of 6, at least 6.
 size_t default_stride(size_t window);
 
 }  // namespace carbon

@@ -1,6 +1,6 @@
 // The three output formats of `carbon score`.
 //
-// Receives every position of a sequence in ascending forward coordinates and decides what to print; sums are
+// It receives the values of a sequence in ascending forward coordinates and decides what to print. Sums are
 // taken in that order, in double.
 #pragma once
 
@@ -23,10 +23,13 @@ struct ScoredValue {
 
 class ScoreWriter {
  public:
+  /// Opens the output and writes the table's heading. Throws Error, as do the other functions.
   ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand);
+  /// For each sequence: begin(), its values, end().
   void begin(const SequencePlace& sequence);
   void value(const ScoredValue& value);
   void end();
+  /// Completes the output file. Without it, a named file is not left behind.
   void close() { output_.close(); }
 
  private:

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/base/error.hpp"
-#include "src/model/rope_scaling.hpp"
+#include "src/model/llama_tensors.hpp"
 #include "src/transformer/decoder_layers.hpp"
 #include "src/transformer/forward_pass.hpp"
 
@@ -13,11 +13,9 @@ namespace carbon {
 namespace {
 
 // A vector of the checkpoint as f32 in device memory.
-void load_vector(ops::Backend& backend, const Checkpoint& checkpoint, const std::string& name, size_t n,
-                 DeviceBuffer& out) {
-  const TensorView view = checkpoint.tensor(name, 1, n);
+void load_vector(ops::Backend& backend, const TensorView& view, DeviceBuffer& out) {
   const uint32_t row = 0;
-  backend.embed(view, std::span(&row, 1), out.floats(n));
+  backend.embed(view, std::span(&row, 1), out.floats(view.cols));
 }
 
 }  // namespace
@@ -38,36 +36,26 @@ void Decoder::Workspace::reset() {
 Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend),
       config_(checkpoint.config()),
-      embedding_(checkpoint.embedding()),
       final_norm_(backend),
       kv_(backend, {config_.layers, config_.kv_heads, config_.head_dim}),
       workspace_(backend) {
-  const ModelConfig& c = config_;
-  const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
-  for (size_t i = 0; i < c.layers; ++i) {
-    const std::string prefix = "model.layers." + std::to_string(i) + ".";
-    const auto view = [&](const char* name, size_t rows, size_t cols) {
-      return checkpoint.tensor(prefix + name + ".weight", rows, cols);
-    };
-    const auto matrix = [&](const char* name, size_t rows, size_t cols) {
-      return backend.prepare(view(name, rows, cols));
-    };
+  const DecoderTensors tensors = decoder_tensors(checkpoint);
+  embedding_ = tensors.embedding;
+  for (const LayerTensors& from : tensors.layers) {
     auto layer = std::make_unique<Layer>(backend);
-    load_vector(backend, checkpoint, prefix + "input_layernorm.weight", c.hidden, layer->attention_norm);
-    load_vector(backend, checkpoint, prefix + "post_attention_layernorm.weight", c.hidden, layer->mlp_norm);
-    const TensorView qkv[] = {view("self_attn.q_proj", q_width, c.hidden),
-                              view("self_attn.k_proj", kv_width, c.hidden),
-                              view("self_attn.v_proj", kv_width, c.hidden)};
+    load_vector(backend, from.attention_norm, layer->attention_norm);
+    load_vector(backend, from.mlp_norm, layer->mlp_norm);
+    const TensorView qkv[] = {from.q, from.k, from.v};
     layer->qkv = backend.prepare(qkv);
     layer->q = backend.part(*layer->qkv, 0, 1);
     layer->kv = backend.part(*layer->qkv, 1, 2);
-    layer->o = matrix("self_attn.o_proj", c.hidden, q_width);
-    layer->gate = matrix("mlp.gate_proj", c.intermediate, c.hidden);
-    layer->up = matrix("mlp.up_proj", c.intermediate, c.hidden);
-    layer->down = matrix("mlp.down_proj", c.hidden, c.intermediate);
+    layer->o = backend.prepare(from.o);
+    layer->gate = backend.prepare(from.gate);
+    layer->up = backend.prepare(from.up);
+    layer->down = backend.prepare(from.down);
     layers_.push_back(std::move(layer));
   }
-  load_vector(backend, checkpoint, "model.norm.weight", c.hidden, final_norm_);
+  load_vector(backend, tensors.final_norm, final_norm_);
 }
 
 Decoder::~Decoder() = default;

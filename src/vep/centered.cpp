@@ -9,7 +9,7 @@ namespace {
 
 CenteredWindows forward_windows(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                                 const ReferenceSlice& slice, int64_t window) {
-  const int64_t start = pos - window / 2;  // of the unclipped window
+  const int64_t start = pos - window / 2;  // of the window before it is clipped to the contig
   CenteredWindows out;
   out.reference = slice.get(start, start + window);
   const std::string_view before = slice.get(start, pos);

@@ -1,6 +1,5 @@
 #include "src/vep/header.hpp"
 
-#include "src/base/log.hpp"
 #include "src/genome/provenance.hpp"
 
 namespace carbon {
@@ -48,7 +47,8 @@ std::string recipe_text(const VepOptions& options) {
 
 namespace {
 
-// Everything the scores depend on besides the input: bytes are the same for the same line.
+// The ##carbon_vepModel line: everything that the scores depend on besides the input. Runs with the same line
+// give the same bytes.
 std::string model_line(const LoadedModel& model, const VepOptions& options) {
   std::string strands;
   for (const Recipe recipe : options.recipes) {
@@ -81,6 +81,7 @@ std::vector<std::string> header_lines(const LoadedModel& model, const VepOptions
 VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
   out.path = options.output;
+  out.log = options.log;
   if (!options.output_type.empty()) parse_output_type(options.output_type, out);
   if (!options.write_index.empty()) parse_write_index(options.write_index, out);
   return out;
@@ -99,8 +100,8 @@ VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& opti
     for (const std::string& name : fasta.names()) out.contigs.emplace_back(name, fasta.length(name));
   const bool replaces = output_type(out) != 't';
   if (replaces && (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag)))
-    log::warning("vep",
-                 "the input holds " + options.tag_prefix + " scores of an earlier run: they are replaced");
+    options.log->warning(
+        "vep", "the input has " + options.tag_prefix + " scores of an earlier run, which are replaced");
   return out;
 }
 

@@ -1,5 +1,5 @@
-// The header that `carbon vep` writes: tag definitions, what was run on which model, and what is taken out of
-// the input's header.
+// The header that `carbon vep` writes: tag definitions, which model and options were used, and which lines of
+// the input's header are removed.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ std::string strand_text(VepStrand strand);
 /// The recipes by name, joined by "+".
 std::string recipe_text(const VepOptions& options);
 
-/// Path, type, compression and index of the output, as far as the options say. Throws Error.
+/// Path, type, compression and index of the output, from the options alone. Throws Error.
 VcfWriterOptions output_options(const VepOptions& options);
-/// The same with the header: how it differs from the input's.
+/// The same, and how the output's header differs from the input's.
 VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options, const VcfReader& vcf,
                                 const IndexedFasta& fasta);
 

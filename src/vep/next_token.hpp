@@ -1,7 +1,8 @@
-// Recipe `next-token`: the left context of a variant, whose last row gives P_0 of the next base (docs/conventions.md,
-// "Next-token context"; published for ClinVar with 24,000 bp: docs/model.md, "Published evaluations").
+// Recipe `next-token`: the bases before a variant. Their last row gives P_0, the probabilities of the next
+// base (docs/conventions.md, "Next-token context"). Published for ClinVar with 24,000 bp (docs/model.md,
+// "Published evaluations").
 //
-// Pure functions; scoring is elsewhere.
+// Pure functions. Scoring is elsewhere.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace carbon {
 
 inline constexpr int64_t kDefaultContext = 24000;  // bp
 
-/// Contig range that holds the context of a one-base variant at `pos`.
+/// The contig range [next_token_begin, next_token_end) of the context of a one-base variant at `pos`.
 inline int64_t next_token_begin(int64_t pos, int64_t context, Strand strand) {
   return strand == Strand::forward ? pos - context : pos + 1;
 }
@@ -20,8 +21,8 @@ inline int64_t next_token_end(int64_t pos, int64_t context, Strand strand) {
   return strand == Strand::forward ? pos : pos + 1 + context;
 }
 
-/// The context in reading direction: leading N's dropped, then length % 6 bases dropped from the left. Its
-/// length is a multiple of 6 and may be 0.
+/// The context in reading direction, without leading N's, and shortened from the left to a multiple of 6,
+/// which may be 0.
 std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand);
 
 }  // namespace carbon

@@ -5,32 +5,45 @@
 #include "src/vep/header.hpp"
 
 namespace carbon {
+namespace {
+
+// Throws Error if the bases of a window or context do not fit the model's context.
+void check_fits(const std::string& name, int64_t bases, size_t max_positions) {
+  const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
+  if (bases > largest)
+    throw Error("vep",
+                "a " + name + " of " + std::to_string(bases) + " bp does not fit the model's context of " +
+                    std::to_string(max_positions) + " tokens; the largest that fits is " +
+                    std::to_string(largest) + " bp",
+                {name});
+}
+
+}  // namespace
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
   if (options.resume && replaced_file(options.output).empty())
-    throw Error("vep", "--resume: " + (options.output == "-" ? "standard output" : options.output) +
-                           " is written directly and cannot be continued; name a regular file with -o");
+    throw Error("vep",
+                "a run whose output is " + (options.output == "-" ? "standard output" : options.output) +
+                    " cannot be continued, because it leaves no scores",
+                {"resume_file"});
 }
 
 void check_vep_options(const VepOptions& options, size_t max_positions) {
-  const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
-  const std::string context =
-      " does not fit the model's context of " + std::to_string(max_positions) + " tokens";
   if (options.wants(Recipe::centered)) {
     if (options.window < 12 || options.window % 2 != 0)
       throw Error("vep",
-                  "--window " + std::to_string(options.window) + ": expected an even number of at least 12");
-    if (options.window > largest)
-      throw Error("vep", "--window " + std::to_string(options.window) + context +
-                             "; the largest that fits is " + std::to_string(largest));
+                  "a window of " + std::to_string(options.window) +
+                      " bp cannot be used; expected an even number of at least 12",
+                  {"window"});
+    check_fits("window", options.window, max_positions);
   }
   if (options.wants(Recipe::next_token)) {
     if (options.context < 0)
-      throw Error("vep", "--context " + std::to_string(options.context) + ": expected 0 or more");
-    if (options.context > largest)
-      throw Error("vep", "--context " + std::to_string(options.context) + context +
-                             "; the largest that fits is " + std::to_string(largest));
+      throw Error(
+          "vep", "a context of " + std::to_string(options.context) + " bp cannot be used; expected 0 or more",
+          {"context"});
+    check_fits("context", options.context, max_positions);
   }
 }
 

@@ -1,4 +1,5 @@
-// What `carbon vep` was asked for (docs/recipes.md, docs/conventions.md).
+// The options of a run of `carbon vep` (docs/recipes.md, docs/conventions.md). The command line fills them
+// in.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/stop.hpp"
 #include "src/genome/vcf.hpp"
@@ -19,6 +21,7 @@ namespace carbon {
 enum class Recipe { centered, next_token };
 /// recipe_default: both for centered, forward for next-token.
 enum class VepStrand { recipe_default, forward, reverse, both };
+/// What happens to a record whose REF differs from the FASTA: a warning and no score, an Error, or no output.
 enum class CheckRef { warn, exit, exclude };
 
 struct VepOptions {
@@ -30,18 +33,19 @@ struct VepOptions {
   VcfReaderOptions selection;
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
-  int64_t window = kDefaultCenteredWindow;
-  int64_t context = kDefaultContext;
+  int64_t window = kDefaultCenteredWindow;  // bp
+  int64_t context = kDefaultContext;        // bp
   CheckRef check_ref = CheckRef::warn;
-  double max_ref_mismatch = 0.05;
+  double max_ref_mismatch = 0.05;  // share of mismatching records above which the assembly must be wrong
   std::string tag_prefix = "CARBON";
-  std::string unify_chr_names, chr_map;  // "" : exact names
+  std::string unify_chr_names, chr_map;  // for ContigNames; "" : names must be equal
   std::string cache;                     // "" : none
   std::optional<Shard> shard;
-  bool resume = false;  // go on from the scores in OUTPUT.partial
+  bool resume = false;  // continue from the scores in OUTPUT.partial
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 
   bool wants(Recipe recipe) const {
@@ -49,10 +53,11 @@ struct VepOptions {
   }
 };
 
-/// Refuses an output type, an index or a resumption that the output cannot have; needs no model.
+/// Throws Error for an output type or an index that the output cannot have, and if `resume` is set for an
+/// output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);
 
-/// Refuses a window or context that the model cannot hold, and values that the recipes do not define.
+/// Throws Error for a window or context that the recipes do not allow or that does not fit the model.
 void check_vep_options(const VepOptions& options, size_t max_positions);
 
 /// The strands that a recipe reads, in the order in which their scores are added.

@@ -31,7 +31,8 @@ class VcfSiteOutput final : public SiteOutput {
   VcfWriter writer_;
 };
 
-/// Lines that `tabix -s1 -b2 -e2` indexes when the records are sorted: '#' begins all others.
+/// A table that `tabix -s1 -b2 -e2` can index if the records are sorted: all lines without scores begin with
+/// '#'.
 class TableSiteOutput final : public SiteOutput {
  public:
   explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.exclusive) {
@@ -85,7 +86,8 @@ std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfW
                                              const TagNames& tags) {
   if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options, tags);
   if (options.level >= 0)
-    throw Error("vep", "a table has no compression level; leave the digit of -O out (.tsv.gz is compressed)");
+    throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
+                {"no_level"});
   return std::make_unique<TableSiteOutput>(options);
 }
 

@@ -1,6 +1,6 @@
-// Where the annotated records of `carbon vep` go: a VCF or BCF, or a table with a line an ALT.
+// Where the annotated records of `carbon vep` go: a VCF or BCF, or a table with one line per ALT.
 //
-// Knows how scores are printed, not how they are computed.
+// It knows how scores are printed, not how they are computed.
 #pragma once
 
 #include <memory>
@@ -11,30 +11,31 @@
 
 namespace carbon {
 
+/// The names of the INFO tags.
 struct TagNames {
   explicit TagNames(const std::string& prefix)
       : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
   std::string llr, nt, flag;
 };
 
-/// What is said of one record, each with an entry per ALT.
+/// The scores of one record, each with one entry per ALT.
 struct SiteScores {
-  std::vector<float> centered, next_token;  // NaN: missing; empty when the recipe is not asked for
-  std::vector<std::string> flags;           // "" where nothing is missing
+  std::vector<float> centered, next_token;  // NaN: missing; empty if the recipe is not used
+  std::vector<std::string> flags;           // why a score is missing; "" if none is
 };
 
 class SiteOutput {
  public:
   virtual ~SiteOutput() = default;
   virtual void write(VcfRecord& record, const SiteScores& scores) = 0;
-  /// Hands on what was written so far.
+  /// Passes everything written so far to the operating system.
   virtual void flush() = 0;
-  /// Flushes, closes, checks, renames. Without it no output file remains.
+  /// Completes the output and gives the file its name. Without it no output file is left behind.
   virtual void close() = 0;
 };
 
-/// A table when output_type(options) is 't', else a VCF or BCF; `options.tags` are those of the run, in the
-/// order of the table's columns. Make it before another thread calls reader.next().
+/// Opens a table if output_type(options) is 't', else a VCF or BCF. `options.tags` are the tags of the run,
+/// in the order of the table's columns. Call it before another thread calls reader.next(). Throws Error.
 std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
                                              const TagNames& tags);
 

@@ -7,7 +7,7 @@
 namespace carbon {
 namespace {
 
-// <dna> and 6-mers [0, n - 1): row i then predicts 6-mer i, the last one included.
+// <dna> and all 6-mers except the last: row i then predicts 6-mer i.
 std::vector<uint32_t> window_tokens(const std::vector<uint32_t>& kmers, const TokenLayout& layout) {
   std::vector<uint32_t> tokens{layout.dna_begin()};
   tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
@@ -41,7 +41,7 @@ CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vecto
     first_row_ = any ? std::min(first_row_, allele.diverge) : allele.diverge;
     any = true;
     const std::vector<uint32_t> kmers = encode_kmers(alternative, layout);
-    // Inputs up to and including 6-mer diverge - 1 are the reference's; its row `diverge` serves both.
+    // Reference and allele have the inputs up to 6-mer diverge - 1 in common, and so also row `diverge`.
     if (allele.diverge + 1 >= kmers.size()) continue;
     allele.suffix = std::make_shared<Request>();
     allele.suffix->parent = reference;

@@ -1,8 +1,8 @@
-// One variant site as requests to the engine, and their results as log-likelihood ratios.
+// The requests of one variant site, and the log-likelihood ratios from their results.
 //
-// Exact work sharing: the reference window runs once a strand; each alternative allele forks at the 6-mer
-// where it first differs and runs only its suffix; rows before that cancel and are never read. An allele
-// whose ratio is in the score cache runs nothing.
+// Work is shared without changing any result: the reference window runs once per strand, and each alternative
+// allele forks from it at the first 6-mer that differs and runs only its suffix. Rows before that cancel in
+// the ratio and are not read. An allele whose ratio is in the score cache runs nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ namespace carbon {
 /// The centered recipe on one strand of one site.
 class CenteredPlan {
  public:
-  /// Cuts the windows of `alts` (scorable alleles), looks them up in `cache` (may be null) and appends the
-  /// requests that the others need to `requests`.
+  /// Makes the windows of `alts` (alleles that can be scored) and looks up their ratios in `cache` (may be
+  /// null). For the others it appends requests to `requests`.
   CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                const ReferenceSlice& slice, int64_t window, Strand strand, const TokenLayout& layout,
                std::vector<RequestPtr>& requests, ScoreCache* cache = nullptr);
-  /// Nats, alt minus ref, of the i-th of `alts`; exactly 0 for an allele equal to the reference. The requests
-  /// are finished.
+  /// The log-likelihood ratio of the i-th of `alts` in nats, alternative minus reference; exactly 0 for an
+  /// allele equal to the reference. The requests must be finished.
   double llr(size_t i) const;
-  /// The key under which the i-th ratio is to go into the cache; null if it is not.
+  /// The key for adding the i-th ratio to the cache; null if it need not be added.
   const ScoreKey* missing(size_t i) const;
 
  private:
@@ -38,23 +38,23 @@ class CenteredPlan {
     std::optional<CachedScore> cached;  // none: no cache, or nothing to compute
     bool differs = false;
     size_t diverge = 0;  // first 6-mer whose letters differ
-    RequestPtr suffix;   // the 6-mers after that one; null where there are none or nothing is computed
+    RequestPtr suffix;   // the 6-mers after that one; null if there are none or nothing is computed
   };
 
   CenteredWindows windows_;
   std::vector<Allele> alleles_;
-  RequestPtr reference_;  // null where nothing is computed
-  size_t first_row_ = 0;  // the 6-mer that the first row of its values speaks of
+  RequestPtr reference_;  // null if nothing is computed
+  size_t first_row_ = 0;  // the 6-mer that the first row of its values belongs to
 };
 
 /// The next-token recipe on one strand of one site: one row serves every SNV allele.
 class NextTokenPlan {
  public:
-  /// As CenteredPlan's; `ref` and `alts` are one base each, forward-strand letters.
+  /// Like CenteredPlan(). `ref` and `alts` are one base each, letters of the forward strand.
   NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
                 const ReferenceSlice& slice, int64_t context, Strand strand, const TokenLayout& layout,
                 std::vector<RequestPtr>& requests, ScoreCache* cache = nullptr);
-  /// ln(P_0(alt) / P_0(ref)) of the i-th of `alts`. The requests are finished.
+  /// ln(P_0(alt) / P_0(ref)) of the i-th of `alts`. The requests must be finished.
   double llr(size_t i) const;
   const ScoreKey* missing(size_t i) const;
 
@@ -69,7 +69,7 @@ class NextTokenPlan {
   Strand strand_;
   int ref_digit_;
   std::vector<Allele> alleles_;
-  RequestPtr context_;  // null where nothing is computed
+  RequestPtr context_;  // null if nothing is computed
 };
 
 }  // namespace carbon

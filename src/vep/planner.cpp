@@ -3,20 +3,16 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr uint64_t kAssemblySample = 1000;       // checkable records after which the mismatch share is judged
-constexpr uint64_t kAssemblyMinMismatches = 20;  // at the end of the input
+// The share of mismatches is checked after this many records that could be compared, and at the end of the
+// input, if there are at least so many mismatches by then.
+constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
 constexpr uint64_t kShownWarnings = 10;
 
-std::string place(const VcfRecord& record) {
-  return record.contig() + ":" + std::to_string(record.pos() + 1);
-}
-
-/// Of what the scores of a record depend on besides the options of the run.
+/// A hash of everything that the scores of a record depend on, besides the options of the run.
 Sha256Bytes site_digest(const VcfRecord& record, const Variant& variant, const ReferenceSlice& slice) {
   std::string text = record.contig() + "\n" + std::to_string(variant.pos) + "\n" + variant.ref + "\n";
   for (const std::string& alt : variant.alts) text += alt + "\n";
@@ -32,11 +28,15 @@ ContigNames contig_names(const VepOptions& options) {
 
 }  // namespace
 
+std::string place_of(const VcfRecord& record) {
+  return record.contig() + ":" + std::to_string(record.pos() + 1);
+}
+
 VepPlanner::VepPlanner(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache)
     : options_(options),
       layout_(layout),
       cache_(cache),
-      fasta_(options.fasta),
+      fasta_(options.fasta, *options.log),
       names_(contig_names(options)) {}
 
 void VepPlanner::run(const RecordSource& next, Journal* journal,
@@ -52,7 +52,7 @@ void VepPlanner::run(const RecordSource& next, Journal* journal,
   if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
 }
 
-// Returns false for a record that is to be dropped.
+// Returns false if the record is to be dropped.
 bool VepPlanner::plan(PlannedRecord& planned, Journal* journal) {
   const VcfRecord& record = planned.record;
   VepSite& site = planned.site;
@@ -78,14 +78,14 @@ bool VepPlanner::plan(PlannedRecord& planned, Journal* journal) {
   if (journal) {
     planned.digest = site_digest(record, variant, slice);
     planned.saved =
-        journal->replay(*planned.digest, site.centered.size() + site.next_token.size(), place(record));
+        journal->replay(*planned.digest, site.centered.size() + site.next_token.size(), place_of(record));
     if (planned.saved) return true;
   }
   plan_alleles(variant, slice, options_, layout_, cache_, site);
   return true;
 }
 
-// Looks a name up once, and warns once of one that the FASTA lacks.
+// Looks up each name only once. A name that the FASTA lacks gives one warning.
 const VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
   if (const auto known = contigs_.find(vcf_name); known != contigs_.end()) return known->second;
   const std::string name = names_.to_fasta(vcf_name, fasta_);
@@ -94,8 +94,8 @@ const VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
     any_contig_found_ = true;
   } else {
     unknown_contigs_.push_back(vcf_name);
-    log::warning("vep",
-                 "contig " + vcf_name + " is not in " + fasta_.path() + ": its records are not scored");
+    options_.log->warning(
+        "vep", "contig " + vcf_name + " is not in " + fasta_.path() + ": its records are not scored");
   }
   return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
 }
@@ -103,30 +103,35 @@ const VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
 void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {
   ++mismatches_;
   const std::string text =
-      "REF " + record.ref() + " at " + place(record) + " differs from the FASTA (" + fasta_bases + ")";
+      "REF " + record.ref() + " at " + place_of(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
-    throw Error("vep", text + "; use -c w to keep such records unscored, or the FASTA the VCF was made with");
-  if (mismatches_ <= kShownWarnings) log::warning("vep", text);
-  if (mismatches_ == kShownWarnings) log::warning("vep", "further reference mismatches are only counted");
+    throw Error("vep", text + "; give the FASTA that the VCF was made with", {"check_ref"});
+  if (mismatches_ <= kShownWarnings) options_.log->warning("vep", text);
+  if (mismatches_ == kShownWarnings)
+    options_.log->warning("vep", "further reference mismatches are only counted");
 }
 
 void VepPlanner::check_share(bool at_end) const {
   if (at_end && mismatches_ < kAssemblyMinMismatches) return;
   const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
   if (share <= options_.max_ref_mismatch) return;
-  throw Error("vep", "wrong assembly? REF differs from " + fasta_.path() + " in " +
-                         std::to_string(mismatches_) + " of " + std::to_string(checkable_) +
-                         " records checked; give the FASTA the VCF was made with, or raise " +
-                         "--max-ref-mismatch");
+  throw Error("vep",
+              "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
+                  " of " + std::to_string(checkable_) +
+                  " records checked; give the FASTA that the VCF was made with",
+              {"max_ref_mismatch"});
 }
 
 void VepPlanner::no_names_match() const {
-  std::string text = "no contig of the VCF (" + unknown_contigs_.front() +
-                     (unknown_contigs_.size() > 1 ? ", ..." : "") + ") is in " + fasta_.path() + " (" +
-                     (fasta_.names().empty() ? "" : fasta_.names().front()) +
-                     (fasta_.names().size() > 1 ? ", ..." : "") + ")";
-  const std::string advice = names_.suggestion(unknown_contigs_, fasta_.names());
-  throw Error("vep", text + (advice.empty() ? "; give matching names with --chr-map FILE" : "; " + advice));
+  const std::vector<std::string>& ours = unknown_contigs_;
+  const std::vector<std::string>& theirs = fasta_.names();
+  Advice advice = names_.advice(ours, theirs);
+  if (advice.topic.empty()) advice = {"contig_map"};
+  throw Error("vep",
+              "no contig of the VCF (" + ours.front() + (ours.size() > 1 ? ", ..." : "") + ") is in " +
+                  fasta_.path() + " (" + (theirs.empty() ? "" : theirs.front()) +
+                  (theirs.size() > 1 ? ", ..." : "") + ")",
+              advice);
 }
 
 }  // namespace carbon

@@ -1,7 +1,7 @@
-// The planner of `carbon vep`: records in, planned sites with their requests out.
+// The planner of `carbon vep`: it turns records into sites with their requests.
 //
-// Checks each record against the FASTA, decides per allele and recipe whether it can be scored and why not,
-// cuts the windows. Runs in its own thread; owns the FASTA.
+// It checks each record against the FASTA, decides for each allele and recipe whether it can be scored or why
+// not, and makes the windows. It owns the FASTA and runs in a separate thread.
 #pragma once
 
 #include <array>
@@ -20,7 +20,10 @@
 
 namespace carbon {
 
-/// What the last line on stderr reports: total and scored count records, the rest alleles by reported flag.
+/// "contig:pos" of a record, for messages; pos is 1-based.
+std::string place_of(const VcfRecord& record);
+
+/// The counts of a run: `total` and `scored` count records, `alleles` counts alleles by their flag.
 struct VepCounts {
   uint64_t total = 0, scored = 0;
   std::array<uint64_t, kAlleleFlags> alleles{};
@@ -31,10 +34,10 @@ struct PlannedRecord {
   VcfRecord record;
   VepSite site;
   std::vector<RequestPtr> requests;  // of the site
-  /// Of all that the scores depend on; there is one if there is a journal and any allele is scored.
+  /// A hash of everything that the scores depend on. Set if there is a journal and any allele is scored.
   std::optional<Sha256Bytes> digest;
-  /// From the journal: a value per ALT of each recipe, NaN where missing. There are no plans and requests
-  /// then.
+  /// Scores from the journal: one per ALT of each recipe, NaN where missing. The site has no plans and
+  /// requests then.
   std::optional<std::vector<float>> saved;
 
   size_t bytes() const { return record.bytes() + requests.size() * sizeof(CenteredPlan); }
@@ -45,13 +48,13 @@ class VepPlanner {
   /// `cache` may be null.
   VepPlanner(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
 
-  /// Reads all records of `next`, calling `emit` for each that is kept. Scores that `journal` (may be null)
-  /// holds are taken from it. Throws Error for a reference mismatch under `-c e`, for a share of mismatches
-  /// that says "wrong assembly", when no contig name is in the FASTA, and for records that are not those of
-  /// the journal.
+  /// Reads all records of `next`, and calls `emit` for each that is kept. Scores in `journal` (may be null)
+  /// are taken from it. Throws Error for a reference mismatch if options.check_ref is `exit`, for so many
+  /// mismatches that the assembly must be wrong, if no contig name is in the FASTA, and for records that
+  /// differ from those of the journal.
   void run(const RecordSource& next, Journal* journal, const std::function<void(PlannedRecord)>& emit);
-  /// A contig of the file, of which run() may see a share only: whether any name is in the FASTA is judged of
-  /// the whole file, so that the shares fail or succeed together.
+  /// Notes a contig of the file, of which run() may see only a share. Whether any contig name is in the FASTA
+  /// is decided for the whole file, so that all shares of it fail or none does.
   void note_contig(const std::string& vcf_name) { find_contig(vcf_name); }
 
   const VepCounts& counts() const { return counts_; }
@@ -60,7 +63,7 @@ class VepPlanner {
 
  private:
   struct Contig {
-    std::string name;  // the FASTA's
+    std::string name;  // in the FASTA
     int64_t length;    // -1: not in the FASTA
   };
 
@@ -78,7 +81,7 @@ class VepPlanner {
   VepCounts counts_;
   uint64_t checkable_ = 0, mismatches_ = 0;
   bool any_contig_found_ = false;
-  std::unordered_map<std::string, Contig> contigs_;  // by the VCF's name, as records name them
+  std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
   std::vector<std::string> unknown_contigs_;         // in order of appearance
 };
 

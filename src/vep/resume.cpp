@@ -15,18 +15,17 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/log.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr std::string_view kBeginning = "##carbon_vepPartial1=";  // the number is that of the layout
+constexpr std::string_view kBeginning = "##carbon_vepPartial1=";  // 1 is the number of the layout
 constexpr size_t kLongestFirstLine = size_t{1} << 24;
 constexpr size_t kReadSize = size_t{1} << 16;
 constexpr uint32_t kMostValues = uint32_t{1} << 20;  // a larger count is damage
 
-// An entry: Sha256Bytes, the number of values, the values, a CRC of this entry and all before it. Numbers as
-// in memory: a run continues on the kind of device it was begun on.
+// An entry is a Sha256Bytes, the number of values, the values, and a CRC of this entry and all before it. The
+// numbers have the byte order of the machine, because a run is continued on the same kind of device.
 constexpr size_t kEntryHead = sizeof(Sha256Bytes) + sizeof(uint32_t);
 constexpr size_t entry_size(uint32_t count) {
   return kEntryHead + count * sizeof(float) + sizeof(uint32_t);
@@ -55,7 +54,8 @@ ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// The identity as the first line holds it. What is not UTF-8 is replaced alike on both sides of a comparison.
+// The identity as in the first line of the file. Bytes that are not UTF-8 are replaced, in both identities
+// that are compared.
 std::string to_json(const RunIdentity& run) {
   return nlohmann::json(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -95,7 +95,8 @@ bool JournalReader::next(Entry& entry) {
   return true;
 }
 
-Journal::Journal(std::string path, const RunIdentity& run, bool resume) : path_(std::move(path)) {
+Journal::Journal(std::string path, const RunIdentity& run, bool resume, Log& log)
+    : path_(std::move(path)), log_(log) {
   bool fresh = false;
   try {
     lock();
@@ -106,8 +107,7 @@ Journal::Journal(std::string path, const RunIdentity& run, bool resume) : path_(
       return;
     }
     if (first_line) {
-      log::warning("resume",
-                   path_ + " of an interrupted run is overwritten; --resume would have continued it");
+      log_.warning("resume", path_ + " of an interrupted run is overwritten", {"resume_instead"});
     }
     fresh = true;
     if (::ftruncate(fd_, 0) != 0) fail(std::string("cannot be overwritten: ") + std::strerror(errno));
@@ -121,11 +121,11 @@ Journal::Journal(std::string path, const RunIdentity& run, bool resume) : path_(
 
 Journal::~Journal() {
   if (!removed_ && (saved_ == 0 || appended_)) ::unlink(path_.c_str());
-  ::close(fd_);  // after that, so that nobody else has locked what is unlinked
+  ::close(fd_);  // after unlink(), so that no other process can lock the file before it is removed
 }
 
-void Journal::fail(const std::string& what) const {
-  throw Error("resume", path_ + ": " + what);
+void Journal::fail(const std::string& what, const Advice& advice) const {
+  throw Error("resume", path_ + ": " + what, advice);
 }
 
 void Journal::lock() {
@@ -135,23 +135,23 @@ void Journal::lock() {
     struct stat opened {
     }, named{};
     if (::fstat(fd_, &opened) != 0 || !S_ISREG(opened.st_mode))
-      fail("not a regular file; move it away, or name another output with -o");
+      fail("not a regular file; move it away", {"other_output"});
     locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
     if (!locked_ && errno == EWOULDBLOCK)
-      fail("another run is writing this output; wait for it, or name another output with -o");
+      fail("another run is writing this output; wait for it", {"other_output"});
     if (!locked_) {
-      log::warning("resume", path_ + ": this file system has no locks (" + std::strerror(errno) +
-                                 "); let no other run write the same output");
+      log_.warning("resume", path_ + ": this file system has no locks (" + std::strerror(errno) +
+                                 "); make sure that no other run writes the same output");
     }
-    // The run that held it may have removed it since it was opened.
+    // Another run that held the lock may have removed the file after it was opened here.
     if (::stat(path_.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
       return;
     ::close(std::exchange(fd_, -1));
   }
 }
 
-/// Without its newline. None if the file is empty or ends within this line, as that of a run killed when it
-/// began.
+// Returns the first line without its newline; none if the file is empty or ends within this line, which
+// happens if a run is killed at its beginning.
 std::optional<std::string> Journal::read_first_line() const {
   std::string line;
   for (size_t newline = std::string::npos; newline == std::string::npos;) {
@@ -162,9 +162,7 @@ std::optional<std::string> Journal::read_first_line() const {
     line.resize(present + static_cast<size_t>(got));
     const size_t compared = std::min(line.size(), kBeginning.size());
     if (line.compare(0, compared, kBeginning.substr(0, compared)) != 0 || line.size() > kLongestFirstLine)
-      fail(
-          "not made by carbon vep, or by another version of it; move it away, or name another output with "
-          "-o");
+      fail("not made by carbon vep, or by another version of it; move it away", {"other_output"});
     newline = line.find('\n');
     if (newline != std::string::npos)
       line.resize(newline);
@@ -188,10 +186,11 @@ void Journal::check_identity(const std::string& first_line, const RunIdentity& r
     if (was != is) differences += (differences.empty() ? "" : "; ") + name + " " + was + ", now " + is;
   }
   fail("begun with another model or other options (" + (differences.empty() ? "unknown ones" : differences) +
-       "); repeat them to continue it, or leave --resume out to start afresh");
+           "); repeat them to continue it",
+       {"no_resume"});
 }
 
-/// Counts the whole entries and cuts off what follows them.
+// Counts the complete entries and cuts off what follows them.
 void Journal::find_entries(uint64_t begin) {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
@@ -199,7 +198,7 @@ void Journal::find_entries(uint64_t begin) {
   JournalReader reader(fd_, begin, size);
   for (JournalReader::Entry entry; reader.next(entry);) ++saved_;
   if (reader.offset() < size) {
-    log::warning("resume", path_ + ": the last " + std::to_string(size - reader.offset()) +
+    log_.warning("resume", path_ + ": the last " + std::to_string(size - reader.offset()) +
                                " bytes are incomplete or damaged and are dropped");
     if (::ftruncate(fd_, static_cast<off_t>(reader.offset())) != 0)
       fail(std::string("cannot be cut: ") + std::strerror(errno));
@@ -215,9 +214,8 @@ std::optional<std::vector<float>> Journal::replay(const Sha256Bytes& site, size_
   if (!entries_->next(entry)) fail("changed while it was read");
   if (entry.site != site || entry.values.size() != count)
     fail("the record at " + where +
-         " or the reference around it is not what it was; give the same input and FASTA, or leave --resume "
-         "out to start "
-         "afresh");
+             " or the reference around it has changed since; give the same input and FASTA",
+         {"no_resume"});
   ++replayed_;
   return std::move(entry.values);
 }
@@ -225,7 +223,8 @@ std::optional<std::vector<float>> Journal::replay(const Sha256Bytes& site, size_
 void Journal::check_replayed() const {
   if (replayed_ < saved_)
     fail("has scores of " + std::to_string(saved_) + " records, but this input only " +
-         std::to_string(replayed_) + "; give the same input, or leave --resume out to start afresh");
+             std::to_string(replayed_) + "; give the same input",
+         {"no_resume"});
 }
 
 void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) {

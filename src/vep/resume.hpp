@@ -1,14 +1,15 @@
-// FILE.partial: the scores of a run that is under way, from which `--resume` continues it.
+// FILE.partial, the journal of a run that is in progress: the scores so far, from which an interrupted run
+// can be continued.
 //
-// It holds no output. A run that continues reads its input from the beginning and writes its output anew, but
-// takes the scores of the records that the file has instead of computing them; so the output is that of a run
-// without a break, whatever its format. Reading and writing take a small part of the time that scoring takes.
+// It has no output in it. A run that continues another reads its input from the beginning and writes its
+// whole output, but takes scores from the journal instead of computing them. So the output has the bytes of a
+// run without interruption, whatever its format. Reading and writing take little time compared with scoring.
 //
-// After a line that says what the run is (JSON), an entry for each record with a score, in the order of the
-// records: a hash of all that the score was computed from, the values, a checksum. An entry is written as
-// soon as its record is scored, so a killed process loses what it had not finished; an entry that was not
-// written whole is dropped. The operating system is not asked to have anything on disk: after a power cut the
-// file ends at the last whole entry.
+// The first line says which run it is (JSON). It is followed by one entry for each record with a score, in
+// the order of the records: a hash of everything that the score was computed from, the values, a checksum. An
+// entry is written as soon as its record is scored, so that a killed process loses only the records in
+// progress. An incomplete entry is dropped. The file is not synced to disk, so that after a power cut it may
+// lack its last entries.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,17 @@
 #include <string>
 #include <vector>
 
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
 #include "src/model/digest.hpp"
 
 namespace carbon {
 
-/// What must be equal for a run to continue another: values by what messages call them.
+/// Everything that must be equal for a run to continue another, by the names that messages use: "model",
+/// "window" and so on.
 using RunIdentity = std::map<std::string, std::string>;
 
-/// Reads the entries of an open file one after the other.
+/// Reads the entries of an open file in order.
 class JournalReader {
  public:
   struct Entry {
@@ -32,49 +36,51 @@ class JournalReader {
     std::vector<float> values;
   };
 
-  /// From the first entry, at byte `begin`, to byte `end`. The descriptor stays the caller's.
+  /// Reads from the first entry, at byte `begin`, to byte `end`. The caller closes the descriptor.
   JournalReader(int fd, uint64_t begin, uint64_t end) : fd_(fd), offset_(begin), read_(begin), end_(end) {}
-  /// False at the end and where no whole entry with the right checksum follows.
+  /// Returns false at the end, and if no complete entry with the right checksum follows.
   bool next(Entry& entry);
   /// Where the next entry begins.
   uint64_t offset() const { return offset_; }
-  /// Of the entries so far.
+  /// The checksum of all entries so far.
   uint32_t checksum() const { return checksum_; }
 
  private:
   bool buffer(size_t bytes);
 
   int fd_;
-  uint64_t offset_, read_, end_;  // of the next entry, of what is to be read next, of all
+  uint64_t offset_;  // where the next entry begins
+  uint64_t read_;    // up to where the file has been read
+  uint64_t end_;     // where the last entry ends at most
   uint32_t checksum_ = 0;
-  std::string buffered_;  // bytes [offset_, read_), after `used_` others
+  std::string buffered_;  // `used_` bytes of earlier entries, then the bytes [offset_, read_) of the file
   size_t used_ = 0;
 };
 
-/// Two threads may use it at once, one that replays and one that appends.
+/// Two threads may use it at the same time, one that replays and one that appends.
 class Journal {
  public:
-  /// Takes `path` and its lock. With `resume` the entries of an earlier run are to be replayed; without, or
-  /// if there is no file, none. Throws Error for a file that another run holds, that is something else, or
-  /// that (with `resume`) is of a run with another identity; its bytes are then as they were.
-  Journal(std::string path, const RunIdentity& run, bool resume);
-  /// Removes the file, unless all it holds is an earlier run's.
+  /// Opens or creates the file and locks it. With `resume`, the entries of an earlier run are replayed; else
+  /// an existing file is overwritten. Throws Error for a file that another run has locked, that is not a
+  /// journal, or that (with `resume`) belongs to a run with another identity. The file is then not changed.
+  Journal(std::string path, const RunIdentity& run, bool resume, Log& log = silent_log());
+  /// Removes the file, unless all its entries are from an earlier run.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// False where the file system has no locks.
+  /// False if the file system has no locks.
   bool locked() const { return locked_; }
   const std::string& path() const { return path_; }
   /// Entries to be replayed.
   uint64_t saved() const { return saved_; }
 
-  /// The values of the next record, of which there must be `count`, while there are any left. Throws Error if
-  /// the next ones are another record's. `where`: contig:pos, for that message.
+  /// Returns the `count` values of the next record; none if all entries are replayed. Throws Error if the
+  /// next entry belongs to another record; `where` (contig:pos) is for its message.
   std::optional<std::vector<float>> replay(const Sha256Bytes& site, size_t count, const std::string& where);
-  /// At the end of the input: throws Error if values are left.
+  /// Called at the end of the input. Throws Error if there are entries that were not replayed.
   void check_replayed() const;
-  /// Adds the values of the record after those replayed and added.
+  /// Adds the values of the next record.
   void append(const Sha256Bytes& site, const std::vector<float>& values);
   /// Removes the file; the run is complete.
   void remove();
@@ -85,9 +91,10 @@ class Journal {
   std::optional<std::string> read_first_line() const;
   void check_identity(const std::string& first_line, const RunIdentity& run) const;
   void find_entries(uint64_t begin);
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what, const Advice& advice = {}) const;
 
   std::string path_;
+  Log& log_;
   int fd_ = -1;
   bool locked_ = false, appended_ = false, removed_ = false;
   uint64_t saved_ = 0, replayed_ = 0;

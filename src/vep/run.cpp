@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "src/base/error.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/genome/output.hpp"
 #include "src/vep/header.hpp"
@@ -14,12 +13,8 @@
 namespace carbon {
 namespace {
 
-std::string place_of(const VcfRecord& record) {
-  return record.contig() + ":" + std::to_string(record.pos() + 1);
-}
-
-// The scores of a record, computed or from the journal, as the values of its tags. Computed ones go to the
-// journal.
+// Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
+// are added to the journal.
 SiteScores site_scores(const PlannedRecord& planned, ScoreCache* cache, Journal* journal) {
   const VepSite& site = planned.site;
   SiteScores scores;
@@ -42,15 +37,15 @@ SiteScores site_scores(const PlannedRecord& planned, ScoreCache* cache, Journal*
   return scores;
 }
 
-// The digest covers the configuration, rope scaling included.
+// Opens the cache that the options name, if any. The digest covers config.json and the rope scaling.
 std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions& options) {
   if (options.cache.empty()) return std::nullopt;
   return std::optional<ScoreCache>(std::in_place, options.cache,
                                    model.model_sha256() + "\n" + model.dtype() + "\n" + model.device_kind());
 }
 
-// What the output depends on besides the files that are read, whose parts are compared by content. Not the
-// header lines of the run, which are written anew.
+// Everything that the output depends on, except the input files, which are compared record by record, and the
+// version lines of the header, which are those of the last run.
 RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
   const auto given = [](const std::string& text) { return text.empty() ? "none" : text; };
   const auto number = [](bool used, int64_t value) { return used ? std::to_string(value) : "unused"; };
@@ -61,58 +56,111 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
   return {{"model", model.model_sha256()},
           {"dtype", model.dtype()},
           {"device", model.device_kind()},
-          {"--recipe", recipe_text(options)},
-          {"--window", number(options.wants(Recipe::centered), options.window)},
-          {"--context", number(options.wants(Recipe::next_token), options.context)},
-          {"--strand", strand_text(options.strand)},
-          {"--check-ref", checks[static_cast<int>(options.check_ref)]},
-          {"--tag-prefix", options.tag_prefix},
-          {"--unify-chr-names", given(options.unify_chr_names)},
-          {"--regions", given(selection.regions)},
-          {"--regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
-          {"--targets", given(selection.targets)},
-          {"--targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
-          {"--output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
-          {"--shard", options.shard
-                          ? std::to_string(options.shard->index) + "/" + std::to_string(options.shard->count)
-                          : "none"}};
+          {"recipe", recipe_text(options)},
+          {"window", number(options.wants(Recipe::centered), options.window)},
+          {"context", number(options.wants(Recipe::next_token), options.context)},
+          {"strand", strand_text(options.strand)},
+          {"check-ref", checks[static_cast<int>(options.check_ref)]},
+          {"tag-prefix", options.tag_prefix},
+          {"unify-chr-names", given(options.unify_chr_names)},
+          {"regions", given(selection.regions)},
+          {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
+          {"targets", given(selection.targets)},
+          {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
+          {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
+          {"shard", options.shard
+                        ? std::to_string(options.shard->index) + "/" + std::to_string(options.shard->count)
+                        : "none"}};
 }
 
-// None for an output that is written directly, which cannot be continued.
+// Opens the journal; null for an output that is written directly (a pipe, a device), which cannot be
+// continued.
 std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions& options) {
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options), options.resume);
+  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options), options.resume,
+                                           *options.log);
   if (journal->saved() > 0)
-    log::warning("vep", "continuing: " + journal->path() + " has the scores of " +
-                            std::to_string(journal->saved()) + " records");
+    options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
+                                    std::to_string(journal->saved()) + " records");
   return journal;
 }
 
-// The last thing of a run that is stopped early; it ends the process. The reader's thread may be in the
-// middle of anything, so nothing is destroyed.
-void end_stopped(StopRequests& stop, uint64_t records, const std::exception_ptr& failure, SiteOutput& output,
-                 ScoreCache* cache, const Journal* journal) {
+// Ends the process after an early stop. Nothing is destroyed, because the reader's thread may still be
+// running.
+void end_stopped(const VepOptions& options, uint64_t records, const std::exception_ptr& failure,
+                 SiteOutput& output, ScoreCache* cache, const Journal* journal) {
+  StopRequests& stop = *options.stop;
   try {
     if (failure) std::rethrow_exception(failure);
     if (cache) cache->flush();
     if (!journal) output.flush();
   } catch (const Error& error) {
-    log::error(error.function(), error.what());
+    options.log->error(error.function(), error.what(), error.advice());
   } catch (const std::exception& error) {
-    log::error("vep", error.what());
+    options.log->error("vep", error.what());
   }
-  log::warning("vep", "stopped by " + stop.asked_by() + " after " + std::to_string(records) + " records; " +
-                          (journal ? "continue with --resume, from " + journal->path()
-                                   : "the output is not complete"));
+  options.log->warning("vep",
+                       "stopped by " + stop.asked_by() + " after " + std::to_string(records) + " records" +
+                           (journal ? "" : "; the output is not complete"),
+                       journal ? Advice{"resume", {journal->path()}} : Advice{});
   stop.end();
 }
 
-void print_summary(const VepCounts& counts) {
+void print_summary(const VepCounts& counts, Log& log) {
   std::vector<std::pair<std::string, uint64_t>> named = {{"total", counts.total}, {"scored", counts.scored}};
   for (int flag = 1; flag < kAlleleFlags; ++flag)
     named.emplace_back(flag_name(static_cast<AlleleFlag>(flag)), counts.alleles[static_cast<size_t>(flag)]);
-  log::summary("vep", named);
+  log.summary("vep", named);
+}
+
+// The records that the run annotates: all of them, or those of its shard. To find these, the records of the
+// whole input are counted first, and their contigs noted.
+RecordRange records_of_run(const VepOptions& options, VepPlanner& planner) {
+  if (!options.shard) return {};
+  check_readable_twice(options.input);
+  VcfReader vcf(options.input, options.selection, *options.log);
+  const uint64_t records = count_records([&](VcfRecord& record) {
+    if (!vcf.next(record)) return false;
+    planner.note_contig(record.contig());
+    return true;
+  });
+  return share_of(*options.shard, records);
+}
+
+// Where the scores of a run go.
+struct Destinations {
+  SiteOutput& output;
+  ScoreCache* cache;  // null: none
+  Journal* journal;   // null: none
+};
+
+// Scores and writes the records of `next`.
+void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordSource& next,
+              Progress& progress, const Destinations& to) {
+  uint64_t done = 0;
+  OrderedRun ordered;
+  ordered.stop = options.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    end_stopped(options, done, failure, to.output, to.cache, to.journal);
+  };
+  run_ordered<PlannedRecord>(
+      engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(next, to.journal, emit); },
+      [&](PlannedRecord& planned) {
+        to.output.write(planned.record, site_scores(planned, to.cache, to.journal));
+        if (++done; planned.saved) progress.begin_at(done);
+        progress.update(done, place_of(planned.record));
+      },
+      ordered);
+  progress.finish();
+}
+
+// Writes the last scores to the cache, and says how many of them it had.
+void close_cache(ScoreCache& cache, Log& log) {
+  cache.flush();
+  log.info("vep", "cache: " + std::to_string(cache.found()) + " of " + std::to_string(cache.looked_up()) +
+                      " allele scores found");
 }
 
 }  // namespace
@@ -123,51 +171,23 @@ void run_vep(Engine& engine, const VepOptions& options) {
   std::optional<ScoreCache> cache = open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   VepPlanner planner(options, model.config().layout, shared_cache);
-  RecordRange share;
-  if (options.shard) {
-    check_readable_twice(options.input);
-    VcfReader counted(options.input, options.selection);
-    share = share_of(*options.shard, count_records([&](VcfRecord& record) {
-      if (!counted.next(record)) return false;
-      planner.note_contig(record.contig());
-      return true;
-    }));
-  }
-  VcfReader vcf(options.input, options.selection);
+  const RecordRange range = records_of_run(options, planner);
+  VcfReader vcf(options.input, options.selection, *options.log);
   RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
-  if (options.shard) next = records_in(std::move(next), share);
+  if (options.shard) next = records_in(std::move(next), range);
 
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options);
   writing.exclusive = journal && journal->locked();
   const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
-  Progress progress(options.progress, "vep", "records");
-  if (options.shard) progress.set_total(share.end - share.begin);
-  uint64_t done = 0;
-  OrderedRun ordered;
-  ordered.stop = options.stop;
-  ordered.stopped = [&](const std::exception_ptr& failure) {
-    progress.finish();
-    end_stopped(*options.stop, done, failure, *output, shared_cache, journal.get());
-  };
-  run_ordered<PlannedRecord>(
-      engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(next, journal.get(), emit); },
-      [&](PlannedRecord& planned) {
-        output->write(planned.record, site_scores(planned, shared_cache, journal.get()));
-        if (++done; planned.saved) progress.begin_at(done);
-        progress.update(done, place_of(planned.record));
-      },
-      ordered);
-  progress.finish();
+  Progress progress(*options.log, options.progress, "vep", "records");
+  if (options.shard) progress.set_total(range.end - range.begin);
+  annotate(engine, options, planner, next, progress, {*output, shared_cache, journal.get()});
   report_passes(engine);
-  if (cache) {
-    cache->flush();
-    log::info("vep", "cache: " + std::to_string(cache->found()) + " of " +
-                         std::to_string(cache->looked_up()) + " allele scores found");
-  }
+  if (cache) close_cache(*cache, *options.log);
   output->close();
   if (journal) journal->remove();
-  print_summary(planner.counts());
+  print_summary(planner.counts(), *options.log);
 }
 
 }  // namespace carbon

@@ -20,17 +20,17 @@ namespace {
 constexpr uint32_t kApplicationId = 0x43617243;  // "CarC", in the header of the file
 constexpr uint32_t kVersion = 1;                 // of the table and of what goes into a key
 constexpr size_t kTransaction = 1024;            // entries
-constexpr int kBusyMilliseconds = 60000;         // for which another process may hold the file
+constexpr int kBusyMilliseconds = 60000;         // how long to wait for another process that locks the file
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error("score_cache", what);
+[[noreturn]] void fail(const std::string& what, const Advice& advice = {}) {
+  throw Error("score_cache", what, advice);
 }
 
 [[noreturn]] void fail_damaged(const std::string& path, const std::string& why) {
-  fail(path + ": the score cache is damaged (" + why + "); remove it, or name another file with --cache");
+  fail(path + ": the score cache is damaged (" + why + "); remove it", {"other_cache"});
 }
 
-// A path as SQLite takes it literally: not ":memory:" and not a URI.
+// The path in a form that SQLite takes as a file name, even if it is ":memory:" or looks like a URI.
 std::string literal(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
 }
@@ -41,26 +41,29 @@ uint32_t big_endian(const char* bytes) {
   return value;
 }
 
-// Asked of the bytes, before SQLite sees the file: it would replay the journal of a foreign database.
+// Checks the first bytes of the file before SQLite opens it, because SQLite would change a database of
+// another program by replaying its journal.
 void check_header(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0)
     fail(path + ": cannot open the score cache: " + std::strerror(errno));
-  const std::string advice = "; it is left as it is: name another file with --cache";
-  if (!S_ISREG(status.st_mode)) fail(path + ": not a regular file, so not a score cache" + advice);
+  const Advice advice{"cache_file"};
+  if (!S_ISREG(status.st_mode))
+    fail(path + ": not a regular file, so not a score cache; it was not changed", advice);
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path + ": cannot open the score cache: " + std::strerror(errno));
   char header[100] = {};  // https://www.sqlite.org/fileformat.html, 1.3
   in.read(header, sizeof header);
   if (in.gcount() < static_cast<std::streamsize>(sizeof header) ||
       std::memcmp(header, "SQLite format 3", 16) != 0 || big_endian(header + 68) != kApplicationId)
-    fail(path + ": not a score cache of carbon" + advice);
+    fail(path + ": not a score cache of carbon; it was not changed", advice);
   if (const uint32_t version = big_endian(header + 60); version != kVersion)
     fail(path + ": a score cache of layout " + std::to_string(version) + ", but this carbon uses layout " +
-         std::to_string(kVersion) + advice);
+             std::to_string(kVersion) + "; it was not changed",
+         advice);
 }
 
-// Guards the value in the file as SQLite itself does not.
+// Protects the values in the file; SQLite itself has no checksums.
 int64_t checksum(const ScoreKey& key, int64_t bits) {
   const uLong of_key = ::crc32(0, key.data(), static_cast<uInt>(key.size()));
   return static_cast<int64_t>(::crc32(of_key, reinterpret_cast<const Bytef*>(&bits), sizeof bits));
@@ -70,7 +73,7 @@ int64_t checksum(const ScoreKey& key, int64_t bits) {
 
 class ScoreCache::Connection {
  public:
-  /// `name`: what messages call the file.
+  /// `name` is the file's name in messages.
   Connection(const std::string& path, const std::string& name) : name_(name) {
     sqlite3* handle = nullptr;
     const int code =
@@ -78,7 +81,7 @@ class ScoreCache::Connection {
     db_.reset(handle);
     check(code, "open");
     if (sqlite3_db_readonly(handle, "main") == 1)
-      fail(name + ": the score cache is read-only; make it writable, or name another file with --cache");
+      fail(name + ": the score cache is read-only; make it writable", {"other_cache"});
     sqlite3_busy_timeout(handle, kBusyMilliseconds);
   }
 
@@ -88,7 +91,7 @@ class ScoreCache::Connection {
     sqlite3_stmt* statement = nullptr;
     const int code = sqlite3_prepare_v2(db_.get(), sql, -1, &statement, nullptr);
     statement_.reset(statement);
-    // The layout is the header's, so a table that is not there is damage.
+    // The header has the right layout, so if there is no such table, the file is damaged.
     if (code == SQLITE_ERROR) fail_damaged(name_, sqlite3_errmsg(db_.get()));
     check(code, "read");
   }
@@ -98,7 +101,7 @@ class ScoreCache::Connection {
   }
   void bind(int column, int64_t value) { sqlite3_bind_int64(statement_.get(), column, value); }
 
-  /// Runs the prepared statement; true if it has a row. reset() before it runs again.
+  /// Runs the prepared statement and returns true if it has a row. Call reset() before it runs again.
   bool step(const char* doing) {
     const int code = sqlite3_step(statement_.get());
     if (code != SQLITE_ROW && code != SQLITE_DONE) check(code, doing);
@@ -129,16 +132,18 @@ class ScoreCache::Connection {
     const std::string why = db_ ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code);
     if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) fail_damaged(name_, why);
     std::string what = name_ + ": cannot " + doing + " the score cache: " + why;
+    Advice advice;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) {
       if (const int number = db_ ? sqlite3_system_errno(db_.get()) : 0; number != 0)
         what += std::string(" (") + std::strerror(number) + ")";
       what += "; see that its directory can be written and its disk has room";
     } else if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
-      what += "; another process holds it";
+      what += "; another process uses it";
     } else if (kind == SQLITE_READONLY) {
-      what += "; make it writable, or name another file with --cache";
+      what += "; make it writable";
+      advice = {"other_cache"};
     }
-    fail(what);
+    fail(what, advice);
   }
 
   std::string name_;
@@ -154,26 +159,27 @@ namespace {
 
 }  // namespace
 
+// The file is made under another name and linked when it is complete. So if many processes start at once,
+// each finds a complete file, and all find the same one.
+void ScoreCache::make_file(const std::string& path) {
+  int error = 0;
+  const auto partial = PartialFile::create(path, std::nullopt, error);
+  if (!partial) fail_to_make(path, error);
+  Connection(partial->path(), path)
+      .run(("PRAGMA application_id=" + std::to_string(kApplicationId) +
+            ";PRAGMA user_version=" + std::to_string(kVersion) +
+            ";CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT NULL)"
+            " WITHOUT ROWID;PRAGMA journal_mode=WAL")
+               .c_str());
+  // SQLite would replay the log of a removed cache into the new one. If another process makes the cache just
+  // now, its file appears before its log.
+  if (path_exists(path + "-wal") && !path_exists(path))
+    fail(path + "-wal is left over from a score cache that is gone; remove it");
+  if (::link(partial->path().c_str(), path.c_str()) != 0 && errno != EEXIST) fail_to_make(path, errno);
+}
+
 ScoreCache::ScoreCache(const std::string& path, std::string identity) : identity_(std::move(identity)) {
-  if (!path_exists(path)) {
-    // Made under another name and linked when whole, so that of many processes that start at once each finds
-    // a complete file and all find the same.
-    int error = 0;
-    const auto partial = PartialFile::create(path, std::nullopt, error);
-    if (!partial) fail_to_make(path, error);
-    Connection(partial->path(), path)
-        .run(("PRAGMA application_id=" + std::to_string(kApplicationId) +
-              ";PRAGMA user_version=" + std::to_string(kVersion) +
-              ";CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT "
-              "NULL)"
-              " WITHOUT ROWID;PRAGMA journal_mode=WAL")
-                 .c_str());
-    // The log of a cache that was removed would be played into the new one. (Another process makes its log
-    // after its file.)
-    if (path_exists(path + "-wal") && !path_exists(path))
-      fail(path + "-wal is left over from a score cache that is gone; remove it");
-    if (::link(partial->path().c_str(), path.c_str()) != 0 && errno != EEXIST) fail_to_make(path, errno);
-  }
+  if (!path_exists(path)) make_file(path);
   check_header(path);
   reader_ = std::make_unique<Connection>(path, path);
   reader_->prepare("PRAGMA quick_check(1)");

@@ -1,9 +1,9 @@
-// Allele scores remembered between runs, in one SQLite file.
+// A cache of allele scores between runs, in one SQLite file.
 //
-// An entry is the log-likelihood ratio of one allele on one strand, under a hash of all that it was computed
-// from: the model, the arithmetic, the recipe and the bases themselves, not file names or coordinates. Values
-// are kept to the bit, so that a run with the cache writes what a run without it would. Several processes may
-// use one file on a local disk at the same time; a process opens it once.
+// An entry is the log-likelihood ratio of one allele on one strand. Its key is a hash of everything that the
+// ratio was computed from: the model, the arithmetic, the recipe and the bases themselves, not file names or
+// coordinates. Values are stored exactly, so that a run with the cache writes the same bytes as one without
+// it. Several processes may use one file on a local disk at the same time; each process opens it once.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@
 
 namespace carbon {
 
-/// SHA-256 of what a score is computed from.
+/// SHA-256 of everything that a score is computed from.
 using ScoreKey = Sha256Bytes;
 
-/// What the cache says of one allele on one strand; without a value it is to be computed and inserted under
-/// the key.
+/// The result of looking up one allele on one strand. If there is no value, the score is to be computed and
+/// inserted under the key.
 struct CachedScore {
   ScoreKey key{};
   std::optional<double> llr;
@@ -32,25 +32,27 @@ struct CachedScore {
 
 class ScoreCache {
  public:
-  /// Opens the file, or makes it if there is none. `identity` is what every score of this run depends on
-  /// besides recipe, strand and sequences. Throws Error for a file that is no such cache, is damaged or
-  /// cannot be written; its bytes are then as they were.
+  /// Opens the file, or makes it if there is none. `identity` names everything that the scores of this run
+  /// depend on besides recipe, strand and sequences. Throws Error for a file that is not a score cache, is
+  /// damaged or cannot be written; the file is then not changed.
   ScoreCache(const std::string& path, std::string identity);
   ~ScoreCache();
 
-  /// For one thread.
+  /// Only one thread may call it. Throws Error.
   CachedScore look_up(std::string_view recipe, Strand strand,
                       std::initializer_list<std::string_view> sequences);
-  /// For one thread, which may be another. Entries are written many at a time, the last ones by flush().
+  /// Only one thread may call these two; it may be another thread than that of look_up(). Entries are written
+  /// many at a time, the last ones by flush(). Throws Error.
   void insert(const ScoreKey& key, double llr);
   void flush();
 
-  /// Of look_up(): calls, and those that found a value.
+  /// How often look_up() was called, and how often it found a value.
   uint64_t looked_up() const { return looked_up_; }
   uint64_t found() const { return found_; }
 
  private:
   class Connection;
+  static void make_file(const std::string& path);
   ScoreKey key(std::string_view recipe, Strand strand,
                std::initializer_list<std::string_view> sequences) const;
 

@@ -10,7 +10,7 @@
 namespace carbon {
 namespace {
 
-/// 0 for what is not a number above 0.
+/// Returns the number, or 0 if the text is not a positive number.
 uint64_t parse_count(std::string_view text) {
   uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -25,12 +25,14 @@ Shard parse_shard(const std::string& text) {
   const Shard shard{parse_count(view.substr(0, slash)),
                     slash < view.size() ? parse_count(view.substr(slash + 1)) : 0};
   if (shard.index == 0 || shard.count == 0 || shard.index > shard.count)
-    throw Error("parse_shard", "--shard " + text + ": expected I/N with I from 1 to N, e.g. 1/10");
+    throw Error("parse_shard",
+                "'" + text + "' does not name a share: expected I/N with I from 1 to N, e.g. 1/10",
+                {"shard"});
   return shard;
 }
 
 RecordRange share_of(const Shard& shard, uint64_t records) {
-  // Not records * index / count, which could overflow.
+  // records * index / count could overflow.
   const uint64_t size = records / shard.count, larger = records % shard.count;
   const auto begin = [&](uint64_t index) { return size * index + std::min(index, larger); };
   return {begin(shard.index - 1), begin(shard.index)};
@@ -42,9 +44,10 @@ void check_readable_twice(const std::string& input) {
   if (input != "-" && !std::filesystem::is_fifo(status) && !std::filesystem::is_character_file(status) &&
       !std::filesystem::is_socket(status))
     return;
-  throw Error("shard", "--shard reads its input twice, to count the records first, and " +
-                           (input == "-" ? "standard input" : input) +
-                           " can be read only once; write it to a file");
+  throw Error("shard",
+              "the input of a share is read twice, to count the records first, and " +
+                  (input == "-" ? "standard input" : input) + " can be read only once; write it to a file",
+              {"no_shard"});
 }
 
 uint64_t count_records(const RecordSource& next) {
@@ -58,7 +61,7 @@ RecordSource records_in(RecordSource next, RecordRange range) {
     while (read < range.end) {
       if (!next(record))
         throw Error("shard", "the input ended after " + std::to_string(read) +
-                                 " records, fewer than were counted; it was changed during the run");
+                                 " records, fewer than were counted; it changed during the run");
       if (read++ >= range.begin) return true;
     }
     return false;

@@ -1,7 +1,6 @@
-// `--shard I/N`: the I-th of N contiguous shares of the records of a file.
+// The I-th of N contiguous shares of the records of a file, for the tasks of a job array.
 //
-// Works on whatever source of records it is given, so that a share is one of the records that are left after
-// any selection.
+// It works on any source of records, so that shares are formed after records were selected.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +27,15 @@ struct RecordRange {
 /// The sizes of shares differ by at most one record; the shares 1/N to N/N are all records in order.
 RecordRange share_of(const Shard& shard, uint64_t records);
 
-/// VcfReader::next or something around it.
+/// Reads the next record; false at the end. VcfReader::next, or a function around it.
 using RecordSource = std::function<bool(VcfRecord&)>;
 
-/// Refuses what cannot be read twice: standard input, pipes, terminals. Throws Error.
+/// Throws Error for an input that cannot be read twice: standard input, a pipe, a terminal.
 void check_readable_twice(const std::string& input);
-/// Reads to the end.
+/// Reads to the end and returns the number of records.
 uint64_t count_records(const RecordSource& next);
-/// The records of `next` that lie in `range`; reads no further than its end. The source throws Error when
-/// `next` ends before that.
+/// A source of the records of `next` in `range`. It does not read beyond the end of the range, and throws
+/// Error if `next` ends earlier.
 RecordSource records_in(RecordSource next, RecordRange range);
 
 }  // namespace carbon

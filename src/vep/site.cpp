@@ -15,7 +15,8 @@ double checked(double value, const std::string& place) {
   return value;
 }
 
-// The mean over strands of the alleles `scored`, of which the plans speak.
+// Returns one score per ALT: the mean over strands for the ALTs listed in `scored` (the i-th allele of each
+// plan is ALT scored[i]), NaN for the others. Scores that were computed, not cached, are added to `cache`.
 template <class Plan>
 std::vector<double> mean_of_strands(size_t alts, const std::vector<size_t>& scored,
                                     const std::vector<Plan>& plans, const std::string& place,

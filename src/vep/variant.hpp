@@ -1,6 +1,6 @@
-// A variant beside its reference, and why an allele cannot be scored.
+// A variant, the reference bases around it, and why an allele cannot be scored.
 //
-// Pure: the caller brings the reference bases. Coordinates are 0-based on the contig.
+// Pure functions: the caller supplies the reference bases. Coordinates are 0-based on the contig.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct ReferenceSlice {
   std::string_view get(int64_t from, int64_t to) const;
 };
 
-/// In the order of docs/conventions.md, "Variant scores": the first reason that applies is the one reported.
+/// Why an allele is not scored. The first reason that applies is reported, in this order
+/// (docs/conventions.md, "Variant scores").
 enum class AlleleFlag {
   scored,
   no_contig,
@@ -45,13 +46,13 @@ inline constexpr int kAlleleFlags = 9;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);
 
-/// What the reference says about a record, the same for all its alleles.
+/// The result of comparing a record with the reference; it holds for all alleles of the record.
 enum class RecordCheck { matches, no_contig, edge, non_acgt, mismatch };
 
 /// `contig_length` < 0: not in the FASTA. `reference` holds [pos, pos + |REF|) where it exists.
 RecordCheck check_record(const Variant& variant, int64_t contig_length, const ReferenceSlice& reference);
 
-/// Reasons that hold for every recipe. `scored` when none does.
+/// The first reason that holds for every recipe; `scored` if there is none.
 AlleleFlag classify_allele(const std::string& alt, RecordCheck check);
 
 enum class Strand { forward, reverse };

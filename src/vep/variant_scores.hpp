@@ -1,4 +1,4 @@
-// Log-likelihood ratios of variants in memory: the planner of `carbon vep` without its files.
+// Log-likelihood ratios of variants in memory, as `carbon vep` computes them, without VCF files.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,17 @@ struct PlacedVariant {
   Variant variant;
 };
 
-/// Per ALT: nats, alt minus ref, mean of the strands, to the bit what `carbon vep` rounds to a float; NaN
-/// with a flag.
+/// The scores of a variant, one entry per ALT.
 struct VariantScores {
+  /// Nats, alternative minus reference, the mean of the strands: exactly the number that `carbon vep` rounds
+  /// to a float. NaN if the flag is not `scored`.
   std::vector<double> values;
   std::vector<AlleleFlag> flags;
 };
 
-/// Calls `take`, in another thread, with the index and scores of each variant, in order. Of `options` the one
-/// recipe, strand, window and context count. Throws Error for options that the model cannot hold and for a
-/// score that is not finite.
+/// Calls `take`, in another thread, with the index and scores of each variant, in order. Of `options` it uses
+/// recipes (one), strand, window and context. Throws Error for a window or context that does not fit the
+/// model and for a score that is not finite.
 void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions& options,
                     std::span<const PlacedVariant> variants,
                     const std::function<void(size_t, const VariantScores&)>& take);

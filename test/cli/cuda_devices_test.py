@@ -140,7 +140,7 @@ def memory_that_runs_out_on_one_gpu():
 @case
 def lists_that_are_refused():
     expect_failure(several("cuda:0,2"), "no GPU 2", "there are 2")
-    expect_failure(several("cuda:1,0,1"), "cuda:1,0,1", "GPU 1 is there twice")
+    expect_failure(several("cuda:1,0,1"), "cuda:1,0,1", "GPU 1 twice")
     expect_failure(several("cpu:0,1"), "cpu:0,1", "expected auto, cpu")
     expect_failure(several("cuda:0,1", env={"CARBON_EMULATED_SM": "90,80"}), "cuda:0,1", "different kinds", "sm_90", "sm_80")
     expect_failure(several("cuda:0,1", env={"CARBON_EMULATED_ERROR": "0,1"}), "cuda:0,1", "other bits")

@@ -239,7 +239,8 @@ def runs_out_of_memory(name, *more):
     expect(enough.rc == 0, "expected rc 0", enough)
     # With the least memory that will do a batch has been halved, and with less there is an error.
     _, _, least = least_memory(run, enough)
-    expect(any("out of memory: going on with" in line for line in least.messages("W")), "a halved batch", least)
+    expect(any(re.search(r"out of memory: going on with .* --batch-tokens \d+ ", line) for line in least.messages("W")), "a halved batch",
+           least)
     expect(not any("out of memory" in line for line in enough.messages("W")), "no warning with enough", enough)
 
 

@@ -148,7 +148,7 @@ def layers_differ_and_the_default_is_the_last_norm():
     weights = rows["-1"] / scaled
     expect(np.ptp(weights, axis=0).max() < 1e-3 and 0.85 < weights.min() and weights.max() < 1.15, "no RMS norm")
     for layer in ("0", "3", "-2"):
-        expect_failure(carbon("embed", "-m", model(), "--layer", layer, data("mini.fa")), "--layer " + layer, "1 to 2")
+        expect_failure(carbon("embed", "-m", model(), "--layer", layer, data("mini.fa")), "layer " + layer, "1 to 2", "--layer")
 
 
 @case

@@ -92,12 +92,12 @@ def refused_options():
             (["-l", 6, "--sampler", "beam", path], "--sampler"),
             (["-l", 6, "--constraint", "ACG-T", path], "'-' at position 4 is not an IUPAC code"),
             (["-l", 6, "--constraint", "ACGUT", path], "'U' at position 4 is not an IUPAC code"),
-            (["-l", 6, "--constraint", "ACGTACG", path], "longer than the --length of 6"),
+            (["-l", 6, "--constraint", "ACGTACG", path], "the constraint has 7 bases, more than the 6 new bases", "--length"),
             (["-l", 6, "--constraint", "", path], "--constraint is empty"),
             (["-l", 6, "--constraint", "A", "--constraint-file", several, path], "--constraint"),
             (["-l", 6, "--constraint-file", several, path], "no record second"),
-            (["-l", 6, "--constraint-file", twice, path], "first", "twice"),
-            (["-l", 3, "--constraint-file", several, path], "longer than the --length of 3"),
+            (["-l", 6, "--constraint-file", twice, path], "record first", "second record"),
+            (["-l", 3, "--constraint-file", several, path], "more than the 3 new bases", "--length"),
             (["-l", 6, "--constraint-file", fasta([("x", "AC*")]), path], "record x", "'*' at position 3 is not an IUPAC code"),
             (["-l", 6, "--constraint-file", directory + "/none.fa", path], "none.fa"),
             (["-l", 6, "--unconditional", path], "--unconditional"),
@@ -118,7 +118,7 @@ def refused_options():
             (["-l", 6, "-m", big, "--species", "fungi", "--gene-type", "pseudo_gene", path], "corpus", "card or eval"),
             (["-l", 6, "-m", big, "--gene-type", "exon", "--tag-grammar", "card", path], "exon"),
             (["-l", 6, "-m", big, "--species", "fungi", "--prefix", "<mam>", path], "--prefix"),
-            (["-l", 6, "-m", big, "--prefix", "<mam><dna>", path], "--prefix holds <dna>"),
+            (["-l", 6, "-m", big, "--prefix", "<mam><dna>", path], "<dna>", "--prefix"),
             (["-l", 6, "-m", big, "--prefix", "words", path], "tokenizer files"),
             (["-l", 6, "-m", big, "--prefix", "<mam>", "--draft", tiny, path], "text vocabulary")):
         model_args = [] if "-m" in args else ["-m", tiny]
@@ -137,7 +137,7 @@ def a_context_that_does_not_fit():
     # 20 positions: <dna>, the prompt's whole 6-mers, all new ones but the last.
     for bases in (6, 10, 30, 35, 114):
         prompt, largest = random_bases(bases, bases), 6 * (20 - bases // 6) - bases % 6
-        fails(largest + 1, prompt, "the largest --length that fits is %d" % largest, "prompt p")
+        fails(largest + 1, prompt, "that fits is %d" % largest, "prompt p", "--length")
         record, = generate("-m", small, "-l", largest, fasta([("p", prompt)]))
         expect_equal(len(record.bases), largest, "the largest length")
     fails(1, random_bases(120, 1), "the longest prompt that fits has 119 bp")

@@ -55,9 +55,13 @@ def warnings_and_information():
     vep("-q", MINI)  # builds the index of the reference, which is worth a line
     plain, result = vep("-v", "4", MINI), vep("--log-json", "-v", "4", MINI)
     records = parsed(result.err)
+    def without_numbers(lines):
+        return [re.sub(r"\d+", "#", line) for line in lines]  # two runs differ in times and passes
+
     for level, letter in (("warning", "W"), ("info", "I")):
         wanted = [line for line in plain.messages(letter) if not re.match(r"\[.::(hts|vcf|bcf)_", line)]
-        expect_equal(["[%s::%s] %s" % (letter, r["where"], r["message"]) for r in of(records, level)], wanted, level)
+        lines = ["[%s::%s] %s" % (letter, r["where"], r["message"]) for r in of(records, level)]
+        expect_equal(without_numbers(lines), without_numbers(wanted), level)
         expect(wanted, "the run has no %s" % level, plain)
     expect_equal({r["level"] for r in parsed(vep("--log-json", "-q", MINI).err)}, {"summary"}, "levels of a quiet run")
     expect_equal(vep("--log-json", "-v", "0", MINI).err, "", "a silent run")

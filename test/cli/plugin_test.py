@@ -67,7 +67,7 @@ def unknown_plugins():
     expect_failure(carbon("+nonsense"), "nonsense.so", "carbon plugin -l", "CARBON_PLUGINS")
     expect_failure(carbon("help", "+nonsense"), "nonsense.so")
     for name in ("+", "+../auroc", "+a b", "+./nonsense.so"):
-        expect_failure(carbon(name), ("names no plugin", "no such file"))
+        expect_failure(carbon(name), ("not the name of a plugin", "no such file"))
     directory = fresh()
     write(directory, "text.so", "no library")
     expect_failure(run(directory, "+text"), "+text", "cannot be loaded")

@@ -169,12 +169,12 @@ def default_window_is_what_the_model_takes():
     default = ok("score", "-m", small, path).text
     expect_equal(default, ok("score", "-m", small, "--window", "60", "--stride", "30", path).text, "6 * (12 - 2)")
     ok("score", "-m", small, "--window", "66", path)
-    expect_failure(carbon("score", "-m", small, "--window", "72", path), "--window 72", "12 tokens", " 66")
+    expect_failure(carbon("score", "-m", small, "--window", "72", path), "window of 72 bp", "12 tokens", " 66 bp", "--window")
 
 
-for arguments, words in ((["--window", "24576"], ["24576", "24570"]), (["--window", "100"], ["--window 100", "multiple of 6"]),
-                         (["--stride", "100"], ["--stride 100", "multiple of 6"]),
-                         (["--window", "60", "--stride", "66"], ["--stride 66", "60"])):
+for arguments, words in ((["--window", "24576"], ["24576", "24570"]), (["--window", "100"], ["window of 100 bp", "multiple of 6", "--window"]),
+                         (["--stride", "100"], ["stride of 100 bp", "multiple of 6", "--stride"]),
+                         (["--window", "60", "--stride", "66"], ["stride of 66 bp", "60 bp", "--stride"])):
     @case(name="refused: " + " ".join(arguments))
     def refused(arguments=arguments, words=words):
         expect_failure(carbon("score", "-m", model(), *arguments, data("mini.fa")), *words)

@@ -1,16 +1,15 @@
-// What the command line adds to the message of an Error.
+// What the command line adds to the message of an Error or a warning.
 #include "src/cli/advice.hpp"
 
 #include <doctest/doctest.h>
 
-using carbon::advice_for;
-using carbon::Error;
+using carbon::advice_text;
 
 TEST_CASE("advice names the option, with the values of the error") {
-  CHECK(advice_for(Error("f", "what is wrong")) == "");
-  CHECK(advice_for(Error("f", "what is wrong", {"dtype"})) == "use --dtype bf16 or --dtype f32");
-  CHECK(advice_for(Error("f", "what is wrong", {"contig_prefixes", {"chr", "{0}"}})) ==
-        "add --unify-chr-names chr,{0}");
-  CHECK(advice_for(carbon::OutOfMemory("f", "what is wrong", {"batch_tokens"})).find("--batch-tokens") !=
-        std::string::npos);
+  CHECK(advice_text({}) == "");
+  CHECK(advice_text({"a topic that the command line does not know"}) == "");
+  CHECK(advice_text({"dtype"}) == "use --dtype bf16 or --dtype f32");
+  CHECK(advice_text({"contig_prefixes", {"chr", "{0}"}}) == "add --unify-chr-names chr,{0}");
+  const carbon::OutOfMemory error("f", "what is wrong", {"batch_tokens"});
+  CHECK(advice_text(error.advice()).find("--batch-tokens") != std::string::npos);
 }

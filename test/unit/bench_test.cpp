@@ -73,16 +73,20 @@ TEST_CASE("the work of a forward pass is that of its tokens, one by one") {
   CHECK(work.flops == counted(config, two[0]) + counted(config, two[1]));
 }
 
-TEST_CASE("jobs are counted with their suffixes") {
+TEST_CASE("requests are counted with those that continue them") {
   const ModelConfig config = small_config();
-  ScoreJob job;
-  job.tokens.resize(10);
-  job.want_begin = 6;
-  SuffixJob suffix;
-  suffix.shared = 7;
-  suffix.tokens.resize(3);
-  job.suffixes = {suffix, suffix};
-  const Work work = jobs_work(config, {}, std::span(&job, 1));
+  const auto window = std::make_shared<Request>();
+  window->tokens.resize(10);
+  window->want_begin = 6;
+  std::vector<RequestPtr> requests{window};
+  for (int i = 0; i < 2; ++i) {
+    const auto alternative = std::make_shared<Request>();
+    alternative->parent = window;
+    alternative->shared = 7;
+    alternative->tokens.resize(3);
+    requests.push_back(alternative);
+  }
+  const Work work = requests_work(config, {}, requests);
   CHECK(work.flops == counted(config, {0, 10, 4}) + 2 * counted(config, {7, 3, 3}));
 }
 

@@ -184,8 +184,8 @@ TEST_CASE("on the CPU the class of rows changes no bit") {
     const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 70, 13);
     const std::vector<double> prefill = marginals(model, tokens);
     Sequence sequence = model.decoder.kv().make_sequence();
-    const Chunk chunk{&sequence, tokens, 0, tokens.size()};
-    const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1), ops::RowClass::decode);
+    const Chunk chunk{&sequence, tokens, 0, tokens.size(), ops::RowClass::decode};
+    const HiddenRows rows = model.decoder.forward(std::span(&chunk, 1));
     CHECK(rows.row_class == ops::RowClass::decode);
     std::vector<double> decode(prefill.size());
     model.head.marginals(rows, decode.data());
@@ -193,7 +193,7 @@ TEST_CASE("on the CPU the class of rows changes no bit") {
   }
 }
 
-TEST_CASE("a sequence longer than a pass gives the same rows as in steps") {
+TEST_CASE("a long sequence gives the same rows as in steps") {
   const GeneratedCheckpoint files(tiny("--layers 2 --hidden 32 --head-dim 16"));
   Model model(files.dir(), DType::bf16);
   const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 2500, 3);
@@ -226,7 +226,7 @@ std::vector<float> residual(Model& model, Sequence& sequence, std::span<const ui
                             size_t want_begin = 0) {
   const Chunk chunk{&sequence, tokens, want_begin, tokens.size()};
   std::vector<float> rows((tokens.size() - want_begin) * model.decoder.config().hidden);
-  model.decoder.residual(std::span(&chunk, 1), blocks, rows.data());
+  model.decoder.download_residual(model.decoder.forward(std::span(&chunk, 1), blocks), rows.data());
   return rows;
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("a residual row's bits do not depend on threads, chunks or neighbours"
         Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
         const Chunk chunks[] = {{&other, noise, 36, 37}, {&sequence, all.first(cut), cut - 1, cut}};
         std::vector<float> rows(2 * hidden);
-        model.decoder.residual(chunks, blocks, rows.data());
+        model.decoder.download_residual(model.decoder.forward(chunks, blocks), rows.data());
         CHECK(same_bits(std::span(rows).last(hidden), std::span(whole).subspan((cut - 1) * hidden, hidden)));
         CHECK(same_bits(residual(model, sequence, all.subspan(cut), blocks),
                         std::span(whole).subspan(cut * hidden)));
@@ -288,6 +288,87 @@ TEST_CASE("a residual row's bits do not depend on threads, chunks or neighbours"
       CHECK(same_bits(residual(model, sequence, tokens, blocks, 2099), std::span(whole).last(hidden)));
     }
     CHECK(model.decoder.kv().pages_in_use() == 0);
+  }
+}
+
+namespace {
+
+/// A part of the tokens of "both classes in a pass": behind the prompt if `first` is not 0.
+struct Part {
+  size_t first, count, want_begin;
+  ops::RowClass row_class;
+};
+
+/// The residual stream and the marginals of the wanted rows of one pass through all blocks, and the residual
+/// stream of one through the first block. Rows of one class are read together.
+struct PassResults {
+  std::vector<float> residual, first_block;
+  std::vector<double> marginals;
+};
+PassResults run_pass(Model& model, const Sequence& prompt, std::span<const uint32_t> tokens,
+                     std::span<const Part> parts) {
+  PassResults results;
+  const size_t hidden = model.decoder.config().hidden;
+  for (const size_t blocks : {1u, 0u}) {
+    std::vector<Sequence> sequences;
+    sequences.reserve(parts.size());
+    std::vector<Chunk> chunks;
+    for (const Part& part : parts) {
+      sequences.push_back(part.first == 0 ? model.decoder.kv().make_sequence() : prompt.fork());
+      chunks.push_back({&sequences.back(), tokens.subspan(part.first, part.count), part.want_begin,
+                        part.count, part.row_class});
+    }
+    const HiddenRows rows = model.decoder.forward(chunks, blocks);
+    std::vector<float>& residual = blocks == 1 ? results.first_block : results.residual;
+    residual.resize(rows.count * hidden);
+    model.decoder.download_residual(rows, residual.data());
+    if (blocks == 1) continue;
+    results.marginals.resize(rows.count * ops::kMarginals);
+    size_t row = 0;
+    for (size_t i = 0; i < parts.size();) {
+      const ops::RowClass row_class = parts[i].row_class;
+      size_t count = 0;
+      for (; i < parts.size() && parts[i].row_class == row_class; ++i)
+        count += parts[i].count - parts[i].want_begin;
+      if (count > 0)
+        model.head.marginals(model.decoder.part(rows, row, count, row_class),
+                             results.marginals.data() + row * ops::kMarginals);
+      row += count;
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("both classes in a pass: every row has the bits that it has in a pass of its chunk alone") {
+  const GeneratedCheckpoint files(tiny("--head-dim 48"));
+  constexpr auto kPrefill = ops::RowClass::prefill, kDecode = ops::RowClass::decode;
+  constexpr size_t kPrompt = 70;
+  const std::vector<Part> some_wanted = {{0, 66, 0, kPrefill},     {kPrompt, 200, 130, kPrefill},
+                                         {0, 5, 5, kPrefill},      {kPrompt, 1, 0, kDecode},
+                                         {kPrompt, 4, 0, kDecode}, {kPrompt, 3, 2, kDecode}};
+  std::vector<Part> all_wanted = some_wanted;
+  for (Part& part : all_wanted) part.want_begin = 0;
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Model model(files.dir(), dtype);
+    const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 270, 17);
+    Sequence prompt = model.decoder.kv().make_sequence();
+    marginals(model, prompt, {tokens.begin(), tokens.begin() + kPrompt});
+    for (const std::vector<Part>& parts : {some_wanted, all_wanted}) {
+      PassResults alone;
+      for (const Part& part : parts) {
+        const PassResults rows = run_pass(model, prompt, tokens, std::span(&part, 1));
+        alone.residual.insert(alone.residual.end(), rows.residual.begin(), rows.residual.end());
+        alone.first_block.insert(alone.first_block.end(), rows.first_block.begin(), rows.first_block.end());
+        alone.marginals.insert(alone.marginals.end(), rows.marginals.begin(), rows.marginals.end());
+      }
+      const PassResults together = run_pass(model, prompt, tokens, parts);
+      CHECK(same_bits(alone.residual, together.residual));
+      CHECK(same_bits(alone.first_block, together.first_block));
+      CHECK(same_bits(alone.marginals, together.marginals));
+    }
+    CHECK(model.decoder.kv().pages_in_use() == 2);
   }
 }
 
@@ -308,7 +389,7 @@ TEST_CASE("memory is given back, and no bit depends on that") {
   CHECK(third.pages()[0] == 2);
   CHECK(third.pages()[1] == 3);
   second.truncate(0);
-  model.decoder.give_back();
+  model.decoder.free_unused_memory();
   CHECK_THROWS_AS(kv.store().copy_page(0, 4), Error);
   CHECK_NOTHROW(kv.store().copy_page(3, 3));
   CHECK(same_bits(tail(whole, 70), marginals(model, first, {tokens.begin() + 70, tokens.end()})));

@@ -155,5 +155,5 @@ TEST_CASE("the numbers of --device") {
     CAPTURE(wrong);
     CHECK_THROWS_WITH_AS(gpu_numbers(wrong), doctest::Contains("expected auto, cpu"), Error);
   }
-  CHECK_THROWS_WITH_AS(gpu_numbers("cuda:1,0,1"), doctest::Contains("GPU 1 is there twice"), Error);
+  CHECK_THROWS_WITH_AS(gpu_numbers("cuda:1,0,1"), doctest::Contains("GPU 1 twice"), Error);
 }

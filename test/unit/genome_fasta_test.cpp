@@ -7,6 +7,7 @@
 
 #include "src/genome/fasta.hpp"
 #include "test/unit/genome_files.hpp"
+#include "test/unit/test_log.hpp"
 
 using namespace carbon;
 using namespace carbon_test;
@@ -181,8 +182,10 @@ TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in TMPDIR") {
   if (!root) chmod(dir.path().c_str(), 0500);
   setenv("TMPDIR", temporary.path().c_str(), 1);
   {
-    IndexedFasta fasta(path);
+    carbon::test::TestLog log;
+    IndexedFasta fasta(path, log);
     CHECK(temporary.entries() == 1);
+    CHECK(log.has("W open_fasta: cannot write an index beside " + path));
     CHECK(fasta.fetch("a", 1, 3) == "CG");
   }
   CHECK(temporary.entries() == 0);

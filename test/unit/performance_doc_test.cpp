@@ -12,7 +12,7 @@
 
 #include "kernels/cuda/mma_plan.hpp"
 #include "src/bench/work.hpp"
-#include "src/engine/engine.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/model/synthetic.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/plan.hpp"
@@ -56,17 +56,17 @@ struct Site {
 
 double centered_operations(const ModelConfig& config, size_t alts) {
   const Site site(alts);
-  std::vector<ScoreJob> jobs;
+  std::vector<RequestPtr> requests;
   for (const Strand strand : {Strand::forward, Strand::reverse})
-    CenteredPlan(site.position, "A", site.alts, site.contig, 8192, strand, config.layout, jobs);
-  return jobs_work(config, {}, jobs).flops;
+    CenteredPlan(site.position, "A", site.alts, site.contig, 8192, strand, config.layout, requests);
+  return requests_work(config, {}, requests).flops;
 }
 
 double next_token_operations(const ModelConfig& config) {
   const Site site(3);
-  std::vector<ScoreJob> jobs;
-  NextTokenPlan(site.position, "A", site.alts, site.contig, 24000, Strand::forward, config.layout, jobs);
-  return jobs_work(config, {}, jobs).flops;
+  std::vector<RequestPtr> requests;
+  NextTokenPlan(site.position, "A", site.alts, site.contig, 24000, Strand::forward, config.layout, requests);
+  return requests_work(config, {}, requests).flops;
 }
 
 /// For a new 6-mer behind 1,080 bp, one sequence at a time.
@@ -80,8 +80,8 @@ double weight_bytes(const ModelConfig& c) {
   return kTypeBytes * (read_parameters(c) + static_cast<double>(ops::kKmers * c.hidden));
 }
 
-/// Of the rows of one pass, as src/transformer/decoder.cpp keeps them: f32 but for the operands of products.
-/// A GPU keeps gate and up, too, in bf16.
+/// Of the rows of one pass, as src/transformer/forward_pass.cpp keeps them: f32 but for the operands of
+/// products. A GPU keeps gate and up, too, in bf16.
 double pass_bytes(const ModelConfig& c, size_t rows = 2048, bool gate_up = false) {
   const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   const size_t floats = 3 * c.hidden + q + 2 * kv + (gate_up ? c.intermediate : 0);
@@ -106,8 +106,10 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
     CHECK_MESSAGE(text.find(line + "\n") != std::string::npos, "docs/performance.md lacks the line\n"
                                                                    << line);
   };
-  const size_t batch = default_batch_tokens(*ops::make_cpu_backend({}));
-  const double score_tokens = static_cast<double>(batch + kMaxDefaultWindow / kKmerLength - 1);
+  const std::unique_ptr<ops::Backend> cpu = ops::make_cpu_backend({});
+  const size_t batch = default_batch_tokens(*cpu);
+  // A window is begun when those before it leave room in the next pass.
+  const double score_tokens = static_cast<double>(cpu->pass_rows() + kMaxDefaultWindow / kKmerLength - 1);
   const double generate_tokens = 8.0 * static_cast<double>(batch);
   std::vector<std::string> on_gpu;
   for (const std::string& shape : synthetic_shapes()) {

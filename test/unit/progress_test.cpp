@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/log.hpp"
+#include "src/cli/stderr_log.hpp"
 
 using namespace carbon;
 using namespace std::chrono_literals;
@@ -43,13 +43,18 @@ struct Run {
   uint64_t skipped = 0;  // units that an earlier run has done
   uint64_t total = 0;
   uint64_t seconds = 3600;
+  bool json = false;
+  int verbosity = StderrLog::warning_level;
 };
 
 /// A run that does one unit per second.
 std::string output_of(const Run& run) {
   return said([&] {
+    StderrLog log;
+    log.set_json(run.json);
+    log.set_verbosity(run.verbosity);
     Progress::Clock::time_point now;
-    Progress progress(run.mode, "vep", "records", [&] { return now; });
+    Progress progress(log, run.mode, "vep", "records", [&] { return now; });
     progress.set_total(run.total);
     progress.begin_at(run.skipped);
     for (uint64_t second = 1; second <= run.seconds; ++second) {
@@ -61,10 +66,9 @@ std::string output_of(const Run& run) {
 }
 
 /// The same as JSON, with one element per line. Throws an exception for a line that is not JSON.
-std::vector<nlohmann::json> json_of(const Run& run) {
-  log::set_json(true);
+std::vector<nlohmann::json> json_of(Run run) {
+  run.json = true;
   std::istringstream text(output_of(run));
-  log::set_json(false);
   std::vector<nlohmann::json> records;
   for (std::string line; std::getline(text, line);) records.push_back(nlohmann::json::parse(line));
   return records;
@@ -87,12 +91,9 @@ TEST_CASE("progress: a line every ten minutes in a log") {
 TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
   CHECK(lines(output_of({.mode = ProgressMode::always})) == 60);
   CHECK(output_of({.mode = ProgressMode::never}) == "");
-  const int before = log::verbosity();
-  log::set_verbosity(log::error_level);
-  const std::string quiet = output_of({}), asked = output_of({.mode = ProgressMode::always});
-  log::set_verbosity(before);
-  CHECK(quiet == "");
-  CHECK(lines(asked) == 60);
+  constexpr int quiet = StderrLog::error_level;
+  CHECK(output_of({.verbosity = quiet}) == "");
+  CHECK(lines(output_of({.mode = ProgressMode::always, .verbosity = quiet})) == 60);
 }
 
 TEST_CASE("progress: what a run before has done does not count for the speed") {

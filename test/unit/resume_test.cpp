@@ -7,7 +7,6 @@
 #include <bit>
 #include <limits>
 
-#include "src/base/log.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;
@@ -15,7 +14,7 @@ using namespace carbon_test;
 
 namespace {
 
-const RunIdentity kRun = {{"model", "abc"}, {"--window", "48"}};
+const RunIdentity kRun = {{"model", "abc"}, {"window", "48"}};
 
 Sha256Bytes site(int number) {
   return sha256_bytes(std::to_string(number));
@@ -59,15 +58,9 @@ void go_on(Journal& journal, int records) {
   for (; next < records; ++next) journal.append(site(next), values_of(next));
 }
 
-struct Quiet {
-  Quiet() { log::set_verbosity(log::error_level); }
-  ~Quiet() { log::set_verbosity(log::warning_level); }
-};
-
 }  // namespace
 
 TEST_CASE("a journal cut anywhere is continued to the same bytes") {
-  const Quiet quiet;
   const TemporaryDirectory dir;
   const std::string whole = journal_of(dir, 12), path = dir.file("x.partial");
   const size_t first_line = whole.find('\n') + 1;
@@ -88,7 +81,6 @@ TEST_CASE("a journal cut anywhere is continued to the same bytes") {
 }
 
 TEST_CASE("a changed byte ends what is replayed") {
-  const Quiet quiet;
   const TemporaryDirectory dir;
   const std::string whole = journal_of(dir, 12), path = dir.file("x.partial");
   for (size_t at = whole.find('\n') + 1; at < whole.size(); ++at) {
@@ -116,13 +108,12 @@ TEST_CASE("a long journal is replayed block by block") {
 }
 
 TEST_CASE("another run, other records and another process are refused") {
-  const Quiet quiet;
   const TemporaryDirectory dir;
   const std::string whole = journal_of(dir, 5), path = dir.file("x.partial");
   dir.put("x.partial", whole);
   RunIdentity other = kRun;
-  other["--window"] = "96";
-  CHECK(error_of([&] { Journal(path, other, true); }).find("--window 48, now 96") != std::string::npos);
+  other["window"] = "96";
+  CHECK(error_of([&] { Journal(path, other, true); }).find("window 48, now 96") != std::string::npos);
   {
     Journal journal(path, kRun, true);
     CHECK(error_of([&] { Journal(path, kRun, true); }).find("another run") != std::string::npos);

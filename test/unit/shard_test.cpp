@@ -43,14 +43,14 @@ TEST_CASE("shares are contiguous, complete and of like sizes") {
   CHECK(share_of({3, 3}, most).end == most);
 }
 
-TEST_CASE("--shard I/N") {
+TEST_CASE("the text I/N of a share") {
   CHECK(parse_shard("2/10").index == 2);
   CHECK(parse_shard("2/10").count == 10);
   CHECK(parse_shard("1/1").count == 1);
   for (const char* bad : {"", "/", "1", "1/", "/2", "0/2", "3/2", "1/0", "-1/2", "+1/2", "1/2/3", "1 /2",
                           "a/b", "1.0/2", "1/99999999999999999999"}) {
     CAPTURE(bad);
-    CHECK_THROWS_WITH_AS(parse_shard(bad), doctest::Contains("--shard"), Error);
+    CHECK_THROWS_WITH_AS(parse_shard(bad), doctest::Contains("expected I/N"), Error);
   }
 }
 

@@ -1,0 +1,141 @@
+#include "src/cli/stderr_log.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "src/cli/advice.hpp"
+
+namespace carbon {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Kind {
+  const char *letter, *name;
+  int least;  // verbosity
+};
+
+Kind kind_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::error:
+      return {"E", "error", StderrLog::error_level};
+    case LogLevel::warning:
+      return {"W", "warning", StderrLog::warning_level};
+    case LogLevel::info:
+      return {"I", "info", StderrLog::info_level};
+    case LogLevel::message:
+      break;
+  }
+  return {"M", "message", StderrLog::warning_level};
+}
+
+std::string with_advice(std::string_view text, const Advice& advice) {
+  const std::string words = advice_text(advice);
+  return std::string(text) + (words.empty() ? "" : "; " + words);
+}
+
+std::string json_line(std::string_view level, std::string_view where, std::string_view text,
+                      const ordered_json& members) {
+  const std::array<char, 24> now = time_text();
+  ordered_json line = {
+      {"time", std::string(now.data(), now.size())}, {"level", level}, {"where", where}, {"message", text}};
+  line.update(members);
+  // File names and text from damaged files may not be UTF-8.
+  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+void write_line(const std::string& line) {
+  std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+std::string StderrLog::line_of(LogLevel level, std::string_view where, std::string_view text) const {
+  const Kind kind = kind_of(level);
+  if (json()) return json_line(kind.name, where, text, ordered_json::object());
+  std::string line = "[";
+  return line.append(kind.letter).append("::").append(where).append("] ").append(text).append("\n");
+}
+
+void StderrLog::write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) {
+  if (verbosity() >= kind_of(level).least) write_line(line_of(level, where, with_advice(text, advice)));
+}
+
+void StderrLog::summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) {
+  if (verbosity() <= off) return;
+  std::string names = "Lines ", values;
+  ordered_json members;
+  for (const auto& [name, count] : counts) {
+    const char* const separator = values.empty() ? "" : "/";
+    names += separator + name;
+    values += separator + std::to_string(count);
+    members["counts"][name] = count;
+  }
+  const std::string text = names + ":\t" + values;
+  write_line(json() ? json_line("summary", where, text, members) : text + "\n");
+}
+
+bool StderrLog::terminal() const {
+  return !json() && isatty(STDERR_FILENO) != 0;
+}
+
+ProgressStyle StderrLog::progress_style() const {
+  const bool bar = terminal();
+  return {bar || verbosity() >= warning_level, bar, json()};
+}
+
+void StderrLog::progress(const ProgressReport& report) {
+  if (json()) {
+    ordered_json members = {{"done", report.done}};
+    if (report.total > 0) members["total"] = report.total;
+    members.update(
+        {{"unit", report.unit}, {"rate", report.rate}, {"seconds", report.seconds}, {"at", report.at}});
+    return write_line(json_line("progress", report.where, report.text, members));
+  }
+  std::string line = terminal() ? "\r\033[K[" : "[";
+  line.append(report.where).append("] ").append(report.text).append(terminal() ? "" : "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void StderrLog::clear_progress() {
+  std::fputs("\r\033[K", stderr);
+}
+
+std::string StderrLog::error_line(std::string_view where, std::string_view text) const {
+  return line_of(LogLevel::error, where, text);
+}
+
+StderrLog& program_log() {
+  static StderrLog log;
+  return log;
+}
+
+std::array<char, 24> time_text() {
+  using namespace std::chrono;
+  const auto now = floor<milliseconds>(system_clock::now());
+  const auto midnight = floor<days>(now);
+  const year_month_day date(midnight);
+  const hh_mm_ss clock(now - midnight);
+  std::array<char, 24> text;
+  size_t at = 0;
+  // The calendar functions and printf of the C library must not be called in a signal handler.
+  const auto put = [&](int64_t value, size_t digits, char after) {
+    for (size_t i = digits; i-- > 0; value /= 10) text[at + i] = static_cast<char>('0' + value % 10);
+    at += digits;
+    text[at++] = after;
+  };
+  put(int{date.year()}, 4, '-');
+  put(unsigned{date.month()}, 2, '-');
+  put(unsigned{date.day()}, 2, 'T');
+  put(clock.hours().count(), 2, ':');
+  put(clock.minutes().count(), 2, ':');
+  put(clock.seconds().count(), 2, '.');
+  put(clock.subseconds().count(), 3, 'Z');
+  return text;
+}
+
+}  // namespace carbon

@@ -1,0 +1,56 @@
+// The log of the program: diagnostics on stderr in htslib's form, `[E::where] text` for errors, W for
+// warnings, I for information, and M for what a run reports about itself. For programs that read them: one
+// JSON object per line.
+//
+// Levels follow hts_log.h: 0 off, 1 error, 3 warning (the default), 4 information, 5 debug, 6 trace. Lines of
+// several threads do not interleave. The sentences of an Advice follow the text and "; ".
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "src/base/log.hpp"
+
+namespace carbon {
+
+class StderrLog final : public Log {
+ public:
+  enum Verbosity : int { off = 0, error_level = 1, warning_level = 3, info_level = 4 };
+
+  void set_verbosity(int level) { verbosity_ = level; }
+  int verbosity() const { return verbosity_; }
+  /// Switches to JSON. A line then looks like
+  /// `{"time":"2026-11-21T19:03:25.123Z","level":"warning","where":"vep","message":"..."}`; the levels are
+  /// error, warning, info, message, summary and progress.
+  void set_json(bool on) { json_ = on; }
+  bool json() const { return json_; }
+
+  void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override;
+  /// `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also a member `counts`. Printed unless the verbosity is
+  /// off.
+  void summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) override;
+  /// A bar if stderr is a terminal, otherwise lines. Reports are printed whatever the verbosity.
+  ProgressStyle progress_style() const override;
+  void progress(const ProgressReport& report) override;
+  void clear_progress() override;
+
+  /// The line that error() would print, with its newline.
+  std::string error_line(std::string_view where, std::string_view text) const;
+
+ private:
+  bool terminal() const;
+  std::string line_of(LogLevel level, std::string_view where, std::string_view text) const;
+
+  std::atomic<int> verbosity_{warning_level};
+  std::atomic<bool> json_{false};
+};
+
+/// The log of this process. It is handed to the library by the commands.
+StderrLog& program_log();
+
+/// The `time` of a JSON line: now in UTC, to the millisecond. May be called in a signal handler.
+std::array<char, 24> time_text();
+
+}  // namespace carbon
