@@ -40,6 +40,8 @@ class OrderedWriter {
     const std::vector<RequestPtr> requests = item.requests;
     {
       std::unique_lock lock(mutex_);
+      // The consumer may not have been woken for complete items, and has to make room now.
+      if (held_ >= limit_) changed_.notify_all();
       changed_.wait(lock, [&] { return held_ < limit_ || failure_; });
       if (failure_) std::rethrow_exception(failure_);
       slots_.push_back({std::move(item), bytes, requests.size()});

@@ -103,8 +103,7 @@ class Scheduler {
   // results.cpp: how results are read and handed over.
   void read_heads(const Pass& pass, const HiddenRows& rows);
   void read_group(std::span<const Slice> slices, const HiddenRows& rows);
-  void run_head(std::span<const Slice> slices, const HiddenRows& rows, std::vector<double>& values,
-                std::vector<float>& states);
+  void run_head(std::span<const Slice> slices, const HiddenRows& rows);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
   void deliver(SequenceRun& run, Request& request);
   void finish(const RunPtr& run);
@@ -119,6 +118,10 @@ class Scheduler {
   std::deque<RunPtr> waiting_;  // runs without keys and values: not admitted yet, or suspended
   std::deque<RunPtr> reading_;  // windows and prompts that are being run
   std::deque<RunPtr> living_;   // samples that are being generated
+  // What the head of the last group of slices has given, kept for the memory: a GPU waits while it is
+  // cleared.
+  std::vector<double> values_;
+  std::vector<float> states_;
   SchedulerCounts counts_;
 };
 

@@ -77,6 +77,14 @@ def scored(path):
     return len(content) - content.find(b"\n") if b"\n" in content else 0
 
 
+def feed(pipe, content):
+    """Until the reader ends."""
+    try:
+        pipe.write(content)
+    except BrokenPipeError:
+        pass
+
+
 def stopped_run(directory, fasta, vcf):
     """Starts vep on two GPUs, on a pipe that stays open, and stops it when some records are scored."""
     out = os.path.join(directory, "out.vcf")
@@ -84,7 +92,7 @@ def stopped_run(directory, fasta, vcf):
         [os.path.join(EMULATED, "carbon"), "vep", "-m", model(**SIZES), "--device", "cuda:0,1", "--batch-tokens", "40", "-q",
          *VEP, "-f", fasta, "-o", out, "-"],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, env={**ENV, "CARBON_EMULATED_GPUS": "2"})
-    threading.Thread(target=lambda: process.stdin.write(read(vcf)), daemon=True).start()
+    threading.Thread(target=feed, args=(process.stdin, read(vcf)), daemon=True).start()
     deadline = time.monotonic() + 60
     while scored(out + ".partial") < 5 * 44:  # an entry has 44 bytes or more
         expect(process.poll() is None and time.monotonic() < deadline, "no records were scored: rc %r" % process.poll())
@@ -118,7 +126,7 @@ def stopped_on_two_and_resumed_on_one_or_three():
 
 @case
 def memory_that_runs_out_on_one_gpu():
-    """The second one has just enough for single sequences; then not enough for one, but for the weights."""
+    """The second one has just enough for single sequences; then not even for the probe that compares the GPUs before a run."""
     fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAACGGATC" * 50)[i:600 + i]) for i in range(6)]))
     args = ("score", "-m", model(**SIZES), "--batch-tokens", "200")
 
@@ -133,7 +141,6 @@ def memory_that_runs_out_on_one_gpu():
     out = os.path.join(fresh(), "out.tsv")
     result = on_two({"CARBON_EMULATED_MEMORY": str(fails)}, "-o", out)
     expect_failure(result, "out of memory", "GPU memory")
-    expect("out of memory: going on with" in result.err, "a run that had begun", result)
     expect_equal(os.listdir(os.path.dirname(out)), [], "files")
 
 

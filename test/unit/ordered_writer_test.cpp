@@ -108,6 +108,20 @@ TEST_CASE("what waits between producer and consumer is bounded") {
   CHECK(most < 40);
 }
 
+TEST_CASE("items without requests make room when nothing else wakes the consumer") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 1);
+  int consumed = 0;
+  run_ordered<Item>(
+      engine.get(),
+      [&](const Emit& emit) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until the consumer waits
+        for (uint32_t i = 0; i < 100; ++i) emit({i, {}});
+      },
+      [&](const Item&) { ++consumed; });
+  CHECK(consumed == 100);
+}
+
 TEST_CASE("the first error of any thread ends the run and is the caller's") {
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 40);
