@@ -77,10 +77,6 @@ void Scheduler::admit() {
   size_t rows = 0, pages = pages_taken();
   for (const RunPtr& run : reading_) rows += run->remaining();
   std::vector<RunPtr> first_draws;
-  const auto draw = [&] {
-    draw_first(first_draws);
-    first_draws.clear();
-  };
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const RunPtr run = *at;
     const bool draws = draws_from_parent(*run);
@@ -100,7 +96,7 @@ void Scheduler::admit() {
     rows += run->remaining();
     reading_.push_back(run);
   }
-  draw();
+  draw_first(first_draws);
 }
 
 void Scheduler::start(const RunPtr& run) {
@@ -124,7 +120,7 @@ void Scheduler::count_fork(SequenceRun& run) {
   const RequestPtr& parent = run.request().parent;
   if (!parent || run.fork_counted) return;
   run.fork_counted = true;
-  if (parent->forks > 0) --parent->forks;
+  parent->lower_forks();
 }
 
 // Makes the run independent of its parent: copies the shared tokens, which are then computed again.

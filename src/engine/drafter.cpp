@@ -12,6 +12,14 @@ const std::vector<uint32_t>& context_of(const SequenceRun& run) {
   return *run.request().generation->draft_context;
 }
 
+// Accepted proposals stay in the draft's cache. In the place of the last 6-mer drawn it has a rejected
+// proposal, or nothing yet.
+void drop_rejected(SequenceRun& run) {
+  if (!run.draft) return;
+  const size_t valid = context_of(run).size() + run.request().kmers.size() - 1;
+  if (run.draft->length() > valid) run.draft->truncate(valid);
+}
+
 }  // namespace
 
 Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
@@ -95,7 +103,10 @@ void Drafter::propose(const std::vector<RunPtr>& runs) {
   const Stopwatch watch;
   asked_ = policy_.next();
   draft_seconds_ = 0;
-  if (policy_.off()) return;
+  if (policy_.off()) {
+    for (const RunPtr& run : runs) run->draft.reset();  // nothing reads them any more
+    return;
+  }
   read_contexts(runs);
   std::vector<size_t> wanted;
   for (const RunPtr& run : runs) wanted.push_back(std::min(asked_, room(*run)));
@@ -122,11 +133,7 @@ void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>&
     round.accepted += accepted;
     round.tested += std::min(run.proposed.size(), drawn);
     run.proposed.clear();
-    if (!run.draft) continue;
-    // Accepted proposals stay in the cache. In the place of the last 6-mer drawn it has a rejected proposal,
-    // or nothing yet.
-    const size_t valid = context_of(run).size() + run.request().kmers.size() - 1;
-    if (run.draft->length() > valid) run.draft->truncate(valid);
+    drop_rejected(run);
   }
   counts_.tested += round.tested;
   counts_.accepted += round.accepted;
@@ -146,10 +153,7 @@ void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>&
 }
 
 void Drafter::recover(const std::deque<RunPtr>& living) {
-  for (const RunPtr& run : living)
-    if (run->draft)
-      run->draft->truncate(
-          std::min(run->draft->length(), context_of(*run).size() + run->request().kmers.size() - 1));
+  for (const RunPtr& run : living) drop_rejected(*run);
   std::erase_if(contexts_, [](const auto& entry) { return entry.second.tokens.use_count() == 1; });
   draws_.free_unused_memory();
   model_.decoder().free_unused_memory();

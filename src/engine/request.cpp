@@ -10,28 +10,31 @@ std::vector<uint32_t> Request::prefix() const {
   return all;
 }
 
-size_t Request::bytes(size_t hidden) const {
-  const size_t rows = tokens.size() - std::min(want_begin, tokens.size());
-  size_t results = 0;
+void Request::lower_forks() {
+  for (uint32_t now = forks; now > 0 && !forks.compare_exchange_weak(now, now - 1);) {
+  }
+}
+
+size_t head_width(HeadKind head, size_t hidden) {
   switch (head) {
     case HeadKind::none:
-      break;
+      return 0;
     case HeadKind::marginals:
-      results = rows * ops::kMarginals * sizeof(double);
-      break;
+      return ops::kMarginals;
     case HeadKind::token_logprobs:
-      results = rows * sizeof(double);
-      break;
+      return 1;
     case HeadKind::kmer_logits:
-      results = rows * ops::kKmers * sizeof(float);
-      break;
+      return ops::kKmers;
     case HeadKind::hidden:
-      results = rows * hidden * sizeof(float);
-      break;
     case HeadKind::mean_hidden:
-      results = hidden * sizeof(float);
       break;
   }
+  return hidden;
+}
+
+size_t Request::bytes(size_t hidden) const {
+  const size_t rows = head == HeadKind::mean_hidden ? 1 : tokens.size() - std::min(want_begin, tokens.size());
+  size_t results = rows * head_width(head, hidden) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
   if (generation) results += generation->bases->kmers() * sizeof(uint16_t);
   return sizeof(Request) + (tokens.size() + targets.size()) * sizeof(uint32_t) + results;
 }

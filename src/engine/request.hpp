@@ -36,6 +36,13 @@ enum class HeadKind : uint8_t {
   mean_hidden,     // states [1, hidden]: their mean, summed in double from the first row to the last
 };
 
+/// Values per row of a head; `hidden` is the model's width.
+size_t head_width(HeadKind head, size_t hidden);
+/// True for heads that give `values`, false for those that give `states`.
+inline bool gives_doubles(HeadKind head) {
+  return head == HeadKind::marginals || head == HeadKind::token_logprobs;
+}
+
 /// Request::layer for the state after the final norm. Layer n (1 or more) is the state after the first n
 /// blocks.
 inline constexpr int kFinalNorm = -1;
@@ -103,6 +110,8 @@ struct Request {
   std::vector<uint32_t> prefix() const;
   /// Rows that the request adds to passes, without new 6-mers.
   size_t rows() const { return std::max<size_t>(tokens.size(), 1); }
+  /// Says that one child less is to start; `forks` never falls below 0.
+  void lower_forks();
   /// Memory of the request and its results in bytes; `hidden` is the model's width.
   size_t bytes(size_t hidden) const;
 };

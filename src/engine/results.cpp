@@ -20,24 +20,6 @@ bool all_finite(std::span<const T> values) {
   return sum == 0;
 }
 
-// Values per row of a head; `hidden` is the model's width.
-size_t head_width(HeadKind head, size_t hidden) {
-  switch (head) {
-    case HeadKind::none:
-      return 0;
-    case HeadKind::marginals:
-      return ops::kMarginals;
-    case HeadKind::token_logprobs:
-      return 1;
-    case HeadKind::kmer_logits:
-      return ops::kKmers;
-    case HeadKind::hidden:
-    case HeadKind::mean_hidden:
-      break;
-  }
-  return hidden;
-}
-
 void keep_values(SequenceRun& run, std::span<const double> values) {
   run.values->insert(run.values->end(), values.begin(), values.end());
   run.finite = run.finite && all_finite(values);
@@ -113,7 +95,7 @@ void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) 
 void Scheduler::read_group(std::span<const Slice> slices, const HiddenRows& rows) {
   const HeadKind head = slices.front().run->head();
   const size_t width = head_width(head, model_.config().hidden);
-  const bool in_double = head == HeadKind::marginals || head == HeadKind::token_logprobs;
+  const bool in_double = gives_doubles(head);
   if (rows.count > 0) run_head(slices, rows);
   size_t at = 0;
   for (const Slice& slice : slices) {
@@ -188,11 +170,10 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
 
 void Scheduler::deliver(SequenceRun& run, Request& request) {
   if (request.outcome != Outcome::pending) return;
-  const size_t width = request.head == HeadKind::marginals ? ops::kMarginals : 1;
+  const size_t width = head_width(request.head, model_.config().hidden);
   request.value_store = run.values;
-  request.first_value = request.head == HeadKind::none || run.values->empty()
-                            ? 0
-                            : (request.want_begin + run.request_begin - run.want_begin) * width;
+  request.first_value =
+      run.values->empty() ? 0 : (request.want_begin + run.request_begin - run.want_begin) * width;
   request.states = RunTable::shareable(request) ? run.states : std::move(run.states);
   request.outcome = run.outcome;
   if (request.finished) request.finished(request);
@@ -219,7 +200,7 @@ void Scheduler::finish(const RunPtr& run) {
 }
 
 void Scheduler::refuse(const RequestPtr& request, const std::string& problem) {
-  if (request->parent && request->parent->forks > 0) --request->parent->forks;
+  if (request->parent) request->parent->lower_forks();
   request->outcome = Outcome::refused;
   request->problem = problem;
   if (request->finished) request->finished(*request);

@@ -63,7 +63,7 @@ void Scheduler::add(const RequestPtr& request) {
     ++counts_.shared;
     table_.join(equal, request);
     equal->has_children |= request->forks > 0;
-    if (request->parent && request->parent->forks > 0) --request->parent->forks;
+    if (request->parent) request->parent->lower_forks();
     if (equal->outcome == Outcome::pending) return;
     deliver(*equal, *request);
     return table_.keep_finished(equal);
