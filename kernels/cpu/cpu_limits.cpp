@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 
 #include "kernels/cpu/cpu_dispatch.hpp"
+#include "src/base/stopwatch.hpp"
 
 namespace carbon::cpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 // A vector that every CPU has.
 using Vector __attribute__((vector_size(16))) = uint64_t;
 
@@ -22,19 +21,15 @@ constexpr int64_t kStreams = 4;
 // The shortest time of a measurement.
 constexpr double kLeastSeconds = 0.2;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Bytes per second of f, which reads or writes each byte of the memory once.
 template <class F>
 double rate(F f) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   double done = 0, seconds = 0;
   do {
     f();
     done += static_cast<double>(MemoryLimits::kBytes);
-    seconds = seconds_since(start);
+    seconds = watch.seconds();
   } while (seconds < kLeastSeconds);
   return done / seconds;
 }
@@ -92,10 +87,10 @@ double multiply_add_rate(DType act_type, int threads) {
     values.fill(0x1.01p-20f);
     double done = 0, seconds = 0;
 #pragma omp barrier
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     do {
       done += 2 * static_cast<double>(kernels.multiply_adds(act_type, kRounds, values.data()));
-      seconds = seconds_since(start);
+      seconds = watch.seconds();
     } while (seconds < kLeastSeconds);
     rate = done / seconds;
   }

@@ -1,16 +1,14 @@
 #include "src/bench/limits.hpp"
 
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "kernels/cpu/cpu_limits.hpp"
+#include "src/base/stopwatch.hpp"
 
 namespace carbon {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // A measurement is repeated until it has taken this long.
 constexpr double kLeastSeconds = 0.2;
@@ -20,11 +18,11 @@ constexpr double kLeastSeconds = 0.2;
 template <class F>
 double rate_of(double amount, F f) {
   double done = 0, seconds = 0;
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   do {
     f();
     done += amount;
-    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds = watch.seconds();
   } while (seconds < kLeastSeconds);
   return done / seconds;
 }

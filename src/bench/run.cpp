@@ -1,7 +1,6 @@
 #include "src/bench/run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "kernels/cpu/cpu_limits.hpp"
 #include "src/base/error.hpp"
 #include "src/base/memory.hpp"
+#include "src/base/stopwatch.hpp"
 #include "src/bench/limits.hpp"
 #include "src/bench/report.hpp"
 #include "src/genome/output.hpp"
@@ -17,14 +17,8 @@
 namespace carbon {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // An estimate in bytes for the activations of a pass, the operands of the limits' products, and the program.
 constexpr uint64_t kWorkingMemory = uint64_t{1} << 30;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string cpu_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -81,13 +75,13 @@ void run_bench(const BenchOptions& options) {
     check_synthetic_memory(options, available_memory());
   }
   TextOutput output(options.output);
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   const std::unique_ptr<LoadedModel> model = load_model(options);
   Engine engine({model.get()});
   check_bench_sizes(options.sizes, model->config());
   const BenchSetting setting{
-      model->checkpoint().id(),    model->dtype(),      model->device_kind(), cpu_name(), model->threads(),
-      parameters(model->config()), seconds_since(start)};
+      model->checkpoint().id(),    model->dtype(), model->device_kind(), cpu_name(), model->threads(),
+      parameters(model->config()), watch.seconds()};
   const std::vector<BenchLimit> limits = bench_limits(*model);
   const std::vector<BenchTest> tests = bench_tests(engine, options.sizes);
 
@@ -104,9 +98,8 @@ void run_bench(const BenchOptions& options) {
       progress.update(++done, limits[i].text);
     }
     for (size_t i = 0; i < tests.size(); ++i) {
-      const Clock::time_point begin = Clock::now();
-      tests[i].run();
-      if (round > 0) times.tests[i].push_back(seconds_since(begin));
+      const double seconds = tests[i].run();
+      if (round > 0) times.tests[i].push_back(seconds);
       progress.update(++done, tests[i].name);
     }
   }

@@ -7,6 +7,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
+#include "src/base/stopwatch.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/plan.hpp"
@@ -40,6 +41,12 @@ WorkUnits units_of(const LoadedModel& model) {
   return units;
 }
 
+double seconds_of(Engine& engine, const std::vector<RequestPtr>& requests) {
+  const Stopwatch watch;
+  run_requests(engine, requests);
+  return watch.seconds();
+}
+
 BenchTest prefill_test(Engine& engine, size_t prompt) {
   BenchTest test{"prefill", 1, prompt, prompt * kKmerLength, 0, {}, {}};
   const WorkChunk chunk{0, prompt, 1};
@@ -49,7 +56,7 @@ BenchTest prefill_test(Engine& engine, size_t prompt) {
     request->tokens = tokens;
     request->head = HeadKind::kmer_logits;
     request->want_begin = tokens.size() - 1;
-    run_requests(engine, {request});
+    return seconds_of(engine, {request});
   };
   return test;
 }
@@ -58,20 +65,26 @@ BenchTest prefill_test(Engine& engine, size_t prompt) {
 BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
   BenchTest test{"decode", batch, batch * steps, batch * steps * kKmerLength, 0, {}, {}};
   for (size_t step = 0; step < steps; ++step) {
-    const std::vector<WorkChunk> chunks(batch, {step, 1, 1});
+    const std::vector<WorkChunk> chunks(batch, {step + 1, 1, 1});
     test.work += forward_work(engine.config(), units_of(engine.model()), chunks);
   }
   test.run = [&engine, batch, steps] {
     const auto bases = std::make_shared<NewBases>();
-    bases->length = steps * kKmerLength;
+    bases->length = (1 + steps) * kKmerLength;
     std::vector<RequestPtr> requests;
+    size_t begun = 0;
+    Stopwatch watch;
     for (size_t i = 0; i < batch; ++i) {
       const auto request = std::make_shared<Request>();
       request->tokens = {engine.config().layout.dna_begin()};
       request->generation = {bases, {SamplerKind::kmer, true}, 0, static_cast<uint32_t>(i), nullptr};
+      request->progressed = [&](const Request& of, size_t) {
+        if (of.kmers.size() == 1 && ++begun == batch) watch = Stopwatch();
+      };
       requests.push_back(request);
     }
     run_requests(engine, requests);
+    return watch.seconds();
   };
   return test;
 }
@@ -86,7 +99,9 @@ BenchTest score_test(Engine& engine, size_t prompt) {
     bases.push_back(random_bases(prompt * kKmerLength, static_cast<uint32_t>(1000 + i)));
   test.run = [&engine, bases] {
     const std::vector<std::string_view> sequences(bases.begin(), bases.end());
+    const Stopwatch watch;
     score_sequences(engine, ScoreLevel::base, sequences, [](size_t, const SequenceScores&) {});
+    return watch.seconds();
   };
   return test;
 }
@@ -130,6 +145,7 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
   test.bases = test.tokens * kKmerLength;
   test.work = requests_work(engine.config(), units_of(engine.model()), requests);
   test.run = [&engine, sites, alts] {
+    const Stopwatch watch;
     std::vector<RequestPtr> run;
     const std::vector<CenteredPlan> plans = sites.plan(engine.config().layout, run);
     run_requests(engine, run);
@@ -137,6 +153,7 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
     for (const CenteredPlan& plan : plans)
       for (size_t i = 0; i < alts; ++i) sum += plan.llr(i);
     if (!(sum - sum == 0)) throw Error("bench", "a score is not finite", {"dtype_f32"});
+    return watch.seconds();
   };
   return test;
 }
@@ -152,11 +169,12 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
                     " tokens does not fit the model's context; the largest that fits has " +
                     std::to_string(largest) + " tokens",
                 {"prompt_tokens"});
-  if (sizes.steps > config.max_positions)
+  const size_t most_steps = config.max_positions - 1;  // <dna> takes one position
+  if (sizes.steps > most_steps)
     throw Error("bench",
                 std::to_string(sizes.steps) +
                     " new tokens do not fit the model's context; the largest number that fits is " +
-                    std::to_string(config.max_positions),
+                    std::to_string(most_steps),
                 {"new_tokens"});
 }
 

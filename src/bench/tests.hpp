@@ -16,7 +16,8 @@ struct BenchTest {
   size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site
   size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
   Work work;                                   // of one run
-  std::function<void()> run;                   // returns when the results are in host memory
+  // Returns the seconds that were measured, when the results are in host memory.
+  std::function<double()> run;
 };
 
 struct BenchSizes {
@@ -30,7 +31,8 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
 
 /// The workloads, on random bases that are the same in every run of the program:
 ///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;
-///  decode   `steps` 6-mers per sequence, greedy, one after the other, from <dna> on;
+///  decode   `steps` 6-mers per sequence, greedy, one after the other. The time begins when every sequence
+///           has a first 6-mer, because the pass over the prompt is no decode step;
 ///  score    marginals of every base of as many windows as make a batch (LoadedModel::batch_tokens());
 ///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
 ///           alternative alleles; the window has `prompt` tokens.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "src/base/stopwatch.hpp"
 #include "src/engine/packing.hpp"
 
 namespace carbon {

@@ -6,7 +6,6 @@
 // vocabularies.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -62,17 +61,6 @@ class Drafter {
   size_t asked_ = 0;  // 6-mers per sample in this round, at most
   double draft_seconds_ = 0;
   DraftCounts counts_;
-};
-
-/// Seconds since it was made.
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace carbon

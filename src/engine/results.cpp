@@ -1,7 +1,6 @@
 // The scheduler's results: it reads the heads at the rows of a pass, draws 6-mers, and hands values to the
 // requests.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "src/engine/drafter.hpp"

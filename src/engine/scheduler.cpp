@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/base/stopwatch.hpp"
 #include "src/engine/drafter.hpp"
 #include "src/engine/packing.hpp"
 
