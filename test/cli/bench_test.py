@@ -89,7 +89,7 @@ def refused(args, *words):
     return run
 
 
-for bad, words in ((["-p", "4095"], ["4094", "-p"]), (["-n", "4097"], ["4096", "-n"]), (["-b", "1,"], ["-b 1,"]),
+for bad, words in ((["-p", "4095"], ["4094", "-p"]), (["-n", "4097"], ["4095", "-n"]), (["-b", "1,"], ["-b 1,"]),
                    (["-b", "0"], ["-b 0"]), (["-b", "1;2"], ["-b 1;2"]), (["-b", "5000"], ["4096"])):
     case(refused(["-m", model()] + bad, *words), name="refused: " + " ".join(bad))
 for bad in (["--synthetic", "1B"], ["--synthetic", "500M", "-m", "x"], ["-p", "2"], ["--rounds", "0"], ["-n", "x"], ["extra"]):
