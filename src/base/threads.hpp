@@ -25,21 +25,24 @@ inline std::thread start_thread(std::function<void()> work) {
 }
 
 /// Calls work(0) on this thread and work(1) to work(n - 1) each on its own thread, and returns when all have
-/// returned. `work` must not throw. If a thread cannot be started, calls `failed`, which must make the others
-/// return, and throws Error after they have.
+/// returned. If one throws, or its thread cannot be started, calls `failed`, which must make the others
+/// return. Several threads may call `failed` at once.
 inline void run_threads(size_t n, const std::function<void(size_t)>& work,
                         const std::function<void(const std::exception_ptr&)>& failed) {
+  const auto guarded = [&](const auto& action) {
+    try {
+      action();
+    } catch (...) {
+      failed(std::current_exception());
+    }
+  };
   std::vector<std::thread> others;
-  std::exception_ptr failure;
-  try {
-    for (size_t i = 1; i < n; ++i) others.push_back(start_thread([&work, i] { work(i); }));
-  } catch (...) {
-    failure = std::current_exception();
-    failed(failure);
-  }
-  if (n > 0 && !failure) work(0);
+  guarded([&] {
+    for (size_t i = 1; i < n; ++i)
+      others.push_back(start_thread([&work, guarded, i] { guarded([&] { work(i); }); }));
+    if (n > 0) work(0);
+  });
   for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace carbon

@@ -23,6 +23,17 @@ void drop_rejected(SequenceRun& run) {
 
 }  // namespace
 
+DraftCounts& DraftCounts::operator+=(const DraftCounts& other) {
+  rounds += other.rounds;
+  steps += other.steps;
+  drafted += other.drafted;
+  tested += other.tested;
+  accepted += other.accepted;
+  draft_seconds += other.draft_seconds;
+  target_seconds += other.target_seconds;
+  return *this;
+}
+
 Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
     : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.threads()) {}
 

@@ -1,7 +1,6 @@
 #include "src/engine/engine.hpp"
 
 #include <cstdio>
-#include <system_error>
 
 #include "src/base/threads.hpp"
 
@@ -16,20 +15,9 @@ Engine::Engine(const std::vector<LoadedModel*>& models, const std::vector<Loaded
 }
 
 void Engine::run(RequestQueue& queue) {
-  try {
-    run_threads(
-        schedulers_.size(),
-        [&](size_t i) {
-          try {
-            schedulers_[i].run(queue, static_cast<int>(i));
-          } catch (...) {
-            queue.fail(std::current_exception());
-          }
-        },
-        [&](const std::exception_ptr& failure) { queue.fail(failure); });
-  } catch (...) {
-    queue.fail(std::current_exception());
-  }
+  run_threads(
+      schedulers_.size(), [&](size_t i) { schedulers_[i].run(queue, static_cast<int>(i)); },
+      [&](const std::exception_ptr& failure) { queue.fail(failure); });
   for (Scheduler& scheduler : schedulers_) scheduler.clear();
   if (const std::exception_ptr failure = queue.failure()) std::rethrow_exception(failure);
 }
@@ -42,33 +30,14 @@ size_t Engine::pass_rows() const {
 
 SchedulerCounts Engine::counts() const {
   SchedulerCounts sum;
-  for (const Scheduler& scheduler : schedulers_) {
-    const SchedulerCounts& counts = scheduler.counts();
-    sum.window_passes += counts.window_passes;
-    sum.sample_passes += counts.sample_passes;
-    sum.window_seconds += counts.window_seconds;
-    sum.sample_seconds += counts.sample_seconds;
-    sum.rows += counts.rows;
-    sum.capacity += counts.capacity;
-    sum.drawn += counts.drawn;
-    sum.shared += counts.shared;
-  }
+  for (const Scheduler& scheduler : schedulers_) sum += scheduler.counts();
   return sum;
 }
 
 std::optional<DraftCounts> Engine::draft_counts() const {
   if (drafters_.empty()) return std::nullopt;
   DraftCounts sum;
-  for (const Drafter& drafter : drafters_) {
-    const DraftCounts& counts = drafter.counts();
-    sum.rounds += counts.rounds;
-    sum.steps += counts.steps;
-    sum.drafted += counts.drafted;
-    sum.tested += counts.tested;
-    sum.accepted += counts.accepted;
-    sum.draft_seconds += counts.draft_seconds;
-    sum.target_seconds += counts.target_seconds;
-  }
+  for (const Drafter& drafter : drafters_) sum += drafter.counts();
   return sum;
 }
 

@@ -20,6 +20,18 @@ int kind_of(const SequenceRun& run) {
 
 }  // namespace
 
+SchedulerCounts& SchedulerCounts::operator+=(const SchedulerCounts& other) {
+  rows += other.rows;
+  capacity += other.capacity;
+  window_passes += other.window_passes;
+  sample_passes += other.sample_passes;
+  window_seconds += other.window_seconds;
+  sample_seconds += other.sample_seconds;
+  drawn += other.drawn;
+  shared += other.shared;
+  return *this;
+}
+
 Scheduler::Scheduler(LoadedModel& model, Drafter* drafter)
     : model_(model),
       drafter_(drafter),

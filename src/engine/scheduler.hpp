@@ -30,6 +30,8 @@ struct SchedulerCounts {
   double window_seconds = 0, sample_seconds = 0;  // time of these passes
   uint64_t drawn = 0;                             // 6-mers
   uint64_t shared = 0;                            // requests served by the run of an equal request
+
+  SchedulerCounts& operator+=(const SchedulerCounts& other);
 };
 
 class Scheduler {

@@ -110,7 +110,7 @@ def flags_say_why_a_value_is_missing():
 
 
 @case
-def flags_in_the_order_of_the_contract():
+def flags_in_the_documented_order():
     rows = [("absent", 5, "N", "<DEL>", "no_contig"), ("c1", 600, "AN", "<DEL>", "edge"), ("c1", 0, "A", "*", "edge"),
             ("c1", 310, "R", "<DEL>", "symbolic"), ("c1", 310, "A", "G]c2:5]", "symbolic"),
             ("c1", 310, "A", "[c2:5[G", "symbolic"),

@@ -43,7 +43,7 @@ std::pair<std::string, std::string> brute_reverse(const std::string& contig, int
 
 }  // namespace
 
-TEST_CASE("centered windows equal the contract's words on random contigs") {
+TEST_CASE("centered windows equal the words of docs/recipes.md on random contigs") {
   std::mt19937 random(17);
   for (int round = 0; round < 4000; ++round) {
     const std::string contig = random_bases(random, 1 + random() % 60);
@@ -96,7 +96,7 @@ TEST_CASE("next-token context: N's dropped, then a multiple of 6 from the right"
   CHECK(next_token_context(static_cast<int64_t>(contig.size()) - 1, slice, 24000, Strand::reverse).empty());
 }
 
-TEST_CASE("flags come in the contract's order") {
+TEST_CASE("flags come in the documented order") {
   const ReferenceSlice slice{0, 10, "ACGTNACGTA"};
   const auto flag = [&](int64_t pos, const char* ref, const char* alt, int64_t length = 10) {
     const Variant variant{pos, ref, {alt}};
