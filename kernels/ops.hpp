@@ -38,6 +38,18 @@ inline constexpr size_t kPageTokens = 64;
 inline constexpr size_t kBases = 6, kLetters = 4, kKmers = 4096;
 inline constexpr size_t kMarginals = kBases * kLetters;
 
+/// The true letters of a 6-mer, as far as they are known. Base j has bits [3 j, 3 j + 3), the lowest three
+/// being those of base 0: a letter's digit, or kUnknownLetter.
+using KnownBases = uint32_t;
+inline constexpr uint32_t kUnknownLetter = kLetters;
+inline constexpr KnownBases kNoneKnown = 0444444;
+constexpr uint32_t known_letter(KnownBases known, size_t j) {
+  return known >> 3 * j & 7;
+}
+constexpr KnownBases with_letter(KnownBases known, size_t j, uint32_t letter) {
+  return (known & ~(KnownBases{7} << 3 * j)) | letter << 3 * j;
+}
+
 /// What rows are for. A backend may sum matrix products and attention in a different order for the two
 /// classes, so their rows may differ in the last bits; within a class the order is always the same. The
 /// caller chooses the class by its purpose, never by the number of rows.
@@ -229,6 +241,14 @@ class Backend {
   /// NaN.
   virtual void marginals(const void* act, size_t n, const Weight& w, double* out,
                          RowClass row_class = RowClass::prefill) = 0;
+
+  /// The conditionals of the bases of a 6-mer (docs/model.md, "Conditionals"): out[i, j, b] is the natural
+  /// log of the probability that base j is letter b, given the letters that known[i] has for the bases before
+  /// it. Bases that are not known are summed over. So the values for base 0 have the bits of marginals(), and
+  /// with kNoneKnown all values have. Shapes, `w` and rows that are not finite are as for marginals(); known
+  /// (host) [n].
+  virtual void conditionals(const void* act, size_t n, const Weight& w, std::span<const KnownBases> known,
+                            double* out, RowClass row_class = RowClass::prefill) = 0;
 
   /// out = act . w^T; out (host) [n, w.rows()].
   virtual void logits(const void* act, size_t n, const Weight& w, float* out,

@@ -89,6 +89,8 @@ class CpuBackend final : public ops::Backend {
   }
 
   void marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass) override;
+  void conditionals(const void* act, size_t n, const ops::Weight& w, std::span<const ops::KnownBases> known,
+                    double* out, ops::RowClass) override;
   void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass rows) override {
     linear(act, n, w, out, w.rows(), rows);
   }
@@ -131,6 +133,9 @@ class CpuBackend final : public ops::Backend {
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
   void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
+  /// Calls f(row, its logits, kKmers floats of scratch) for every row of a head of 6-mers.
+  template <class F>
+  void for_kmer_rows(const std::string& function, const void* act, size_t n, const ops::Weight& w, F f);
 
   const Kernels& kernels_;
   DType dtype_;
@@ -425,16 +430,33 @@ void CpuBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f
   }
 }
 
-void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass) {
+template <class F>
+void CpuBackend::for_kmer_rows(const std::string& function, const void* act, size_t n, const ops::Weight& w,
+                               F f) {
   if (w.rows() != ops::kKmers)
-    throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
-                                 std::to_string(ops::kKmers) + " 6-mers");
+    throw Error(function, "the head has " + std::to_string(w.rows()) + " rows; " + function + " need the " +
+                              std::to_string(ops::kKmers) + " 6-mers");
   need_scratch(ops::kKmers * sizeof(float));
   for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
     parallel(count, count * ops::kKmers, [&](size_t i, size_t thread) {
-      row_marginals(kernels_, z + i * ops::kKmers, static_cast<float*>(scratch_[thread].get()),
-                    out + (first + i) * ops::kMarginals);
+      f(first + i, z + i * ops::kKmers, static_cast<float*>(scratch_[thread].get()));
     });
+  });
+}
+
+void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass) {
+  for_kmer_rows("marginals", act, n, w, [&](size_t row, const float* z, float* scratch) {
+    row_marginals(kernels_, z, scratch, out + row * ops::kMarginals);
+  });
+}
+
+void CpuBackend::conditionals(const void* act, size_t n, const ops::Weight& w,
+                              std::span<const ops::KnownBases> known, double* out, ops::RowClass) {
+  if (known.size() != n)
+    throw Error("conditionals", "known bases of " + std::to_string(known.size()) + " 6-mers for " +
+                                    std::to_string(n) + " rows");
+  for_kmer_rows("conditionals", act, n, w, [&](size_t row, const float* z, float* scratch) {
+    row_conditionals(kernels_, z, known[row], scratch, out + row * ops::kMarginals);
   });
 }
 

@@ -73,6 +73,8 @@ class CudaBackend final : public ops::Backend {
 
   void marginals(const void* act, size_t n, const ops::Weight& w, double* out,
                  ops::RowClass row_class) override;
+  void conditionals(const void* act, size_t n, const ops::Weight& w, std::span<const ops::KnownBases> known,
+                    double* out, ops::RowClass row_class) override;
   void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass row_class) override;
   bool draws(const ops::DrawOptions& options) const override;
   void draw(const float* z, std::span<const ops::KmerDraw> draws, ops::DrawnKmer* out) override;
@@ -398,11 +400,15 @@ void CudaBackend::for_logits(const void* act, size_t n, const ops::Weight& w, op
   }
 }
 
+void check_kmer_head(const std::string& function, const ops::Weight& w) {
+  if (w.rows() != ops::kKmers)
+    throw Error(function, "the head has " + std::to_string(w.rows()) + " rows; " + function + " need the " +
+                              std::to_string(ops::kKmers) + " 6-mers");
+}
+
 void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out,
                             ops::RowClass row_class) {
-  if (w.rows() != ops::kKmers)
-    throw Error("marginals", "the head has " + std::to_string(w.rows()) + " rows; marginals need the " +
-                                 std::to_string(ops::kKmers) + " 6-mers");
+  check_kmer_head("marginals", w);
   if (n == 0) return;
   device_->use();
   auto* const results = results_.ensure_array<double>(n * ops::kMarginals);
@@ -410,6 +416,24 @@ void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, dou
     run_marginals(stream(), z, count, results + first * ops::kMarginals);
   });
   device_->copy_out(out, results, n * ops::kMarginals * sizeof(double));
+}
+
+void CudaBackend::conditionals(const void* act, size_t n, const ops::Weight& w,
+                               std::span<const ops::KnownBases> known, double* out, ops::RowClass row_class) {
+  check_kmer_head("conditionals", w);
+  if (known.size() != n)
+    throw Error("conditionals", "known bases of " + std::to_string(known.size()) + " 6-mers for " +
+                                    std::to_string(n) + " rows");
+  if (n == 0) return;
+  device_->use();
+  const size_t bytes = n * ops::kMarginals * sizeof(double);
+  auto* const results = static_cast<double*>(results_.ensure(bytes + known.size_bytes()));
+  auto* const device_known = reinterpret_cast<ops::KnownBases*>(results + n * ops::kMarginals);
+  device_->copy_in(device_known, known.data(), known.size_bytes());
+  for_logits(act, n, w, row_class, [&](size_t first, size_t count, const float* z) {
+    run_conditionals(stream(), z, device_known + first, count, results + first * ops::kMarginals);
+  });
+  device_->copy_out(out, results, bytes);
 }
 
 void CudaBackend::logits(const void* act, size_t n, const ops::Weight& w, float* out,

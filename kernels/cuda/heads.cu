@@ -1,4 +1,5 @@
-// What the heads compute from rows of logits: marginals of bases, and log-sum-exp. One block per row.
+// What the heads compute from rows of logits: marginals and conditionals of bases, and log-sum-exp. One block
+// per row.
 //
 // Exponentials are f32; sums are double, in a fixed order. Logits come from linear() in blocks of rows that
 // fit the cache of the device.
@@ -7,12 +8,15 @@
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/kmer_pattern.hpp"
 
 namespace carbon::cuda {
 namespace {
 
+using ops::KmerPattern;
+
 constexpr int kThreads = 256, kWarps = kThreads / kWarp;
-constexpr int kKmers = 4096, kBases = 6, kMarginals = 24;
+constexpr int kKmers = 4096, kBases = 6, kLetters = 4, kMarginals = kBases * kLetters;
 constexpr int kEach = kKmers / kThreads;  // logits of a thread: for all letters of the last two bases
 static_assert(kEach == 16);
 
@@ -20,16 +24,17 @@ static_assert(kEach == 16);
 // again in double.
 constexpr double kSmallSum = 1e-30;
 
-/// ln of the sum of exp(z) over the 6-mers whose base j is letter b, in double, relative to their own
-/// maximum.
-__device__ double group_logsumexp(const float* z, int j, int b) {
-  const int shift = 2 * (kBases - 1 - j);
+/// ln of the sum of exp(z) over the 6-mers of a pattern, in double, relative to their own maximum.
+__device__ double group_logsumexp(const float* z, const KmerPattern& group) {
   double largest = -INFINITY, sum = 0;
-  for (int i = 0; i < kKmers; ++i)
-    if (((i >> shift) & 3) == b) largest = fmax(largest, static_cast<double>(z[i]));
-  for (int i = 0; i < kKmers; ++i)
-    if (((i >> shift) & 3) == b) sum += exp(static_cast<double>(z[i]) - largest);
+  group.each_prefix(kBases, [&](uint32_t i) { largest = fmax(largest, static_cast<double>(z[i])); });
+  group.each_prefix(kBases, [&](uint32_t i) { sum += exp(static_cast<double>(z[i]) - largest); });
   return largest + log(sum);
+}
+
+/// ln of the sum of exp(z - shift) over the 6-mers of a pattern; `sum` is that sum of exponentials in f32.
+__device__ double log_of_sum(double sum, const float* z, const KmerPattern& group, float shift) {
+  return sum < kSmallSum ? group_logsumexp(z, group) - static_cast<double>(shift) : log(sum);
 }
 
 struct MarginalScratch {
@@ -39,38 +44,50 @@ struct MarginalScratch {
   float largest[kWarps], bad[kWarps];
 };
 
-/// Adds the 16 logits of this thread to the sums. False if a logit of the row is not finite.
-__device__ bool sum_letters(const float* z, MarginalScratch& s, float& largest) {
+__device__ double sum_of_base(const double* letters) {
+  return (letters[0] + letters[1]) + (letters[2] + letters[3]);
+}
+
+/// Adds up the 16 logits of this thread: those of `group`, and for the letters of base 5 only those of
+/// `before_last` too. `largest` becomes the largest of the group. False if a logit of the row is not finite.
+__device__ bool sum_letters(const float* z, const KmerPattern& group, const KmerPattern& before_last,
+                            MarginalScratch& s, float& largest) {
   const int thread = static_cast<int>(threadIdx.x);
   float value[kEach], top = -INFINITY, bad = 0.0f;
   for (int i = 0; i < kEach; ++i) {
     value[i] = z[thread * kEach + i];
-    top = fmaxf(top, value[i]);
     bad += value[i] - value[i];  // becomes NaN if a logit is not finite
+    if (group.has(static_cast<uint32_t>(thread * kEach + i))) top = fmaxf(top, value[i]);
   }
   largest = block_max<kThreads>(top, s.largest);
   if (block_sum<kThreads>(bad, s.bad) != 0.0f) return false;
   double by_letter[8] = {};
   for (int i = 0; i < kEach; ++i) {
-    const auto e = static_cast<double>(exp_f32(value[i] - largest));
+    const auto kmer = static_cast<uint32_t>(thread * kEach + i);
+    const double e = group.has(kmer) ? static_cast<double>(exp_f32(value[i] - largest)) : 0.0;
     by_letter[i / 4] += e;
-    by_letter[4 + i % 4] += e;
+    if (before_last.has(kmer)) by_letter[4 + i % 4] += e;
   }
   for (int b = 0; b < 8; ++b) s.last[b][thread] = by_letter[b];
-  s.first[thread] = (by_letter[0] + by_letter[1]) + (by_letter[2] + by_letter[3]);
+  s.first[thread] = sum_of_base(by_letter);
   __syncthreads();
   return true;
 }
 
-/// The sum for base j and letter b over the parts of all threads.
-__device__ double collect(const MarginalScratch& s, int j, int b) {
+/// The sum for base j and letter b over the parts of all threads whose first four bases agree with `given`,
+/// which speaks of bases before j alone.
+__device__ double collect(const MarginalScratch& s, const KmerPattern& given, int j, int b) {
+  const auto has = [](const KmerPattern& wanted, int t) {
+    return wanted.has(static_cast<uint32_t>(t * kEach));
+  };
   double sum = 0;
   if (j < 4) {
-    const int shift = 2 * (3 - j);
+    const KmerPattern wanted = given.with(static_cast<size_t>(j), static_cast<uint32_t>(b));
     for (int t = 0; t < kThreads; ++t)
-      if (((t >> shift) & 3) == b) sum += s.first[t];
+      if (has(wanted, t)) sum += s.first[t];
   } else {
-    for (int t = 0; t < kThreads; ++t) sum += s.last[(j - 4) * 4 + b][t];
+    for (int t = 0; t < kThreads; ++t)
+      if (has(given, t)) sum += s.last[(j - 4) * 4 + b][t];
   }
   return sum;
 }
@@ -81,17 +98,57 @@ __global__ void __launch_bounds__(kThreads) marginals_kernel(const float* logits
   const float* const z = logits + size_t{blockIdx.x} * kKmers;
   const int thread = static_cast<int>(threadIdx.x), j = thread / 4, b = thread % 4;
   double* const to = out + size_t{blockIdx.x} * kMarginals + thread;
+  constexpr KmerPattern kAll;
   float largest;
-  if (!sum_letters(z, s, largest)) {
+  if (!sum_letters(z, kAll, kAll, s, largest)) {
     if (thread < kMarginals) *to = NAN;
     return;
   }
-  if (thread < kMarginals) s.sums[thread] = collect(s, j, b);
+  if (thread < kMarginals) s.sums[thread] = collect(s, kAll, j, b);
   __syncthreads();
   if (thread >= kMarginals) return;
-  const double total = log((s.sums[0] + s.sums[1]) + (s.sums[2] + s.sums[3]));
-  *to = s.sums[thread] < kSmallSum ? group_logsumexp(z, j, b) - static_cast<double>(largest) - total
-                                   : log(s.sums[thread]) - total;
+  const double total = log(sum_of_base(s.sums));
+  *to = log_of_sum(s.sums[thread], z, kAll.with(static_cast<size_t>(j), static_cast<uint32_t>(b)), largest) -
+        total;
+}
+
+// As on the CPU: while the known letters have sums that are not small, one maximum serves all bases.
+// Otherwise the 6-mers that remain are summed again relative to their own maximum. Few rows need that.
+__global__ void __launch_bounds__(kThreads)
+    conditionals_kernel(const float* logits, const ops::KnownBases* known, double* out) {
+  begin_kernel();
+  auto& s = *reinterpret_cast<MarginalScratch*>(shared_memory());
+  const float* const z = logits + size_t{blockIdx.x} * kKmers;
+  const ops::KnownBases bases = known[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x), j = thread / 4, b = thread % 4;
+  double* const to = out + size_t{blockIdx.x} * kMarginals + thread;
+  // Bases [first, next) share a maximum.
+  for (int first = 0, next = 0; first < kBases; first = next) {
+    float largest;
+    if (!sum_letters(z, ops::known_before(bases, static_cast<size_t>(first)),
+                     ops::known_before(bases, kBases - 1), s, largest)) {
+      if (thread < kMarginals) *to = NAN;
+      return;
+    }
+    if (thread < kMarginals && j >= first)
+      s.sums[thread] = collect(s, ops::known_before(bases, static_cast<size_t>(j < 4 ? j : 4)), j, b);
+    __syncthreads();
+    for (bool small = false; next < kBases && !small; ++next) {
+      const uint32_t letter = ops::known_letter(bases, static_cast<size_t>(next));
+      small = letter < kLetters && s.sums[next * kLetters + static_cast<int>(letter)] < kSmallSum;
+    }
+    if (thread < kMarginals && first <= j && j < next) {
+      double given = sum_of_base(s.sums + first * kLetters);
+      for (int i = first; i < j; ++i) {
+        const uint32_t letter = ops::known_letter(bases, static_cast<size_t>(i));
+        if (letter < kLetters) given = s.sums[i * kLetters + static_cast<int>(letter)];
+      }
+      const KmerPattern wanted = ops::known_before(bases, static_cast<size_t>(j))
+                                     .with(static_cast<size_t>(j), static_cast<uint32_t>(b));
+      *to = log_of_sum(s.sums[thread], z, wanted, largest) - log(given);
+    }
+    __syncthreads();  // before the next sums overwrite these
+  }
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -135,6 +192,12 @@ __global__ void __launch_bounds__(kThreads)
 void run_marginals(Stream& stream, const float* logits, size_t n, double* out) {
   launch(marginals_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(MarginalScratch), stream, logits,
          out);
+}
+
+void run_conditionals(Stream& stream, const float* logits, const ops::KnownBases* known, size_t n,
+                      double* out) {
+  launch(conditionals_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(MarginalScratch), stream,
+         logits, known, out);
 }
 
 void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns, const int64_t* targets,

@@ -143,6 +143,9 @@ void run_attention_decode(Stream& stream, const AttentionCall& call, const TileC
 
 /// ops::Backend::marginals of logits [n, 4096]; out [n, 6, 4].
 void run_marginals(Stream& stream, const float* logits, size_t n, double* out);
+/// ops::Backend::conditionals of logits [n, 4096]; known [n], out [n, 6, 4].
+void run_conditionals(Stream& stream, const float* logits, const ops::KnownBases* known, size_t n,
+                      double* out);
 /// ops::Backend::logsumexp over logits [n, columns]; the arrays are [n].
 void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns, const int64_t* targets,
                    double* maximum, double* sum, double* target_logit);

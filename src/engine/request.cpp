@@ -20,6 +20,7 @@ size_t head_width(HeadKind head, size_t hidden) {
     case HeadKind::none:
       return 0;
     case HeadKind::marginals:
+    case HeadKind::conditionals:
       return ops::kMarginals;
     case HeadKind::token_logprobs:
       return 1;

@@ -30,6 +30,7 @@ using RequestPtr = std::shared_ptr<Request>;
 enum class HeadKind : uint8_t {
   none,            // nothing: keys and values alone
   marginals,       // values [rows, 6, 4]: natural logs of P_j(b) (technical report eq. S15)
+  conditionals,    // values [rows, 6, 4]: the same given the bases before j in its 6-mer that `targets` have
   token_logprobs,  // values [rows]: ln softmax over the whole vocabulary at `targets`
   kmer_logits,     // states [rows, 4096]: logits in 6-mer order
   hidden,          // states [rows, hidden]: hidden states of `layer`
@@ -40,7 +41,7 @@ enum class HeadKind : uint8_t {
 size_t head_width(HeadKind head, size_t hidden);
 /// True for heads that give `values`, false for those that give `states`.
 inline bool gives_doubles(HeadKind head) {
-  return head == HeadKind::marginals || head == HeadKind::token_logprobs;
+  return head == HeadKind::marginals || head == HeadKind::conditionals || head == HeadKind::token_logprobs;
 }
 
 /// Request::layer for the state after the final norm. Layer n (1 or more) is the state after the first n
@@ -79,9 +80,11 @@ struct Request {
 
   // What is read from the rows.
   HeadKind head = HeadKind::none;
-  size_t want_begin = 0;          // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
-  std::vector<uint32_t> targets;  // for token_logprobs: one per wanted row
-  int layer = kFinalNorm;         // for hidden and mean_hidden
+  size_t want_begin = 0;  // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
+  /// One per wanted row: for token_logprobs the id of a token; for conditionals the true letters of the 6-mer
+  /// that the row predicts, as ops::KnownBases (known_bases() of src/marginals).
+  std::vector<uint32_t> targets;
+  int layer = kFinalNorm;  // for hidden and mean_hidden
   std::optional<Generation> generation;
 
   int priority = 0;                    // requests with a larger number are taken first

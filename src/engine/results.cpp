@@ -35,6 +35,19 @@ void keep_states(SequenceRun& run, std::span<const float> states, size_t width) 
   for (size_t i = 0; i < states.size(); ++i) run.sums[i % width] += double{states[i]};
 }
 
+// The targets of the rows that the slices want, in their order.
+template <class Slice>
+std::vector<uint32_t> wanted_targets(std::span<const Slice> slices) {
+  std::vector<uint32_t> targets;
+  for (const Slice& slice : slices) {
+    const SequenceRun& run = *slice.run;
+    const auto first =
+        run.request().targets.begin() + static_cast<ptrdiff_t>(run.done + slice.want_begin - run.want_begin);
+    targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(slice.wanted()));
+  }
+  return targets;
+}
+
 }  // namespace
 
 // Slices of the same class and head follow one another, and so do their rows.
@@ -69,17 +82,12 @@ void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) 
     case HeadKind::marginals:
       values_.resize(count);
       return model_.head().marginals(rows, values_.data());
-    case HeadKind::token_logprobs: {
-      std::vector<uint32_t> targets;
-      for (const Slice& slice : slices) {
-        const SequenceRun& run = *slice.run;
-        const auto first = run.request().targets.begin() +
-                           static_cast<ptrdiff_t>(run.done + slice.want_begin - run.want_begin);
-        targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(slice.wanted()));
-      }
+    case HeadKind::conditionals:
       values_.resize(count);
-      return model_.head().token_logprob(rows, targets, values_.data());
-    }
+      return model_.head().conditionals(rows, wanted_targets(slices), values_.data());
+    case HeadKind::token_logprobs:
+      values_.resize(count);
+      return model_.head().token_logprob(rows, wanted_targets(slices), values_.data());
     case HeadKind::kmer_logits:
       states_.resize(count);
       return model_.head().kmer_logits(rows, states_.data());

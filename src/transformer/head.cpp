@@ -20,6 +20,10 @@ void Head::marginals(const HiddenRows& rows, double* out) {
   backend_.marginals(rows.act, rows.count, *kmers_, out, rows.row_class);
 }
 
+void Head::conditionals(const HiddenRows& rows, std::span<const ops::KnownBases> known, double* out) {
+  backend_.conditionals(rows.act, rows.count, *kmers_, known, out, rows.row_class);
+}
+
 void Head::kmer_logits(const HiddenRows& rows, float* out) {
   backend_.logits(rows.act, rows.count, *kmers_, out, rows.row_class);
 }

@@ -1,7 +1,9 @@
-// What is read off hidden rows: FNS marginals, 6-mer logits, full-vocabulary token log-probabilities.
+// What is read off hidden rows: FNS marginals, conditionals of bases, 6-mer logits, full-vocabulary token
+// log-probabilities.
 //
-// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (docs/model.md, "Marginals"); the
-// rest of the vocabulary is touched only by token_logprob. The head's product has the class of its rows.
+// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (docs/model.md,
+// "Marginals"); the rest of the vocabulary is touched only by token_logprob. The head's product has the class
+// of its rows.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,9 @@ class Head {
   /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
   /// NaN in a row whose logits are not finite.
   void marginals(const HiddenRows& rows, double* out);
+  /// out [count, 6, 4]: the same given the true bases before each one in its 6-mer (docs/model.md,
+  /// "Conditionals"); known[i] says which of them row i has.
+  void conditionals(const HiddenRows& rows, std::span<const ops::KnownBases> known, double* out);
   /// out [count, 4096] in 6-mer order.
   void kmer_logits(const HiddenRows& rows, float* out);
   /// The same into device memory.

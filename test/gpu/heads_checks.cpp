@@ -1,4 +1,4 @@
-// marginals(), logits() and logsumexp(): against brute force in double, and hard rows.
+// marginals(), conditionals(), logits() and logsumexp(): against brute force in double, and hard rows.
 #include <algorithm>
 
 #include "test/gpu/check.hpp"
@@ -15,6 +15,16 @@ std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>
   const Array one(backend, std::vector<float>{1.0f});
   std::vector<double> out(ops::kMarginals);
   backend.marginals(one.get(), 1, *head, out.data());
+  return out;
+}
+
+/// A row of the same logits for each of `known`.
+std::vector<double> conditionals_of(ops::Backend& backend, const std::vector<float>& z,
+                                    const std::vector<ops::KnownBases>& known) {
+  const auto head = backend.prepare({z.data(), DType::f32, kKmers, 1});
+  const Array ones(backend, std::vector<float>(known.size(), 1.0f));
+  std::vector<double> out(known.size() * ops::kMarginals);
+  backend.conditionals(ones.get(), known.size(), *head, known, out.data());
   return out;
 }
 
@@ -46,6 +56,43 @@ void marginals_agree(Checks& checks, ops::Backend& backend) {
     }
 }
 
+void conditionals_agree(Checks& checks, ops::Backend& backend) {
+  const auto compare = [&](const std::vector<float>& z, const std::vector<ops::KnownBases>& known,
+                           double range) {
+    const std::vector<double> got = conditionals_of(backend, z, known), marginals = marginals_of(backend, z);
+    for (size_t row = 0; row < known.size(); ++row) {
+      const double* const mine = &got[row * ops::kMarginals];
+      const std::vector<double> want = testing::brute_force(z.data(), known[row]);
+      for (size_t i = 0; i < want.size(); ++i)
+        checks.within(std::fabs(mine[i] - want[i]), testing::marginal_bound(range), "a conditional");
+      const size_t alike = known[row] == ops::kNoneKnown ? want.size() : ops::kLetters;
+      checks.that(std::memcmp(mine, marginals.data(), alike * sizeof(double)) == 0, "the bits of marginals");
+    }
+  };
+  std::vector<float> z = Random(52).vector(kKmers, 12.0f);
+  std::vector<ops::KnownBases> known;
+  for (const unsigned which : {63u, 62u, 61u, 59u, 55u, 47u, 31u, 36u, 10u, 0u})
+    known.push_back(testing::letters_of(which * 977 % kKmers, which));
+  compare(z, known, 24);
+  // One 6-mer 80 nats above the rest; then every base that differs costs 150, or 55, of which one is still
+  // summed in f32 and two are not.
+  const size_t peak = 1234;
+  z[peak] = 92.0f;
+  known.clear();
+  for (const size_t kmer : {peak, peak ^ 1024, peak ^ 130, peak ^ 4095})
+    for (const unsigned which : {63u, 42u, 0u}) known.push_back(testing::letters_of(kmer, which));
+  for (const std::vector<float>& row :
+       {z, testing::stepped_logits(53, peak, 150.0f), testing::stepped_logits(54, peak, 55.0f)})
+    compare(row, known, kInfinity);
+  for (const float bad : {std::nanf(""), static_cast<float>(kInfinity), -static_cast<float>(kInfinity)}) {
+    std::fill(z.begin(), z.end(), 0.5f);
+    z[77] = bad;
+    for (const double v :
+         conditionals_of(backend, z, {testing::letters_of(77, 63), testing::letters_of(4095, 63)}))
+      checks.that(std::isnan(v), "not finite gives NaN");
+  }
+}
+
 struct HeadProblem {
   size_t n, k, columns;
   Stored a, w;
@@ -64,6 +111,12 @@ void rows_are_invariant(Checks& checks, ops::Backend& backend, size_t n) {
   const Array act(backend, p.a.data(), p.n * row_bytes);
   std::vector<double> all(p.n * ops::kMarginals), one(ops::kMarginals);
   backend.marginals(act.get(), p.n, *head, all.data());
+  std::vector<ops::KnownBases> known;
+  for (size_t i = 0; i < p.n; ++i)
+    known.push_back(
+        testing::letters_of(i * 977 % kKmers, i % 3 == 0 ? 63 : static_cast<unsigned>(i * 29 % 64)));
+  std::vector<double> given(all.size());
+  backend.conditionals(act.get(), p.n, *head, known, given.data());
   std::vector<float> logits(p.n * kKmers);
   backend.logits(act.get(), p.n, *head, logits.data());
   for (size_t i = 0; i < p.n; i += 1 + p.n / 5) {
@@ -72,6 +125,13 @@ void rows_are_invariant(Checks& checks, ops::Backend& backend, size_t n) {
                 "row " + std::to_string(i) + " alone");
     const std::vector<double> want = testing::brute_force(&logits[i * kKmers]);
     for (size_t m = 0; m < want.size(); ++m) checks.within(std::fabs(one[m] - want[m]), 4e-6, "from logits");
+    backend.conditionals(act.at(i * row_bytes), 1, *head, {&known[i], 1}, one.data());
+    checks.that(std::memcmp(one.data(), &given[i * ops::kMarginals], sizeof(double) * one.size()) == 0,
+                "conditionals of row " + std::to_string(i) + " alone");
+    const std::vector<double> want_given = testing::brute_force(&logits[i * kKmers], known[i]);
+    // |z| is at most 32, the number of products of numbers below 1.
+    for (size_t m = 0; m < want.size(); ++m)
+      checks.within(std::fabs(one[m] - want_given[m]), testing::marginal_bound(2 * 32), "from logits");
   }
 }
 
@@ -107,6 +167,10 @@ void logsumexp_agrees(Checks& checks, ops::Backend& backend) {
   checks.that(std::isnan(sum[0]), "not finite makes the sum NaN");
   checks.refused([&] { backend.logsumexp(act.get(), p.n, *all, {}, nullptr, nullptr, nullptr); }, "targets");
   checks.refused([&] { backend.marginals(act.get(), p.n, *all, nullptr); }, "6-mers");
+  checks.refused([&] { backend.conditionals(act.get(), p.n, *all, {}, nullptr); }, "conditionals need");
+  const std::vector<float> flat(kKmers * p.k, 0.0f);
+  const auto kmers = backend.prepare({flat.data(), DType::f32, kKmers, p.k});
+  checks.refused([&] { backend.conditionals(act.get(), p.n, *kmers, {}, nullptr); }, "for 5 rows");
 }
 
 }  // namespace
@@ -117,9 +181,12 @@ void check_heads(Checks& checks, const Machine& machine) {
     const auto run = [&](const char* name, const std::function<void()>& body) {
       checks.run(std::string(name) + " [" + way.name() + "]", body);
     };
-    if (way.dtype == DType::f32)
+    if (way.dtype == DType::f32) {
       run("marginals agree with brute force, hard rows too", [&] { marginals_agree(checks, *backend); });
-    run("marginals: a row does not see its neighbours",
+      run("conditionals agree with brute force, hard rows too",
+          [&] { conditionals_agree(checks, *backend); });
+    }
+    run("marginals and conditionals: a row does not see its neighbours",
         [&] { rows_are_invariant(checks, *backend, machine.emulated ? 12 : 1100); });
     run("logsumexp over slices agrees with double", [&] { logsumexp_agrees(checks, *backend); });
   }

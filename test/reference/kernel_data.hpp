@@ -65,8 +65,9 @@ inline Stored stored(DType type, std::vector<float> value) {
   return s;
 }
 
-/// ln P_j(b) by brute force, each group with its own maximum.
-inline std::vector<double> brute_force(const float* z) {
+/// ln P(base j is b | the known bases before it) by brute force, each group with its own maximum. With no
+/// known base these are the marginals.
+inline std::vector<double> brute_force(const float* z, ops::KnownBases known = ops::kNoneKnown) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto logsumexp = [&](auto take) {
     double largest = -kInfinity, sum = 0;
@@ -76,14 +77,48 @@ inline std::vector<double> brute_force(const float* z) {
       if (take(i)) sum += std::exp(static_cast<double>(z[i]) - largest);
     return largest + std::log(sum);
   };
-  const double total = logsumexp([](size_t) { return true; });
+  const auto letter = [](size_t kmer, size_t j) { return kmer / (size_t{1} << (2 * (5 - j))) % 4; };
   std::vector<double> out;
-  for (size_t j = 0; j < 6; ++j)
-    for (size_t b = 0; b < 4; ++b) {
-      const size_t place = size_t{1} << (2 * (5 - j));
-      out.push_back(logsumexp([&](size_t i) { return i / place % 4 == b; }) - total);
-    }
+  for (size_t j = 0; j < 6; ++j) {
+    const auto agrees = [&](size_t kmer) {
+      for (size_t i = 0; i < j; ++i)
+        if (ops::known_letter(known, i) < 4 && letter(kmer, i) != ops::known_letter(known, i)) return false;
+      return true;
+    };
+    const double total = logsumexp(agrees);
+    for (size_t b = 0; b < 4; ++b)
+      out.push_back(logsumexp([&](size_t i) { return agrees(i) && letter(i, j) == b; }) - total);
+  }
   return out;
+}
+
+/// The largest error of a marginal or conditional, for logits within `range` of each other. Every exponential
+/// errs by 1.5 ulp of f32 and its argument by one rounding of |z - maximum|, and the logarithm of a sum of
+/// them by as much, twice (group and total). A sum of such exponentials counts only from 1e-30 on. So its
+/// largest term is within ln 1e30 + ln 4096 < 78 of the maximum, and the mean distance of its terms, weighted
+/// by them, is at most ln 4096 more, < 86. Terms more than 87 below the maximum may lose 2^-149 each by
+/// underflow. The last part is for 4,096 additions in double, twice.
+inline double marginal_bound(double range) {
+  const double underflow = range > 87 ? 2 * 4096 * 0x1p-149 / 1e-30 : 0;
+  return 2 * (3 + std::min(range, 86.0)) * 0x1p-23 + underflow + 1e-12;
+}
+
+/// The letters of 6-mer `kmer` at the bases j whose bit is set in `which`.
+inline ops::KnownBases letters_of(size_t kmer, unsigned which) {
+  ops::KnownBases known = ops::kNoneKnown;
+  for (size_t j = 0; j < 6; ++j)
+    if (which >> j & 1) known = ops::with_letter(known, j, static_cast<uint32_t>(kmer >> (10 - 2 * j) & 3));
+  return known;
+}
+
+/// Logits of which each base that differs from 6-mer `peak` takes `step`: a group that shares fewer letters
+/// with it lies that much lower.
+inline std::vector<float> stepped_logits(uint64_t seed, size_t peak, float step) {
+  std::vector<float> z = Random(seed).vector(ops::kKmers, 12.0f);
+  for (size_t i = 0; i < ops::kKmers; ++i)
+    for (size_t j = 0; j < 6; ++j)
+      if (((i ^ peak) >> 2 * j & 3) != 0) z[i] -= step;
+  return z;
 }
 
 }  // namespace carbon::testing

@@ -1,5 +1,7 @@
-// marginals(), logits() and logsumexp(): against brute force in double, the published fixture, and hard rows.
+// marginals(), conditionals(), logits() and logsumexp(): against brute force in double, the published
+// fixture, and hard rows.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -25,12 +27,35 @@ std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>
   return out;
 }
 
-/// Every exponential errs by 1.5 ulp and its argument by one rounding of |z - maximum|; the logarithm of a
-/// sum of them by as much, twice (group and total). Terms below 2^-126 of the largest add nothing that double
-/// would miss.
+/// The backends of all ways, with their names.
+std::vector<std::pair<std::string, std::unique_ptr<ops::Backend>>> backends() {
+  std::vector<std::pair<std::string, std::unique_ptr<ops::Backend>>> all;
+  for (const Way& way : ways())
+    if (!way.onednn) all.emplace_back(way.name(), way.make(DType::f32));
+  return all;
+}
+
+std::vector<double> conditionals_of(ops::Backend& backend, const std::vector<float>& z,
+                                    ops::KnownBases known) {
+  const auto head = backend.prepare({z.data(), DType::f32, kKmers, 1});
+  const float one = 1.0f;
+  std::vector<double> out(24);
+  backend.conditionals(&one, 1, *head, {&known, 1}, out.data());
+  return out;
+}
+
+/// `range` as for marginal_bound().
 void check_marginals(const std::vector<double>& got, const std::vector<double>& expected, double range) {
-  const double bound = 2 * (3 + range) * 0x1p-23 + 1e-12;
-  for (size_t i = 0; i < 24; ++i) CHECK(std::fabs(got[i] - expected[i]) <= bound);
+  for (size_t i = 0; i < 24; ++i) CHECK(std::fabs(got[i] - expected[i]) <= marginal_bound(range));
+}
+
+/// The four of a base add up to 1, except for the rounding of 4,096 additions in double.
+void check_sums(const std::vector<double>& logs) {
+  for (size_t j = 0; j < 6; ++j) {
+    double sum = 0;
+    for (size_t b = 0; b < 4; ++b) sum += std::exp(logs[j * 4 + b]);
+    CHECK(std::fabs(sum - 1) < 1e-12);
+  }
 }
 
 }  // namespace
@@ -69,8 +94,74 @@ TEST_CASE("a row with a logit that is not finite gets NaN in all places") {
         std::vector<float> z(kKmers, 0.5f);
         z[place] = bad;
         for (const double v : marginals_of(*backend, z)) CHECK(std::isnan(v));
+        for (const ops::KnownBases known : {letters_of(0, 63), letters_of(kKmers - 1, 63), ops::kNoneKnown})
+          for (const double v : conditionals_of(*backend, z, known)) CHECK(std::isnan(v));
       }
   }
+}
+
+TEST_CASE("conditionals agree with brute force, whichever bases are known") {
+  const std::vector<float> z = Random(2).vector(kKmers, 12.0f);
+  const auto all = backends();
+  for (unsigned which = 0; which < 64; ++which) {
+    CAPTURE(which);
+    const size_t kmer = which * 2654435761u >> 8 & 4095;
+    const ops::KnownBases known = letters_of(kmer, which);
+    const std::vector<double> expected = brute_force(z.data(), known);
+    for (const auto& [name, backend] : all) {
+      INFO(name);
+      const std::vector<double> got = conditionals_of(*backend, z, known),
+                                marginals = marginals_of(*backend, z);
+      check_marginals(got, expected, 24);
+      check_sums(got);
+      // Base 0 has the bits of its marginal, and so has every base without a known one before it.
+      const size_t alike = std::min(static_cast<size_t>(std::countr_zero(which)) + 1, ops::kBases);
+      CHECK(same_bits(got.data(), marginals.data(), 4 * alike));
+      // The last base is before no other.
+      CHECK(same_bits(conditionals_of(*backend, z, ops::with_letter(known, 5, 2)).data(), got.data(), 24));
+      if (which != 63) continue;
+      double sum = 0, total = 0;
+      for (size_t j = 0; j < 6; ++j) sum += got[4 * j + (kmer >> (10 - 2 * j) & 3)];
+      for (const float logit : z) total += std::exp(static_cast<double>(logit));
+      CHECK(std::fabs(sum - (static_cast<double>(z[kmer]) - std::log(total))) <= 6 * marginal_bound(24));
+    }
+  }
+}
+
+TEST_CASE("conditionals are right in groups far below the rest") {
+  const size_t peak = 1234;
+  const auto all = backends();
+  // One 6-mer 80 nats above the rest; then every base that differs costs 150, or 55, of which one is still
+  // summed in float and two are not.
+  std::vector<std::vector<float>> rows{Random(3).vector(kKmers, 12.0f), stepped_logits(4, peak, 150.0f),
+                                       stepped_logits(5, peak, 55.0f)};
+  rows[0][peak] = 92.0f;
+  for (const std::vector<float>& z : rows)
+    // The peak itself; it with the first, the third or the last base changed; all bases changed.
+    for (const size_t kmer : {peak, peak ^ 1024, peak ^ 128, peak ^ 2, peak ^ 4095})
+      for (const unsigned which : {63u, 62u, 61u, 47u, 42u, 21u, 1u, 0u}) {
+        CAPTURE(kmer);
+        CAPTURE(which);
+        const ops::KnownBases known = letters_of(kmer, which);
+        const std::vector<double> expected = brute_force(z.data(), known);
+        for (const auto& [name, backend] : all) {
+          INFO(name);
+          const std::vector<double> got = conditionals_of(*backend, z, known),
+                                    marginals = marginals_of(*backend, z);
+          check_marginals(got, expected, kInfinity);
+          check_sums(got);
+          CHECK(same_bits(got.data(), marginals.data(), which == 0 ? 24 : 4));
+        }
+      }
+  std::vector<float> z(kKmers, -3e38f);
+  z[0] = 3e38f;
+  for (const auto& [name, backend] : all)
+    for (const size_t kmer : {size_t{0}, size_t{1}, kKmers - 1}) {
+      INFO(name);
+      const std::vector<double> got = conditionals_of(*backend, z, letters_of(kmer, 63));
+      for (const double v : got) CHECK(std::isfinite(v));
+      check_sums(got);
+    }
 }
 
 TEST_CASE("marginals of the synthetic logits equal the published fixture") {
@@ -120,11 +211,17 @@ TEST_CASE("the heads give a row the same bits alone, in a batch and on threads")
       const auto one = way.make(type, 1), two = way.make(type, 2);
       const auto head = one->prepare({w.data(), type, kKmers, k}),
                  head2 = two->prepare({w.data(), type, kKmers, k});
-      std::vector<double> all(n * 24), threaded(n * 24);
+      std::vector<double> all(n * 24), threaded(n * 24), given(n * 24), given_threaded(n * 24);
+      std::vector<ops::KnownBases> known;
+      for (size_t i = 0; i < n; ++i)
+        known.push_back(letters_of(i * 977 % kKmers, i % 3 == 0 ? 63 : static_cast<unsigned>(i * 29 % 64)));
       one->marginals(a.data(), n, *head, all.data());
       two->marginals(a.data(), n, *head2, threaded.data());
+      one->conditionals(a.data(), n, *head, known, given.data());
+      two->conditionals(a.data(), n, *head2, known, given_threaded.data());
       INFO(way.name(), " ", dtype_name(type));
       CHECK(same_bits(all.data(), threaded.data(), all.size()));
+      CHECK(same_bits(given.data(), given_threaded.data(), given.size()));
       for (const size_t row : {0, 33, 69}) {
         const char* const act = static_cast<const char*>(a.data()) + row * k * dtype_size(type);
         std::vector<double> alone(24);
@@ -134,6 +231,9 @@ TEST_CASE("the heads give a row the same bits alone, in a batch and on threads")
         one->logits(act, 1, *head, z.data());
         const std::vector<double> expected = brute_force(z.data());
         check_marginals(alone, expected, 2 * 64);
+        one->conditionals(act, 1, *head, {&known[row], 1}, alone.data());
+        CHECK(same_bits(alone.data(), &given[row * 24], 24));
+        check_marginals(alone, brute_force(z.data(), known[row]), 2 * 64);
       }
     }
 }
@@ -180,5 +280,9 @@ TEST_CASE("logsumexp over slices agrees with one sum in double") {
                                        maximum.data(), sum.data(), logit.data()),
                     Error);
     CHECK_THROWS_AS(backend->marginals(a.data(), n, *backend->prepare(whole), sum.data()), Error);
+    const std::vector<ops::KnownBases> known(n, ops::kNoneKnown);
+    CHECK_THROWS_AS(backend->conditionals(a.data(), n, *backend->prepare(whole), known, sum.data()), Error);
+    const auto kmers = backend->prepare(whole.slice_rows(0, kKmers));
+    CHECK_THROWS_AS(backend->conditionals(a.data(), n - 1, *kmers, known, sum.data()), Error);
   }
 }

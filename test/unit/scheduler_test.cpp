@@ -450,6 +450,10 @@ class WideBackend final : public ops::Backend {
   void marginals(const void* act, size_t n, const ops::Weight& w, double* out, ops::RowClass c) override {
     cpu_->marginals(act, n, w, out, c);
   }
+  void conditionals(const void* act, size_t n, const ops::Weight& w, std::span<const ops::KnownBases> known,
+                    double* out, ops::RowClass c) override {
+    cpu_->conditionals(act, n, w, known, out, c);
+  }
   void logits(const void* act, size_t n, const ops::Weight& w, float* out, ops::RowClass c) override {
     cpu_->logits(act, n, w, out, c);
   }
