@@ -29,6 +29,7 @@ constexpr Sentence kSentences[] = {
     {"dtype_f32", "try --dtype f32"},
     {"equal_gpus", "name GPUs of one kind with --device"},
     {"fewer_batch_tokens", "--batch-tokens {0} avoids the attempt"},
+    {"frames", "leave out --frames, or choose another --level"},
     {"layer", "set it with --layer"},
     {"length", "set the number of new bases with --length"},
     {"matrix_file", "name a regular file with -o, or use -O tsv"},

@@ -12,6 +12,7 @@ struct Command {
 };
 
 int cmd_vep(int argc, char** argv);
+int cmd_scan(int argc, char** argv);
 int cmd_score(int argc, char** argv);
 int cmd_embed(int argc, char** argv);
 int cmd_generate(int argc, char** argv);

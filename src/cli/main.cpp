@@ -20,6 +20,7 @@ using carbon::Command;
 
 constexpr Command kCommands[] = {
     {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
+    {"scan", "Variants", "score every base and every SNV of a genome", carbon::cmd_scan},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::cmd_generate},

@@ -154,6 +154,21 @@ void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& h
                       .description(""));
 }
 
+AttachedIndexKind::AttachedIndexKind(int argc, char** argv) : arguments_(argv, argv + argc) {
+  for (size_t i = 1; i < arguments_.size() && arguments_[i] != "--"; ++i) {
+    const std::string argument = arguments_[i];
+    if (argument == "--write-index") arguments_[i] += "=csi";
+    if (!argument.starts_with("-W")) continue;
+    const size_t skipped = argument.starts_with("-W=") ? 3 : 2;
+    arguments_[i] = "--write-index=" + (argument == "-W" ? "csi" : argument.substr(skipped));
+  }
+  for (std::string& argument : arguments_) {
+    if (argument == "--write-index=") throw Error("main", "--write-index= is empty: expected csi or tbi");
+    pointers_.push_back(argument.data());
+  }
+  pointers_.push_back(nullptr);
+}
+
 void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
   const std::string group = "Records to read";
   // An unset shell variable must not select everything.

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "src/base/progress.hpp"
 #include "src/engine/engine.hpp"
@@ -34,6 +35,19 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb);
 /// Adds --strand with the values +, - and both.
 void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help);
+
+/// Arguments in which -W has its value attached. CLI11 would take the word after a lone -W for its argument
+/// and "-W=tbi" for "=tbi"; the argument of this option is attached or absent.
+class AttachedIndexKind {
+ public:
+  /// Throws Error for an empty value.
+  AttachedIndexKind(int argc, char** argv);
+  char** argv() { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> arguments_;
+  std::vector<char*> pointers_;
+};
 
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
 void set_usage(CLI::App& app, const std::string& usage);

@@ -36,22 +36,6 @@ bool valid_tag_prefix(const std::string& prefix) {
          std::string::npos;
 }
 
-// CLI11 would take the word after a lone -W for its argument and "-W=tbi" for "=tbi". The argument of this
-// option is attached or absent.
-std::vector<std::string> with_attached_index_kind(int argc, char** argv) {
-  std::vector<std::string> arguments(argv, argv + argc);
-  for (size_t i = 1; i < arguments.size() && arguments[i] != "--"; ++i) {
-    const std::string argument = arguments[i];
-    if (argument == "--write-index") arguments[i] += "=csi";
-    if (!argument.starts_with("-W")) continue;
-    const size_t skipped = argument.starts_with("-W=") ? 3 : 2;
-    arguments[i] = "--write-index=" + (argument == "-W" ? "csi" : argument.substr(skipped));
-  }
-  for (const std::string& argument : arguments)
-    if (argument == "--write-index=") throw Error("main_vep", "--write-index= is empty: expected csi or tbi");
-  return arguments;
-}
-
 }  // namespace
 
 int cmd_vep(int argc, char** argv) {
@@ -116,11 +100,8 @@ int cmd_vep(int argc, char** argv) {
                "continue a stopped run from the scores in FILE.partial (with -o FILE)");
   add_common_options(app, common);
 
-  std::vector<std::string> arguments = with_attached_index_kind(argc, argv);
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  if (const int status = parse_options(app, argc, pointers.data(), "vep"); status >= 0) return status;
+  AttachedIndexKind arguments(argc, argv);
+  if (const int status = parse_options(app, argc, arguments.argv(), "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   if (!valid_tag_prefix(options.tag_prefix))

@@ -27,10 +27,10 @@ namespace carbon {
 template <class Item>
 class OrderedWriter {
  public:
-  /// add() waits while the items between producer and consumer hold `bytes` bytes or more. `hidden` is the
-  /// model's width.
-  OrderedWriter(RequestQueue& queue, size_t bytes, size_t hidden)
-      : queue_(queue), limit_(bytes), hidden_(hidden) {}
+  /// add() waits while at least `items` items are between producer and consumer and hold `bytes` bytes or
+  /// more. `hidden` is the model's width.
+  OrderedWriter(RequestQueue& queue, size_t bytes, size_t items, size_t hidden)
+      : queue_(queue), limit_(bytes), least_items_(items), hidden_(hidden) {}
 
   /// Adds an item, and its requests to the queue. Waits while there is no room. Throws the error given to
   /// fail().
@@ -41,8 +41,8 @@ class OrderedWriter {
     {
       std::unique_lock lock(mutex_);
       // The consumer may not have been woken for complete items, and has to make room now.
-      if (held_ >= limit_) changed_.notify_all();
-      changed_.wait(lock, [&] { return held_ < limit_ || failure_; });
+      if (is_full()) changed_.notify_all();
+      changed_.wait(lock, [&] { return !is_full() || failure_; });
       if (failure_) std::rethrow_exception(failure_);
       slots_.push_back({std::move(item), bytes, requests.size()});
       held_ += bytes;
@@ -96,6 +96,7 @@ class OrderedWriter {
     if (--slot.pending == 0 && first_is_complete()) changed_.notify_all();
   }
 
+  bool is_full() const { return held_ >= limit_ && slots_.size() >= least_items_; }
   bool first_is_complete() const { return !slots_.empty() && slots_.front().pending == 0; }
 
   // Takes the complete items at the front; false at the end.
@@ -121,7 +122,7 @@ class OrderedWriter {
   }
 
   RequestQueue& queue_;
-  const size_t limit_, hidden_;
+  const size_t limit_, least_items_, hidden_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Slot> slots_;
@@ -140,6 +141,9 @@ inline size_t bytes_under_way(const Engine& engine) {
 
 /// Optional parts of run_ordered().
 struct OrderedRun {
+  /// So many items are planned ahead even if they hold more bytes than bytes_under_way(). It is for items
+  /// that are large, of which a few must be ready so that passes are full.
+  size_t least_items = 0;
   std::function<void()> idle;    // called by the consumer before it waits; may be null
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
   /// Called after a stop, when all complete items are consumed, with the consumer's error or null. It must
@@ -154,7 +158,7 @@ template <class Item>
 void run_ordered(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
                  const std::function<void(Item&)>& consume, const OrderedRun& run = {}) {
   RequestQueue queue;
-  OrderedWriter<Item> writer(queue, bytes_under_way(engine), engine.config().hidden);
+  OrderedWriter<Item> writer(queue, bytes_under_way(engine), run.least_items, engine.config().hidden);
   const auto fail = [&](const std::exception_ptr& failure) {
     writer.fail(failure);
     queue.fail(writer.failure());

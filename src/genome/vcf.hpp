@@ -117,7 +117,9 @@ struct VcfWriterOptions {
   /// only if the header has no contig line at all.
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
-  bool exclusive = false;                   // see PartialFile::create()
+  bool indexed_table = false;               // a table can have an index (table_output.hpp)
+  int64_t records_per_block = 1024;  // blocks of compressed output end here; 0: only where flush() is called
+  bool exclusive = false;            // see PartialFile::create()
   Log* log = &silent_log();
 };
 
@@ -133,10 +135,12 @@ void append_vcf_float(float value, std::string& text);
 /// the options describe cannot have such an index.
 void parse_write_index(const std::string& text, VcfWriterOptions& options);
 
-/// Writes records of a VcfReader. VcfReader::next() and functions of the writer may run in two threads at the
-/// same time, on different records.
+/// Writes records of a VcfReader, or new ones. VcfReader::next() and functions of the writer may run in two
+/// threads at the same time, on different records.
 class VcfWriter {
  public:
+  /// Opens an output for records that do not come from a reader. Its header has only what the options name.
+  explicit VcfWriter(const VcfWriterOptions& options);
   /// Opens the output and writes the header. Must be called before another thread calls reader.next(),
   /// because it adds to the header that records are read with.
   VcfWriter(const VcfReader& reader, const VcfWriterOptions& options);
@@ -144,6 +148,9 @@ class VcfWriter {
   VcfWriter(const VcfWriter&) = delete;
   VcfWriter& operator=(const VcfWriter&) = delete;
 
+  /// Makes `record` an empty record of an SNV at a contig that the options name, counted from 0. `alts` has
+  /// one letter per ALT.
+  void set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts);
   /// Sets a Float tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a String tag with one value per ALT (Number=A). "" is a missing value, written as `.`.

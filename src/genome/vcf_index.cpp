@@ -124,9 +124,11 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log)
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log,
+                               IndexedFormat format)
     : path_(path),
       kind_(kind),
+      format_(format),
       log_(log),
       target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"), exclusive) {
   if (target_.direct()) {
@@ -136,7 +138,13 @@ VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool 
 
 void VcfIndexOutput::build() {
   const bool tbi = kind_ == VcfIndexKind::tbi;
-  if (bcf_index_build3(path_.c_str(), target_.writable().c_str(), tbi ? 0 : csi_min_shift, 0) != 0) {
+  const int shift = tbi ? 0 : csi_min_shift;
+  const char* const target = target_.writable().c_str();
+  const tbx_conf_t columns = {TBX_GENERIC, 1, 2, 2, '#', 0};
+  const int status = format_ == IndexedFormat::table
+                         ? tbx_index_build3(path_.c_str(), target, shift, 0, &columns)
+                         : bcf_index_build3(path_.c_str(), target, shift, 0);
+  if (status != 0) {
     throw Error("write_index",
                 "cannot build " + target_.shown() + ", though " + path_ +
                     " is complete: no space is left, or a record lies far beyond the length of its contig in "

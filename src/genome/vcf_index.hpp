@@ -50,19 +50,24 @@ class VcfJump {
   int64_t previous_end_ = -1;  // end of the previous region on the same contig
 };
 
+/// What is indexed: VCF or BCF, or a table whose first two columns are CHROM and POS.
+enum class IndexedFormat { vcf, table };
+
 /// The index file of an output. It is built from the finished output, but its temporary file is created
 /// before the work begins, so that an index that cannot be written is an Error at that time.
 class VcfIndexOutput {
  public:
   /// Throws Error if no regular file can be written at `path`.csi or `path`.tbi. For `exclusive` see
   /// PartialFile::create().
-  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log);
+  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log,
+                 IndexedFormat format = IndexedFormat::vcf);
   /// Builds the index under a temporary name and renames it.
   void build();
 
  private:
   std::string path_;
   VcfIndexKind kind_;
+  IndexedFormat format_;
   Log& log_;
   OutputPath target_;
 };

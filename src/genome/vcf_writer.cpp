@@ -22,9 +22,6 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-// Blocks of compressed output end here, whatever the size of the records (docs/conventions.md, "Output
-// files").
-constexpr int64_t records_per_flush = 1024;
 
 bool ends_with_nocase(const std::string& text, const char* suffix) {
   const size_t length = std::strlen(suffix);
@@ -49,11 +46,16 @@ void check_index(const VcfWriterOptions& options) {
   if (options.path == "-") {
     throw Error(function_name, "standard output cannot be indexed", {"output_file"});
   }
-  if (type == 't') {
+  if (type == 't' && !options.indexed_table) {
     throw Error(function_name,
                 options.path + " is a table, which gets no index here; index it with tabix -s1 -b2 -e2");
   }
-  if (type != 'z' && type != 'b') {
+  if (type == 't' && !ends_with_nocase(options.path, ".gz") && !ends_with_nocase(options.path, ".bgz")) {
+    throw Error(
+        function_name,
+        options.path + " is not compressed, so it cannot be indexed; give it a name that ends in .tsv.gz");
+  }
+  if (type != 'z' && type != 'b' && type != 't') {
     throw Error(
         function_name,
         options.path +
@@ -157,6 +159,13 @@ HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& opt
                 "the output header cannot be built from that of the input; see the message above");
   }
   return output;
+}
+
+std::shared_ptr<SharedHeader> empty_header() {
+  auto shared = std::make_shared<SharedHeader>();
+  shared->header = bcf_hdr_init("w");
+  if (!shared->header) throw Error(function_name, "the header cannot be made; out of memory?");
+  return shared;
 }
 
 /// Removes all values of an INFO id. bcf_update_info would remove only the first of repeated keys.
@@ -388,7 +397,8 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
     fail(record.where() + ": cannot write the record to", errno);
   }
   ++records;
-  if ((type == 'z' || type == 'b') && records % records_per_flush == 0 && bgzf_flush(file->fp.bgzf) != 0) {
+  const bool ends_block = options.records_per_block > 0 && records % options.records_per_block == 0;
+  if ((type == 'z' || type == 'b') && ends_block && bgzf_flush(file->fp.bgzf) != 0) {
     fail(record.where() + ": cannot write to", errno);
   }
 }
@@ -415,7 +425,29 @@ void VcfWriter::Impl::close() {
 
 VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)
     : impl_(std::make_unique<Impl>(reader.impl_->shared, options)) {}
+VcfWriter::VcfWriter(const VcfWriterOptions& options)
+    : impl_(std::make_unique<Impl>(empty_header(), options)) {}
 VcfWriter::~VcfWriter() = default;
+
+void VcfWriter::set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts) {
+  VcfRecord::Impl& target = *record.impl_;
+  bcf_clear(target.record);
+  target.set_ids.clear();
+  target.contig = impl_->options.contigs.at(contig).first;
+  target.record->rid = bcf_hdr_name2id(impl_->shared->header, target.contig.c_str());
+  if (target.record->rid < 0)
+    throw Error(function_name, "the name of the sequence " + target.contig + " cannot be written in a VCF");
+  target.record->pos = pos;
+  target.ref = ref;
+  target.alts.clear();
+  std::string alleles(1, ref);
+  for (const char alt : alts) {
+    target.alts.emplace_back(1, alt);
+    alleles.append(1, ',').append(1, alt);
+  }
+  if (bcf_update_alleles_str(impl_->shared->header, target.record, alleles.c_str()) < 0)
+    throw Error(function_name, target.where() + ": cannot set the alleles; out of memory?");
+}
 
 void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values) {
   VcfRecord::Impl& target = *record.impl_;

@@ -13,13 +13,12 @@ void put(std::string& line, int64_t value) {
   line.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-// As printf's %.<digits>g.
-void put(std::string& line, double value, int digits) {
+// As printf's %.10g.
+void put_total(std::string& line, double value) {
+  constexpr int digits = 10;
   char text[40];
   line.append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr);
 }
-
-constexpr int kBaseDigits = 6, kTotalDigits = 10;
 
 }  // namespace
 
@@ -51,18 +50,18 @@ void ScoreWriter::value(const ScoredValue& value) {
     line_ += '\t';
     put(line_, value.end);
     line_ += '\t';
-    put(line_, value.logp, kBaseDigits);
+    append_base_value(value.logp, line_);
   } else {
     put(line_, value.end);
     line_ += '\t';
     line_ += value.base;
     line_ += '\t';
-    put(line_, value.logp, kBaseDigits);
+    append_base_value(value.logp, line_);
     line_ += '\t';
-    put(line_, entropy(value.letters), kBaseDigits);
+    append_base_value(entropy(value.letters), line_);
     for (const char base : {'A', 'C', 'G', 'T'}) {
       line_ += '\t';
-      put(line_, std::exp(value.letters[base_digit(base)]), kBaseDigits);
+      append_base_value(std::exp(value.letters[base_digit(base)]), line_);
     }
   }
   line_ += '\n';
@@ -79,15 +78,15 @@ void ScoreWriter::end() {
   line_.append("\t").append(strand_).append("\t");
   put(line_, static_cast<int64_t>(scored_));
   line_ += '\t';
-  put(line_, sum_, kTotalDigits);
+  put_total(line_, sum_);
   if (scored_ == 0) {
     line_ += "\t.\t.\n";
   } else {
     const double mean = sum_ / static_cast<double>(scored_);
     line_ += '\t';
-    put(line_, mean, kTotalDigits);
+    put_total(line_, mean);
     line_ += '\t';
-    put(line_, std::exp(-mean), kTotalDigits);
+    put_total(line_, std::exp(-mean));
     line_ += '\n';
   }
   output_.write(line_);

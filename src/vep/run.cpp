@@ -68,9 +68,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
           {"targets", given(selection.targets)},
           {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
           {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
-          {"shard", options.shard
-                        ? std::to_string(options.shard->index) + "/" + std::to_string(options.shard->count)
-                        : "none"}};
+          {"shard", options.shard ? shard_text(*options.shard) : "none"}};
 }
 
 // Opens the journal; null for an output that is written directly (a pipe, a device), which cannot be
@@ -116,7 +114,7 @@ void print_summary(const VepCounts& counts, Log& log) {
 
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
 // whole input are counted first, and their contigs noted.
-RecordRange records_of_run(const VepOptions& options, VepPlanner& planner) {
+IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
   if (!options.shard) return {};
   check_readable_twice(options.input);
   VcfReader vcf(options.input, options.selection, *options.log);
@@ -171,7 +169,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   std::optional<ScoreCache> cache = open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   VepPlanner planner(options, model.config().layout, shared_cache);
-  const RecordRange range = records_of_run(options, planner);
+  const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
   if (options.shard) next = records_in(std::move(next), range);

@@ -92,7 +92,7 @@ FILES = {
         ("17", 1, BASES), ("chr5", TERT - 600, BASES), ("chr17", BRCA1, BASES), ("chr22", 1, BASES)]),
     "ref.fa": lambda d, name: write_fasta(os.path.join(d, name), [("chr1", 1, BASES[:2400]), ("chr2", 1, BASES[:2400])]),
     "clinvar.vcf.gz": clinvar,
-    "cohort.bcf": on_human("chr22", 1),
+    "cohort.bcf": on_human("chr22", 1), "patients.vcf.gz": on_human("chr17", BRCA1),
     "in.bcf": on_reference, "in.vcf": on_reference, "sorted.vcf.gz": on_reference,
     "a.bcf": on_reference, "b.bcf": on_reference, "c.bcf": on_reference,
     "reads.bam": reads,

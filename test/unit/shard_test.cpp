@@ -26,7 +26,7 @@ TEST_CASE("shares are contiguous, complete and of like sizes") {
       CAPTURE(count);
       uint64_t end = 0, smallest = records, largest = 0;
       for (uint64_t i = 1; i <= count; ++i) {
-        const RecordRange share = share_of({i, count}, records);
+        const IndexRange share = share_of({i, count}, records);
         REQUIRE(share.begin == end);
         REQUIRE(share.end >= share.begin);
         end = share.end;

@@ -1,0 +1,97 @@
+// carbon scan: options to run_scan.
+#include <map>
+
+#include "src/base/error.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
+#include "src/scan/run.hpp"
+
+namespace carbon {
+namespace {
+
+void add_scan_selection(CLI::App& app, ScanSelection& selection) {
+  const std::string group = "Bases to scan";
+  // An unset shell variable must not select everything.
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  const auto add = [&](const std::string& name, std::string& value, const std::string& help,
+                       const std::string& type) {
+    return app.add_option(name, value, help)->type_name(type)->check(not_empty)->group(group);
+  };
+  CLI::Option* regions = add("-r,--regions", selection.regions,
+                             "only these regions: chr, chr:pos, chr:beg-end, chr:beg-", "LIST");
+  add("-R,--regions-file", selection.regions_file,
+      "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]", "FILE")
+      ->excludes(regions);
+  CLI::Option* targets = add("-t,--targets", selection.targets,
+                             "of these only the bases in LIST; with ^, the bases outside it", "[^]LIST");
+  add("-T,--targets-file", selection.targets_file, "like -t, with regions from a file", "[^]FILE")
+      ->excludes(targets);
+}
+
+template <class T>
+CLI::Validator one_of(const std::map<std::string, T>& names) {
+  return CLI::CheckedTransformer(names).description("");
+}
+
+}  // namespace
+
+int cmd_scan(int argc, char** argv) {
+  CLI::App app("Score every base and every SNV of a genome");
+  set_usage(app, "carbon scan -f ref.fa [options]");
+  ScanOptions options;
+  CommonOptions common;
+  std::string shard;
+  bool no_version = false;
+  app.add_option("-f,--fasta-ref", options.fasta, "reference FASTA, plain or BGZF; a missing index is built")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
+      ->type_name("FILE");
+  app.add_option("-O,--output-type", options.output_type,
+                 "t: table, one line per SNV (default); u/b: un/compressed BCF, v/z: un/compressed VCF, one "
+                 "record per base, 0-9: level; bedgraph: log-likelihood of each reference base")
+      ->type_name("t|u|b|v|z[0-9]|bedgraph");
+  app.add_option("-W,--write-index", options.write_index,
+                 "write an index of the output file: csi (default) or tbi")
+      ->type_name("[=csi|tbi]");
+  app.add_flag("--no-version", no_version, "do not write version and command line into the header");
+  app.add_option("--level", options.level,
+                 "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
+                 "first (each base as the first of its 6-mer)")
+      ->type_name("LEVEL")
+      ->transform(one_of<ScanLevel>(
+          {{"marginal", ScanLevel::marginal}, {"chain", ScanLevel::chain}, {"first", ScanLevel::first}}));
+  app.add_option("--frames", options.frames,
+                 "take the mean over 1, 2, 3 or 6 frames of the 6-mers (default: 1; 6 with --level first)")
+      ->type_name("N")
+      ->check(CLI::IsMember(std::vector<std::string>{"1", "2", "3", "6"}).description(""));
+  app.add_option(
+         "--context", options.context,
+         "least left context in bp, a multiple of 6 (default: 24000, or what the model's context allows)")
+      ->type_name("BP")
+      ->check(CLI::PositiveNumber.description(""));
+  add_strand_option(app, options.strand, "+, - or both (mean of the two; default)");
+  app.add_option("--shard", shard, "scan only the I-th of N contiguous shares of the bases")
+      ->type_name("I/N");
+  app.add_flag("--dry-run", options.dry_run, "only say what the run would take");
+  add_scan_selection(app, options.selection);
+  add_common_options(app, common);
+
+  AttachedIndexKind arguments(argc, argv);
+  if (const int status = parse_options(app, argc, arguments.argv(), "scan"); status >= 0) return status;
+  if (app.count("--shard") > 0) options.shard = parse_shard(shard);
+  if (options.output_type == "bedgraph" && !options.write_index.empty())
+    throw Error("main_scan", "-O bedgraph cannot have an index; leave out --write-index");
+  scan_output_type(options);  // throws for a type or an index that the output cannot have
+  options.version_lines = !no_version;
+  options.command_line = command_line(argc, argv);
+  options.progress = common.progress;
+  options.log = &program_log();
+  LoadedModels models(common.model);
+  Engine engine(models.all());
+  run_scan(engine, options);
+  return 0;
+}
+
+}  // namespace carbon

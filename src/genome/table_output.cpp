@@ -1,0 +1,37 @@
+#include "src/genome/table_output.hpp"
+
+#include <optional>
+
+#include "src/base/error.hpp"
+#include "src/genome/output.hpp"
+#include "src/genome/vcf_index.hpp"
+
+namespace carbon {
+
+struct TableOutput::Impl {
+  explicit Impl(const VcfWriterOptions& options) : output(options.path, options.exclusive) {
+    if (options.index == VcfIndexKind::none) return;
+    if (is_stream(options.path))
+      throw Error("write_table", options.path + " is not a regular file, so it cannot be indexed");
+    index.emplace(options.path, options.index, options.exclusive, *options.log, IndexedFormat::table);
+  }
+
+  TextOutput output;
+  std::optional<VcfIndexOutput> index;
+};
+
+TableOutput::TableOutput(const VcfWriterOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+TableOutput::~TableOutput() = default;
+
+void TableOutput::write(std::string_view text) {
+  impl_->output.write(text);
+}
+void TableOutput::flush() {
+  impl_->output.flush();
+}
+void TableOutput::close() {
+  impl_->output.close();
+  if (impl_->index) impl_->index->build();
+}
+
+}  // namespace carbon

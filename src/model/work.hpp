@@ -1,0 +1,45 @@
+// The work of a forward pass: operations and bytes, counted from the shapes. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "src/model/config.hpp"
+
+namespace carbon {
+
+/// Floating-point operations (a multiply-add counts as two), and bytes that must be read from memory.
+struct Work {
+  double flops = 0, bytes = 0;
+
+  Work& operator+=(const Work& other) {
+    flops += other.flops;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// Sizes of weights and KV cache in memory.
+struct WorkUnits {
+  size_t weight_bytes = 2;  // per element of a weight
+  size_t cache_bytes = 2;   // per element of a key or value
+};
+
+/// New tokens of one sequence after `past` earlier ones; the last `wanted` rows go through the head.
+struct WorkChunk {
+  size_t past = 0, tokens = 0, wanted = 0;
+};
+
+/// Elements of all matrices and vectors of the model.
+double parameters(const ModelConfig& config);
+/// Elements of the matrices that a forward pass reads. Embeddings do not count, and of the head only the
+/// 4,096 rows of 6-mers.
+double read_parameters(const ModelConfig& config);
+
+/// The work of one forward pass over the chunks, and of its head. Matrix products and attention are counted;
+/// operations that are linear in the width are not. In the last layer, rows that are not wanted only have
+/// their keys and values computed. Weights are read once, and so are the keys and values of each chunk's
+/// sequence.
+Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks);
+
+}  // namespace carbon

@@ -1,0 +1,69 @@
+#include "src/scan/estimate.hpp"
+
+#include <cstdio>
+
+#include "src/model/work.hpp"
+
+namespace carbon {
+namespace {
+
+// The longest text of a value, such as -1.23457e-05.
+constexpr uint64_t kValueBytes = 12;
+
+uint64_t digits_of(int64_t number) {
+  return std::to_string(number).size();
+}
+
+// Bytes that the output takes for each base of a piece.
+uint64_t bytes_per_base(const ScanPiece& piece, ScanOutputType output) {
+  const uint64_t site = piece.contig.size() + 1 + digits_of(piece.end) + 1;
+  switch (output) {
+    case ScanOutputType::table:
+      return 3 * (site + 4 + kValueBytes + 1);
+    case ScanOutputType::vcf:
+      return site + 2 + 2 + 6 + 6 + 12 + 3 * (kValueBytes + 1);
+    case ScanOutputType::bedgraph:
+      return site + digits_of(piece.end) + 1 + kValueBytes + 1;
+  }
+  return 0;
+}
+
+std::string scaled(double value, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  size_t power = 0;
+  for (; value >= 1000 && power + 1 < std::size(prefixes); ++power) value /= 1000;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g %s%s", value, prefixes[power], unit);
+  return text;
+}
+
+}  // namespace
+
+ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& planner,
+                   const ModelConfig& config, ScanOutputType output) {
+  ScanCost cost;
+  cost.bases = total_bases(pieces);
+  for (const ScanPiece& piece : pieces) {
+    cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * bytes_per_base(piece, output);
+    planner.spans(piece, [&](const TrackSpan& span) {
+      const auto row_of = [&](int64_t base) {
+        return static_cast<size_t>((base - span.window.begin) / kKmerLength);
+      };
+      const size_t tokens = row_of(span.end - 1) + 1, wanted = tokens - row_of(span.begin);
+      const WorkChunk chunk{0, tokens, wanted};
+      ++cost.windows;
+      cost.tokens += tokens;
+      cost.operations += forward_work(config, {}, {&chunk, 1}).flops;
+    });
+  }
+  return cost;
+}
+
+std::string cost_text(const ScanCost& cost) {
+  return std::to_string(cost.bases) + " bases in " + std::to_string(cost.windows) + " windows with " +
+         std::to_string(cost.tokens) + " tokens, which take " + scaled(cost.operations, "FLOP") +
+         "; the output has at most " + scaled(static_cast<double>(cost.output_bytes), "B") +
+         " before compression";
+}
+
+}  // namespace carbon

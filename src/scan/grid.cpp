@@ -1,0 +1,40 @@
+#include "src/scan/grid.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "src/base/error.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+
+int64_t default_scan_context(size_t max_positions) {
+  const auto kmers = static_cast<int64_t>(max_positions) - 1;
+  return kMostScanContext > 3 * kmers ? kKmerLength * (kmers / 3) : kMostScanContext;
+}
+
+ScanGrid make_scan_grid(int64_t context, size_t max_positions) {
+  const auto kmers = static_cast<int64_t>(max_positions) - 1;
+  const int64_t largest = kKmerLength * (kmers - 1);
+  const std::string given = "a context of " + std::to_string(context) + " bp";
+  if (context > largest)
+    throw Error("scan",
+                given + " does not fit the model's context of " + std::to_string(max_positions) +
+                    " tokens; the largest that fits is " + std::to_string(largest) + " bp",
+                {"context"});
+  if (context <= 0 || context % kKmerLength != 0)
+    throw Error("scan", given + " cannot be used; expected a positive multiple of 6", {"context"});
+  ScanGrid grid{context, std::min(kmers, 3 * context / kKmerLength), 0};
+  grid.stride = grid.window - context / kKmerLength;
+  return grid;
+}
+
+ScanWindow window_of(const ScanGrid& grid, int64_t frame, int64_t position) {
+  const int64_t length = kKmerLength * grid.window, step = kKmerLength * grid.stride;
+  const int64_t behind_first = position - frame - length;  // bases after window 0, which has no context
+  const int64_t index = behind_first < 0 ? 0 : 1 + behind_first / step;
+  const int64_t begin = frame + index * step;
+  return {begin, index == 0 ? begin : begin + grid.context, begin + length};
+}
+
+}  // namespace carbon

@@ -1,0 +1,41 @@
+#include "src/scan/options.hpp"
+
+#include "src/base/error.hpp"
+#include "src/scan/grid.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+
+std::vector<int> frames_of(int count) {
+  std::vector<int> frames;
+  for (int i = 0; i < count; ++i) frames.push_back(i * kKmerLength / count);
+  return frames;
+}
+
+void complete_scan_options(ScanOptions& options, size_t max_positions) {
+  const bool first = options.level == ScanLevel::first;
+  if (options.frames == 0) options.frames = first ? kKmerLength : 1;
+  if (first && options.frames != kKmerLength)
+    throw Error("scan", "level first needs six frames, because each frame gives a value to one base in six",
+                {"frames"});
+  if (options.context == 0) options.context = default_scan_context(max_positions);
+}
+
+ScanOutputType scan_output_type(const ScanOptions& options) {
+  if (options.output_type == "bedgraph") return ScanOutputType::bedgraph;
+  return scan_writer_options(options).type == 't' ? ScanOutputType::table : ScanOutputType::vcf;
+}
+
+VcfWriterOptions scan_writer_options(const ScanOptions& options) {
+  VcfWriterOptions out;
+  out.path = options.output;
+  out.log = options.log;
+  out.type = 't';
+  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  out.type = output_type(out);
+  out.indexed_table = true;
+  if (!options.write_index.empty()) parse_write_index(options.write_index, out);
+  return out;
+}
+
+}  // namespace carbon

@@ -1,0 +1,57 @@
+// The options of a run of `carbon scan` (docs/recipes.md, docs/conventions.md). The command line fills them
+// in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/log.hpp"
+#include "src/base/progress.hpp"
+#include "src/genome/sequence_inputs.hpp"
+#include "src/genome/vcf.hpp"
+#include "src/scan/pieces.hpp"
+
+namespace carbon {
+
+/// Which probability of a base at offset j of its 6-mer is taken.
+enum class ScanLevel {
+  marginal,  // FNS: the bases before it in the 6-mer are summed over
+  chain,     // given the true bases before it in the 6-mer
+  first,     // j = 0 only: in six frames every base is the first of its 6-mer in one of them
+};
+
+enum class ScanOutputType { table, vcf, bedgraph };
+
+struct ScanOptions {
+  std::string fasta;
+  std::string output = "-";
+  std::string output_type;  // "" or t, u, b[0-9], v, z[0-9], bedgraph
+  std::string write_index;  // "", csi, tbi
+  ScanSelection selection;
+  ScanLevel level = ScanLevel::marginal;
+  StrandChoice strand = StrandChoice::both;
+  int frames = 0;       // 1, 2, 3 or 6; 0: 6 for the first level, else 1
+  int64_t context = 0;  // bp; 0: default_scan_context()
+  std::optional<Shard> shard;
+  bool dry_run = false;  // only say what would be done
+  bool version_lines = true;
+  std::string command_line;  // for ##carbon_scanCommand
+  ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
+};
+
+/// The frames that are read on each strand: 0; 0,3; 0,2,4; or all.
+std::vector<int> frames_of(int count);
+
+/// Sets the options whose default depends on others or on the model, and throws Error for what cannot be
+/// combined.
+void complete_scan_options(ScanOptions& options, size_t max_positions);
+
+ScanOutputType scan_output_type(const ScanOptions& options);
+/// Path, type, index and log of the output; the type is 't' for a table. Throws Error for a type or an index
+/// that the output cannot have. Not for bedgraph.
+VcfWriterOptions scan_writer_options(const ScanOptions& options);
+
+}  // namespace carbon

@@ -1,0 +1,161 @@
+#include "src/scan/output.hpp"
+
+#include <charconv>
+
+#include "src/genome/output.hpp"
+#include "src/genome/table_output.hpp"
+#include "src/marginals/base_scores.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kTag = "CARBON_SCAN";
+// Compressed blocks end where a contig ends and at multiples of this position (docs/conventions.md, "Output
+// of scan").
+constexpr int64_t kBlockBases = 65536;
+
+// Says when the next base belongs to another block than the base before it.
+class BlockEnds {
+ public:
+  bool between(const ScannedBase& base) {
+    const int64_t block = base.position / kBlockBases;
+    const bool ends = any_ && (contig_ != base.piece->contig || block_ != block);
+    if (!any_ || contig_ != base.piece->contig) contig_ = base.piece->contig;
+    block_ = block;
+    any_ = true;
+    return ends;
+  }
+
+ private:
+  bool any_ = false;
+  std::string contig_;
+  int64_t block_ = 0;
+};
+
+// The letters other than the base, in alphabetical order.
+struct Alternatives {
+  std::array<char, 3> letters{};
+  std::array<float, 3> scores{};
+
+  explicit Alternatives(const ScannedBase& base) {
+    const double reference = base.logp[static_cast<size_t>(base.digit)];
+    size_t n = 0;
+    for (const char letter : {'A', 'C', 'G', 'T'}) {
+      const int digit = base_digit(letter);
+      if (digit == base.digit) continue;
+      letters[n] = letter;
+      scores[n++] = static_cast<float>(base.logp[static_cast<size_t>(digit)] - reference);
+    }
+  }
+};
+
+void append_number(int64_t value, std::string& text) {
+  char digits[24];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+class TableScanOutput final : public ScanOutput {
+ public:
+  TableScanOutput(const VcfWriterOptions& options) : output_(options) {
+    for (const std::string& line : options.header_lines) output_.write(line + "\n");
+    output_.write(std::string("#CHROM\tPOS\tREF\tALT\t") + kTag + "\n");
+  }
+
+  void write(const ScannedBase& base) override {
+    if (ends_.between(base)) output_.flush();
+    const Alternatives alts(base);
+    site_ = base.piece->contig;
+    site_ += '\t';
+    append_number(base.position + 1, site_);
+    site_ += '\t';
+    site_ += kBaseLetters[base.digit];
+    site_ += '\t';
+    text_.clear();
+    for (size_t i = 0; i < alts.letters.size(); ++i) {
+      text_ += site_;
+      text_ += alts.letters[i];
+      text_ += '\t';
+      append_vcf_float(alts.scores[i], text_);
+      text_ += '\n';
+    }
+    output_.write(text_);
+  }
+
+  void close() override { output_.close(); }
+
+ private:
+  TableOutput output_;
+  BlockEnds ends_;
+  std::string site_, text_;
+};
+
+class VcfScanOutput final : public ScanOutput {
+ public:
+  VcfScanOutput(const VcfWriterOptions& options, const IndexedFasta& fasta) : writer_(options) {
+    for (size_t i = 0; i < fasta.names().size(); ++i) numbers_[fasta.names()[i]] = i;
+  }
+
+  void write(const ScannedBase& base) override {
+    if (ends_.between(base)) writer_.flush();
+    const Alternatives alts(base);
+    writer_.set_snv(record_, numbers_.at(base.piece->contig), base.position, kBaseLetters[base.digit],
+                    {alts.letters.data(), alts.letters.size()});
+    scores_.assign(alts.scores.begin(), alts.scores.end());
+    writer_.set_floats(record_, kTag, scores_);
+    writer_.write(record_);
+  }
+
+  void close() override { writer_.close(); }
+
+ private:
+  VcfWriter writer_;
+  std::unordered_map<std::string, size_t> numbers_;  // of contigs, by name
+  BlockEnds ends_;
+  VcfRecord record_;
+  std::vector<float> scores_;
+};
+
+class BedgraphScanOutput final : public ScanOutput {
+ public:
+  explicit BedgraphScanOutput(const std::string& path) : output_(path) {}
+
+  void write(const ScannedBase& base) override {
+    if (ends_.between(base)) output_.flush();
+    text_ = base.piece->contig;
+    for (const int64_t number : {base.position, base.position + 1}) {
+      text_ += '\t';
+      append_number(number, text_);
+    }
+    text_ += '\t';
+    append_base_value(base.logp[static_cast<size_t>(base.digit)], text_);
+    text_ += '\n';
+    output_.write(text_);
+  }
+
+  void close() override { output_.close(); }
+
+ private:
+  TextOutput output_;
+  BlockEnds ends_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const IndexedFasta& fasta,
+                                             const std::vector<std::string>& header_lines) {
+  const ScanOutputType type = scan_output_type(options);
+  if (type == ScanOutputType::bedgraph) return std::make_unique<BedgraphScanOutput>(options.output);
+  VcfWriterOptions writing = scan_writer_options(options);
+  writing.header_lines = header_lines;
+  if (type == ScanOutputType::table) return std::make_unique<TableScanOutput>(writing);
+  writing.records_per_block = 0;
+  writing.tags = {
+      {kTag, "A", "Float",
+       "Carbon ln(P(ALT)/P(REF)) at this base, after the bases to its left on each strand that is "
+       "read; negative = the alternative is less likely"}};
+  for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
+  return std::make_unique<VcfScanOutput>(writing, fasta);
+}
+
+}  // namespace carbon

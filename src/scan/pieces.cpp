@@ -1,0 +1,125 @@
+#include "src/scan/pieces.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "src/base/error.hpp"
+#include "src/genome/vcf_regions.hpp"
+
+namespace carbon {
+namespace {
+
+// Half-open intervals of one contig, sorted and apart.
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+using Selected = std::unordered_map<std::string, Intervals>;
+
+void check_contigs(const VcfRegions& regions, const IndexedFasta& fasta) {
+  for (const VcfRegions::Contig& contig : regions.contigs()) {
+    const int64_t length = fasta.length(contig.name);
+    if (length < 0)
+      throw Error("scan", "no sequence " + contig.name + " in " + fasta.path() +
+                              "; the first column of its .fai lists the names");
+    for (const VcfInterval& interval : contig.intervals)
+      if (interval.begin >= length)
+        throw Error("scan", "a region begins at " + contig.name + ":" + std::to_string(interval.begin + 1) +
+                                ", but " + contig.name + " has only " + std::to_string(length) + " bases");
+  }
+}
+
+// The intervals of regions, cut at the ends of their contigs; none if no regions are given.
+std::optional<Selected> read_selection(const std::string& list, const std::string& file,
+                                       const IndexedFasta& fasta) {
+  if (list.empty() && file.empty()) return std::nullopt;
+  VcfRegions regions = list.empty() ? VcfRegions::from_file(file) : VcfRegions::from_list(list);
+  regions.merge();
+  check_contigs(regions, fasta);
+  Selected selected;
+  for (const VcfRegions::Contig& contig : regions.contigs()) {
+    const int64_t length = fasta.length(contig.name);
+    Intervals& intervals = selected[contig.name];
+    for (const VcfInterval& interval : contig.intervals) {
+      const int64_t begin = std::max<int64_t>(interval.begin, 0);
+      const int64_t end = std::min(interval.end, length - 1) + 1;
+      if (begin >= end) continue;
+      if (!intervals.empty() && begin <= intervals.back().second)
+        intervals.back().second = std::max(intervals.back().second, end);
+      else
+        intervals.emplace_back(begin, end);
+    }
+  }
+  return selected;
+}
+
+Intervals intervals_of(const Selected& selected, const std::string& contig) {
+  const auto found = selected.find(contig);
+  return found == selected.end() ? Intervals() : found->second;
+}
+
+Intervals complement_of(const Intervals& intervals, int64_t length) {
+  Intervals others;
+  int64_t at = 0;
+  for (const auto& [begin, end] : intervals) {
+    if (at < begin) others.emplace_back(at, begin);
+    at = end;
+  }
+  if (at < length) others.emplace_back(at, length);
+  return others;
+}
+
+Intervals common_part(const Intervals& a, const Intervals& b) {
+  Intervals common;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int64_t begin = std::max(a[i].first, b[j].first), end = std::min(a[i].second, b[j].second);
+    if (begin < end) common.emplace_back(begin, end);
+    ++(a[i].second < b[j].second ? i : j);
+  }
+  return common;
+}
+
+}  // namespace
+
+std::vector<ScanPiece> selected_pieces(const IndexedFasta& fasta, const ScanSelection& selection) {
+  const auto excludes = [](const std::string& text) { return text.starts_with('^'); };
+  const auto plain = [&](const std::string& text) { return excludes(text) ? text.substr(1) : text; };
+  const bool excluded = excludes(selection.targets) || excludes(selection.targets_file);
+  const std::optional<Selected> regions = read_selection(selection.regions, selection.regions_file, fasta);
+  const std::optional<Selected> targets =
+      read_selection(plain(selection.targets), plain(selection.targets_file), fasta);
+  std::vector<ScanPiece> pieces;
+  for (const std::string& contig : fasta.names()) {
+    const int64_t length = fasta.length(contig);
+    const Intervals whole = complement_of({}, length);
+    Intervals wanted = regions ? intervals_of(*regions, contig) : whole;
+    if (targets) {
+      const Intervals given = intervals_of(*targets, contig);
+      wanted = common_part(wanted, excluded ? complement_of(given, length) : given);
+    }
+    for (const auto& [begin, end] : wanted) pieces.push_back({contig, length, begin, end});
+  }
+  if (pieces.empty()) throw Error("scan", "the regions and targets select no base of " + fasta.path());
+  return pieces;
+}
+
+uint64_t total_bases(const std::vector<ScanPiece>& pieces) {
+  uint64_t sum = 0;
+  for (const ScanPiece& piece : pieces) sum += static_cast<uint64_t>(piece.end - piece.begin);
+  return sum;
+}
+
+std::vector<ScanPiece> pieces_of_share(const std::vector<ScanPiece>& pieces, const Shard& shard) {
+  const IndexRange share = share_of(shard, total_bases(pieces));
+  std::vector<ScanPiece> out;
+  uint64_t before = 0;
+  for (const ScanPiece& piece : pieces) {
+    const auto bases = static_cast<uint64_t>(piece.end - piece.begin);
+    const uint64_t begin = std::max(share.begin, before), end = std::min(share.end, before + bases);
+    if (begin < end)
+      out.push_back({piece.contig, piece.length, piece.begin + static_cast<int64_t>(begin - before),
+                     piece.begin + static_cast<int64_t>(end - before)});
+    before += bases;
+  }
+  return out;
+}
+
+}  // namespace carbon

@@ -1,0 +1,106 @@
+#include "src/scan/planner.hpp"
+
+#include <algorithm>
+
+#include "src/marginals/known_bases.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+// Bases [begin, end) of a strand, in upper case.
+std::string strand_bases(const IndexedFasta& fasta, const ScanPiece& piece, bool reverse, int64_t begin,
+                         int64_t end) {
+  if (!reverse) return to_upper(fasta.fetch(piece.contig, begin, end));
+  return to_upper(reverse_complement(fasta.fetch(piece.contig, piece.length - end, piece.length - begin)));
+}
+
+}  // namespace
+
+std::vector<ScanTrack> scan_tracks(const ScanOptions& options) {
+  std::vector<ScanTrack> tracks;
+  for (const bool reverse : {false, true}) {
+    if (options.strand == (reverse ? StrandChoice::forward : StrandChoice::reverse)) continue;
+    for (const int frame : frames_of(options.frames)) tracks.push_back({reverse, frame});
+  }
+  return tracks;
+}
+
+void ScanPlanner::spans(const ScanPiece& piece, const std::function<void(const TrackSpan&)>& take) const {
+  // Up to which base of the contig each track is planned.
+  std::vector<int64_t> planned(tracks_.size(), piece.begin);
+  for (;;) {
+    const auto least = std::min_element(planned.begin(), planned.end());
+    if (*least >= piece.end) return;
+    const auto number = static_cast<size_t>(least - planned.begin());
+    const auto [reverse, frame] = tracks_[number];
+    if (reverse) {
+      const int64_t position = piece.length - 1 - *least;
+      if (position < frame) {  // the last bases of the contig are the first of this strand
+        *least = piece.end;
+        continue;
+      }
+      const ScanWindow window = window_of(grid_, frame, position);
+      const int64_t begin = std::max(window.take, piece.length - piece.end);
+      take({number, window, begin, position + 1});
+      *least = piece.length - begin;
+    } else {
+      const int64_t position = std::max<int64_t>(*least, frame);
+      if (position < piece.end) {
+        const ScanWindow window = window_of(grid_, frame, position);
+        const int64_t end = std::min(window.end, piece.end);
+        take({number, window, position, end});
+        *least = end;
+      } else {
+        *least = piece.end;
+      }
+    }
+  }
+}
+
+void ScanPlanner::plan(const ScanPiece& piece, const IndexedFasta& fasta, const TokenLayout& layout,
+                       const std::function<void(ScanItem)>& take) const {
+  const auto shared = std::make_shared<const ScanPiece>(piece);
+  // An item is handed on when the next one is known, because the last one is marked.
+  std::optional<ScanItem> held;
+  spans(piece, [&](const TrackSpan& span) {
+    if (held) take(std::move(*held));
+    held = make_item(shared, span, fasta, layout);
+  });
+  if (!held) return;
+  held->last = true;
+  take(std::move(*held));
+}
+
+ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, const TrackSpan& span,
+                                const IndexedFasta& fasta, const TokenLayout& layout) const {
+  const int64_t start = span.window.begin;
+  const std::string bases = strand_bases(fasta, *piece, tracks_[span.track].reverse, start, span.end);
+  ScanItem item{piece, span, bases.substr(static_cast<size_t>(span.begin - start)), 0, false, {}};
+  // Bases at the ends of the span that have no value need no rows: many spans of assembled genomes are all N.
+  const size_t first = item.letters.find_first_of("ACGT");
+  if (first == std::string::npos) return item;
+  const size_t last = item.letters.find_last_of("ACGT");
+  const auto row_of = [&](size_t letter) {
+    return (static_cast<size_t>(span.begin - start) + letter) / kKmerLength;
+  };
+  const size_t first_row = row_of(first), last_row = row_of(last);
+  item.first_row_begin = start + static_cast<int64_t>(first_row * kKmerLength);
+  const auto request = std::make_shared<Request>();
+  request->want_begin = first_row;
+  request->head = HeadKind::marginals;
+  if (level_ == ScanLevel::chain) {
+    request->head = HeadKind::conditionals;
+    for (size_t row = first_row; row <= last_row; ++row)
+      request->targets.push_back(known_bases(std::string_view(bases).substr(row * kKmerLength, kKmerLength)));
+  }
+  // Row i predicts 6-mer i from <dna> and the 6-mers before it, so that the last 6-mer is never an input.
+  const std::vector<uint32_t> kmers =
+      encode_kmers(std::string_view(bases).substr(0, last_row * kKmerLength), layout);
+  request->tokens.push_back(layout.dna_begin());
+  request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end());
+  item.requests.push_back(request);
+  return item;
+}
+
+}  // namespace carbon

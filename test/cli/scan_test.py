@@ -1,0 +1,293 @@
+"""carbon scan against an independent reading of its definitions, against score and vep where they say the same, and against
+itself: regions, shards, threads and batches change no byte.
+
+test/reference/scan_reference.py computes every value in float64 from whole windows."""
+
+import os
+import random
+import sys
+
+from harness import (bgzip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure, fresh, info_of, main,
+                     model, ok, read, records, refused, to_fasta, tool, write)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference"))
+import scan_reference  # noqa: E402
+import vep_reference  # noqa: E402
+
+# Three query heads share a key head, and the untied head is a matrix of its own. The context is that of a few 6-mers.
+SMALL = dict(dtype="f32", hidden=48, heads=3, kv_heads=1, head_dim=16, layers=2, intermediate=96)
+SHORT = dict(SMALL, max_positions=11)
+# f32 rounds each of some hundred steps to 6e-8 of logits of about 1, and a value has six digits.
+TOLERANCE = 5e-5
+HEADER = "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN"
+
+
+def random_bases(rng, n):
+    return "".join(rng.choice("ACGT") for _ in range(n))
+
+
+def small_genome():
+    """Contigs that are longer and shorter than a window and a 6-mer, with other letters at all kinds of places."""
+    rng = random.Random(7)
+    long = list(random_bases(rng, 311))
+    for begin, letters in ((0, "N"), (40, "NNNNNNN"), (90, "R"), (151, "Y"), (200, "N" * 70), (305, "N")):
+        long[begin:begin + len(letters)] = letters
+    long[120:150] = [base.lower() for base in long[120:150]]
+    return {"long": "".join(long), "window": random_bases(rng, 60), "short": random_bases(rng, 23), "five": "GATTA", "one": "c",
+            "unknown": "NNNNNNNN", "leading": "N" * 75 + random_bases(rng, 33)}
+
+
+def fasta_of(genome):
+    return write(fresh(), "ref.fa", to_fasta(genome.items()))
+
+
+def scan(fasta, *args, sizes=SHORT, **options):
+    return ok("scan", "-m", model(**sizes), "-q", "--no-version", "-f", fasta, *args, **options)
+
+
+def table(text):
+    """{(contig, pos, REF, ALT): the value as text}, in order."""
+    return {tuple(fields[:4]): fields[4] for fields in (line.split("\t") for line in records(text))}
+
+
+# ---- the definitions -----------------------------------------------------------------------------------------------
+
+
+def compare(level, frames, strand, context, sizes, reference):
+    genome = small_genome()
+    lines = table(scan(fasta_of(genome), "--level", level, "--frames", frames, "--strand", strand, "--context", context,
+                       sizes=sizes).text)
+    wanted = {}
+    for contig, bases in genome.items():
+        bases = bases.upper()
+        for i, values in scan_reference.scan(reference, bases, context, frames, level, strand).items():
+            for alt in "ACGT".replace(bases[i], ""):
+                wanted[contig, str(i + 1), bases[i], alt] = values[alt] - values[bases[i]]
+    expect_equal(list(lines), list(wanted), "SNVs of level %s" % level)
+    for key, value in wanted.items():
+        expect_close(float(lines[key]), value, TOLERANCE, "%s of level %s, %d frames, strand %s" % (key, level, frames, strand))
+
+
+def every_value_equals_the_reference(level, frames):
+    # One window as the model's context sets it, one as the left context sets it.
+    for sizes, context in ((SHORT, 24), (dict(SMALL, max_positions=40), 18)):
+        reference = vep_reference.Model(model(**sizes))
+        for strand in ("+", "-", "both"):
+            compare(level, frames, strand, context, sizes, reference)
+
+
+for one_level, counts in (("marginal", (1, 2, 3, 6)), ("chain", (1, 2, 3, 6)), ("first", (6,))):
+    for one_count in counts:
+        case(lambda level=one_level, frames=one_count: every_value_equals_the_reference(level, frames),
+             name="%s_in_%d_frames_equals_the_reference" % (one_level, one_count))
+
+
+@case
+def first_equals_the_next_token_recipe():
+    rng = random.Random(8)
+    bases = random_bases(rng, 200)
+    bases = bases[:70] + "NNNR" + bases[74:120].lower() + bases[120:]
+    fasta = fasta_of({"c1": bases})
+    sizes = dict(SMALL, max_positions=64)
+    snvs = [("c1", i + 1, base, alt) for i, base in enumerate(bases.upper()) if base in "ACGT" for alt in "ACGT" if alt != base]
+    path = write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
+                 "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % snv for snv in snvs))
+    for dtype in ("f32", "bf16"):
+        for strand in ("+", "-"):
+            vep = ok("vep", "-q", "-m", model(**sizes), "--dtype", dtype, "-f", fasta, "--recipe", "next-token", "--context", 240,
+                     "--strand", strand, "--no-version", "-O", "t", path)
+            got = scan(fasta, "--dtype", dtype, "--level", "first", "--context", 120, "--strand", strand, sizes=sizes)
+            columns = ["\t".join(line.split("\t")[i] for i in (0, 1, 3, 4, 5)) for line in records(vep.text)]
+            expect_equal(records(got.text), columns, "level first and next-token on strand " + strand)
+
+
+@case
+def marginal_equals_score():
+    fasta = fasta_of({name: bases for name, bases in small_genome().items() if name in ("window", "short", "five", "one")})
+    for strand in ("+", "-", "both"):
+        wanted = ok("score", "-m", model(**SHORT), "-q", "-O", "bedgraph", "--window", 60, "--strand", strand, fasta)
+        expect_equal(scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand).out, wanted.out, "bedGraph of score")
+
+
+# ---- the same bytes ------------------------------------------------------------------------------------------------
+
+
+@case
+def neither_threads_nor_batches_nor_neighbours_change_a_byte():
+    genome = small_genome()
+    fasta = fasta_of(genome)
+    for level, frames in (("marginal", 1), ("chain", 2), ("first", 6)):
+        args = ("--level", level, "--frames", frames, "--context", 24, "--dtype", "bf16")
+        whole = scan(fasta, *args).out
+        for more in (("-@", 1), ("-@", 2, "--batch-tokens", 1), ("--batch-tokens", 64)):
+            expect_equal(scan(fasta, *args, *more).out, whole, "output with %s" % (more,))
+        lines = records(whole.decode())
+        for count in (2, 5, 1000):
+            shards = [i for i in range(1, count + 1) if count < 1000 or i % 83 == 0]
+            parts = sum((records(scan(fasta, *args, "--shard", "%d/%d" % (i, count)).text) for i in shards), [])
+            expect_equal(parts, lines if count < 1000 else [line for line in lines if line in parts], "%d shards" % count)
+        regions = "long:1-50,long:51-52,long:53-130,long:131-,window,short:-7,short:8-,five,one,leading"
+        expect_equal(records(scan(fasta, *args, "-r", regions).text), lines, "regions")
+        for begin, end in ((1, 6), (59, 62), (77, 213), (270, 311)):
+            got = records(scan(fasta, *args, "-r", "long:%d-%d" % (begin, end)).text)
+            wanted = [line for line in lines if line.startswith("long\t") and begin <= int(line.split("\t")[1]) <= end]
+            expect_equal(got, wanted, "region %d-%d" % (begin, end))
+        for name, bases in genome.items():
+            alone = records(scan(fasta_of({name: bases}), *args).text)
+            expect_equal(alone, [line for line in lines if line.startswith(name + "\t")], "contig " + name + " alone")
+
+
+@case
+def regions_follow_bcftools():
+    fasta = fasta_of(small_genome())
+    places = lambda *args: sorted({(key[0], int(key[1])) for key in table(scan(fasta, "--context", 24, *args).text)})
+    every = places()
+    bed = write(fresh(), "r.bed", "window\t9\t20\nlong\t0\t3\nlong\t2\t10\n")
+    columns = write(fresh(), "r.txt", "window\t10\t20\nlong\t1\t10\n")
+    wanted = [p for p in every if p[0] == "window" and 10 <= p[1] <= 20 or p[0] == "long" and p[1] <= 10]
+    for args in (("-R", bed), ("-T", bed), ("-R", columns), ("-r", "window:10-20,long:-10"), ("-t", "long:1-10,window:10-20"),
+                 ("-r", "window,long:5-9,long:-10", "-t", "window:10-20,long:1-30")):
+        expect_equal(places(*args), wanted, "bases of %s" % (args,))
+    others = [p for p in every if p not in wanted]
+    for args in (("-T", "^" + bed), ("-t", "^window:10-20,long:-10")):
+        expect_equal(places(*args), others, "bases of %s" % (args,))
+    lines = records(scan(fasta, "--context", 24, "-R", bed).text)
+    expect_equal([line.split("\t")[0] for line in (lines[0], lines[-1])], ["long", "window"], "order of the FASTA")
+
+
+# ---- the outputs ---------------------------------------------------------------------------------------------------
+
+
+@case
+def all_types_have_the_same_values():
+    fasta = fasta_of(small_genome())
+    text = scan(fasta, "--context", 24).text
+    expect(text.startswith("##carbon_scanModel=<ID=CARBON_SCAN,Model="), "model line first: " + text[:80])
+    for word in ("Level=marginal", "Frames=1", "Context=24", "Strand=both", "SHA256=", "Dtype=f32"):
+        expect(word in text.splitlines()[0], word + " in the model line")
+    expect_equal(text.splitlines()[1], HEADER, "names of the columns")
+    lines = table(text)
+    directory = fresh()
+    for type_, name in (("v", "a.vcf"), ("z", "a.vcf.gz"), ("b", "a.bcf"), ("u", "u.bcf"), ("t", "a.tsv.gz")):
+        out = os.path.join(directory, name)
+        expect_equal(scan(fasta, "--context", 24, "-O", type_, "-o", out).out, b"", "standard output")
+        if type_ == "t":
+            expect_equal(decompress(read(out)).decode(), text, "compressed table")
+            continue
+        got, vcf = {}, tool("bcftools", "view", "--no-version", out).text
+        for line in records(vcf):
+            fields = line.split("\t")
+            expect_equal((fields[2], fields[5], fields[6]), (".", ".", "."), "ID, QUAL and FILTER")
+            for alt, value in zip(fields[4].split(","), info_of(line)["CARBON_SCAN"].split(",")):
+                got[fields[0], fields[1], fields[3], alt] = value
+        expect_equal(got, lines, "values of -O " + type_)
+        expect("##contig=<ID=unknown,length=8>" in vcf, "contigs of the FASTA in the header")
+        expect("##carbon_scanModel=" in vcf and "##INFO=<ID=CARBON_SCAN,Number=A,Type=Float" in vcf, "header of -O " + type_)
+    expect_equal(scan(fasta, "--context", 24, "-O", "v").text, read(os.path.join(directory, "a.vcf")).decode(), "standard output")
+
+
+@case
+def indexes_find_every_base():
+    fasta = fasta_of(small_genome())
+    directory = fresh()
+    lines = records(scan(fasta, "--context", 24).text)
+    wanted = [line for line in lines if line.startswith("long\t") and 100 <= int(line.split("\t")[1]) <= 104]
+    for option, suffix in (("-W", ".csi"), ("-W=tbi", ".tbi"), ("--write-index", ".csi")):
+        out = os.path.join(directory, "a%s.tsv.gz" % suffix)
+        scan(fasta, "--context", 24, "-o", out, option)
+        expect(os.path.exists(out + suffix), "index " + suffix)
+        expect_equal(tool("tabix", out, "long:100-104").lines(), wanted, "tabix with " + suffix)
+    for name, option, suffix in (("b.bcf", "-W", ".csi"), ("b.vcf.gz", "-Wtbi", ".tbi")):
+        out = os.path.join(directory, name)
+        scan(fasta, "--context", 24, "-o", out, option)
+        expect(os.path.exists(out + suffix), "index of " + name)
+        got = tool("bcftools", "query", "-r", "long:100-104", "-f", "%POS\n", out).lines()
+        expect_equal(got, [str(pos) for pos in range(100, 105)], "bcftools with an index")
+
+
+@case
+def values_move_to_a_vcf():
+    """bcftools annotate takes them from the BCF, and for files with one record per ALT from the table."""
+    bases = small_genome()["window"]
+    fasta = fasta_of({"window": bases})
+    directory = fresh()
+    table_path, bcf = os.path.join(directory, "s.tsv.gz"), os.path.join(directory, "s.bcf")
+    scan(fasta, "--context", 24, "-o", table_path, "-W=tbi")
+    scan(fasta, "--context", 24, "-o", bcf, "-W")
+    values = table(decompress(read(table_path)).decode())
+    head = "##fileformat=VCFv4.2\n##contig=<ID=window>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+    other = lambda base, k: "ACGT".replace(base, "")[k]
+    sites = write(directory, "sites.vcf", head + "".join(
+        "window\t%d\t.\t%s\t%s,%s\t.\t.\t.\n" % (i + 1, base, other(base, 2), other(base, 0)) for i, base in enumerate(bases)))
+    sites = bgzip(sites)
+    tool("bcftools", "index", sites)
+    annotated = tool("bcftools", "annotate", "-a", bcf, "-c", "INFO/CARBON_SCAN", sites).text
+    for line in records(annotated):
+        fields = line.split("\t")
+        wanted = [values[fields[0], fields[1], fields[3], alt] for alt in fields[4].split(",")]
+        expect_equal(info_of(line)["CARBON_SCAN"].split(","), wanted, "values at " + fields[1])
+    split = write(directory, "split.vcf", head + "".join(
+        "window\t%d\t.\t%s\t%s\t.\t.\t.\n" % (i + 1, base, other(base, k)) for i, base in enumerate(bases) for k in (0, 1, 2)))
+    definition = write(directory, "tag.hdr", '##INFO=<ID=CARBON_SCAN,Number=A,Type=Float,Description="Carbon scan">\n')
+    annotated = tool("bcftools", "annotate", "-a", table_path, "-h", definition, "-c", "CHROM,POS,REF,ALT,CARBON_SCAN", split).text
+    expect_equal(len(records(annotated)), len(values), "records with one ALT")
+    for line in records(annotated):
+        fields = line.split("\t")
+        expect_equal(info_of(line)["CARBON_SCAN"], values[fields[0], fields[1], fields[3], fields[4]], "value of " + line)
+
+
+@case
+def version_lines_name_the_command():
+    fasta = fasta_of({"c1": "GATTACA"})
+    lines = ok("scan", "-q", "-m", model(**SHORT), "-f", fasta, "--context", 24).lines()
+    expect(lines[0].startswith("##carbon_scanVersion="), lines[0])
+    expect(lines[1].startswith("##carbon_scanCommand=scan -q -m "), lines[1])
+
+
+@case
+def a_dry_run_says_what_it_would_take():
+    fasta = fasta_of(small_genome())
+    out = os.path.join(fresh(), "out.tsv")
+    result = ok("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", "-o", out)
+    expect(not os.path.exists(out) and result.out == b"", "no output", result)
+    bases = sum(map(len, small_genome().values()))
+    expect("windows of 60 bp every 36 bp" in result.err and "at least 24 bp of context" in result.err, "the grid", result)
+    expect("%d bases in " % bases in result.err and " FLOP" in result.err.replace("MFLOP", " FLOP"), "the cost", result)
+    # Two strands of one window and of 60 bases: ten tokens each.
+    result = ok("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", "-r", "window")
+    expect("60 bases in 2 windows with 20 tokens" in result.err, "the cost of a window", result)
+
+
+# ---- what cannot be done -------------------------------------------------------------------------------------------
+
+
+@case
+def bad_input_gives_one_line_and_no_output():
+    directory = fresh()
+    fasta = write(directory, "ref.fa", to_fasta(small_genome().items()))
+    ok("scan", "-q", "-m", model(**SHORT), "-f", fasta, "--context", 24, "-r", "one", "-o", os.path.join(directory, "index.tsv"))
+    common = ("scan", "-m", model(**SHORT), "-f", fasta, "--no-version")
+    for args, words in (
+            (("--context", 60), ("context of 60 bp", "largest that fits is 54", "--context")),
+            (("--context", 25), ("multiple of 6", "--context")),
+            (("--context", 0), ("--context",)),
+            (("--level", "first", "--frames", 1), ("six frames", "--frames")),
+            (("--frames", 4), ("--frames",)),
+            (("-r", "absent"), ("no sequence absent", fasta)),
+            (("-r", "five:6-9"), ("five:6", "only 5 bases")),
+            (("-r", "long:9-3"), ("long:9-3",)),
+            (("-t", "^long,window,short,five,one,unknown,leading"), ("select no base",)),
+            (("-r", ""), ("-r", "empty")),
+            (("-O", "x"), ("'x'",)),
+            (("-O", "bedgraph", "-W"), ("bedgraph", "--write-index")),
+            (("-O", "v", "-W"), ("not compressed",)),
+            (("--shard", "3/2"), ("3/2", "--shard"))):
+        refused((*common, *args), *words, directory=directory, output="out.bin")
+    expect_failure(carbon(*common, "-o", "/dev/full"), "/dev/full")
+    expect_failure(carbon(*common, "-o", os.path.join(directory, "no", "folder.tsv")), "folder.tsv")
+    expect_failure(carbon(*common, "-O", "b", "-W"), "standard output", "-o")
+    expect_failure(carbon("scan", "-m", model(**SHORT), "-f", os.path.join(directory, "absent.fa")), "absent.fa")
+    expect_failure(carbon("scan", "-m", model(**SHORT)), "--fasta-ref")
+
+
+main()
