@@ -1,6 +1,7 @@
 // bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
 //
 //   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
+//   bench_gpu --kernels [--model NAME]... [--device N] [--commit NAME]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //   bench_gpu --host MULTIPROCESSORS [--model NAME]...                 emulated alone
 //
@@ -13,6 +14,7 @@
 // the measured copy bandwidth, whichever is longer (work.hpp). vep is the centered recipe on both strands
 // with one alternative allele a site; its limit counts what two alleles share once. Prefill and vep take as
 // many windows as --batch-tokens by default.
+// With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
 // With --host the emulated GPU runs no kernel: what is left is the time that the host takes for itself, while
 // a GPU would have nothing to do.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
@@ -24,11 +26,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu/kernel_times.hpp"
 #include "bench/gpu/limits.hpp"
 #include "bench/gpu/marginals.hpp"
 #include "bench/gpu/model.hpp"
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
+#include "kernels/cuda/switches.hpp"
 #include "src/base/error.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
@@ -65,6 +69,7 @@ struct Settings {
   std::string commit = "unknown";
   std::string checkpoint, output;  // of --marginals
   std::string host;                // multiprocessors
+  bool kernels = false;
   Sizes sizes = kSizes;
 };
 
@@ -117,6 +122,14 @@ size_t sites(const Model& model) {
   return std::max<size_t>(1, model.windows() / 2);
 }
 
+/// The driver may refuse graphs, which costs time and is no error.
+void report_graphs(const Shape& shape, const Model& model) {
+  const cuda::Stream& stream = model.stream();
+  if (stream.graph_failures() > 0)
+    std::fprintf(stderr, "bench_gpu: %s: %zu graphs could not be made: %s\n", shape.name,
+                 stream.graph_failures(), stream.graph_problem().c_str());
+}
+
 void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
   const test::GeneratedCheckpoint files(options_of(shape));
   const auto checkpoint = open_checkpoint(files);
@@ -136,10 +149,39 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
                   });
       print_row(heading + "vep, windows of " + std::to_string(sizes.window), limits,
                 model.vep_work(sites(model)), sites(model), [&] { return model.vep_seconds(sites(model)); });
+      report_graphs(shape, model);
     } catch (const OutOfMemory&) {
       std::printf("| %sthe weights | do not fit | | | | | |\n", heading.c_str());
     }
   }
+}
+
+/// What commands do, kernel by kernel: prefill by the library, and decode steps.
+void bench_kernels(const Settings& settings, const Shape& shape) {
+  const test::GeneratedCheckpoint files(options_of(shape));
+  Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
+  KernelTimes times(model.stream());
+  model.measure_kernels(times);
+  const auto print = [&](const std::string& work, const std::function<double()>& measure) {
+    try {
+      const double whole = measure();
+      double sum = 0;
+      const std::vector<KernelTime> all = times.times();
+      for (const KernelTime& time : all) sum += time.seconds;
+      for (const KernelTime& time : all)
+        std::printf("| %s | %s | %s | %.4g | %.4g | %.3f |\n", shape.name, work.c_str(), time.name.c_str(),
+                    time.launches, 1e3 * time.seconds, time.seconds / sum);
+      std::printf("| %s | %s | all of them | | %.4g | 1 |\n| %s | %s | without events | | %.4g | |\n",
+                  shape.name, work.c_str(), 1e3 * sum, shape.name, work.c_str(), 1e3 * whole);
+    } catch (const OutOfMemory&) {
+      std::printf("| %s | %s | does not fit | | | |\n", shape.name, work.c_str());
+    }
+    std::fflush(stdout);
+  };
+  print(prefill_name(model), [&] { return model.prefill_seconds(); });
+  for (const size_t batch : model.sizes().batches)
+    print(decode_name(batch), [&] { return model.step_seconds(batch); });
+  report_graphs(shape, model);
 }
 
 /// What commands do, where the device does nothing. It draws nothing either, so that samples would end at
@@ -170,6 +212,10 @@ Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
+    if (option == "--kernels") {
+      settings.kernels = true;
+      continue;
+    }
     if (i + 1 == argc) throw Error("bench_gpu", option + ": no such option, or it lacks its value");
     const std::string value = argv[++i];
     if (option == "--device") {
@@ -205,6 +251,13 @@ void print_host_table(const Settings& settings) {
   for (const Shape& shape : settings.shapes) bench_host(settings, shape);
 }
 
+void print_heading(const Settings& settings, const std::string& switches) {
+  std::printf("device: %s\n", cuda::list_devices().at(static_cast<size_t>(settings.device)).c_str());
+  std::printf("kind: %s\n", cuda::make_backend({DType::bf16, settings.device, true})->device_kind().c_str());
+  if (!switches.empty()) std::printf("switches: %s\n", switches.c_str());
+  std::printf("driver: %s\ncommit: %s\n", driver().c_str(), settings.commit.c_str());
+}
+
 int run(const Settings& settings) {
   if (!settings.host.empty()) {
     setenv("CARBON_EMULATED_KERNELS", "0", 1);
@@ -212,6 +265,7 @@ int run(const Settings& settings) {
     print_host_table(settings);
     return 0;
   }
+  const std::string switches = cuda::describe_switches();
   std::shared_ptr<const cuda::Device> device;
   try {
     device = std::make_shared<cuda::Device>(settings.device);
@@ -224,9 +278,13 @@ int run(const Settings& settings) {
     write_marginals(settings.checkpoint, settings.device, settings.output);
     return 0;
   }
-  std::printf("device: %s\n", cuda::list_devices().at(static_cast<size_t>(settings.device)).c_str());
-  std::printf("kind: %s\n", cuda::make_backend({DType::bf16, settings.device, true})->device_kind().c_str());
-  std::printf("driver: %s\ncommit: %s\n", driver().c_str(), settings.commit.c_str());
+  print_heading(settings, switches);
+  if (settings.kernels) {
+    std::printf("\n| model | work | kernel | launches | ms | share |\n|---|---|---|---|---|---|\n");
+    std::fflush(stdout);
+    for (const Shape& shape : settings.shapes) bench_kernels(settings, shape);
+    return 0;
+  }
   const Limits limits{copy_bandwidth(device, settings.sizes.effort),
                       matrix_rate(device, settings.sizes.effort)};
   std::printf("copy bandwidth, read + written: %.4g TB/s\nbf16 matrix rate: %.4g TFLOP/s\n\n",

@@ -39,11 +39,16 @@ RequestPtr make_request(std::vector<uint32_t> tokens, HeadKind head, size_t want
 
 Model::Model(const std::shared_ptr<const Checkpoint>& checkpoint, const ops::CudaOptions& options,
              const Sizes& sizes)
-    : Model(checkpoint, cuda::make_backend(options), sizes) {}
+    : Model(checkpoint, std::make_shared<const cuda::Device>(options.device), options, sizes) {}
 
-Model::Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::unique_ptr<ops::Backend> backend,
-             const Sizes& sizes)
+Model::Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::shared_ptr<const cuda::Device> device,
+             const ops::CudaOptions& options, const Sizes& sizes)
+    : Model(checkpoint, device, cuda::make_backend(device, options), sizes) {}
+
+Model::Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::shared_ptr<const cuda::Device> device,
+             std::unique_ptr<ops::Backend> backend, const Sizes& sizes)
     : sizes_(sizes),
+      device_(std::move(device)),
       windows_(std::max<size_t>(1, batch_tokens(sizes, *backend) / sizes.window)),
       scheduled_tokens_(scheduled_tokens(sizes, *backend)),
       model_(checkpoint, std::move(backend), scheduled_tokens_, available_cpus()),
@@ -60,6 +65,7 @@ double Model::seconds_of(const std::function<void()>& run) const {
   const double seconds = median_seconds(sizes_.effort.seconds, sizes_.effort.repeats, run);
   // The engine goes on with smaller batches, but that is not what is asked for.
   if (model_.batch_tokens() < scheduled_tokens_) throw OutOfMemory("bench_gpu", "a batch does not fit");
+  if (kernel_times_ != nullptr) kernel_times_->measure(sizes_.effort.repeats, run);
   return seconds;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "bench/gpu/kernel_times.hpp"
 #include "bench/gpu/limits.hpp"
 #include "bench/gpu/work.hpp"
 #include "src/engine/engine.hpp"
@@ -25,9 +26,13 @@ class Model {
         const Sizes& sizes);
 
   const ModelConfig& config() const { return model_.config(); }
+  cuda::Stream& stream() const { return device_->stream(); }
   const Sizes& sizes() const { return sizes_; }
   /// Windows that a batch takes.
   size_t windows() const { return windows_; }
+
+  /// What is measured from here on is then run again for the times of its kernels.
+  void measure_kernels(KernelTimes& times) { kernel_times_ = &times; }
 
   /// Seconds of what `carbon score` runs for so many windows.
   double prefill_seconds();
@@ -46,14 +51,18 @@ class Model {
   double forward_seconds(size_t sequences, ops::RowClass row_class);
 
  private:
-  Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::unique_ptr<ops::Backend> backend,
-        const Sizes& sizes);
+  Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::shared_ptr<const cuda::Device> device,
+        const ops::CudaOptions& options, const Sizes& sizes);
+  Model(const std::shared_ptr<const Checkpoint>& checkpoint, std::shared_ptr<const cuda::Device> device,
+        std::unique_ptr<ops::Backend> backend, const Sizes& sizes);
   std::vector<uint32_t> make_tokens(size_t n, size_t from = 0) const;
   std::vector<RequestPtr> prefill_requests() const;
   std::vector<RequestPtr> vep_requests(size_t sites) const;
   double seconds_of(const std::function<void()>& run) const;
 
   Sizes sizes_;
+  std::shared_ptr<const cuda::Device> device_;
+  KernelTimes* kernel_times_ = nullptr;
   size_t windows_, scheduled_tokens_;
   LoadedModel model_;
   Engine engine_;

@@ -21,6 +21,7 @@
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/switches.hpp"
 #include "kernels/cuda/weight.hpp"
 
 namespace carbon::cuda {
@@ -132,7 +133,8 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       logits_(device_, "logits"),
       results_(device_, "results"),
       draws_(device_, "draws") {
-  if (options.cublas && dtype_ == DType::bf16 && tensor_cores_) library_ = make_matmul(device_, pass_rows());
+  if (options.cublas && read_switches().library && dtype_ == DType::bf16 && tensor_cores_)
+    library_ = make_matmul(device_, pass_rows());
 }
 
 std::string CudaBackend::device_kind() const {

@@ -123,6 +123,13 @@ void Device::copy(void* to, const void* from, size_t bytes) const {
           "copying on the GPU");
 }
 
+void Device::copy_rows(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                       size_t rows) const {
+  check(cudaMemcpy2DAsync(to, to_step, from, from_step, bytes, rows, cudaMemcpyDeviceToDevice,
+                          stream_->handle()),
+        "copying on the GPU");
+}
+
 void Device::clear(void* memory, size_t bytes) const {
   if (bytes != 0) check(cudaMemsetAsync(memory, 0, bytes, stream_->handle()), "clearing memory of the GPU");
 }

@@ -46,6 +46,9 @@ class Device {
   void copy_in(void* device, const void* host, size_t bytes) const;   // `host` may change after the return
   void copy_out(void* host, const void* device, size_t bytes) const;  // waits for the copy
   void copy(void* to, const void* from, size_t bytes) const;
+  /// Copies `rows` rows of `bytes`, which begin `to_step` and `from_step` bytes apart.
+  void copy_rows(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                 size_t rows) const;
   void clear(void* memory, size_t bytes) const;
 
  private:

@@ -4,6 +4,7 @@
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/switches.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -13,8 +14,9 @@ class CudaLibrary final : public Library {
   std::string description() const override {
     int version = 0;
     check(cudaRuntimeGetVersion(&version), "asking for the version of the CUDA runtime");
+    const std::string switches = describe_switches();
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ", " +
-           compiled_kinds();
+           compiled_kinds() + (switches.empty() ? "" : ", " + switches);
   }
   std::vector<std::string> devices() const override { return list_devices(); }
   std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) const override {

@@ -17,7 +17,8 @@ namespace carbon::cuda {
 class Library {
  public:
   virtual ~Library() = default;
-  /// The version of the runtime and the compiled kinds of device, such as "13.0, sm_80 sm_90".
+  /// The version of the runtime and the compiled kinds of device, such as "13.0, sm_80 sm_90", then the
+  /// switches that the environment sets (switches.hpp). Throws Error if one has a value that it cannot have.
   virtual std::string description() const = 0;
   /// One line per device. Throws Error if there is no driver or no device.
   virtual std::vector<std::string> devices() const = 0;

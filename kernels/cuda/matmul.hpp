@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
@@ -30,8 +31,14 @@ class Matmul {
   virtual std::string name() const = 0;
   /// Chooses the algorithm for all bf16 weights of this shape and this kind of result: the first one, in the
   /// order of the library, that sums in one piece and gives a row the same bits in products of different
-  /// numbers of rows. Returns false if there is none. The test multiplies with `weight` [outputs, k].
+  /// numbers of rows. If only products of few rows differ, these are padded (row_padding.hpp). Returns false
+  /// if there is no such algorithm. The test multiplies with `weight` [outputs, k].
   virtual bool prepare(const void* weight, size_t outputs, size_t k, Result result) = 0;
+  /// How prepare() chose for this shape and kind of result: a line for each rule that refused an algorithm,
+  /// and one for the algorithm that was chosen.
+  virtual std::vector<std::string> choice(size_t /*outputs*/, size_t /*k*/, Result /*result*/) const {
+    return {};
+  }
   /// bf16 times bf16, for a shape and a kind of result that prepare() accepted. act, out and the rows of out
   /// must be aligned to 16 bytes.
   virtual void run(const Call& call) = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/switches.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -14,6 +15,9 @@ constexpr size_t kGraphKernels = 8;
 // The number of lists that are remembered. Generation has a few lists in turn: those of the model and of the
 // draft model, for each number of samples that are not finished.
 constexpr size_t kGraphs = 16, kSeen = 64;
+// One failure may have a cause that passes, such as a lack of memory. After so many in a row no graph is
+// tried any more, because an attempt costs more time than the launches.
+constexpr size_t kGraphFailures = 8;
 // The oldest kind of device on which a kernel itself can wait for the previous kernel.
 constexpr int kOverlaps = 90;
 // The oldest version of CUDA whose graphs support that.
@@ -26,12 +30,43 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
+/// Records what is launched on a stream, instead of running it.
+class Capture {
+ public:
+  explicit Capture(cudaStream_t stream) : stream_(stream) {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording kernels");
+  }
+  // The recording must end in any case, so that the stream can be used again.
+  ~Capture() {
+    if (!ended_) cudaStreamEndCapture(stream_, &graph_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+    static_cast<void>(cudaGetLastError());  // clears an error, so that a later call does not report it
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  cudaGraphExec_t instantiate() {
+    ended_ = true;
+    check(cudaStreamEndCapture(stream_, &graph_), "recording kernels");
+    cudaGraphExec_t executable = nullptr;
+    check(cudaGraphInstantiate(&executable, graph_, 0), "making a graph of kernels");
+    return executable;
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 Stream::Stream() {
+  const Switches switches = read_switches();
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "asking for the driver's version");
-  overlap_ = std::min(driver, CUDART_VERSION) >= kOverlapVersion;
+  overlap_ = switches.overlap && std::min(driver, CUDART_VERSION) >= kOverlapVersion;
+  graphs_ = switches.graphs;
   check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "starting work on the GPU");
 }
 
@@ -42,11 +77,18 @@ Stream::~Stream() {
 
 // Only code for these devices contains the wait for the previous kernel. The code that runs on a newer device
 // may be older, if the driver compiled it from PTX.
+//
+// Every kernel gets the same division of the memory that a multiprocessor has for its cache and for shared
+// memory. To change it, a multiprocessor must be empty, so kernels with different divisions could not
+// overlap.
 Stream::Kernel& Stream::kernel(const void* function) {
   const auto found = kernels_.find(function);
   if (found != kernels_.end()) return found->second;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, function), "looking at a kernel");
+  check(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        "dividing the memory of a multiprocessor");
   const bool overlaps = overlap_ && attributes.ptxVersion >= kOverlaps;
   return kernels_.emplace(function, Kernel{kFreeShared, overlaps}).first->second;
 }
@@ -69,8 +111,8 @@ void Stream::flush() {
   if (noted_.calls.empty()) return;
   std::swap(noted_, leaving_);
   noted_.clear();
-  const cudaGraphExec_t graph =
-      graphs_ && leaving_.calls.size() >= kGraphKernels ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
+  const bool wanted = graphs_ && watcher_ == nullptr && leaving_.calls.size() >= kGraphKernels;
+  const cudaGraphExec_t graph = wanted ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
   if (graph == nullptr) return start(leaving_);
   check(cudaGraphLaunch(graph, handle_), "launching a graph of kernels");
   ++replays_;
@@ -87,12 +129,15 @@ void Stream::start(const List& list) const {
     config.gridDim = dim3(call.grid[0], call.grid[1], call.grid[2]);
     config.blockDim = dim3(call.threads);
     config.dynamicSmemBytes = call.shared;
-    config.numAttrs = call.overlaps;
+    config.numAttrs = watcher_ == nullptr ? call.overlaps : 0;
+    if (watcher_ != nullptr) watcher_->begin(handle_, call.kernel);
     check(call.start(config, call.kernel, list.arguments.data() + call.arguments), "launching a kernel");
+    if (watcher_ != nullptr) watcher_->end(handle_);
   }
 }
 
-/// The graph of an equal list. It is made when a list occurs for the second time; null for the first time.
+/// The graph of an equal list. It is made when a list occurs for the second time. Null for the first time,
+/// and if the driver cannot make it; then the list counts as new.
 cudaGraphExec_t Stream::find_graph(const List& list) {
   const auto found = std::ranges::find(kept_, list, &Graph::list);
   if (found != kept_.end()) {
@@ -101,8 +146,7 @@ cudaGraphExec_t Stream::find_graph(const List& list) {
   }
   if (!seen_before(list)) return nullptr;
   const cudaGraphExec_t made = make_graph(list);
-  graphs_ = made != nullptr;
-  if (!graphs_) return nullptr;
+  if (made == nullptr) return nullptr;
   kept_.push_front({list, made});
   if (kept_.size() > kGraphs) {
     cudaGraphExecDestroy(kept_.back().executable);
@@ -113,23 +157,19 @@ cudaGraphExec_t Stream::find_graph(const List& list) {
 
 /// Null if the driver cannot make a graph. If a kernel is the cause, its separate launch will report the
 /// error.
-cudaGraphExec_t Stream::make_graph(const List& list) const {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  bool good = cudaStreamBeginCapture(handle_, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
-  if (good) {
-    try {
-      start(list);
-    } catch (const Error&) {
-      good = false;
-    }
-    // The capture must end in any case, so that the stream can be used again.
-    good = cudaStreamEndCapture(handle_, &graph) == cudaSuccess && good;
+cudaGraphExec_t Stream::make_graph(const List& list) {
+  try {
+    Capture capture(handle_);
+    start(list);
+    const cudaGraphExec_t made = capture.instantiate();
+    failures_in_a_row_ = 0;
+    return made;
+  } catch (const Error& error) {
+    ++graph_failures_;
+    graph_problem_ = error.what();
+    graphs_ = ++failures_in_a_row_ < kGraphFailures;
+    return nullptr;
   }
-  if (good && cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess) executable = nullptr;
-  if (graph != nullptr) cudaGraphDestroy(graph);
-  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it
-  return executable;
 }
 
 bool Stream::seen_before(const List& list) {

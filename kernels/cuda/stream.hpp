@@ -7,8 +7,8 @@
 // A step of generation has the same list as the step before, bit for bit, because what changes from step to
 // step (tokens, positions, pages) is read from device memory. A long list that occurs again is launched as
 // one CUDA graph, which starts its kernels in a fraction of the time. Only equal lists are replayed, so a
-// graph always does what its kernels would have done. If the driver cannot make a graph, kernels are launched
-// one by one.
+// graph always does what its kernels would have done. If the driver cannot make a graph of a list, its
+// kernels are launched one by one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,15 @@ struct KernelCall {
   uint64_t arguments = 0;  // offset of its arguments in the bytes of the list
 };
 static_assert(std::has_unique_object_representations_v<KernelCall>);
+
+/// Is told of everything that computes on a stream, to time it (bench/gpu/kernel_times.hpp).
+class LaunchWatcher {
+ public:
+  virtual ~LaunchWatcher() = default;
+  /// Before and after a launch; `kernel` is null for a product of the library.
+  virtual void begin(cudaStream_t stream, const void* kernel) = 0;
+  virtual void end(cudaStream_t stream) = 0;
+};
 
 class Stream {
  public:
@@ -62,8 +72,29 @@ class Stream {
   void flush();
   bool empty() const { return noted_.calls.empty(); }
 
+  /// Tells `watcher` of every launch of what is put on the stream from here on, or nobody if it is null.
+  /// While there is a watcher, there are neither graphs nor overlap, so that a launch has a time of its own.
+  /// Throws only what flush() throws, and nothing for null.
+  void watch(LaunchWatcher* watcher) {
+    if (watcher != nullptr) flush();
+    watcher_ = watcher;
+  }
+  /// Calls f(handle()), which launches work of the library.
+  template <class F>
+  void run_library(F f) {
+    const cudaStream_t stream = handle();
+    if (watcher_ != nullptr) watcher_->begin(stream, nullptr);
+    f(stream);
+    if (watcher_ != nullptr) watcher_->end(stream);
+  }
+
+  /// False if the environment or the driver does not let kernels overlap.
+  bool overlaps() const { return overlap_; }
   /// How often a list was replayed as a graph.
   size_t replays() const { return replays_; }
+  /// How often the driver could not make a graph, and what it said the last time.
+  size_t graph_failures() const { return graph_failures_; }
+  const std::string& graph_problem() const { return graph_problem_; }
 
  private:
   struct List {
@@ -79,12 +110,12 @@ class Stream {
   };
   void start(const List& list) const;
   cudaGraphExec_t find_graph(const List& list);
-  cudaGraphExec_t make_graph(const List& list) const;
+  cudaGraphExec_t make_graph(const List& list);
   bool seen_before(const List& list);
 
   cudaStream_t handle_ = nullptr;
   bool overlap_ = false;  // kernels may overlap on this device, also in graphs
-  bool graphs_ = true;    // the driver can make graphs
+  bool graphs_ = false;   // lists may become graphs
   List noted_, leaving_;  // the current list, and the one that flush() took last
   struct Kernel {
     size_t shared;  // bytes of shared memory that its blocks may have so far
@@ -95,7 +126,9 @@ class Stream {
   std::unordered_map<const void*, Kernel> kernels_;  // all kernels that were put on the stream
   std::vector<uint64_t> seen_;                       // hashes of long lists without a graph, the newest last
   std::list<Graph> kept_;                            // the most recently used first
-  size_t replays_ = 0;
+  size_t replays_ = 0, graph_failures_ = 0, failures_in_a_row_ = 0;
+  std::string graph_problem_;
+  LaunchWatcher* watcher_ = nullptr;
 };
 
 }  // namespace carbon::cuda

@@ -81,6 +81,25 @@ def version_lists_gpus():
 
 
 @case
+def switches():
+    """Parts of the backend that the environment turns off: --version shows them, and the bytes stay unless the library goes."""
+    text = emulated("--version", env={"CARBON_CUDA_GRAPHS": "0", "CARBON_CUDA_LIBRARY": "1", "CARBON_CUDA_OVERLAP": ""}).text
+    expect(re.search(r"^CUDA 13\.0, sm_75 sm_80 sm_90, CARBON_CUDA_GRAPHS=0, CARBON_CUDA_LIBRARY=1$", text, re.M), "shown:\n" + text)
+    whole = score("cuda", "-O", "tsv", run=emulated, head_dim=64)
+    for name in ("CARBON_CUDA_OVERLAP", "CARBON_CUDA_GRAPHS"):
+        expect_equal(score("cuda", "-O", "tsv", run=emulated, env={name: "0"}, head_dim=64).out, whole.out, name)
+    # The emulated library is made to differ, so that the output would show its products.
+    apart = {"CARBON_EMULATED_ERROR": "8192"}
+    library = score("cuda", "-O", "tsv", run=emulated, env=apart, head_dim=64)
+    own = score("cuda", "-O", "tsv", run=emulated, env={"CARBON_CUDA_LIBRARY": "0", **apart}, head_dim=64)
+    expect(library.rc == 0 and own.rc == 0 and library.out != own.out, "products without the library", own)
+    for value in ("2", "off", " 0"):
+        wrong = {"CARBON_CUDA_GRAPHS": value}
+        expect_failure(score("cuda", run=emulated, env=wrong), 'CARBON_CUDA_GRAPHS is "%s"' % value, "must be 0 (off) or 1 (on)")
+        expect("must be 0 (off) or 1 (on)" in emulated("--version", env=wrong).text, "--version says so")
+
+
+@case
 def emulated_scores():
     cpu = score("cpu", "-O", "tsv", head_dim=64)
     for env in ({}, {"CARBON_EMULATED_SM": "75"}, {"CARBON_EMULATED_SM": "86"}):
@@ -194,6 +213,23 @@ def bench_gpu_prints_a_table():
         rate, ms, least, ratio = float(row[5]), float(row[6]), float(row[7]), float(row[8].split()[0])
         expect_close(rate * ms / 1000 / (sequences * tokens), 1, 0.01, "tokens a second")
         expect_close(ratio, least / ms, 0.01, "achieved / limit")
+
+
+@case
+def bench_gpu_times_kernels():
+    result = bench("--kernels", "--model", "tiny", env={"CARBON_CUDA_GRAPHS": "0"})
+    expect(result.rc == 0 and "switches: CARBON_CUDA_GRAPHS=0\n" in result.text, "expected rc 0 and the switches", result)
+    works = {}
+    for line in result.lines():
+        if line.startswith("| tiny"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            works.setdefault(cells[1], []).append(cells[2:])
+    expect_equal([work.split(",")[0] for work in works], ["prefill", "decode", "decode"], "works")
+    for work, rows in works.items():
+        kernels, (everything, without) = rows[:-2], rows[-2:]
+        expect_equal([everything[0], without[0]], ["all of them", "without events"], "the last rows of " + work)
+        expect(len(kernels) >= 5 and all(float(row[1]) >= 1 for row in kernels), "kernels of " + work, result)
+        expect_close(sum(float(row[2]) for row in kernels), float(everything[2]), 0.01 * float(everything[2]), "the sum of " + work)
 
 
 @case

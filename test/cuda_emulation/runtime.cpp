@@ -181,6 +181,11 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   refuse_capture("given an event");
   event->stream = stream;
+  event->time = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -288,6 +293,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                              size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
+  for (size_t i = 0; i < rows; ++i)
+    cudaMemcpyAsync(static_cast<char*>(to) + i * to_step, static_cast<const char*>(from) + i * from_step,
+                    bytes, kind, stream);
+  return cudaSuccess;
+}
+
 void finish_emulated_copies(int device) {
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
@@ -325,6 +338,10 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   attributes->ptxVersion = static_cast<int>(emulated_setting("CARBON_EMULATED_SM", current_device, 90));
   return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetName(const char**, const void*) {
+  return cudaErrorInvalidValue;
 }
 
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {

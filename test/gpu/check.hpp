@@ -110,6 +110,7 @@ void check_plan(Checks& checks, const Machine& machine);
 void check_stream(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);
 void check_linear(Checks& checks, const Machine& machine);
+void check_library(Checks& checks, const Machine& machine);  // a part of check_linear
 void check_attention(Checks& checks, const Machine& machine);
 void check_heads(Checks& checks, const Machine& machine);
 void check_draw(Checks& checks, const Machine& machine);

@@ -4,9 +4,11 @@
 //   check_emulated [emulation|plan|...]...
 //
 // --small: in the sizes of emulation, for tools that slow the GPU down as much.
-// Exit status 0 when all is well, 1 when a check failed, 77 without a GPU that it can run on.
+// Exit status 0 when all is well, 1 when a check failed or a switch of the environment
+// (kernels/cuda/switches.hpp) has a wrong value, 77 without a GPU that it can run on.
 #include <cstdlib>
 
+#include "kernels/cuda/switches.hpp"
 #include "test/gpu/check.hpp"
 
 namespace {
@@ -44,7 +46,13 @@ int main(int argc, char** argv) {
     else
       wanted.emplace_back(argv[i]);
   }
-  Checks checks;
+  std::string switches;
+  try {
+    switches = carbon::cuda::describe_switches();
+  } catch (const carbon::Error& error) {
+    std::fprintf(stderr, "check_gpu: %s\n", error.what());
+    return 1;
+  }
   try {
     const auto backend = carbon::gpu_test::make(machine, carbon::gpu_test::kWays[2]);
     std::printf("device kind %s\n", backend->device_kind().c_str());
@@ -52,6 +60,8 @@ int main(int argc, char** argv) {
     std::printf("SKIPPED: %s\n", error.what());
     return 77;
   }
+  if (!switches.empty()) std::printf("switches %s\n", switches.c_str());
+  Checks checks;
   for (const Part& part : kParts)
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), part.name) != wanted.end())
       part.run(checks, machine);

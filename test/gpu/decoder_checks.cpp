@@ -1,5 +1,6 @@
 // The whole forward pass and the heads on random models, in both classes of rows: against the
 // double-precision reference, and to the bit however sequences are cut, shared and batched.
+#include "kernels/cuda/switches.hpp"
 #include "test/gpu/model.hpp"
 #include "test/reference/llama.hpp"
 
@@ -352,8 +353,9 @@ void check_decoder(Checks& checks, const Machine& machine) {
       checks.run("decoder: bits do not depend on cuts, forks or batches [" + way.name() + "]",
                  [&] { is_invariant(checks, machine, way, model, machine.emulated ? emulated : whole); });
   }
-  checks.run("decoder: generation is replayed as graphs",
-             [&] { decode_steps_are_replayed(checks, machine); });
+  if (cuda::read_switches().graphs)
+    checks.run("decoder: generation is replayed as graphs",
+               [&] { decode_steps_are_replayed(checks, machine); });
 }
 
 }  // namespace carbon::gpu_test

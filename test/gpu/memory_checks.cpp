@@ -10,6 +10,18 @@
 namespace carbon::gpu_test {
 namespace {
 
+/// True if what runs leaves no less memory free than it found. The driver and other programs take memory too,
+/// but not every time. A leak takes it every time.
+bool leaves_memory_free(const std::function<void()>& run) {
+  constexpr int kAttempts = 3;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const size_t before = free_memory();
+    run();
+    if (free_memory() >= before) return true;
+  }
+  return false;
+}
+
 /// Batches of 1 or 2 sequences of up to 60 tokens, with a fork each: once all kinds have been, no batch
 /// leaves anything behind.
 void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
@@ -30,15 +42,14 @@ void leaves_nothing(Checks& checks, const Machine& machine, size_t batches) {
     Model model(checkpoint, make(machine, kWays[1]));
     // The largest first; and often enough that what comes again is a graph.
     for (size_t kind = 3 * kKinds; kind > 0; --kind) run_batch(model, (kind - 1) % kKinds);
-    const size_t before = free_memory();
-    for (size_t i = 0; i < count; ++i) run_batch(model, i % kKinds);
-    checks.that(free_memory() == before, "memory grows over batches");
+    const auto run_batches = [&] {
+      for (size_t i = 0; i < count; ++i) run_batch(model, i % kKinds);
+    };
+    checks.that(leaves_memory_free(run_batches), "memory grows over batches");
     checks.that(model.decoder.kv().pages_in_use() == 0, "pages are given back");
   };
   run(0);  // what the runtime keeps for itself
-  const size_t before = free_memory();
-  run(batches);
-  checks.that(free_memory() == before, "a backend leaves memory behind");
+  checks.that(leaves_memory_free([&] { run(batches); }), "a backend leaves memory behind");
 }
 
 #ifdef CARBON_CUDA_EMULATION  // where memory is set to the byte

@@ -2,9 +2,11 @@
 #include "kernels/cuda/stream.hpp"
 
 #include <cstdlib>
+#include <optional>
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/switches.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {
@@ -78,6 +80,7 @@ void replays_what_comes_again(Checks& checks, const Machine& machine) {
     counter.stream().flush();
   }
   checks.that(counter.stream().replays() == 5, "short lists are not worth a graph");
+  checks.that(counter.stream().graph_failures() == 0, "no graph: " + counter.stream().graph_problem());
 }
 
 /// More lists in turn than are kept.
@@ -108,17 +111,109 @@ void keeps_the_order(Checks& checks, const Machine& machine) {
   checks.that(counter.count() == 100 + kLong + 5, "nor is it lost");
 }
 
+/// A variable of the environment has another value for a while.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    if (const char* const text = std::getenv(name)) before_ = text;
+    setenv(name, value, 1);
+  }
+  ~Setting() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// The same list several times; returns how often it was replayed.
+size_t replays_of_rounds(Checks& checks, const Counter& counter, size_t rounds) {
+  const double counted = counter.count();
+  const size_t before = counter.stream().replays();
+  for (size_t round = 1; round <= rounds; ++round) {
+    counter.put(kLong);
+    checks.that(counter.count() == counted + static_cast<double>(round * kLong), "every kernel runs once");
+  }
+  return counter.stream().replays() - before;
+}
+
+void obeys_switches(Checks& checks, const Machine& machine) {
+  {
+    const Setting graphs("CARBON_CUDA_GRAPHS", "0"), overlap("CARBON_CUDA_OVERLAP", "0");
+    checks.that(cuda::describe_switches().starts_with("CARBON_CUDA_OVERLAP=0, CARBON_CUDA_GRAPHS=0"),
+                "they are described");
+    const Counter counter(machine);
+    checks.that(!counter.stream().overlaps(), "no overlap");
+    checks.that(replays_of_rounds(checks, counter, 4) == 0, "no graphs");
+  }
+  {
+    const Setting graphs("CARBON_CUDA_GRAPHS", "1");
+    checks.that(replays_of_rounds(checks, Counter(machine), 4) == 3, "graphs");
+  }
+  {
+    const Setting library("CARBON_CUDA_LIBRARY", "0");
+    const auto backend = make(machine, kWays[2]);
+    checks.that(backend->device_kind() == make(machine, kWays[1])->device_kind(), "no library");
+  }
+  for (const char* const value : {"2", "no", " 1", "01"}) {
+    const Setting overlap("CARBON_CUDA_OVERLAP", value);
+    checks.refused([&] { const Counter counter(machine); },
+                   std::string("CARBON_CUDA_OVERLAP is \"") + value + "\"; it must be 0");
+  }
+  const Setting empty("CARBON_CUDA_GRAPHS", "");
+  checks.that(cuda::read_switches().graphs, "an empty value counts as unset");
+}
+
+/// Notes what it is told.
+struct Watcher final : cuda::LaunchWatcher {
+  void begin(cudaStream_t, const void* kernel) override {
+    good = good && begun == ended;
+    ++begun;
+    kernels += kernel != nullptr ? 1 : 0;
+  }
+  void end(cudaStream_t) override { ++ended; }
+  size_t begun = 0, ended = 0, kernels = 0;
+  bool good = true;
+};
+
+void tells_a_watcher(Checks& checks, const Machine& machine) {
+  const Counter counter(machine);
+  Watcher watcher;
+  counter.put(2);
+  counter.stream().watch(&watcher);
+  checks.that(replays_of_rounds(checks, counter, 4) == 0, "what is watched is no graph");
+  bool ran = false;
+  counter.stream().run_library([&](cudaStream_t) { ran = watcher.begun == 4 * kLong + 1; });
+  counter.stream().watch(nullptr);
+  counter.put(2);
+  checks.that(counter.count() == 4 * kLong + 4, "every kernel runs once");
+  checks.that(ran && watcher.good && watcher.begun == watcher.ended && watcher.kernels == 4 * kLong,
+              "told of each launch in between");
+}
+
 #ifdef CARBON_CUDA_EMULATION
 /// Only in emulation, where a driver can be had that makes no graph.
 void does_without_graphs(Checks& checks, const Machine& machine) {
   const Counter counter(machine);
-  setenv("CARBON_EMULATED_GRAPHS", "0", 1);
-  for (size_t round = 1; round <= 4; ++round) {
-    counter.put(kLong);
-    checks.that(counter.count() == static_cast<double>(round * kLong), "every kernel runs once");
+  {
+    const Setting graphs("CARBON_EMULATED_GRAPHS", "0");
+    checks.that(replays_of_rounds(checks, counter, 5) == 0, "none is replayed");
   }
-  unsetenv("CARBON_EMULATED_GRAPHS");
-  checks.that(counter.stream().replays() == 0, "none is replayed");
+  checks.that(
+      counter.stream().graph_failures() == 2 && counter.stream().graph_problem().find("making a graph") == 0,
+      "failures are counted: " + counter.stream().graph_problem());
+  // The fifth round has counted as the first one.
+  checks.that(replays_of_rounds(checks, counter, 3) == 3, "graphs are made once the driver can");
+  {
+    const Setting graphs("CARBON_EMULATED_GRAPHS", "0");
+    for (size_t list = 1; list <= 20; ++list)
+      for (int round = 0; round < 2; ++round) {
+        counter.put(kLong, kWidth + list);
+        counter.stream().flush();
+      }
+  }
+  checks.that(counter.stream().graph_failures() == 2 + 8, "no graph is tried after eight failures in a row");
 }
 
 /// Only in emulation, where the device can become one that lacks what is asked for.
@@ -143,13 +238,18 @@ void survives_a_refusal(Checks& checks, const Machine& machine) {
 }  // namespace
 
 void check_stream(Checks& checks, const Machine& machine) {
-  checks.run("stream: lists of kernels that come again are replayed",
-             [&] { replays_what_comes_again(checks, machine); });
-  checks.run("stream: more lists than are kept", [&] { forgets_without_harm(checks, machine); });
+  if (cuda::read_switches().graphs) {
+    checks.run("stream: lists of kernels that come again are replayed",
+               [&] { replays_what_comes_again(checks, machine); });
+    checks.run("stream: more lists than are kept", [&] { forgets_without_harm(checks, machine); });
+  }
   checks.run("stream: kernels, copies and freed memory keep their order",
              [&] { keeps_the_order(checks, machine); });
+  checks.run("stream: parts are turned off by the environment", [&] { obeys_switches(checks, machine); });
+  checks.run("stream: a watcher is told of every launch", [&] { tells_a_watcher(checks, machine); });
 #ifdef CARBON_CUDA_EMULATION
-  checks.run("stream: a driver that makes no graphs", [&] { does_without_graphs(checks, machine); });
+  if (cuda::read_switches().graphs)
+    checks.run("stream: a driver that makes no graphs", [&] { does_without_graphs(checks, machine); });
   checks.run("stream: a kernel that the device refuses", [&] { survives_a_refusal(checks, machine); });
 #endif
 }

@@ -21,7 +21,7 @@ namespace {
 
 template <class T>
 bool same_bits(std::span<const T> a, std::span<const T> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 bool same_results(const Request& a, const Request& b) {
   return a.outcome == b.outcome && same_bits(a.values(), b.values()) &&

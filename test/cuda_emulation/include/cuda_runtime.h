@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,11 @@ enum cudaError_t {
   cudaErrorInvalidResourceHandle = 400
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+inline constexpr int cudaSharedmemCarveoutMaxShared = 100;
 enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
 /// Launches in their order, to be run later.
 struct EmulatedGraph {
@@ -53,9 +58,10 @@ enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 struct EmulatedEvent {
   cudaStream_t stream = nullptr;
+  std::chrono::steady_clock::time_point time = {};
 };
 using cudaEvent_t = EmulatedEvent*;
-inline constexpr unsigned cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2;
 
 struct cudaDeviceProp {
   char name[256];
@@ -97,6 +103,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+/// By the host's clock.
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 /// Until the end of the capture, all else on the stream and allocations of the thread end the program.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
@@ -115,11 +123,16 @@ cudaError_t cudaFreeHost(void* memory);
 /// that is not page-locked. A copy from the host is done only when the stream goes on or is waited for.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+/// The same for `rows` rows of `bytes`, which begin `to_step` and `from_step` bytes apart.
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                              size_t rows, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream);
 /// Code for the device itself.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 /// Fails for more than a block of the emulated device may have.
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+/// Fails: the emulated device knows no names.
+cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 
 /// What CARBON_EMULATED_KERNELS said when it was first asked for.
 bool emulated_kernels_run();
