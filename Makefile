@@ -74,7 +74,7 @@ endif
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
 all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
-all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
+all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lBigWig -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
 cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 
 x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))

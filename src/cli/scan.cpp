@@ -5,18 +5,22 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/genome/output.hpp"
 #include "src/scan/run.hpp"
 
 namespace carbon {
 namespace {
 
+// For options whose text is often a shell variable: one that is not set must not select everything.
+CLI::Validator not_empty() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+}
+
 void add_scan_selection(CLI::App& app, ScanSelection& selection) {
   const std::string group = "Bases to scan";
-  // An unset shell variable must not select everything.
-  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto add = [&](const std::string& name, std::string& value, const std::string& help,
                        const std::string& type) {
-    return app.add_option(name, value, help)->type_name(type)->check(not_empty)->group(group);
+    return app.add_option(name, value, help)->type_name(type)->check(not_empty())->group(group);
   };
   CLI::Option* regions = add("-r,--regions", selection.regions,
                              "only these regions: chr, chr:pos, chr:beg-end, chr:beg-", "LIST");
@@ -32,6 +36,23 @@ void add_scan_selection(CLI::App& app, ScanSelection& selection) {
 template <class T>
 CLI::Validator one_of(const std::map<std::string, T>& names) {
   return CLI::CheckedTransformer(names).description("");
+}
+
+// Throws for what the output's type excludes; scan_output_type() does so for an index of a table or VCF.
+void check_output(const ScanOptions& options) {
+  const ScanOutputType type = scan_output_type(options);
+  const bool bigwig = type == ScanOutputType::bigwig;
+  if ((bigwig || type == ScanOutputType::bedgraph) && !options.write_index.empty())
+    throw Error("main_scan", "-O " + options.output_type + " cannot have an index; leave out --write-index");
+  if (!bigwig && !options.hub.empty()) throw Error("main_scan", "--hub shows bigWig files; add -O bigwig");
+  if (options.hub.empty() && !options.hub_genome.empty())
+    throw Error("main_scan", "--hub-genome is for a hub; add --hub DIR");
+  if (!bigwig) return;
+  if (options.shard)
+    throw Error("main_scan",
+                "bigWig files cannot be put together from shares; leave out --shard, or use another -O");
+  if (is_stream(options.output) || options.output.empty() || options.output.back() == '/')
+    throw Error("main_scan", "-O bigwig writes four regular files; say how their names begin with -o PREFIX");
 }
 
 }  // namespace
@@ -50,8 +71,16 @@ int cmd_scan(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("-O,--output-type", options.output_type,
                  "t: table, one line per SNV (default); u/b: un/compressed BCF, v/z: un/compressed VCF, one "
-                 "record per base, 0-9: level; bedgraph: log-likelihood of each reference base")
-      ->type_name("t|u|b|v|z[0-9]|bedgraph");
+                 "record per base, 0-9: level; bedgraph: log-likelihood of each reference base; bigwig: "
+                 "probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o PREFIX")
+      ->type_name("t|u|b|v|z[0-9]|bedgraph|bigwig");
+  app.add_option("--hub", options.hub, "with -O bigwig, write a UCSC track hub that shows a logo into DIR")
+      ->type_name("DIR")
+      ->check(not_empty());
+  app.add_option("--hub-genome", options.hub_genome,
+                 "the browser's name of the genome, such as hg38 (default: the name of the FASTA)")
+      ->type_name("NAME")
+      ->check(not_empty());
   app.add_option("-W,--write-index", options.write_index,
                  "write an index of the output file: csi (default) or tbi")
       ->type_name("[=csi|tbi]");
@@ -81,9 +110,7 @@ int cmd_scan(int argc, char** argv) {
   AttachedIndexKind arguments(argc, argv);
   if (const int status = parse_options(app, argc, arguments.argv(), "scan"); status >= 0) return status;
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
-  if (options.output_type == "bedgraph" && !options.write_index.empty())
-    throw Error("main_scan", "-O bedgraph cannot have an index; leave out --write-index");
-  scan_output_type(options);  // throws for a type or an index that the output cannot have
+  check_output(options);
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;

@@ -9,6 +9,8 @@ namespace {
 
 // The longest text of a value, such as -1.23457e-05.
 constexpr uint64_t kValueBytes = 12;
+// Four floats for each base, and summaries of 32 bytes for each 64, 256, ... bases.
+constexpr uint64_t kBigwigBytes = 4 * 4 + 4;
 
 uint64_t digits_of(int64_t number) {
   return std::to_string(number).size();
@@ -24,6 +26,8 @@ uint64_t bytes_per_base(const ScanPiece& piece, ScanOutputType output) {
       return site + 2 + 2 + 6 + 6 + 12 + 3 * (kValueBytes + 1);
     case ScanOutputType::bedgraph:
       return site + digits_of(piece.end) + 1 + kValueBytes + 1;
+    case ScanOutputType::bigwig:
+      return kBigwigBytes;
   }
   return 0;
 }

@@ -23,6 +23,7 @@ void complete_scan_options(ScanOptions& options, size_t max_positions) {
 
 ScanOutputType scan_output_type(const ScanOptions& options) {
   if (options.output_type == "bedgraph") return ScanOutputType::bedgraph;
+  if (options.output_type == "bigwig") return ScanOutputType::bigwig;
   return scan_writer_options(options).type == 't' ? ScanOutputType::table : ScanOutputType::vcf;
 }
 

@@ -22,13 +22,15 @@ enum class ScanLevel {
   first,     // j = 0 only: in six frames every base is the first of its 6-mer in one of them
 };
 
-enum class ScanOutputType { table, vcf, bedgraph };
+enum class ScanOutputType { table, vcf, bedgraph, bigwig };
 
 struct ScanOptions {
   std::string fasta;
-  std::string output = "-";
-  std::string output_type;  // "" or t, u, b[0-9], v, z[0-9], bedgraph
-  std::string write_index;  // "", csi, tbi
+  std::string output = "-";  // of bigwig: how the names of its four files begin
+  std::string output_type;   // "" or t, u, b[0-9], v, z[0-9], bedgraph, bigwig
+  std::string write_index;   // "", csi, tbi
+  std::string hub;           // folder of a track hub of bigwig; "" for none
+  std::string hub_genome;    // its genome; "" for hub_genome_of(fasta)
   ScanSelection selection;
   ScanLevel level = ScanLevel::marginal;
   StrandChoice strand = StrandChoice::both;
@@ -51,7 +53,7 @@ void complete_scan_options(ScanOptions& options, size_t max_positions);
 
 ScanOutputType scan_output_type(const ScanOptions& options);
 /// Path, type, index and log of the output; the type is 't' for a table. Throws Error for a type or an index
-/// that the output cannot have. Not for bedgraph.
+/// that the output cannot have. Not for bedgraph and bigwig.
 VcfWriterOptions scan_writer_options(const ScanOptions& options);
 
 }  // namespace carbon

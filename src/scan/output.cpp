@@ -5,6 +5,7 @@
 #include "src/genome/output.hpp"
 #include "src/genome/table_output.hpp"
 #include "src/marginals/base_scores.hpp"
+#include "src/scan/bigwig_output.hpp"
 
 namespace carbon {
 namespace {
@@ -146,6 +147,7 @@ std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const I
                                              const std::vector<std::string>& header_lines) {
   const ScanOutputType type = scan_output_type(options);
   if (type == ScanOutputType::bedgraph) return std::make_unique<BedgraphScanOutput>(options.output);
+  if (type == ScanOutputType::bigwig) return make_bigwig_output(options, fasta);
   VcfWriterOptions writing = scan_writer_options(options);
   writing.header_lines = header_lines;
   if (type == ScanOutputType::table) return std::make_unique<TableScanOutput>(writing);

@@ -1,5 +1,5 @@
 // Where the values of `carbon scan` go: a table with one line per SNV, a VCF or BCF with one record per base,
-// or a bedGraph of the reference bases.
+// a bedGraph of the reference bases, or four bigWig files of probabilities.
 //
 // It knows how values are printed, not how they are computed.
 #pragma once
