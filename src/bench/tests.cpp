@@ -106,6 +106,28 @@ BenchTest score_test(Engine& engine, size_t prompt) {
   return test;
 }
 
+// As `carbon scan` reads both strands: the first third of a window is context, and every base of the rest gets
+// the scores of three SNVs.
+BenchTest scan_test(Engine& engine, size_t prompt) {
+  const size_t pairs = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
+  const size_t scored = prompt - prompt / 3, bases = pairs * scored * kKmerLength;
+  BenchTest test{"scan", 2 * pairs, 2 * pairs * prompt, bases, 3 * bases, {}, {}};
+  const std::vector<WorkChunk> chunks(2 * pairs, {0, prompt, scored});
+  test.work = forward_work(engine.config(), units_of(engine.model()), chunks);
+  test.run = [&engine, windows = 2 * pairs, prompt, scored] {
+    std::vector<RequestPtr> requests;
+    for (size_t i = 0; i < windows; ++i) {
+      const auto request = std::make_shared<Request>();
+      request->tokens = random_tokens(prompt, static_cast<uint32_t>(2000 + i), engine.config().layout);
+      request->head = HeadKind::marginals;
+      request->want_begin = prompt - scored;
+      requests.push_back(request);
+    }
+    return seconds_of(engine, requests);
+  };
+  return test;
+}
+
 // Variants on a random contig, 6 bp apart. Each is at base 4 of its window's middle 6-mer.
 struct Sites {
   ReferenceSlice contig;
@@ -183,6 +205,7 @@ std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {
   tests.push_back(prefill_test(engine, sizes.prompt));
   for (const size_t batch : sizes.batches) tests.push_back(decode_test(engine, batch, sizes.steps));
   tests.push_back(score_test(engine, sizes.prompt));
+  tests.push_back(scan_test(engine, sizes.prompt));
   for (const size_t alts : {1, 3}) tests.push_back(vep_test(engine, alts, sizes.prompt));
   return tests;
 }

@@ -12,7 +12,7 @@
 namespace carbon {
 
 struct BenchTest {
-  std::string name;                            // prefill, decode, score, vep
+  std::string name;                            // prefill, decode, score, scan, vep
   size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site
   size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
   Work work;                                   // of one run
@@ -34,6 +34,8 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
 ///  decode   `steps` 6-mers per sequence, greedy, one after the other. The time begins when every sequence
 ///           has a first 6-mer, because the pass over the prompt is no decode step;
 ///  score    marginals of every base of as many windows as make a batch (LoadedModel::batch_tokens());
+///  scan     marginals of the last two thirds of windows, as many as make a batch, half of them for the other
+///           strand: scores of three SNVs per base;
 ///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
 ///           alternative alleles; the window has `prompt` tokens.
 /// `engine` must outlive them.

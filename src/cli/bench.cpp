@@ -41,7 +41,7 @@ int cmd_bench(int argc, char** argv) {
                                ->type_name("SHAPE")
                                ->check(CLI::IsMember(synthetic_shapes()));
   app.add_option("-p,--prompt-tokens", options.sizes.prompt,
-                 "tokens per window of prefill, score and vep (default: 1366, for 8,192 bp)")
+                 "tokens per window of prefill, score, scan and vep (default: 1366, for 8,192 bp)")
       ->type_name("TOKENS")
       ->check(CLI::Range(size_t{3}, kMaxPositions));
   app.add_option("-n,--new-tokens", options.sizes.steps, "tokens decoded per sequence (default: 32)")

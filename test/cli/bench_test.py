@@ -28,13 +28,14 @@ def check_report(got, dtype, limits):
         check_spread(value, name)
         expect_equal(value["unit"], "bytes/s" if name in ("read", "copy") else "flop/s", "unit of " + name)
     expect_equal([(t["test"], t.get("batch"), t.get("alts")) for t in got["tests"]],
-                 [("prefill", 1, None), ("decode", 1, None), ("decode", 3, None), ("score", 2, None), ("vep", None, 1),
+                 [("prefill", 1, None), ("decode", 1, None), ("decode", 3, None), ("score", 2, None), ("scan", 2, None), ("vep", None, 1),
                   ("vep", None, 3)], "tests")
     for test in got["tests"]:
         what = test["test"]
         for key in ("seconds", "tokens_per_s", "bases_per_s", "flop_per_s", "bytes_per_s", "of_limit"):
             check_spread(test[key], what + " " + key)
-        expect_equal(test["bases"], 6 * test["tokens"], "bases of " + what)
+        # A third of a scanned window of 20 6-mers is context, and each base is read on two strands.
+        expect_equal(test["bases"], 6 * 14 if what == "scan" else 6 * test["tokens"], "bases of " + what)
         for rate, amount in (("tokens_per_s", "tokens"), ("flop_per_s", "flop"), ("bytes_per_s", "bytes"),
                              ("variants_per_s", "variants")):
             if amount in test:
@@ -48,8 +49,8 @@ def json_of_a_small_model():
     got = report("-@", "2")
     tokens = check_report(got, "bf16", {"read", "copy", "bf16_multiply_add", "bf16_product", "f32_multiply_add", "f32_product"})
     # A window of 20 6-mers and its variant in the middle one, on both strands; a site is all that fits 50 tokens.
-    expect_equal(tokens, [20, 3, 9, 40, 2 * (20 + 10), 2 * (20 + 3 * 10)], "tokens")
-    expect_equal([t.get("variants") for t in got["tests"]][4:], [1, 3], "variants")
+    expect_equal(tokens, [20, 3, 9, 40, 40, 2 * (20 + 10), 2 * (20 + 3 * 10)], "tokens")
+    expect_equal([t.get("variants") for t in got["tests"]][4:], [3 * 6 * 14, 1, 3], "variants")
     # embed 4224 x 32, two layers of 64 x 32 for q, o, k, v and 3 x 64 x 32, norms.
     hidden, layer = 32, 32 * (2 * 32 + 2 * 16) + 3 * 64 * 32 + 2 * 32
     expect_equal(got["parameters"], 4224 * hidden + 2 * layer + hidden, "parameters")
