@@ -106,8 +106,8 @@ BenchTest score_test(Engine& engine, size_t prompt) {
   return test;
 }
 
-// As `carbon scan` reads both strands: the first third of a window is context, and every base of the rest gets
-// the scores of three SNVs.
+// As `carbon scan` reads both strands: the first third of a window is context, and every base of the rest
+// gets the scores of three SNVs.
 BenchTest scan_test(Engine& engine, size_t prompt) {
   const size_t pairs = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
   const size_t scored = prompt - prompt / 3, bases = pairs * scored * kKmerLength;

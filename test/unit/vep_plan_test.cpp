@@ -67,8 +67,8 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
       std::vector<CenteredPlan> plans;
       for (const Site& site : sites)
         for (const Strand strand : {Strand::forward, Strand::reverse})
-          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand, engine.get().config().layout,
-                             requests);
+          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand,
+                             engine.get().config().layout, requests);
       run_requests(engine.get(), requests);
       size_t at = 0;
       for (const Site& site : sites) {
@@ -77,9 +77,9 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
               centered_windows(site.pos, site.ref, site.alts, slice, window, strand);
           for (size_t i = 0; i < site.alts.size(); ++i) {
             const std::string& alternative = windows.alternatives[i];
-            const double want =
-                log_likelihood_ratio(whole_window(whole.get(), alternative),
-                                     whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
+            const double want = log_likelihood_ratio(
+                whole_window(whole.get(), alternative),
+                whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
             CAPTURE(site.pos);
             CAPTURE(site.alts[i]);
             CHECK(same_bits(plans[at].llr(i), want));
@@ -103,10 +103,14 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
   swapped[200] = 'G';
   for (const Strand strand : {Strand::forward, Strand::reverse}) {
     std::vector<RequestPtr> requests;
-    const CenteredPlan a(200, "A", {"G"}, {0, 400, contig}, 300, strand, engine.get().config().layout, requests);
-    const CenteredPlan b(200, "G", {"A"}, {0, 400, swapped}, 300, strand, engine.get().config().layout, requests);
-    const NextTokenPlan c(200, "A", {"G", "A"}, {0, 400, contig}, 180, strand, engine.get().config().layout, requests);
-    const NextTokenPlan d(200, "G", {"A"}, {0, 400, swapped}, 180, strand, engine.get().config().layout, requests);
+    const CenteredPlan a(200, "A", {"G"}, {0, 400, contig}, 300, strand, engine.get().config().layout,
+                         requests);
+    const CenteredPlan b(200, "G", {"A"}, {0, 400, swapped}, 300, strand, engine.get().config().layout,
+                         requests);
+    const NextTokenPlan c(200, "A", {"G", "A"}, {0, 400, contig}, 180, strand, engine.get().config().layout,
+                          requests);
+    const NextTokenPlan d(200, "G", {"A"}, {0, 400, swapped}, 180, strand, engine.get().config().layout,
+                          requests);
     run_requests(engine.get(), requests);
     CHECK(a.llr(0) != 0.0);
     CHECK(same_bits(a.llr(0), -b.llr(0)));
