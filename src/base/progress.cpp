@@ -46,9 +46,11 @@ void Progress::show(Clock::time_point now) {
   const double rate = seconds > 0 ? static_cast<double>(done_ - skipped_) / seconds : 0;
   const std::string count =
       std::to_string(done_) + (total_ > 0 ? " of " + std::to_string(total_) : "") + " " + unit_;
-  char times[64];
+  char times[64], left[64] = "";
   std::snprintf(times, sizeof times, ", %.1f/s, %.0f s, ", rate, seconds);
-  const std::string text = count + times + where_;
+  if (total_ > done_ && rate > 0)
+    std::snprintf(left, sizeof left, "%.0f s left, ", static_cast<double>(total_ - done_) / rate);
+  const std::string text = count + times + left + where_;
   log_.progress({command_, text, done_, total_, unit_, rate, seconds, where_});
   shown_ = done_;
   drawn_ = style_.redrawn;

@@ -30,7 +30,7 @@ class Progress {
   void update(uint64_t done, const std::string& where);
   /// Excludes the first `done` units from the rate, e.g. because an earlier run did them.
   void begin_at(uint64_t done);
-  /// Sets how many units there will be, if that is known.
+  /// Sets how many units there will be, if that is known. The reports then say how much time is left.
   void set_total(uint64_t total) { total_ = total; }
   /// Ends the counting. Clears a line that is redrawn, so that messages start on an empty line. Reports
   /// the final count to a log that wants it.

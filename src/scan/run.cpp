@@ -72,8 +72,8 @@ void run_scan(Engine& engine, ScanOptions options) {
     ++scored;
   });
   Progress progress(*options.log, options.progress, "scan", "bp");
-  progress.set_total(cost.bases * planner.tracks().size());
-  uint64_t done = 0;
+  progress.set_total(cost.bases);
+  uint64_t done = 0;  // bases, on each track
   OrderedRun ordered;
   ordered.least_items = kLeastItems;
   run_ordered<ScanItem>(
@@ -84,7 +84,7 @@ void run_scan(Engine& engine, ScanOptions options) {
       [&](const ScanItem& item) {
         assembler.consume(item);
         done += static_cast<uint64_t>(item.span.end - item.span.begin);
-        progress.update(done, item.piece->contig);
+        progress.update(done / planner.tracks().size(), item.piece->contig);
       },
       ordered);
   progress.finish();
