@@ -169,10 +169,12 @@ AttachedIndexKind::AttachedIndexKind(int argc, char** argv) : arguments_(argv, a
   pointers_.push_back(nullptr);
 }
 
+CLI::Validator not_empty() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+}
+
 void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
   const std::string group = "Records to read";
-  // An unset shell variable must not select everything.
-  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
     app.add_option_function<std::string>(
            name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
@@ -183,12 +185,12 @@ void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
       app.add_option("-r,--regions", selection.regions,
                      "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)")
           ->type_name("LIST")
-          ->check(not_empty)
+          ->check(not_empty())
           ->group(group);
   app.add_option("-R,--regions-file", selection.regions_file,
                  "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]")
       ->type_name("FILE")
-      ->check(not_empty)
+      ->check(not_empty())
       ->group(group)
       ->excludes(regions);
   overlap("--regions-overlap", selection.regions_overlap,
@@ -196,12 +198,12 @@ void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
   CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
                                         "like -r, but without an index; ^LIST reads all records except these")
                              ->type_name("[^]LIST")
-                             ->check(not_empty)
+                             ->check(not_empty())
                              ->group(group);
   app.add_option("-T,--targets-file", selection.targets_file,
                  "like -R, but without an index; ^FILE reads all records except these")
       ->type_name("[^]FILE")
-      ->check(not_empty)
+      ->check(not_empty())
       ->group(group)
       ->excludes(targets);
   overlap("--targets-overlap", selection.targets_overlap,

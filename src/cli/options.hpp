@@ -49,6 +49,9 @@ class AttachedIndexKind {
   std::vector<char*> pointers_;
 };
 
+/// For options whose text is often a shell variable: one that is not set must not select everything.
+CLI::Validator not_empty();
+
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
 void set_usage(CLI::App& app, const std::string& usage);
 

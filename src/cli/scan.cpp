@@ -11,11 +11,6 @@
 namespace carbon {
 namespace {
 
-// For options whose text is often a shell variable: one that is not set must not select everything.
-CLI::Validator not_empty() {
-  return CLI::Validator([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
-}
-
 void add_scan_selection(CLI::App& app, ScanSelection& selection) {
   const std::string group = "Bases to scan";
   const auto add = [&](const std::string& name, std::string& value, const std::string& help,

@@ -28,6 +28,11 @@ struct SequencePlace {
 /// Which strands of a sequence are read. The reverse strand is the reverse complement, read from its first
 /// base.
 enum class StrandChoice { forward, reverse, both };
+/// +, - or both.
+inline const char* strand_text(StrandChoice strand) {
+  constexpr const char* names[] = {"+", "-", "both"};
+  return names[static_cast<size_t>(strand)];
+}
 
 /// Calls `take` for every sequence or region in order, with its bases as they are in the file. Throws Error;
 /// `command` is the name of the caller in its messages.

@@ -148,7 +148,8 @@ void VcfIndexOutput::build() {
     throw Error("write_index",
                 "cannot build " + target_.shown() + ", though " + path_ +
                     " is complete: no space is left, or a record lies far beyond the length of its contig in "
-                    "the header; correct that and run bcftools index");
+                    "the header; correct that and run " +
+                    (format_ == IndexedFormat::table ? "tabix -s1 -b2 -e2" : "bcftools index"));
   }
   target_.commit();
   struct stat info = {};

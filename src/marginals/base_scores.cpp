@@ -1,15 +1,9 @@
 #include "src/marginals/base_scores.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace carbon {
-namespace {
-
-constexpr int kBaseDigits = 6;
-
-}  // namespace
 
 void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t end,
                           std::span<const double> rows, std::vector<double>& out) {
@@ -17,13 +11,6 @@ void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t e
     const int digit = base_digit(sequence[i]);
     if (digit >= 0) out.push_back(base_logs(rows, i - first_kmer * kKmerLength)[digit]);
   }
-}
-
-void append_base_value(double value, std::string& text) {
-  char digits[40];
-  const auto end =
-      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, kBaseDigits).ptr;
-  text.append(digits, end);
 }
 
 double log_likelihood_ratio(std::span<const double> alt, std::span<const double> ref) {

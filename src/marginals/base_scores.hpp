@@ -5,7 +5,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,9 +29,6 @@ void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t e
 /// smaller of the two counts. Equal terms add an exact zero, so the result does not change by a bit if a
 /// common beginning is left out.
 double log_likelihood_ratio(std::span<const double> alt, std::span<const double> ref);
-
-/// Appends a value of one base as the outputs print it, like printf's %.6g.
-void append_base_value(double value, std::string& text);
 
 /// -sum p ln p in nats of the four probabilities with these logs.
 double entropy(const double* logs);

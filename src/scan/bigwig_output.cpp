@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/genome/bigwig_writer.hpp"
@@ -21,7 +20,6 @@ class BigwigScanOutput final : public ScanOutput {
       hub_.emplace(options.hub,
                    options.hub_genome.empty() ? hub_genome_of(options.fasta) : options.hub_genome,
                    options.output);
-    for (size_t i = 0; i < contigs.size(); ++i) numbers_[contigs[i].first] = i;
     for (size_t i = 0; i < kTrackLetters.size(); ++i) {
       writers_[i] = std::make_unique<BigwigWriter>(track_path(options.output, kTrackLetters[i]), contigs);
       values_[i].reserve(BigwigWriter::kMostValues);
@@ -29,10 +27,10 @@ class BigwigScanOutput final : public ScanOutput {
   }
 
   void write(const ScannedBase& base) override {
-    const bool follows = contig_ == base.piece->contig && begin_ + count() == base.position;
+    const bool follows = contig_ == base.piece->number && begin_ + count() == base.position;
     if (!follows || values_[0].size() == BigwigWriter::kMostValues) {
       write_block();
-      contig_ = base.piece->contig;
+      contig_ = base.piece->number;
       begin_ = base.position;
     }
     std::array<double, kTrackLetters.size()> probabilities{};
@@ -59,18 +57,16 @@ class BigwigScanOutput final : public ScanOutput {
 
   void write_block() {
     if (values_[0].empty()) return;
-    const size_t number = numbers_.at(contig_);
     for (size_t i = 0; i < kTrackLetters.size(); ++i) {
-      writers_[i]->write(number, begin_, values_[i]);
+      writers_[i]->write(contig_, begin_, values_[i]);
       values_[i].clear();
     }
   }
 
   std::optional<ScanHub> hub_;  // first, because its folder can only go when the tracks have gone
   std::array<std::unique_ptr<BigwigWriter>, kTrackLetters.size()> writers_;
-  std::unordered_map<std::string, size_t> numbers_;  // of contigs, by name
   // The bases that are not yet in the files.
-  std::string contig_;
+  size_t contig_ = 0;  // its number
   int64_t begin_ = 0;
   std::array<std::vector<float>, kTrackLetters.size()> values_;
 };

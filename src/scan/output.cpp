@@ -1,10 +1,8 @@
 #include "src/scan/output.hpp"
 
-#include <charconv>
-
+#include "src/base/numbers.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/table_output.hpp"
-#include "src/marginals/base_scores.hpp"
 #include "src/scan/bigwig_output.hpp"
 
 namespace carbon {
@@ -19,18 +17,15 @@ constexpr int64_t kBlockBases = 65536;
 class BlockEnds {
  public:
   bool between(const ScannedBase& base) {
-    const int64_t block = base.position / kBlockBases;
-    const bool ends = any_ && (contig_ != base.piece->contig || block_ != block);
-    if (!any_ || contig_ != base.piece->contig) contig_ = base.piece->contig;
-    block_ = block;
-    any_ = true;
+    const Block block{base.piece->number, base.position / kBlockBases};
+    const bool ends = last_ && *last_ != block;
+    last_ = block;
     return ends;
   }
 
  private:
-  bool any_ = false;
-  std::string contig_;
-  int64_t block_ = 0;
+  using Block = std::pair<size_t, int64_t>;  // the number of a contig, and that of a block on it
+  std::optional<Block> last_;
 };
 
 // The letters other than the base, in alphabetical order.
@@ -50,14 +45,9 @@ struct Alternatives {
   }
 };
 
-void append_number(int64_t value, std::string& text) {
-  char digits[24];
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
 class TableScanOutput final : public ScanOutput {
  public:
-  TableScanOutput(const VcfWriterOptions& options) : output_(options) {
+  explicit TableScanOutput(const VcfWriterOptions& options) : output_(options) {
     for (const std::string& line : options.header_lines) output_.write(line + "\n");
     output_.write(std::string("#CHROM\tPOS\tREF\tALT\t") + kTag + "\n");
   }
@@ -67,7 +57,7 @@ class TableScanOutput final : public ScanOutput {
     const Alternatives alts(base);
     site_ = base.piece->contig;
     site_ += '\t';
-    append_number(base.position + 1, site_);
+    append_integer(base.position + 1, site_);
     site_ += '\t';
     site_ += kBaseLetters[base.digit];
     site_ += '\t';
@@ -92,14 +82,12 @@ class TableScanOutput final : public ScanOutput {
 
 class VcfScanOutput final : public ScanOutput {
  public:
-  VcfScanOutput(const VcfWriterOptions& options, const IndexedFasta& fasta) : writer_(options) {
-    for (size_t i = 0; i < fasta.names().size(); ++i) numbers_[fasta.names()[i]] = i;
-  }
+  explicit VcfScanOutput(const VcfWriterOptions& options) : writer_(options) {}
 
   void write(const ScannedBase& base) override {
     if (ends_.between(base)) writer_.flush();
     const Alternatives alts(base);
-    writer_.set_snv(record_, numbers_.at(base.piece->contig), base.position, kBaseLetters[base.digit],
+    writer_.set_snv(record_, base.piece->number, base.position, kBaseLetters[base.digit],
                     {alts.letters.data(), alts.letters.size()});
     scores_.assign(alts.scores.begin(), alts.scores.end());
     writer_.set_floats(record_, kTag, scores_);
@@ -110,7 +98,6 @@ class VcfScanOutput final : public ScanOutput {
 
  private:
   VcfWriter writer_;
-  std::unordered_map<std::string, size_t> numbers_;  // of contigs, by name
   BlockEnds ends_;
   VcfRecord record_;
   std::vector<float> scores_;
@@ -125,7 +112,7 @@ class BedgraphScanOutput final : public ScanOutput {
     text_ = base.piece->contig;
     for (const int64_t number : {base.position, base.position + 1}) {
       text_ += '\t';
-      append_number(number, text_);
+      append_integer(number, text_);
     }
     text_ += '\t';
     append_base_value(base.logp[static_cast<size_t>(base.digit)], text_);
@@ -157,7 +144,7 @@ std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const I
        "Carbon ln(P(ALT)/P(REF)) at this base, after the bases to its left on each strand that is "
        "read; negative = the alternative is less likely"}};
   for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
-  return std::make_unique<VcfScanOutput>(writing, fasta);
+  return std::make_unique<VcfScanOutput>(writing);
 }
 
 }  // namespace carbon

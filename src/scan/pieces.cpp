@@ -87,7 +87,8 @@ std::vector<ScanPiece> selected_pieces(const IndexedFasta& fasta, const ScanSele
   const std::optional<Selected> targets =
       read_selection(plain(selection.targets), plain(selection.targets_file), fasta);
   std::vector<ScanPiece> pieces;
-  for (const std::string& contig : fasta.names()) {
+  for (size_t number = 0; number < fasta.names().size(); ++number) {
+    const std::string& contig = fasta.names()[number];
     const int64_t length = fasta.length(contig);
     const Intervals whole = complement_of({}, length);
     Intervals wanted = regions ? intervals_of(*regions, contig) : whole;
@@ -95,7 +96,7 @@ std::vector<ScanPiece> selected_pieces(const IndexedFasta& fasta, const ScanSele
       const Intervals given = intervals_of(*targets, contig);
       wanted = common_part(wanted, excluded ? complement_of(given, length) : given);
     }
-    for (const auto& [begin, end] : wanted) pieces.push_back({contig, length, begin, end});
+    for (const auto& [begin, end] : wanted) pieces.push_back({contig, number, length, begin, end});
   }
   if (pieces.empty()) throw Error("scan", "the regions and targets select no base of " + fasta.path());
   return pieces;
@@ -115,7 +116,8 @@ std::vector<ScanPiece> pieces_of_share(const std::vector<ScanPiece>& pieces, con
     const auto bases = static_cast<uint64_t>(piece.end - piece.begin);
     const uint64_t begin = std::max(share.begin, before), end = std::min(share.end, before + bases);
     if (begin < end)
-      out.push_back({piece.contig, piece.length, piece.begin + static_cast<int64_t>(begin - before),
+      out.push_back({piece.contig, piece.number, piece.length,
+                     piece.begin + static_cast<int64_t>(begin - before),
                      piece.begin + static_cast<int64_t>(end - before)});
     before += bases;
   }

@@ -11,9 +11,10 @@
 
 namespace carbon {
 
-/// Bases [begin, end) of a contig of `length` bases.
+/// Bases [begin, end) of a contig of `length` bases, whose place among the contigs of the FASTA is `number`.
 struct ScanPiece {
   std::string contig;
+  size_t number = 0;
   int64_t length = 0, begin = 0, end = 0;
 };
 

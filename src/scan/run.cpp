@@ -18,11 +18,6 @@ const char* level_text(ScanLevel level) {
   return names[static_cast<size_t>(level)];
 }
 
-const char* strand_text(StrandChoice strand) {
-  constexpr const char* names[] = {"+", "-", "both"};
-  return names[static_cast<size_t>(strand)];
-}
-
 // The ##carbon_scanModel line: everything that the values depend on besides the FASTA.
 std::string model_line(const LoadedModel& model, const ScanOptions& options) {
   std::string line = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"" + model.checkpoint().id() +

@@ -1,33 +1,19 @@
 #include "src/score/writer.hpp"
 
-#include <charconv>
 #include <cmath>
 
+#include "src/base/numbers.hpp"
 #include "src/marginals/base_scores.hpp"
 
 namespace carbon {
 namespace {
 
-void put(std::string& line, int64_t value) {
-  char text[24];
-  line.append(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
-// As printf's %.10g.
-void put_total(std::string& line, double value) {
-  constexpr int digits = 10;
-  char text[40];
-  line.append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr);
-}
+constexpr int kTotalDigits = 10;
 
 }  // namespace
 
 ScoreWriter::ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand)
-    : output_(path),
-      type_(type),
-      strand_(strand == StrandChoice::forward   ? "+"
-              : strand == StrandChoice::reverse ? "-"
-                                                : "both") {
+    : output_(path), type_(type), strand_(strand_text(strand)) {
   if (type_ == ScoreOutput::summary)
     output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
   if (type_ == ScoreOutput::tsv) output_.write("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n");
@@ -46,13 +32,13 @@ void ScoreWriter::value(const ScoredValue& value) {
   line_ = sequence_.name;
   line_ += '\t';
   if (type_ == ScoreOutput::bedgraph) {
-    put(line_, value.begin);
+    append_integer(value.begin, line_);
     line_ += '\t';
-    put(line_, value.end);
+    append_integer(value.end, line_);
     line_ += '\t';
     append_base_value(value.logp, line_);
   } else {
-    put(line_, value.end);
+    append_integer(value.end, line_);
     line_ += '\t';
     line_ += value.base;
     line_ += '\t';
@@ -73,20 +59,20 @@ void ScoreWriter::end() {
   line_ = sequence_.name;
   for (const int64_t number : {sequence_.begin, sequence_.end}) {
     line_ += '\t';
-    put(line_, number);
+    append_integer(number, line_);
   }
   line_.append("\t").append(strand_).append("\t");
-  put(line_, static_cast<int64_t>(scored_));
+  append_integer(static_cast<int64_t>(scored_), line_);
   line_ += '\t';
-  put_total(line_, sum_);
+  append_general(sum_, kTotalDigits, line_);
   if (scored_ == 0) {
     line_ += "\t.\t.\n";
   } else {
     const double mean = sum_ / static_cast<double>(scored_);
     line_ += '\t';
-    put_total(line_, mean);
+    append_general(mean, kTotalDigits, line_);
     line_ += '\t';
-    put_total(line_, std::exp(-mean));
+    append_general(std::exp(-mean), kTotalDigits, line_);
     line_ += '\n';
   }
   output_.write(line_);

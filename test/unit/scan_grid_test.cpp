@@ -46,7 +46,7 @@ TEST_CASE("the grid follows from the context and the model") {
 }
 
 TEST_CASE("shares of the bases are all bases in order") {
-  const std::vector<ScanPiece> pieces = {{"a", 100, 10, 20}, {"a", 100, 50, 51}, {"b", 7, 0, 7}};
+  const std::vector<ScanPiece> pieces = {{"a", 0, 100, 10, 20}, {"a", 0, 100, 50, 51}, {"b", 1, 7, 0, 7}};
   CHECK(total_bases(pieces) == 18);
   for (uint64_t count = 1; count <= 40; ++count) {
     std::vector<std::pair<std::string, int64_t>> bases, wanted;
@@ -66,7 +66,7 @@ TEST_CASE("the spans of a piece cover each base once per track, in the order of 
   const ScanPlanner planner(make_scan_grid(24, 11), options);
   for (const auto& [begin, end] :
        {std::pair<int64_t, int64_t>{0, 311}, {1, 2}, {100, 311}, {0, 3}, {309, 311}}) {
-    const ScanPiece piece{"c", 311, begin, end};
+    const ScanPiece piece{"c", 0, 311, begin, end};
     std::vector<int64_t> next(planner.tracks().size(), begin);
     planner.spans(piece, [&](const TrackSpan& span) {
       const auto [reverse, frame] = planner.tracks()[span.track];
