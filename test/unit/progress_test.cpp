@@ -101,7 +101,8 @@ TEST_CASE("progress: what a run before has done does not count for the speed") {
 }
 
 TEST_CASE("progress: of how many, where that is known") {
-  CHECK(output_of({.total = 3600}).starts_with("[vep] 600 of 3600 records, 1.0/s, 600 s, 3000 s left, chr1:600\n"));
+  CHECK(output_of({.total = 3600})
+            .starts_with("[vep] 600 of 3600 records, 1.0/s, 600 s, 3000 s left, chr1:600\n"));
   CHECK(output_of({.total = 3600}).ends_with("\n[vep] 3600 of 3600 records, 1.0/s, 3600 s, chr1:3600\n"));
 }
 
