@@ -169,6 +169,16 @@ AttachedIndexKind::AttachedIndexKind(int argc, char** argv) : arguments_(argv, a
   pointers_.push_back(nullptr);
 }
 
+void add_resume_options(CLI::App& app, EarlierRun& earlier) {
+  CLI::Option* resume = app.add_flag_callback(
+      "--resume", [&] { earlier = EarlierRun::resume; },
+      "continue an interrupted run from FILE.partial (with -o FILE), or else begin one");
+  app.add_flag_callback(
+         "--restart", [&] { earlier = EarlierRun::discard; },
+         "discard the FILE.partial of an interrupted run and begin again")
+      ->excludes(resume);
+}
+
 CLI::Validator not_empty() {
   return CLI::Validator([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/sequence_inputs.hpp"
 #include "src/genome/vcf.hpp"
@@ -35,6 +36,9 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb);
 /// Adds --strand with the values +, - and both.
 void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help);
+
+/// Adds --resume and --restart.
+void add_resume_options(CLI::App& app, EarlierRun& earlier);
 
 /// Arguments in which -W has its value attached. CLI11 would take the word after a lone -W for its argument
 /// and "-W=tbi" for "=tbi"; the argument of this option is attached or absent.

@@ -5,6 +5,7 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/cli/stop_signals.hpp"
 #include "src/genome/output.hpp"
 #include "src/scan/run.hpp"
 
@@ -42,6 +43,15 @@ void check_output(const ScanOptions& options) {
   if (!bigwig && !options.hub.empty()) throw Error("main_scan", "--hub shows bigWig files; add -O bigwig");
   if (options.hub.empty() && !options.hub_genome.empty())
     throw Error("main_scan", "--hub-genome is for a hub; add --hub DIR");
+  if (options.earlier == EarlierRun::resume && (bigwig || replaced_file(options.output).empty()))
+    throw Error("main_scan",
+                bigwig ? "a run that writes bigWig files cannot be continued; leave out --resume"
+                       : "a run whose output is " +
+                             (options.output == "-" ? "standard output" : options.output) +
+                             " cannot be continued",
+                bigwig ? Advice{} : Advice{"resume_file"});
+  if (!options.histogram.empty() && options.histogram == options.output)
+    throw Error("main_scan", "--histogram and -o name the same file; give one of them another name");
   if (!bigwig) return;
   if (options.shard)
     throw Error("main_scan",
@@ -69,6 +79,10 @@ int cmd_scan(int argc, char** argv) {
                  "record per base, 0-9: level; bedgraph: log-likelihood of each reference base; bigwig: "
                  "probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o PREFIX")
       ->type_name("t|u|b|v|z[0-9]|bedgraph|bigwig");
+  app.add_option("--histogram", options.histogram,
+                 "also count the values of all SNVs in this file, the background of carbon +rank")
+      ->type_name("FILE")
+      ->check(not_empty());
   app.add_option("--hub", options.hub, "with -O bigwig, write a UCSC track hub that shows a logo into DIR")
       ->type_name("DIR")
       ->check(not_empty());
@@ -98,6 +112,7 @@ int cmd_scan(int argc, char** argv) {
   add_strand_option(app, options.strand, "+, - or both (mean of the two; default)");
   app.add_option("--shard", shard, "scan only the I-th of N contiguous shares of the bases")
       ->type_name("I/N");
+  add_resume_options(app, options.earlier);
   app.add_flag("--dry-run", options.dry_run, "only say what the run would take");
   add_scan_selection(app, options.selection);
   add_common_options(app, common);
@@ -112,6 +127,8 @@ int cmd_scan(int argc, char** argv) {
   options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
+  SignalStop stop;
+  options.stop = &stop;
   run_scan(engine, options);
   return 0;
 }

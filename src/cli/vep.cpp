@@ -96,8 +96,7 @@ int cmd_vep(int argc, char** argv) {
   app.add_option("--shard", shard,
                  "annotate only the I-th of N contiguous shares of the records; not with standard input")
       ->type_name("I/N");
-  app.add_flag("--resume", options.resume,
-               "continue a stopped run from the scores in FILE.partial (with -o FILE)");
+  add_resume_options(app, options.earlier);
   add_common_options(app, common);
 
   AttachedIndexKind arguments(argc, argv);

@@ -18,7 +18,6 @@
 #include <optional>
 
 #include "src/base/error.hpp"
-#include "src/genome/partial_files.hpp"
 
 namespace carbon {
 
@@ -104,7 +103,8 @@ Destination find_destination(const std::string& path) {
 
 }  // namespace
 
-OutputPath::OutputPath(const std::string& path, bool exclusive) : shown_(path), writable_(path) {
+OutputPath::OutputPath(const std::string& path, PartialName name)
+    : shown_(path), writable_(path), name_(name) {
   const Destination found = find_destination(path);
   descriptor_ = found.descriptor;
   direct_ = found.target.empty();
@@ -113,7 +113,7 @@ OutputPath::OutputPath(const std::string& path, bool exclusive) : shown_(path), 
     return;
   }
   int code = 0;
-  partial_ = PartialFile::create(found.target, found.mode, code, exclusive);
+  partial_ = PartialFile::create(found.target, found.mode, code, name);
   if (!partial_) fail(path, "cannot create a temporary file in the directory of", code);
   writable_ = partial_->path();
 }
@@ -125,8 +125,9 @@ std::string replaced_file(const std::string& path) {
 OutputPath::~OutputPath() = default;
 
 int OutputPath::open() const {
+  const int how = name_ == PartialName::kept ? O_APPEND : O_TRUNC;
   const int fd = descriptor_ >= 0 ? fcntl(descriptor_, F_DUPFD_CLOEXEC, 3)
-                                  : ::open(writable_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+                                  : ::open(writable_.c_str(), O_WRONLY | O_CLOEXEC | how);
   if (fd < 0) fail(shown_, "cannot write", errno);
   return fd;
 }
@@ -151,7 +152,7 @@ void abandon_stream(int fd, hFILE* stream) {
 }
 
 struct TextOutput::Impl {
-  Impl(const std::string& path, bool exclusive) : target(path, exclusive), fd(target.open()) {
+  Impl(const std::string& path, PartialName name) : target(path, name), fd(target.open()) {
     if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) {
       compressed = bgzf_dopen(fd, "w");
       if (!compressed) {
@@ -209,8 +210,8 @@ struct TextOutput::Impl {
   bool immediate = false;
 };
 
-TextOutput::TextOutput(const std::string& path, bool exclusive)
-    : impl_(std::make_unique<Impl>(path, exclusive)) {}
+TextOutput::TextOutput(const std::string& path, PartialName name)
+    : impl_(std::make_unique<Impl>(path, name)) {}
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "src/genome/partial_files.hpp"
+
 struct hFILE;
 
 namespace carbon {
-
-class PartialFile;
 
 /// Removes the temporary files of all outputs and indexes that are being written. A signal handler may call
 /// it.
@@ -26,15 +26,16 @@ void abandon_stream(int fd, hFILE* stream);
 /// Anything else ("-", a device, a FIFO, /dev/stdout, /dev/fd/N) is opened directly and never replaced.
 class OutputPath {
  public:
-  /// For `exclusive` see PartialFile::create(). Throws Error if the path cannot be written.
-  explicit OutputPath(const std::string& path, bool exclusive = false);
+  /// Throws Error if the path cannot be written.
+  explicit OutputPath(const std::string& path, PartialName name = PartialName::unique);
   ~OutputPath();
   OutputPath(const OutputPath&) = delete;
   OutputPath& operator=(const OutputPath&) = delete;
 
   /// The path to open: the temporary file, or the path itself ("-" for stdout).
   const std::string& writable() const { return writable_; }
-  /// Opens writable() for writing; the caller closes the descriptor. If the path names an open descriptor
+  /// Opens writable() for writing, a kept file for appending; the caller closes the descriptor. If the path
+  /// names an open descriptor
   /// ("-", /dev/fd/N), a duplicate is returned, so closing it does not close standard output. Throws Error.
   int open() const;
   /// The final path as the user gave it, for messages.
@@ -46,6 +47,7 @@ class OutputPath {
 
  private:
   std::string shown_, writable_;
+  PartialName name_;
   bool direct_ = false;
   int descriptor_ = -1;
   std::unique_ptr<PartialFile> partial_;
@@ -61,8 +63,7 @@ std::string replaced_file(const std::string& path);
 /// writing fails.
 class TextOutput {
  public:
-  /// For `exclusive` see PartialFile::create().
-  explicit TextOutput(const std::string& path, bool exclusive = false);
+  explicit TextOutput(const std::string& path, PartialName name = PartialName::unique);
   ~TextOutput();
   TextOutput(const TextOutput&) = delete;
   TextOutput& operator=(const TextOutput&) = delete;

@@ -86,13 +86,22 @@ PartialFile::PartialFile(std::string target, std::string path)
     : target_(std::move(target)), path_(std::move(path)) {}
 
 std::unique_ptr<PartialFile> PartialFile::create(const std::string& target, std::optional<mode_t> mode,
-                                                 int& error, bool exclusive) {
+                                                 int& error, PartialName name) {
+  if (name == PartialName::kept) {
+    const std::string path = target + ".partial";
+    if (mode && ::chmod(path.c_str(), *mode & 0777) != 0) {
+      error = errno;
+      return nullptr;
+    }
+    return std::unique_ptr<PartialFile>(new PartialFile(target, path));
+  }
   const size_t slash = target.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
   // File systems allow names of 255 bytes; this leaves room for what is added to the name.
   const std::string base = target.substr(directory.size()).substr(0, 200);
   for (int attempt = 0; attempt < 16; ++attempt) {
-    const bool fixed = exclusive && attempt == 0 && base.size() == target.size() - directory.size();
+    const bool fixed =
+        name == PartialName::fixed && attempt == 0 && base.size() == target.size() - directory.size();
     std::unique_ptr<PartialFile> file(
         new PartialFile(target, directory + "." + base + (fixed ? "" : "." + random_text()) + ".partial"));
     file->cleanup_.emplace(file->path_);

@@ -26,14 +26,22 @@ class SignalCleanup {
   int slot_ = -1;
 };
 
+/// The name of the temporary file, and what becomes of it.
+enum class PartialName {
+  unique,  // one that no other process uses
+  // Always the same: the caller ensures that no other process writes the target. A file that a killed process
+  // has left is replaced.
+  fixed,
+  // TARGET.partial, which the caller has made and may keep: it is appended to, and removed by nobody else.
+  kept,
+};
+
 class PartialFile {
  public:
-  /// Creates an empty file with a unique name in the directory of `target`. Its permissions are `mode`, or
-  /// those of the umask. With `exclusive` the caller ensures that no other process writes `target`: the name
-  /// is then always the same, and a file that a killed process left is replaced. Returns null on failure,
-  /// with an errno value in `error`.
+  /// Creates an empty file in the directory of `target`; of a kept one, takes what is there. Its permissions
+  /// become `mode`, or else are those of the umask. Returns null on failure, with an errno value in `error`.
   static std::unique_ptr<PartialFile> create(const std::string& target, std::optional<mode_t> mode,
-                                             int& error, bool exclusive = false);
+                                             int& error, PartialName name = PartialName::unique);
   ~PartialFile();
 
   const std::string& path() const { return path_; }

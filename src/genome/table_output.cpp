@@ -9,11 +9,11 @@
 namespace carbon {
 
 struct TableOutput::Impl {
-  explicit Impl(const VcfWriterOptions& options) : output(options.path, options.exclusive) {
+  explicit Impl(const VcfWriterOptions& options) : output(options.path, options.partial) {
     if (options.index == VcfIndexKind::none) return;
     if (is_stream(options.path))
       throw Error("write_table", options.path + " is not a regular file, so it cannot be indexed");
-    index.emplace(options.path, options.index, options.exclusive, *options.log, IndexedFormat::table);
+    index.emplace(options.path, options.index, options.partial, *options.log, IndexedFormat::table);
   }
 
   TextOutput output;

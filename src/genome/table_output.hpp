@@ -11,7 +11,7 @@ namespace carbon {
 
 class TableOutput {
  public:
-  /// Uses path, index, exclusive and log of the options. The table is BGZF if the path ends in .gz or .bgz.
+  /// Uses path, index, partial and log of the options. The table is BGZF if the path ends in .gz or .bgz.
   /// Throws Error if the output cannot be written or cannot have the index.
   explicit TableOutput(const VcfWriterOptions& options);
   ~TableOutput();

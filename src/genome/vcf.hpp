@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/log.hpp"
+#include "src/genome/partial_files.hpp"
 #include "src/genome/vcf_regions.hpp"
 
 namespace carbon {
@@ -83,6 +84,8 @@ class VcfReader {
   bool next(VcfRecord& record);
   /// The contig names of the header, in order.
   std::vector<std::string> contigs() const;
+  /// The header's lines `##KEY=...` in order, without newlines.
+  std::vector<std::string> header_lines(const std::string& key) const;
   bool has_info(const std::string& tag) const;
   /// The type of an INFO tag by the header; `none` if the header does not define the tag.
   InfoType info_type(const std::string& tag) const;
@@ -119,7 +122,8 @@ struct VcfWriterOptions {
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
   bool indexed_table = false;               // a table can have an index (table_output.hpp)
   int64_t records_per_block = 1024;  // blocks of compressed output end here; 0: only where flush() is called
-  bool exclusive = false;            // see PartialFile::create()
+  PartialName partial = PartialName::unique;
+  bool continued = false;  // the file has its header, and records are added to it
   Log* log = &silent_log();
 };
 

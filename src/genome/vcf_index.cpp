@@ -124,13 +124,14 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log,
+VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, PartialName output, Log& log,
                                IndexedFormat format)
     : path_(path),
       kind_(kind),
       format_(format),
       log_(log),
-      target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"), exclusive) {
+      target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"),
+              output == PartialName::kept ? PartialName::fixed : output) {
   if (target_.direct()) {
     throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
   }

@@ -57,9 +57,9 @@ enum class IndexedFormat { vcf, table };
 /// before the work begins, so that an index that cannot be written is an Error at that time.
 class VcfIndexOutput {
  public:
-  /// Throws Error if no regular file can be written at `path`.csi or `path`.tbi. For `exclusive` see
-  /// PartialFile::create().
-  VcfIndexOutput(const std::string& path, VcfIndexKind kind, bool exclusive, Log& log,
+  /// `output` is how the output itself is written; the index of a kept one is built anew in every run. Throws
+  /// Error if no regular file can be written at `path`.csi or `path`.tbi.
+  VcfIndexOutput(const std::string& path, VcfIndexKind kind, PartialName output, Log& log,
                  IndexedFormat format = IndexedFormat::vcf);
   /// Builds the index under a temporary name and renames it.
   void build();

@@ -252,16 +252,13 @@ struct VcfWriter::Impl {
 };
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
-    : shared(std::move(header)),
-      options(given),
-      type(output_type(given)),
-      target(given.path, given.exclusive) {
+    : shared(std::move(header)), options(given), type(output_type(given)), target(given.path, given.partial) {
   check_type(type, options.level);
   check_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, target.shown() + " is not a regular file, so it cannot be indexed");
-    index.emplace(options.path, options.index, options.exclusive, *options.log);
+    index.emplace(options.path, options.index, options.partial, *options.log);
   }
   const std::lock_guard lock(shared->mutex);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
@@ -273,6 +270,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
   }
   written_contigs = shared->header->n[BCF_DT_CTG];
   open_file();
+  if (options.continued) return;
   errno = 0;
   if (bcf_hdr_write(file, output.get()) < 0) {
     const int code = errno;

@@ -43,6 +43,9 @@ class BigwigScanOutput final : public ScanOutput {
       values_[i].push_back(static_cast<float>(probabilities[i] / sum));
   }
 
+  // An interrupted run leaves nothing of a bigWig file, whose index comes last.
+  void flush() override {}
+
   void close() override {
     write_block();
     for (const auto& writer : writers_) writer->finish();

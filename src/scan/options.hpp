@@ -9,6 +9,8 @@
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
+#include "src/base/stop.hpp"
 #include "src/genome/sequence_inputs.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/scan/pieces.hpp"
@@ -29,6 +31,7 @@ struct ScanOptions {
   std::string output = "-";  // of bigwig: how the names of its four files begin
   std::string output_type;   // "" or t, u, b[0-9], v, z[0-9], bedgraph, bigwig
   std::string write_index;   // "", csi, tbi
+  std::string histogram;     // "" for none
   std::string hub;           // folder of a track hub of bigwig; "" for none
   std::string hub_genome;    // its genome; "" for hub_genome_of(fasta)
   ScanSelection selection;
@@ -37,10 +40,12 @@ struct ScanOptions {
   int frames = 0;       // 1, 2, 3 or 6; 0: 6 for the first level, else 1
   int64_t context = 0;  // bp; 0: default_scan_context()
   std::optional<Shard> shard;
-  bool dry_run = false;  // only say what would be done
+  EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
+  bool dry_run = false;                     // only say what would be done
   bool version_lines = true;
   std::string command_line;  // for ##carbon_scanCommand
   ProgressMode progress = ProgressMode::automatic;
+  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
   Log* log = &silent_log();
 };
 

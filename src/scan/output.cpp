@@ -3,57 +3,23 @@
 #include "src/base/numbers.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/table_output.hpp"
+#include "src/scan/alternatives.hpp"
 #include "src/scan/bigwig_output.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr const char* kTag = "CARBON_SCAN";
-// Compressed blocks end where a contig ends and at multiples of this position (docs/conventions.md, "Output
-// of scan").
-constexpr int64_t kBlockBases = 65536;
-
-// Says when the next base belongs to another block than the base before it.
-class BlockEnds {
- public:
-  bool between(const ScannedBase& base) {
-    const Block block{base.piece->number, base.position / kBlockBases};
-    const bool ends = last_ && *last_ != block;
-    last_ = block;
-    return ends;
-  }
-
- private:
-  using Block = std::pair<size_t, int64_t>;  // the number of a contig, and that of a block on it
-  std::optional<Block> last_;
-};
-
-// The letters other than the base, in alphabetical order.
-struct Alternatives {
-  std::array<char, 3> letters{};
-  std::array<float, 3> scores{};
-
-  explicit Alternatives(const ScannedBase& base) {
-    const double reference = base.logp[static_cast<size_t>(base.digit)];
-    size_t n = 0;
-    for (const char letter : {'A', 'C', 'G', 'T'}) {
-      const int digit = base_digit(letter);
-      if (digit == base.digit) continue;
-      letters[n] = letter;
-      scores[n++] = static_cast<float>(base.logp[static_cast<size_t>(digit)] - reference);
-    }
-  }
-};
 
 class TableScanOutput final : public ScanOutput {
  public:
   explicit TableScanOutput(const VcfWriterOptions& options) : output_(options) {
+    if (options.continued) return;
     for (const std::string& line : options.header_lines) output_.write(line + "\n");
     output_.write(std::string("#CHROM\tPOS\tREF\tALT\t") + kTag + "\n");
   }
 
   void write(const ScannedBase& base) override {
-    if (ends_.between(base)) output_.flush();
     const Alternatives alts(base);
     site_ = base.piece->contig;
     site_ += '\t';
@@ -66,17 +32,17 @@ class TableScanOutput final : public ScanOutput {
       text_ += site_;
       text_ += alts.letters[i];
       text_ += '\t';
-      append_vcf_float(alts.scores[i], text_);
+      append_vcf_float(alts.values[i], text_);
       text_ += '\n';
     }
     output_.write(text_);
   }
 
+  void flush() override { output_.flush(); }
   void close() override { output_.close(); }
 
  private:
   TableOutput output_;
-  BlockEnds ends_;
   std::string site_, text_;
 };
 
@@ -85,30 +51,28 @@ class VcfScanOutput final : public ScanOutput {
   explicit VcfScanOutput(const VcfWriterOptions& options) : writer_(options) {}
 
   void write(const ScannedBase& base) override {
-    if (ends_.between(base)) writer_.flush();
     const Alternatives alts(base);
     writer_.set_snv(record_, base.piece->number, base.position, kBaseLetters[base.digit],
                     {alts.letters.data(), alts.letters.size()});
-    scores_.assign(alts.scores.begin(), alts.scores.end());
+    scores_.assign(alts.values.begin(), alts.values.end());
     writer_.set_floats(record_, kTag, scores_);
     writer_.write(record_);
   }
 
+  void flush() override { writer_.flush(); }
   void close() override { writer_.close(); }
 
  private:
   VcfWriter writer_;
-  BlockEnds ends_;
   VcfRecord record_;
   std::vector<float> scores_;
 };
 
 class BedgraphScanOutput final : public ScanOutput {
  public:
-  explicit BedgraphScanOutput(const std::string& path) : output_(path) {}
+  BedgraphScanOutput(const std::string& path, PartialName partial) : output_(path, partial) {}
 
   void write(const ScannedBase& base) override {
-    if (ends_.between(base)) output_.flush();
     text_ = base.piece->contig;
     for (const int64_t number : {base.position, base.position + 1}) {
       text_ += '\t';
@@ -120,23 +84,26 @@ class BedgraphScanOutput final : public ScanOutput {
     output_.write(text_);
   }
 
+  void flush() override { output_.flush(); }
   void close() override { output_.close(); }
 
  private:
   TextOutput output_;
-  BlockEnds ends_;
   std::string text_;
 };
 
 }  // namespace
 
 std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const IndexedFasta& fasta,
-                                             const std::vector<std::string>& header_lines) {
+                                             const ScanDestination& destination) {
   const ScanOutputType type = scan_output_type(options);
-  if (type == ScanOutputType::bedgraph) return std::make_unique<BedgraphScanOutput>(options.output);
+  if (type == ScanOutputType::bedgraph)
+    return std::make_unique<BedgraphScanOutput>(options.output, destination.partial);
   if (type == ScanOutputType::bigwig) return make_bigwig_output(options, fasta);
   VcfWriterOptions writing = scan_writer_options(options);
-  writing.header_lines = header_lines;
+  writing.header_lines = destination.header_lines;
+  writing.partial = destination.partial;
+  writing.continued = destination.continued;
   if (type == ScanOutputType::table) return std::make_unique<TableScanOutput>(writing);
   writing.records_per_block = 0;
   writing.tags = {

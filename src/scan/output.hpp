@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/genome/partial_files.hpp"
 #include "src/scan/assembler.hpp"
 
 namespace carbon {
@@ -17,13 +18,21 @@ class ScanOutput {
   virtual ~ScanOutput() = default;
   /// Bases come in the order of the FASTA.
   virtual void write(const ScannedBase& base) = 0;
+  /// Passes everything written so far to the file; a compressed output ends a block here.
+  virtual void flush() = 0;
   /// Completes the output and gives the file its name. Without it no output file is left behind.
   virtual void close() = 0;
 };
 
-/// Opens the output that the options describe. `header_lines` go into a table, VCF or BCF, each without a
-/// newline. Throws Error.
+/// How the output is begun.
+struct ScanDestination {
+  std::vector<std::string> header_lines;  // of a table, VCF or BCF, each without a newline
+  PartialName partial = PartialName::unique;
+  bool continued = false;  // FILE.partial has its header, and bases are added to it
+};
+
+/// Opens the output that the options describe. Throws Error.
 std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const IndexedFasta& fasta,
-                                             const std::vector<std::string>& header_lines);
+                                             const ScanDestination& destination);
 
 }  // namespace carbon

@@ -1,10 +1,12 @@
 #include "src/scan/run.hpp"
 
+#include "src/base/error.hpp"
 #include "src/engine/ordered_writer.hpp"
-#include "src/genome/provenance.hpp"
+#include "src/genome/output.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/estimate.hpp"
-#include "src/scan/output.hpp"
+#include "src/scan/header.hpp"
+#include "src/scan/recorder.hpp"
 
 namespace carbon {
 namespace {
@@ -13,30 +15,6 @@ namespace {
 // writer. While one is computed, the next ones must be ready.
 constexpr size_t kLeastItems = 6;
 
-const char* level_text(ScanLevel level) {
-  constexpr const char* names[] = {"marginal", "chain", "first"};
-  return names[static_cast<size_t>(level)];
-}
-
-// The ##carbon_scanModel line: everything that the values depend on besides the FASTA.
-std::string model_line(const LoadedModel& model, const ScanOptions& options) {
-  std::string line = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"" + model.checkpoint().id() +
-                     "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
-                     model.device_kind() + "\",Level=" + level_text(options.level) +
-                     ",Frames=" + std::to_string(options.frames) +
-                     ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
-  if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
-    line += ",RopeScaling=" + scaling;
-  return line + ">";
-}
-
-std::vector<std::string> header_lines(const LoadedModel& model, const ScanOptions& options) {
-  std::vector<std::string> lines;
-  if (options.version_lines) lines = version_lines("scan", options.command_line);
-  lines.push_back(model_line(model, options));
-  return lines;
-}
-
 // Says before the first token how the contigs are cut into windows, and what the run will take.
 void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& cost) {
   options.log->message("scan", "windows of " + std::to_string(kKmerLength * grid.window) + " bp every " +
@@ -44,6 +22,98 @@ void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& 
                                    " bp, so that a base has at least " + std::to_string(grid.context) +
                                    " bp of context where the contig has as many before it");
   options.log->message("scan", cost_text(cost));
+}
+
+// Null for an output that cannot be continued: a stream, or bigWig files.
+std::unique_ptr<PartialScan> open_partial(const LoadedModel& model, const ScanOptions& options,
+                                          const std::vector<ScanPiece>& pieces) {
+  if (scan_output_type(options) == ScanOutputType::bigwig) return nullptr;
+  const std::string target = replaced_file(options.output);
+  if (target.empty()) return nullptr;
+  auto partial = std::make_unique<PartialScan>(target, scan_identity(model, options, pieces), options.earlier,
+                                               *options.log);
+  if (const auto& mark = partial->continued())
+    options.log->warning("scan", "continuing: " + partial->path() + " has the values of " +
+                                     std::to_string(mark->before.count) + " bases");
+  return partial;
+}
+
+// The file of a histogram, which gets its name when the scan is complete.
+class HistogramFile {
+ public:
+  HistogramFile(const ScanOptions& options, const ScanDestination& destination)
+      : counts(options.fasta, *options.log),
+        lines_(destination.header_lines),
+        // While FILE.partial is locked, no other run of this command writes the histogram.
+        output_(options.histogram,
+                destination.partial == PartialName::kept ? PartialName::fixed : PartialName::unique) {}
+
+  void finish() {
+    for (const std::string& line : lines_) output_.write(line + "\n");
+    output_.write("#TRI\tALT\tBIN\tCOUNT\n" + counts.text());
+    output_.finish();
+  }
+  void commit() { output_.commit(); }
+
+  ScanHistogram counts;
+
+ private:
+  std::vector<std::string> lines_;
+  TextOutput output_;
+};
+
+// Ends the process after an early stop. Nothing is destroyed, because the planner's thread may still be
+// running.
+void end_stopped(const ScanOptions& options, uint64_t bases, const std::exception_ptr& failure,
+                 ScanOutput& output, const PartialScan* partial) {
+  StopRequests& stop = *options.stop;
+  try {
+    if (failure) std::rethrow_exception(failure);
+    if (!partial) output.flush();
+  } catch (const Error& error) {
+    options.log->error(error.function(), error.what(), error.advice());
+  } catch (const std::exception& error) {
+    options.log->error("scan", error.what());
+  }
+  const bool saved = partial && partial->saved();
+  options.log->warning("scan",
+                       "stopped by " + stop.asked_by() + " after " + std::to_string(bases) + " bp" +
+                           (saved ? "" : "; the output is not complete"),
+                       saved ? Advice{"resume", {partial->path()}} : Advice{});
+  stop.end();
+}
+
+// Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
+void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
+                 const IndexedFasta& fasta, const std::vector<ScanPiece>& pieces, uint64_t total,
+                 const std::function<void(const ScannedBase&)>& write,
+                 const std::function<void(uint64_t, const std::exception_ptr&)>& stopped) {
+  Progress progress(*options.log, options.progress, "scan", "bp");
+  progress.set_total(total);
+  const uint64_t before = total - total_bases(pieces);
+  progress.begin_at(before);
+  ScanAssembler assembler(planner.tracks(), options.level, write);
+  const size_t tracks = planner.tracks().size();
+  uint64_t done = before * tracks;  // bases, on each track
+  OrderedRun ordered;
+  ordered.least_items = kLeastItems;
+  ordered.stop = options.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    stopped(done / tracks, failure);
+  };
+  run_ordered<ScanItem>(
+      engine,
+      [&](const std::function<void(ScanItem)>& emit) {
+        for (const ScanPiece& piece : pieces) planner.plan(piece, fasta, engine.config().layout, emit);
+      },
+      [&](const ScanItem& item) {
+        assembler.consume(item);
+        done += static_cast<uint64_t>(item.span.end - item.span.begin);
+        progress.update(done / tracks, item.piece->contig);
+      },
+      ordered);
+  progress.finish();
 }
 
 }  // namespace
@@ -56,36 +126,38 @@ void run_scan(Engine& engine, ScanOptions options) {
   const IndexedFasta fasta(options.fasta, *options.log);
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);
   if (options.shard) pieces = pieces_of_share(pieces, *options.shard);
-  const ScanCost cost = scan_cost(pieces, planner, config, scan_output_type(options));
-  announce(grid, options, cost);
-  if (options.dry_run) return;
+  const uint64_t total = total_bases(pieces);
+  if (options.dry_run) {
+    announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
+    return;
+  }
 
-  const auto output = make_scan_output(options, fasta, header_lines(engine.model(), options));
-  uint64_t scored = 0;
-  ScanAssembler assembler(planner.tracks(), options.level, [&](const ScannedBase& base) {
-    output->write(base);
-    ++scored;
-  });
-  Progress progress(*options.log, options.progress, "scan", "bp");
-  progress.set_total(cost.bases);
-  uint64_t done = 0;  // bases, on each track
-  OrderedRun ordered;
-  ordered.least_items = kLeastItems;
-  run_ordered<ScanItem>(
-      engine,
-      [&](const std::function<void(ScanItem)>& emit) {
-        for (const ScanPiece& piece : pieces) planner.plan(piece, fasta, config.layout, emit);
-      },
-      [&](const ScanItem& item) {
-        assembler.consume(item);
-        done += static_cast<uint64_t>(item.span.end - item.span.begin);
-        progress.update(done / planner.tracks().size(), item.piece->contig);
-      },
-      ordered);
-  progress.finish();
+  ScanDestination destination{scan_header_lines(engine.model(), options)};
+  const std::unique_ptr<PartialScan> partial = open_partial(engine.model(), options, pieces);
+  if (partial) {
+    destination.partial = PartialName::kept;
+    if (const auto& mark = partial->continued()) {
+      check_bases_before(*mark, pieces, fasta);
+      pieces = pieces_from(pieces, *mark);
+      destination.continued = true;
+    }
+  }
+  announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
+  std::optional<HistogramFile> histogram;
+  if (!options.histogram.empty()) histogram.emplace(options, destination);
+  const auto output = make_scan_output(options, fasta, destination);
+  ScanRecorder recorder(*output, partial.get(), histogram ? &histogram->counts : nullptr);
+  scan_pieces(
+      engine, options, planner, fasta, pieces, total, [&](const ScannedBase& base) { recorder.write(base); },
+      [&](uint64_t bases, const std::exception_ptr& failure) {
+        end_stopped(options, bases, failure, *output, partial.get());
+      });
   report_passes(engine);
+  if (histogram) histogram->finish();
   output->close();
-  options.log->message("scan", std::to_string(scored) + " of " + std::to_string(cost.bases) +
+  if (histogram) histogram->commit();
+  if (partial) partial->finish();
+  options.log->message("scan", std::to_string(recorder.scored()) + " of " + std::to_string(total) +
                                    " bases have values; the others are not A, C, G or T");
 }
 

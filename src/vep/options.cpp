@@ -22,7 +22,7 @@ void check_fits(const std::string& name, int64_t bases, size_t max_positions) {
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
-  if (options.resume && replaced_file(options.output).empty())
+  if (options.earlier == EarlierRun::resume && replaced_file(options.output).empty())
     throw Error("vep",
                 "a run whose output is " + (options.output == "-" ? "standard output" : options.output) +
                     " cannot be continued, because it leaves no scores",

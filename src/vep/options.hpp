@@ -10,6 +10,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/vep/centered.hpp"
@@ -41,7 +42,7 @@ struct VepOptions {
   std::string unify_chr_names, chr_map;  // for ContigNames; "" : names must be equal
   std::string cache;                     // "" : none
   std::optional<Shard> shard;
-  bool resume = false;  // continue from the scores in OUTPUT.partial
+  EarlierRun earlier = EarlierRun::refuse;  // what becomes of the scores in OUTPUT.partial
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
   ProgressMode progress = ProgressMode::automatic;

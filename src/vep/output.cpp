@@ -35,7 +35,7 @@ class VcfSiteOutput final : public SiteOutput {
 /// '#'.
 class TableSiteOutput final : public SiteOutput {
  public:
-  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.exclusive) {
+  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.partial) {
     for (const std::string& line : options.header_lines) output_.write(line + "\n");
     std::string names = "#CHROM\tPOS\tID\tREF\tALT";
     for (const InfoTag& tag : options.tags) {

@@ -1,20 +1,15 @@
 #include "src/vep/resume.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/json.hpp"
 
 namespace carbon {
 namespace {
@@ -39,25 +34,6 @@ uint32_t crc(uint32_t before, std::string_view bytes) {
 template <class T>
 void put(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-// pread() until `size` bytes or the end; -1 on failure.
-ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(fd, into + done, size - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -1;
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  return static_cast<ssize_t>(done);
-}
-
-// The identity as in the first line of the file. Bytes that are not UTF-8 are replaced, in both identities
-// that are compared.
-std::string to_json(const RunIdentity& run) {
-  return nlohmann::json(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -95,59 +71,28 @@ bool JournalReader::next(Entry& entry) {
   return true;
 }
 
-Journal::Journal(std::string path, const RunIdentity& run, bool resume, Log& log)
-    : path_(std::move(path)), log_(log) {
-  bool fresh = false;
+Journal::Journal(const std::string& path, const RunIdentity& run, EarlierRun earlier, Log& log)
+    : file_(path, log), log_(log) {
+  const std::optional<std::string> first_line = read_first_line();
+  if (earlier == EarlierRun::resume && first_line) {
+    check_identity(*first_line, run);
+    find_entries(first_line->size() + 1);
+    return;
+  }
+  if (first_line && earlier == EarlierRun::refuse && file_.size() > first_line->size() + 1)
+    file_.fail("an interrupted run has left its scores here", {"resume_or_restart"});
   try {
-    lock();
-    const std::optional<std::string> first_line = read_first_line();
-    if (resume && first_line) {
-      check_identity(*first_line, run);
-      find_entries(first_line->size() + 1);
-      return;
-    }
-    if (first_line) {
-      log_.warning("resume", path_ + " of an interrupted run is overwritten", {"resume_instead"});
-    }
-    fresh = true;
-    if (::ftruncate(fd_, 0) != 0) fail(std::string("cannot be overwritten: ") + std::strerror(errno));
-    write(std::string(kBeginning) + to_json(run) + "\n");
+    file_.cut(0);
+    write(std::string(kBeginning) + identity_json(run) + "\n");
   } catch (...) {
-    if (fresh) ::unlink(path_.c_str());
-    if (fd_ >= 0) ::close(fd_);
+    ::unlink(path.c_str());
     throw;
   }
 }
 
 Journal::~Journal() {
-  if (!removed_ && (saved_ == 0 || appended_)) ::unlink(path_.c_str());
-  ::close(fd_);  // after unlink(), so that no other process can lock the file before it is removed
-}
-
-void Journal::fail(const std::string& what, const Advice& advice) const {
-  throw Error("resume", path_ + ": " + what, advice);
-}
-
-void Journal::lock() {
-  for (;;) {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (fd_ < 0) fail(std::string("cannot be written: ") + std::strerror(errno));
-    struct stat opened {
-    }, named{};
-    if (::fstat(fd_, &opened) != 0 || !S_ISREG(opened.st_mode))
-      fail("not a regular file; move it away", {"other_output"});
-    locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
-    if (!locked_ && errno == EWOULDBLOCK)
-      fail("another run is writing this output; wait for it", {"other_output"});
-    if (!locked_) {
-      log_.warning("resume", path_ + ": this file system has no locks (" + std::strerror(errno) +
-                                 "); make sure that no other run writes the same output");
-    }
-    // Another run that held the lock may have removed the file after it was opened here.
-    if (::stat(path_.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
-      return;
-    ::close(std::exchange(fd_, -1));
-  }
+  // This comes before the file is closed, so that no other process can lock it before it is removed.
+  if (!removed_ && (saved_ == 0 || appended_)) ::unlink(path().c_str());
 }
 
 // Returns the first line without its newline; none if the file is empty or ends within this line, which
@@ -157,12 +102,12 @@ std::optional<std::string> Journal::read_first_line() const {
   for (size_t newline = std::string::npos; newline == std::string::npos;) {
     const size_t present = line.size();
     line.resize(present + kReadSize);
-    const ssize_t got = read_at(fd_, line.data() + present, kReadSize, present);
-    if (got < 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+    const ssize_t got = read_at(file_.fd(), line.data() + present, kReadSize, present);
+    if (got < 0) file_.fail(std::string("cannot be read: ") + std::strerror(errno));
     line.resize(present + static_cast<size_t>(got));
     const size_t compared = std::min(line.size(), kBeginning.size());
     if (line.compare(0, compared, kBeginning.substr(0, compared)) != 0 || line.size() > kLongestFirstLine)
-      fail("not made by carbon vep, or by another version of it; move it away", {"other_output"});
+      file_.fail("not made by carbon vep, or by another version of it; move it away", {"other_output"});
     newline = line.find('\n');
     if (newline != std::string::npos)
       line.resize(newline);
@@ -173,58 +118,45 @@ std::optional<std::string> Journal::read_first_line() const {
 }
 
 void Journal::check_identity(const std::string& first_line, const RunIdentity& run) const {
-  const nlohmann::json theirs = parse_json(std::string_view(first_line).substr(kBeginning.size()), path_);
-  const nlohmann::json ours = nlohmann::json::parse(to_json(run));
-  if (theirs == ours) return;
-  const auto value = [](const nlohmann::json& object, const std::string& name) {
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found == object.end() || !found->is_string() ? "none" : printable(found->get<std::string>());
-  };
-  std::string differences;
-  for (const auto& [name, ignored] : run) {
-    const std::string was = value(theirs, name), is = value(ours, name);
-    if (was != is) differences += (differences.empty() ? "" : "; ") + name + " " + was + ", now " + is;
-  }
-  fail("begun with another model or other options (" + (differences.empty() ? "unknown ones" : differences) +
-           "); repeat them to continue it",
-       {"no_resume"});
+  const std::string differences =
+      identity_differences(std::string_view(first_line).substr(kBeginning.size()), run, path());
+  if (differences.empty()) return;
+  file_.fail("begun with another model or other options (" + differences + "); repeat them to continue it",
+             {"restart"});
 }
 
 // Counts the complete entries and cuts off what follows them.
 void Journal::find_entries(uint64_t begin) {
-  struct stat status {};
-  if (::fstat(fd_, &status) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
-  const auto size = static_cast<uint64_t>(status.st_size);
-  JournalReader reader(fd_, begin, size);
+  const uint64_t size = file_.size();
+  JournalReader reader(file_.fd(), begin, size);
   for (JournalReader::Entry entry; reader.next(entry);) ++saved_;
   if (reader.offset() < size) {
-    log_.warning("resume", path_ + ": the last " + std::to_string(size - reader.offset()) +
+    log_.warning("resume", path() + ": the last " + std::to_string(size - reader.offset()) +
                                " bytes are incomplete or damaged and are dropped");
-    if (::ftruncate(fd_, static_cast<off_t>(reader.offset())) != 0)
-      fail(std::string("cannot be cut: ") + std::strerror(errno));
+    file_.cut(reader.offset());
   }
   checksum_ = reader.checksum();
-  entries_.emplace(fd_, begin, reader.offset());
+  entries_.emplace(file_.fd(), begin, reader.offset());
 }
 
 std::optional<std::vector<float>> Journal::replay(const Sha256Bytes& site, size_t count,
                                                   const std::string& where) {
   if (replayed_ == saved_) return std::nullopt;
   JournalReader::Entry entry;
-  if (!entries_->next(entry)) fail("changed while it was read");
+  if (!entries_->next(entry)) file_.fail("changed while it was read");
   if (entry.site != site || entry.values.size() != count)
-    fail("the record at " + where +
-             " or the reference around it has changed since; give the same input and FASTA",
-         {"no_resume"});
+    file_.fail("the record at " + where +
+                   " or the reference around it has changed since; give the same input and FASTA",
+               {"restart"});
   ++replayed_;
   return std::move(entry.values);
 }
 
 void Journal::check_replayed() const {
   if (replayed_ < saved_)
-    fail("has scores of " + std::to_string(saved_) + " records, but this input only " +
-             std::to_string(replayed_) + "; give the same input",
-         {"no_resume"});
+    file_.fail("has scores of " + std::to_string(saved_) + " records, but this input only " +
+                   std::to_string(replayed_) + "; give the same input",
+               {"restart"});
 }
 
 void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) {
@@ -240,15 +172,15 @@ void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) 
 
 void Journal::write(const std::string& bytes) {
   for (size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(fd_, bytes.data() + done, bytes.size() - done);
+    const ssize_t count = ::write(file_.fd(), bytes.data() + done, bytes.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(std::string("cannot be written: ") + std::strerror(errno));
+    if (count < 0) file_.fail(std::string("cannot be written: ") + std::strerror(errno));
     done += static_cast<size_t>(count);
   }
 }
 
 void Journal::remove() {
-  ::unlink(path_.c_str());
+  ::unlink(path().c_str());
   removed_ = true;
 }
 

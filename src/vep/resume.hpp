@@ -13,20 +13,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "src/base/error.hpp"
 #include "src/base/log.hpp"
+#include "src/base/run_identity.hpp"
+#include "src/genome/locked_file.hpp"
 #include "src/model/digest.hpp"
 
 namespace carbon {
-
-/// Everything that must be equal for a run to continue another, by the names that messages use: "model",
-/// "window" and so on.
-using RunIdentity = std::map<std::string, std::string>;
 
 /// Reads the entries of an open file in order.
 class JournalReader {
@@ -60,18 +56,19 @@ class JournalReader {
 /// Two threads may use it at the same time, one that replays and one that appends.
 class Journal {
  public:
-  /// Opens or creates the file and locks it. With `resume`, the entries of an earlier run are replayed; else
-  /// an existing file is overwritten. Throws Error for a file that another run has locked, that is not a
-  /// journal, or that (with `resume`) belongs to a run with another identity. The file is then not changed.
-  Journal(std::string path, const RunIdentity& run, bool resume, Log& log = silent_log());
+  /// Opens or creates the file and locks it. To resume, the entries of an earlier run are replayed. Throws
+  /// Error for a file that another run has locked, that is not a journal, that has entries which are neither
+  /// to be continued nor discarded, or that belongs to a run with another identity than the one that is to
+  /// continue it. The file is then not changed.
+  Journal(const std::string& path, const RunIdentity& run, EarlierRun earlier, Log& log = silent_log());
   /// Removes the file, unless all its entries are from an earlier run.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
   /// False if the file system has no locks.
-  bool locked() const { return locked_; }
-  const std::string& path() const { return path_; }
+  bool locked() const { return file_.locked(); }
+  const std::string& path() const { return file_.path(); }
   /// Entries to be replayed.
   uint64_t saved() const { return saved_; }
 
@@ -86,17 +83,14 @@ class Journal {
   void remove();
 
  private:
-  void lock();
   void write(const std::string& bytes);
   std::optional<std::string> read_first_line() const;
   void check_identity(const std::string& first_line, const RunIdentity& run) const;
   void find_entries(uint64_t begin);
-  [[noreturn]] void fail(const std::string& what, const Advice& advice = {}) const;
 
-  std::string path_;
+  LockedFile file_;
   Log& log_;
-  int fd_ = -1;
-  bool locked_ = false, appended_ = false, removed_ = false;
+  bool appended_ = false, removed_ = false;
   uint64_t saved_ = 0, replayed_ = 0;
   uint32_t checksum_ = 0;
   std::optional<JournalReader> entries_;  // if there are any to replay

@@ -76,7 +76,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
 std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions& options) {
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options), options.resume,
+  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options), options.earlier,
                                            *options.log);
   if (journal->saved() > 0)
     options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
@@ -176,7 +176,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
 
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options);
-  writing.exclusive = journal && journal->locked();
+  if (journal && journal->locked()) writing.partial = PartialName::fixed;
   const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) progress.set_total(range.end - range.begin);

@@ -372,11 +372,15 @@ def two_runs_on_one_output():
 
 
 @case
-def without_resume_a_run_starts_afresh():
+def without_resume_a_run_is_refused_and_restart_starts_afresh():
     directory = fresh()
     out = partial_of(directory)
-    result = carbon("vep", "-m", model(), "-f", reference(), *[a for a in ARGS if a != "-q"], "-o", out, given())
-    expect(result.rc == 0 and any(out + ".partial" in line and "--resume" in line for line in result.messages("W")), "no warning", result)
+    kept = read(out + ".partial")
+    again = ("vep", "-m", model(), "-f", reference(), *ARGS, "-o", out)
+    expect_failure(carbon(*again, given()), out + ".partial", "--resume", "--restart")
+    same(read(out + ".partial"), kept, "FILE.partial after a refusal")
+    result = carbon(*again, "--restart", given())
+    expect(result.rc == 0, "expected rc 0", result)
     same(read(out), whole("out.vcf", given())[1], "output")
     expect_equal(os.listdir(directory), ["out.vcf"], "files")
     result = resumed(out)

@@ -3,6 +3,7 @@ itself: regions, shards, threads and batches change no byte.
 
 test/reference/scan_reference.py computes every value in float64 from whole windows."""
 
+import math
 import os
 import random
 import sys
@@ -107,6 +108,38 @@ def marginal_equals_score():
     for strand in ("+", "-", "both"):
         wanted = ok("score", "-m", model(**SHORT), "-q", "-O", "bedgraph", "--window", 60, "--strand", strand, fasta)
         expect_equal(scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand).out, wanted.out, "bedGraph of score")
+
+
+def histogram(genome, lines):
+    """The lines of a histogram, counted from those of a table."""
+    counts = {}
+    for (contig, pos, ref, alt), value in lines.items():
+        bases, i = genome[contig].upper(), int(pos) - 1
+        trinucleotide = bases[max(i - 1, 0):i + 2]
+        if len(trinucleotide) < 3 or i == 0 or set(trinucleotide) - set("ACGT"):
+            trinucleotide = "."
+        key = trinucleotide, alt, math.floor(100 * float(value))
+        counts[key] = counts.get(key, 0) + 1
+    return ["%s\t%s\t%d\t%d" % (*key, count) for key, count in sorted(counts.items())]
+
+
+@case
+def the_histogram_counts_the_table():
+    genome = small_genome()
+    rng = random.Random(9)
+    # Slices of the reference that are read for neighbours end within it.
+    genome["large"] = random_bases(rng, 70000)
+    fasta = fasta_of(genome)
+    for args, types in (((), ("t", "v", "bedgraph", "bigwig")), (("-r", "long:50-60,large:65530-65540"), ("t",))):
+        whole = scan(fasta, "--context", 24, *args)
+        wanted = histogram(genome, table(whole.text))
+        for kind in types:
+            path = os.path.join(fresh(), "counts.tsv")
+            scan(fasta, "--context", 24, *args, "-O", kind, "--histogram", path, "-o", os.path.join(fresh(), "out"))
+            lines = read(path).decode().splitlines()
+            expect(lines[0].startswith("##carbon_scanModel=<ID=CARBON_SCAN,"), "the first line is " + lines[0])
+            expect_equal(lines[1], "#TRI\tALT\tBIN\tCOUNT", "the columns")
+            expect_equal(lines[2:], wanted, "the histogram beside -O " + kind)
 
 
 # ---- the same bytes ------------------------------------------------------------------------------------------------
@@ -281,10 +314,16 @@ def bad_input_gives_one_line_and_no_output():
             (("-O", "x"), ("'x'",)),
             (("-O", "bedgraph", "-W"), ("bedgraph", "--write-index")),
             (("-O", "v", "-W"), ("not compressed",)),
+            (("--histogram", os.path.join(directory, "out.bin")), ("--histogram", "-o")),
+            (("--histogram", os.path.join(directory, "no", "counts")), ("no/counts",)),
+            (("--histogram", ""), ("--histogram", "empty")),
             (("--shard", "3/2"), ("3/2", "--shard"))):
         refused((*common, *args), *words, directory=directory, output="out.bin")
     expect_failure(carbon(*common, "-o", "/dev/full"), "/dev/full")
     expect_failure(carbon(*common, "-o", os.path.join(directory, "no", "folder.tsv")), "folder.tsv")
+    expect_failure(carbon(*common, "--histogram", "-"), "--histogram", "-o")
+    expect_failure(carbon(*common, "--histogram", "/dev/full", "-o", os.path.join(directory, "out")), "/dev/full")
+    expect(not os.path.exists(os.path.join(directory, "out")), "a table without its histogram")
     expect_failure(carbon(*common, "-O", "b", "-W"), "standard output", "-o")
     expect_failure(carbon("scan", "-m", model(**SHORT), "-f", os.path.join(directory, "absent.fa")), "absent.fa")
     expect_failure(carbon("scan", "-m", model(**SHORT)), "--fasta-ref")

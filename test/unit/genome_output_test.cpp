@@ -220,11 +220,11 @@ TEST_CASE("compressed output is BGZF, and without close() has no end") {
   CHECK((bytes.size() < 28 || bytes.substr(bytes.size() - 16, 2) != "BC"));
 }
 
-TEST_CASE("an exclusive output replaces what a killed process left") {
+TEST_CASE("an output with a fixed temporary name replaces what a killed process left") {
   const TemporaryDirectory dir;
   const std::string path = dir.file("out.txt");
   const auto killed = [&] {
-    TextOutput out(path, true);
+    TextOutput out(path, PartialName::fixed);
     out.write("lost\n");
     out.flush();
     raise(SIGKILL);
@@ -233,7 +233,7 @@ TEST_CASE("an exclusive output replaces what a killed process left") {
   CHECK(in_child(killed) == 128 + SIGKILL);
   CHECK(dir.entries() == 1);
   {
-    TextOutput out(path, true);
+    TextOutput out(path, PartialName::fixed);
     CHECK(dir.entries() == 1);
     out.write("kept\n");
     out.close();

@@ -37,7 +37,7 @@ std::string journal_of(const TemporaryDirectory& dir, int records) {
   const std::string path = dir.file("made.partial");
   std::string bytes;
   {
-    Journal journal(path, kRun, false);
+    Journal journal(path, kRun, EarlierRun::discard);
     for (int i = 0; i < records; ++i) journal.append(site(i), values_of(i));
     bytes = read_bytes(path);
   }
@@ -69,7 +69,7 @@ TEST_CASE("a journal cut anywhere is continued to the same bytes") {
     dir.put("x.partial", whole.substr(0, size));
     std::string bytes;
     {
-      Journal journal(path, kRun, true);
+      Journal journal(path, kRun, EarlierRun::resume);
       go_on(journal, 12);
       journal.check_replayed();
       bytes = read_bytes(path);
@@ -87,7 +87,7 @@ TEST_CASE("a changed byte ends what is replayed") {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x41);
     dir.put("x.partial", changed);
-    Journal journal(path, kRun, true);
+    Journal journal(path, kRun, EarlierRun::resume);
     CHECK(journal.saved() < 12);
     go_on(journal, 12);
     CHECK(read_bytes(path) == whole);
@@ -95,14 +95,14 @@ TEST_CASE("a changed byte ends what is replayed") {
   // An entry that is gone from the middle is noticed, too.
   const size_t first_line = whole.find('\n') + 1;
   dir.put("x.partial", whole.substr(0, first_line) + whole.substr(first_line + 44));
-  Journal journal(path, kRun, true);
+  Journal journal(path, kRun, EarlierRun::resume);
   CHECK(journal.saved() == 0);
 }
 
 TEST_CASE("a long journal is replayed block by block") {
   const TemporaryDirectory dir;
   dir.put("x.partial", journal_of(dir, 10000));
-  Journal journal(dir.file("x.partial"), kRun, true);
+  Journal journal(dir.file("x.partial"), kRun, EarlierRun::resume);
   CHECK(journal.saved() == 10000);
   go_on(journal, 10001);
 }
@@ -113,11 +113,14 @@ TEST_CASE("another run, other records and another process are refused") {
   dir.put("x.partial", whole);
   RunIdentity other = kRun;
   other["window"] = "96";
-  CHECK(error_of([&] { Journal(path, other, true); }).find("window 48, now 96") != std::string::npos);
+  CHECK(error_of([&] { Journal(path, other, EarlierRun::resume); }).find("window 48, now 96") !=
+        std::string::npos);
   {
-    Journal journal(path, kRun, true);
-    CHECK(error_of([&] { Journal(path, kRun, true); }).find("another run") != std::string::npos);
-    CHECK(error_of([&] { Journal(path, kRun, false); }).find("another run") != std::string::npos);
+    Journal journal(path, kRun, EarlierRun::resume);
+    CHECK(error_of([&] { Journal(path, kRun, EarlierRun::resume); }).find("another run") !=
+          std::string::npos);
+    CHECK(error_of([&] { Journal(path, kRun, EarlierRun::discard); }).find("another run") !=
+          std::string::npos);
     CHECK(journal.replay(site(0), values_of(0).size(), "c1:1"));
     CHECK(error_of([&] { journal.check_replayed(); }).find("only 1") != std::string::npos);
     CHECK(error_of([&] { journal.replay(site(2), values_of(2).size(), "c1:77"); }).find("c1:77") !=
@@ -125,12 +128,15 @@ TEST_CASE("another run, other records and another process are refused") {
     CHECK(error_of([&] { journal.replay(site(2), 9, "c1:78"); }).find("c1:78") != std::string::npos);
   }
   CHECK(read_bytes(path) == whole);  // nothing was added, so it stays
-  for (const bool resume : {false, true}) {
+  CHECK(error_of([&] { Journal(path, kRun, EarlierRun::refuse); }).find("has left its scores") !=
+        std::string::npos);
+  CHECK(read_bytes(path) == whole);
+  for (const EarlierRun earlier : {EarlierRun::refuse, EarlierRun::discard, EarlierRun::resume}) {
     dir.put("x.partial", "a download\n");
-    CHECK(error_of([&] { Journal(path, kRun, resume); }).find("not made by") != std::string::npos);
+    CHECK(error_of([&] { Journal(path, kRun, earlier); }).find("not made by") != std::string::npos);
     CHECK(read_bytes(path) == "a download\n");
   }
   dir.put("x.partial", whole);
-  { Journal journal(path, kRun, false); }  // starts afresh, and failed
+  { Journal journal(path, kRun, EarlierRun::discard); }  // starts afresh, and failed
   CHECK(dir.entries() == 0);
 }

@@ -1,0 +1,64 @@
+#include "src/scan/header.hpp"
+
+#include "src/genome/provenance.hpp"
+#include "src/model/digest.hpp"
+
+namespace carbon {
+namespace {
+
+const char* level_text(ScanLevel level) {
+  constexpr const char* names[] = {"marginal", "chain", "first"};
+  return names[static_cast<size_t>(level)];
+}
+
+// The ##carbon_scanModel line: everything that the values depend on besides the FASTA.
+std::string model_line(const LoadedModel& model, const ScanOptions& options) {
+  std::string line = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"" + model.checkpoint().id() +
+                     "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
+                     model.device_kind() + "\",Level=" + level_text(options.level) +
+                     ",Frames=" + std::to_string(options.frames) +
+                     ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
+  if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
+    line += ",RopeScaling=" + scaling;
+  return line + ">";
+}
+
+std::string type_text(const ScanOptions& options) {
+  if (scan_output_type(options) == ScanOutputType::bedgraph) return "bedgraph";
+  const VcfWriterOptions output = scan_writer_options(options);
+  return output.type + (output.level < 0 ? "" : std::to_string(output.level));
+}
+
+// The bases of a run in few words, which are equal for equal pieces.
+std::string pieces_text(const std::vector<ScanPiece>& pieces) {
+  std::string all;
+  for (const ScanPiece& piece : pieces)
+    all += piece.contig + "\t" + std::to_string(piece.number) + "\t" + std::to_string(piece.length) + "\t" +
+           std::to_string(piece.begin) + "\t" + std::to_string(piece.end) + "\n";
+  return std::to_string(total_bases(pieces)) + " (SHA-256 " + sha256_hex(all).substr(0, 16) + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanOptions& options) {
+  std::vector<std::string> lines;
+  if (options.version_lines) lines = version_lines("scan", options.command_line);
+  lines.push_back(model_line(model, options));
+  return lines;
+}
+
+RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
+                          const std::vector<ScanPiece>& pieces) {
+  return {{"model", model.model_sha256()},
+          {"dtype", model.dtype()},
+          {"device", model.device_kind()},
+          {"level", level_text(options.level)},
+          {"frames", std::to_string(options.frames)},
+          {"context", std::to_string(options.context)},
+          {"strand", strand_text(options.strand)},
+          {"bases", pieces_text(pieces)},
+          {"output-type", type_text(options)},
+          {"histogram", options.histogram.empty() ? "none" : "yes"}};
+}
+
+}  // namespace carbon

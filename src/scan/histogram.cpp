@@ -1,0 +1,99 @@
+#include "src/scan/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr std::string_view kLetters = "ACGT";
+constexpr int64_t kSliceBases = 1 << 16;
+constexpr double kLargestBin = 1e15;  // values beyond it are no probabilities
+
+// Of three letters; 0 for anything but A, C, G and T.
+size_t trinucleotide_number(std::string_view letters) {
+  size_t number = 0;
+  for (const char letter : letters) {
+    const size_t digit = kLetters.find(letter);
+    if (digit == std::string_view::npos) return 0;
+    number = 4 * number + digit;
+  }
+  return 1 + number;
+}
+
+std::string trinucleotide_text(size_t number) {
+  if (number == 0) return ".";
+  const size_t digits = number - 1;
+  return {kLetters[digits / 16], kLetters[digits / 4 % 4], kLetters[digits % 4]};
+}
+
+}  // namespace
+
+int64_t histogram_bin(float value) {
+  std::string printed;
+  append_vcf_float(value, printed);
+  const double bin = std::floor(100 * std::strtod(printed.c_str(), nullptr));
+  return static_cast<int64_t>(std::clamp(bin, -kLargestBin, kLargestBin));
+}
+
+size_t ScanHistogram::trinucleotide(const ScannedBase& base) {
+  const ScanPiece& piece = *base.piece;
+  if (base.position == 0 || base.position + 1 >= piece.length) return 0;
+  const int64_t begin = base.position - 1, end = base.position + 2;
+  const bool loaded = contig_ == piece.number && slice_begin_ <= begin &&
+                      end <= slice_begin_ + static_cast<int64_t>(slice_.size());
+  if (!loaded) {
+    slice_ = to_upper(fasta_.fetch(piece.contig, begin, std::min(begin + kSliceBases, piece.length)));
+    contig_ = piece.number;
+    slice_begin_ = begin;
+  }
+  return trinucleotide_number(std::string_view(slice_).substr(static_cast<size_t>(begin - slice_begin_), 3));
+}
+
+void ScanHistogram::add(const ScannedBase& base) {
+  const size_t trinucleotide_class = 4 * trinucleotide(base);
+  const Alternatives alts(base);
+  for (size_t i = 0; i < alts.letters.size(); ++i)
+    ++counts_[trinucleotide_class + kLetters.find(alts.letters[i])][histogram_bin(alts.values[i])];
+}
+
+std::string ScanHistogram::text() const {
+  std::string text;
+  for (size_t c = 0; c < kClasses; ++c) {
+    std::vector<std::pair<int64_t, uint64_t>> bins(counts_[c].begin(), counts_[c].end());
+    std::sort(bins.begin(), bins.end());
+    for (const auto& [bin, count] : bins) {
+      text += trinucleotide_text(c / 4);
+      text += '\t';
+      text += kLetters[c % 4];
+      text += '\t';
+      append_integer(bin, text);
+      text += '\t';
+      append_integer(count, text);
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+void ScanHistogram::add_text(const std::string& text) {
+  std::istringstream lines(text);
+  std::string trinucleotide, alt;
+  int64_t bin = 0;
+  uint64_t count = 0;
+  while (lines >> trinucleotide >> alt >> bin >> count) {
+    const size_t number = trinucleotide_number(trinucleotide), letter = kLetters.find(alt);
+    if (trinucleotide.size() > 3 || alt.size() != 1 || letter == std::string_view::npos) break;
+    counts_[4 * number + letter][bin] += count;
+  }
+  if (!lines.eof()) throw Error("scan", "the histogram of the interrupted run is damaged", {"restart"});
+}
+
+}  // namespace carbon

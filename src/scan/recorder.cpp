@@ -1,0 +1,34 @@
+#include "src/scan/recorder.hpp"
+
+namespace carbon {
+namespace {
+
+// Blocks of the output end where a contig ends and at multiples of this position (docs/conventions.md,
+// "Output of scan"). They do not depend on where a run was interrupted.
+constexpr int64_t kBlockBases = 65536;
+
+}  // namespace
+
+ScanRecorder::ScanRecorder(ScanOutput& output, PartialScan* partial, ScanHistogram* histogram)
+    : output_(output), partial_(partial), histogram_(histogram) {
+  if (!partial_ || !partial_->continued()) return;
+  scored_ = partial_->continued()->before;
+  if (histogram_) histogram_->add_text(partial_->continued()->histogram);
+}
+
+void ScanRecorder::write(const ScannedBase& base) {
+  const Block block{base.piece->number, base.position / kBlockBases};
+  if (block_ && *block_ != block) end_block(base);
+  block_ = block;
+  output_.write(base);
+  if (histogram_) histogram_->add(base);
+  scored_.add(*base.piece, base.position, base.digit);
+}
+
+void ScanRecorder::end_block(const ScannedBase& next) {
+  output_.flush();
+  if (!partial_ || !partial_->wants_mark()) return;
+  partial_->save({next.piece->number, next.position, scored_, histogram_ ? histogram_->text() : ""});
+}
+
+}  // namespace carbon

@@ -1,0 +1,37 @@
+// Where the bases of a run go: to its output and its histogram, while FILE.partial says how far both have
+// come.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "src/scan/histogram.hpp"
+#include "src/scan/output.hpp"
+#include "src/scan/resume.hpp"
+
+namespace carbon {
+
+class ScanRecorder {
+ public:
+  /// `partial` is null for an output that cannot be continued, `histogram` if none is wanted. A run that
+  /// continues another begins with what that one had done.
+  ScanRecorder(ScanOutput& output, PartialScan* partial, ScanHistogram* histogram);
+
+  /// Bases come in the order of the FASTA.
+  void write(const ScannedBase& base);
+  /// How many bases have values, those of the run that this one continues included.
+  uint64_t scored() const { return scored_.count; }
+
+ private:
+  using Block = std::pair<size_t, int64_t>;  // the number of a contig, and that of a block on it
+
+  void end_block(const ScannedBase& next);
+
+  ScanOutput& output_;
+  PartialScan* partial_;
+  ScanHistogram* histogram_;
+  ScannedBases scored_;
+  std::optional<Block> block_;  // of the last base
+};
+
+}  // namespace carbon
