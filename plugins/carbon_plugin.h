@@ -262,6 +262,10 @@ struct carbon_api {
   /* As `score`, of the bases from item i's from[i] on, a multiple of 6: each is given all bases before it,
    * without the windows that `score` divides long sequences into. values has room for those bases. */
   int (*score_ends)(carbon_run* run, int level, carbon_score_item* items, const size_t* from, size_t count);
+
+  /* Under CARBON_READS_RECORDS: of the header's lines ##key=..., the one with this index, whole and without a
+   * newline; *line is null past the last. It is good until the next call. */
+  int (*header_line)(carbon_run* run, const char* key, size_t index, const char** line);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

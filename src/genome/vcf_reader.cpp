@@ -319,6 +319,23 @@ std::vector<std::string> VcfReader::contigs() const {
   return result;
 }
 
+std::vector<std::string> VcfReader::header_lines(const std::string& key) const {
+  const std::lock_guard lock(impl_->shared->mutex);
+  const bcf_hdr_t* header = impl_->shared->header;
+  std::vector<std::string> lines;
+  for (int i = 0; i < header->nhrec; ++i) {
+    if (key != header->hrec[i]->key) continue;
+    kstring_t text = {0, 0, nullptr};
+    const int status = bcf_hrec_format(header->hrec[i], &text);
+    std::string line(text.s ? text.s : "", text.l);
+    ks_free(&text);
+    if (status < 0) throw std::bad_alloc();
+    if (line.ends_with('\n')) line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 bool VcfReader::has_info(const std::string& tag) const {
   const std::lock_guard lock(impl_->shared->mutex);
   const bcf_hdr_t* header = impl_->shared->header;

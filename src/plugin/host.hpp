@@ -106,10 +106,11 @@ class PluginRun : public carbon_run {
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
   std::deque<carbon_fasta> fastas;
-  /// What the last record_info() and property() returned. The plugin may read it until the next call.
+  /// What the last record_info(), property() and header_line() returned. The plugin may read it until the
+  /// next call.
   InfoValues info;
   std::vector<const char*> info_texts;
-  std::string property;
+  std::string property, header_line;
 
  private:
   void check(int status);

@@ -188,6 +188,21 @@ int api_info_type(carbon_run* handle, const char* tag) {
   return run.guarded([&] { return type_code(run.reader().info_type(tag)); }, int{CARBON_ERROR});
 }
 
+int api_header_line(carbon_run* handle, const char* key, size_t index, const char** line) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        const std::vector<std::string> lines = run.reader().header_lines(key);
+        *line = nullptr;
+        if (index < lines.size()) {
+          run.header_line = lines[index];
+          *line = run.header_line.c_str();
+        }
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
 int api_info_declare(carbon_run* handle, const char* tag, const char* description) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
@@ -453,6 +468,7 @@ const carbon_api& plugin_api() {
       api_score_variants,
       api_generate,
       api_score_ends,
+      api_header_line,
   };
   return api;
 }

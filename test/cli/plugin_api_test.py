@@ -67,6 +67,49 @@ def records_are_read_changed_and_dropped():
     expect_failure(run(directory, "+halve", "-O", "t", scored, "--", "HALF"), "VCF or BCF")
 
 
+HEADER = """
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  char text[512];
+  int i;
+  (void)state;
+  if (!CARBON_HAS(run->api, header_line)) return run->api->fail(run, "an old carbon");
+  for (i = 1; i < argc; i++) {
+    const char *line;
+    size_t index = 0;
+    for (;; index++) {
+      if (run->api->header_line(run, argv[i], index, &line) != CARBON_OK) return CARBON_ERROR;
+      if (!line) break;
+      sprintf(text, "line %lu %.400s", (unsigned long)index, line);
+      run->api->message(run, CARBON_WARNING, text);
+    }
+    sprintf(text, "%lu of %.100s", (unsigned long)index, argv[i]);
+    run->api->message(run, CARBON_WARNING, text);
+  }
+  return CARBON_OK;
+}
+"""
+NOTHING = ("static int process(carbon_run *run, void *state, carbon_record *record)"
+           " { (void)run; (void)state; (void)record; return CARBON_KEEP; }")
+
+
+@case
+def lines_of_the_header_are_read():
+    directory = compiled("header", uses="CARBON_READS_RECORDS", init=HEADER, process=NOTHING)
+    lines = ['##x=<ID=a,Text="b, \\"c\\" > d">', "##x=<ID=b>", "##x=plain words, =<>", "##xy=1", "##contig=<ID=c,length=9>",
+             '##INFO=<ID=DP,Number=1,Type=Integer,Description="depth">']
+    path = write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n" + "\n".join(lines) + "\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n")
+    keys = ("x", "xy", "X", "", "contig", "INFO", "fileformat", "ALT")
+    wanted = ["line 0 " + lines[0], "line 1 " + lines[1], "line 2 " + lines[2], "3 of x", "line 0 ##xy=1", "1 of xy", "0 of X", "0 of ",
+              "line 0 " + lines[4], "1 of contig", "line 0 " + lines[5], "1 of INFO", "line 0 ##fileformat=VCFv4.2", "1 of fileformat",
+              "0 of ALT"]
+    binary = tool("bcftools", "view", "--no-version", "-Ob", path).out
+    for result in (run(directory, "+header", path, "--", *keys), run(directory, "+header", "-", "--", *keys, stdin=binary)):
+        expect(result.rc == 0, "expected rc 0", result)
+        expect_equal(result.err.splitlines(), ["[W::header] " + text for text in wanted], "messages")
+    blind = compiled("blind", uses="CARBON_READS_INPUTS", init=HEADER)
+    expect_failure(run(blind, "+blind", path, "--", "x"), "[E::plugin]", "without CARBON_READS_RECORDS")
+
+
 # ---- the engine
 
 SCORE = """
