@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
 # Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
-# those of workflows/ and of shell completion, and comparisons with pandas and scikit-learn; --list prints the packages
+# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --list prints the packages
 # and installs nothing.
 set -euo pipefail
 
@@ -10,7 +10,7 @@ packages=(
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev libbigwig-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
-all_tests=(snakemake slurmctld slurmd munge zsh python3-pandas python3-sklearn)
+all_tests=(snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn)
 onednn=libdnnl-dev
 list=
 for argument in "$@"; do

@@ -54,6 +54,7 @@ def shell(name, part, **given):
 
 
 GIVEN = {"vep": {"variants": "mini.vcf", "fasta": "mini.fa", "ext.args": "-w 48 --no-version"},
+         "scan": {"fasta": "mini.fa", "ext.args": "--level chain --no-version"},
          "score": {"fasta": "mini.fa"}, "generate": {"prompts": "mini.fa", "length": 50}, "embed": {"fasta": "mini.fa"}}
 
 
@@ -66,7 +67,8 @@ def scripts_write_what_they_declare():
         # A reference without an index gets one, which the next process does not see.
         expect_equal(sorted(n for n in files if not n.endswith(".fai")), sorted(declared), "files of " + name)
         d = fresh()
-        plain = {"vep": ["-f", data("mini.fa"), "-w", 48, "--no-version", MINI], "generate": ["-l", 50, data("mini.fa")]}
+        plain = {"vep": ["-f", data("mini.fa"), "-w", 48, "--no-version", MINI], "generate": ["-l", 50, data("mini.fa")],
+                 "scan": ["-f", data("mini.fa"), "--level", "chain", "--no-version"]}
         out = os.path.join(d, declared[0])
         ok(name, "-m", model(), *plain.get(name, [data("mini.fa")]), "-o", out)
         expect_equal(files[declared[0]], read(out), "output of " + name)

@@ -1,16 +1,18 @@
-"""workflows/slurm on a Slurm of one node, started here: tasks that were stopped go on, and the parts are one run's records."""
+"""workflows/slurm on a Slurm of one node, started here: tasks that were stopped go on, and the parts are one run's output."""
 
 import atexit
 import concurrent.futures
 import getpass
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 
-from harness import ENV, Skip, case, command, expect, expect_equal, fresh, main, read, write
-from workflow_support import VEP, WORKFLOWS, environment, expect_same_file, one_run, study
+from harness import ENV, Skip, case, command, decompress, expect, expect_equal, fresh, main, read, write
+from workflow_support import (SCAN, VEP, WORKFLOWS, environment, expect_same_file, genome_to_scan, one_run, one_scan,
+                              study)
 
 SCRIPTS = os.path.join(WORKFLOWS, "slurm")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
@@ -138,6 +140,29 @@ def wait_for_end(job, env, directory):
     return wait_for(ended, lambda: "job %s: %r\n%s" % (job, states(job, env), logs(directory)))
 
 
+def stop_both(job, begun, env, d):
+    """Stops task 1 as at the end of the time limit, the step alone, and task 2 as preemption does, the whole job. At the same
+    time, so that neither task ends while the other is stopped."""
+    def stop_on_its_way(task, *args):
+        wait_for(lambda: begun(task), lambda: "task %d has no scores\n%s" % (task, logs(d)))
+        run(args, env, d)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done in [pool.submit(stop_on_its_way, 1, "scancel", "--signal=TERM", job + "_1"),
+                     pool.submit(stop_on_its_way, 2, "scontrol", "requeue", job + "_2")]:
+            done.result()
+
+
+def expect_continued(job, join, env, d):
+    """Both tasks went on from what they had when they were stopped, and the job that puts the parts together followed."""
+    expect_equal(wait_for_end(job, env, d), ["COMPLETED"] * 2, "states of the tasks")
+    expect_equal(wait_for_end(join, env, d), ["COMPLETED"], "state of the job that puts the parts together")
+    for task in (1, 2):
+        log = read(os.path.join(d, "slurm-%s_%d.out" % (job, task))).decode()
+        expect("continuing: " in log, "task %d did not go on from its scores:\n%s" % (task, log))
+    expect("goes back into the queue" in read(os.path.join(d, "slurm-%s_1.out" % job)).decode(), "task 1 did not ask for a turn")
+
+
 @case
 def tasks_that_are_stopped_and_requeued():
     env = cluster()
@@ -146,28 +171,49 @@ def tasks_that_are_stopped_and_requeued():
     job = submit("vep.sbatch", "2", "cohort.bcf", "ref.fa", "out.bcf", *VEP, env=env, cwd=d, options=["--array=1-2"])
     gather = submit("gather.sbatch", "2", "out.bcf", env=env, cwd=d, options=["--dependency=afterok:" + job])
 
-    def scores(task):
+    def begun(task):
         path = os.path.join(d, "out.bcf.parts/%d.bcf.partial" % task)
-        return os.path.getsize(path) if os.path.exists(path) else 0
+        return os.path.exists(path) and os.path.getsize(path) > 2000
 
-    def stop_on_its_way(task, *args):
-        wait_for(lambda: scores(task) > 2000, lambda: "task %d has no scores\n%s" % (task, logs(d)))
-        run(args, env, d)
-
-    # As at the end of the time limit, to the step alone; and as preemption does, to the whole job. At the same time, so
-    # that neither task ends while the other is stopped.
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        for done in [pool.submit(stop_on_its_way, 1, "scancel", "--signal=TERM", job + "_1"),
-                     pool.submit(stop_on_its_way, 2, "scontrol", "requeue", job + "_2")]:
-            done.result()
-    expect_equal(wait_for_end(job, env, d), ["COMPLETED"] * 2, "states of the tasks")
-    expect_equal(wait_for_end(gather, env, d), ["COMPLETED"], "state of the job that puts the parts together")
-    for task in (1, 2):
-        log = read(os.path.join(d, "slurm-%s_%d.out" % (job, task))).decode()
-        expect("continuing: " in log, "task %d did not go on from its scores:\n%s" % (task, log))
-    expect("goes back into the queue" in read(os.path.join(d, "slurm-%s_1.out" % job)).decode(), "task 1 did not ask for a turn")
+    stop_both(job, begun, env, d)
+    expect_continued(job, gather, env, d)
     expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "two tasks, stopped")
     expect(not os.path.exists(os.path.join(d, "out.bcf.parts")), "parts left behind")
+
+
+@case
+def tasks_of_a_scan_that_are_stopped_and_requeued():
+    env = cluster()
+    d = fresh()
+    genome_to_scan(d, contigs=40)
+    job = submit("scan.sbatch", "2", "genome.fa", "out.tsv.gz", *SCAN, env=env, cwd=d, options=["--array=1-2"])
+    join = submit("../join-scan.sh", "out.tsv.gz", *["out.tsv.gz.parts/%d.tsv.gz" % task for task in (1, 2)], env=env, cwd=d,
+                  options=["--dependency=afterok:" + job])
+
+    def begun(task):
+        path = os.path.join(d, "out.tsv.gz.parts/%d.tsv.gz.partial.state" % task)
+        return os.path.exists(path) and re.search(rb'"bytes":[1-9]', read(path))
+
+    stop_both(job, begun, env, d)
+    expect_continued(job, join, env, d)
+    expect_equal(decompress(read(os.path.join(d, "out.tsv.gz"))), one_scan(d), "two tasks, stopped")
+
+
+@case
+def names_of_outputs_choose_the_format():
+    """The script of a task, with an srun that starts its command here."""
+    d = fresh()
+    genome_to_scan(d, contigs=2, length=200)
+    srun = write(fresh(), "srun", '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec "$@"\n')
+    os.chmod(srun, 0o755)
+    env = environment(SLURM_ARRAY_TASK_ID="2")
+    env["PATH"] = os.path.dirname(srun) + os.pathsep + env["PATH"]
+    for name, options in (("out.tsv.gz", ()), ("out.bedgraph.gz", ("-O", "bedgraph")), ("out.bcf", ("-O", "b")), ("out.vcf.gz", ("-O", "z"))):
+        result = command(["bash", os.path.join(SCRIPTS, "scan.sbatch"), "3", "genome.fa", name, *SCAN], env=env, cwd=d)
+        expect(result.rc == 0, "the task of " + name, result)
+        found = read(os.path.join(d, name + ".parts", "2." + name.split(".", 1)[1]))
+        expect_equal(decompress(found), decompress(one_scan(d, "--shard", "2/3", *options)), "share of " + name)
+        expect(read(os.path.join(d, name + ".parts", "2.hist")).startswith(b"##carbon_scanModel="), "no histogram of " + name)
 
 
 @case
@@ -187,11 +233,17 @@ def a_task_that_fails_is_submitted_again_alone():
     expect_same_file(os.path.join(d, "out.vcf.gz"), one_run(d), "three tasks")
 
 
+def expect_usage(script, args):
+    result = command(["bash", os.path.join(SCRIPTS, script), *args], env={"SLURM_ARRAY_TASK_ID": "1"})
+    expect(result.rc == 1 and result.err.startswith("usage:"), "expected the usage of " + script, result)
+
+
 @case
 def wrong_arguments():
     for args in ([], ["3", "in.bcf", "ref.fa", "out.vcf"], ["in.bcf", "ref.fa", "out.bcf", "-q"]):
-        result = command(["bash", os.path.join(SCRIPTS, "vep.sbatch"), *args], env={"SLURM_ARRAY_TASK_ID": "1"})
-        expect(result.rc == 1 and result.err.startswith("usage:"), "expected the usage", result)
+        expect_usage("vep.sbatch", args)
+    for args in ([], ["3", "ref.fa", "out.tsv"], ["ref.fa", "out.tsv.gz", "-q"]):
+        expect_usage("scan.sbatch", args)
 
 
 if __name__ == "__main__":

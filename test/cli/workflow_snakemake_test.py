@@ -3,8 +3,9 @@
 import os
 import shutil
 
-from harness import Skip, case, command, expect, expect_equal, fresh, main, ok, read, write
-from workflow_support import VEP, WORKFLOWS, environment, expect_same_file, one_run, study
+from harness import Skip, case, command, decompress, expect, expect_equal, fresh, main, ok, read, records, tool, write
+from workflow_support import (SCAN, VEP, WORKFLOWS, environment, expect_same_file, genome_to_scan, one_run, one_scan, printed,
+                              study)
 
 RULES = os.path.join(WORKFLOWS, "snakemake")
 
@@ -20,6 +21,21 @@ def snakemake(directory, *args, env=None, rc=0):
 def scatter(directory, *settings, **options):
     given = ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf", "extra=" + " ".join(VEP), *settings)
     return snakemake(directory, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, **options)
+
+
+def counts(path):
+    """What a histogram says, whose lines may come several times."""
+    found = {}
+    for line in records(read(path).decode()):
+        key, count = line.rsplit("\t", 1)
+        found[key] = found.get(key, 0) + int(count)
+    expect(found, path + " is empty")
+    return found
+
+
+def scan(directory, outputs, *settings, **options):
+    given = ("fasta=genome.fa", "outputs=" + outputs, "extra=" + " ".join(SCAN), *settings)
+    return snakemake(directory, "-s", os.path.join(RULES, "scan.Snakefile"), "--config", *given, **options)
 
 
 @case
@@ -63,17 +79,57 @@ def regions_and_more_shares_than_records():
 
 
 @case
+def jobs_of_a_scan_that_are_killed_and_started_again():
+    d = fresh()
+    genome_to_scan(d)
+    parts = os.path.join(d, "out.tsv.gz.parts")
+    for number in ("KILL", "TERM"):
+        env = environment(ONCE=os.path.join(d, "stopped-" + number), SIGNAL=number)
+        scan(d, "out.tsv.gz", "shards=2", env=env, rc=1)
+        expect(not os.path.exists(os.path.join(d, "out.tsv.gz")), "an output after a failure")
+    left = [name for name in os.listdir(parts) if name.endswith(".partial") and name[0] != "."]
+    expect(left, "nothing was left behind to continue")
+    scan(d, "out.tsv.gz", "shards=2", "index=true", env=env)
+    logs = "".join(read(os.path.join(parts, name.replace(".partial", ".log"))).decode() for name in left)
+    expect_equal(logs.count("continuing: "), len(left), "jobs that went on from where they were")
+    wanted = one_scan(d)
+    expect_equal(decompress(read(os.path.join(d, "out.tsv.gz"))), wanted, "a table in two shares")
+    lines = [line for line in records(wanted.decode()) if line.startswith("c7\t") and 300 <= int(line.split("\t")[1]) <= 310]
+    expect_equal(tool("tabix", os.path.join(d, "out.tsv.gz"), "c7:300-310").lines(), lines, "lines of a region")
+    # kill -9 leaves a hidden file of the histogram.
+    expect_equal([name for name in os.listdir(parts) if not name.endswith(".log") and name[0] != "."], [], "parts left behind")
+
+
+@case
+def all_outputs_of_a_scan():
+    d = fresh()
+    genome_to_scan(d, contigs=3, length=200)
+    scan(d, "['a b.bcf','c.bedgraph.gz']", "shards=3", "index=true", "histogram=true")
+    expect_equal(printed(os.path.join(d, "a b.bcf")), tool("bcftools", "view", "--no-version", "-", stdin=one_scan(d, "-O", "u")).text,
+                 "BCF in three shares")
+    expect_equal(decompress(read(os.path.join(d, "c.bedgraph.gz"))), one_scan(d, "-O", "bedgraph"), "bedGraph in three shares")
+    expect_equal(sorted(name for name in os.listdir(d) if name.endswith(".csi")), ["a b.bcf.csi"], "indexes")
+    one_scan(d, "--histogram", os.path.join(d, "one.hist"))
+    for name in ("a b.bcf.hist", "c.bedgraph.gz.hist"):
+        expect_equal(counts(os.path.join(d, name)), counts(os.path.join(d, "one.hist")), "histogram " + name)
+
+
+@case
 def settings_that_are_missing_are_named():
     d = fresh()
+    for given, word in ((["fasta=x.fa"], "outputs"), (["fasta=x.fa", "outputs=x.tsv"], ".tsv.gz")):
+        result = snakemake(d, "-s", os.path.join(RULES, "scan.Snakefile"), "--config", *given, rc=1)
+        expect(word in result.err, "the message does not say %r" % word, result)
     for given, word in ((["variants=x.bcf", "fasta=x.fa"], "output"), (["variants=x", "fasta=x", "output=x.vcf"], ".vcf.gz")):
         result = snakemake(d, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, rc=1)
         expect(word in result.err, "the message does not say %r" % word, result)
 
 
 @case
-def rules_of_the_four_commands():
+def rules_of_the_five_commands():
     d = fresh()
     study(d, count=30)
+    genome_to_scan(d, contigs=2, length=300)
     write(d, "Snakefile", '''
 module carbon:
     snakefile: "%s/carbon.smk"
@@ -85,13 +141,20 @@ use rule vep from carbon as annotate with:
     params: extra="%s"
 use rule embed from carbon as embed with:
     params: extra="--pool mean"
+use rule scan from carbon as share with:
+    output: "{name} share{i}.tsv.gz"
+    log: "{name} share{i}.log"
+    params: extra=lambda wildcards: f"--shard {wildcards.i}/2 %s"
+use rule join_scan from carbon as join with:
+    input: "{name} share1.tsv.gz", "{name} share2.tsv.gz"
 rule all:
-    input: "cohort annotated.vcf", "ref.scores.tsv", "ref.generated.fa", "ref.npy", "ref.names.tsv"
+    input: "cohort annotated.vcf", "ref.scores.tsv", "ref.generated.fa", "ref.npy", "ref.names.tsv", "genome.scan.tsv.gz"
     default_target: True
-''' % (RULES, " ".join(VEP)))
+''' % (RULES, " ".join(VEP), " ".join(SCAN)))
     snakemake(d, "--config", "threads=2")
     ref = os.path.join(d, "ref.fa")
     m = environment()["CARBON_MODEL"]
+    expect_equal(decompress(read(os.path.join(d, "genome.scan.tsv.gz"))), one_scan(d), "carbon scan")
     expect_equal(read(os.path.join(d, "cohort annotated.vcf")).decode(), one_run(d), "carbon vep")
     expect_equal(read(os.path.join(d, "ref.scores.tsv")), ok("score", "-m", m, ref).out, "carbon score")
     expect_equal(read(os.path.join(d, "ref.generated.fa")), ok("generate", "-m", m, "-l", 600, ref).out, "carbon generate")

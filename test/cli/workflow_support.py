@@ -1,23 +1,27 @@
-"""What the tests of workflows share: records to annotate, and a carbon that is stopped once. Not a test."""
+"""What the tests of workflows share: records to annotate, a genome to scan, and a carbon that is stopped once. Not a test."""
 
 import os
+import random
 import stat
 
-from harness import CARBON, ENV, expect_equal, fresh, genome, model, ok, tool, write
+from harness import CARBON, ENV, expect_equal, fresh, genome, model, ok, to_fasta, tool, write
 from vep_support import HEAD, OTHER
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORKFLOWS = os.path.join(ROOT, "workflows")
 # With a slow model and windows as long as a contig a run lasts long enough to be stopped on its way.
 VEP = ("-w", "600", "--batch-tokens", "32", "--no-version")
+SCAN = ("--context", "60", "--frames", "6", "--batch-tokens", "32", "--no-version")
 
 # Stands in the place of carbon. The run that first makes the directory $ONCE gets a signal when it has written a part
 # of its scores, as a scheduler that takes the machine away sends it; all others run through.
 STOPPED_ONCE = """#!/bin/bash
-[[ -n $ONCE && $1 == vep ]] && mkdir "$ONCE" 2> /dev/null || exec %s "$@"
+[[ -n $ONCE && $1 =~ ^(vep|scan)$ ]] && mkdir "$ONCE" 2> /dev/null || exec %s "$@"
 %s "$@" &
 for word; do [[ $before == -o ]] && out=$word; before=$word; done
-until (($(stat -c %%s "$out.partial" 2> /dev/null || echo 0) > 4000)); do
+vep_has_scores() { (($(stat -c %%s "$out.partial" 2> /dev/null || echo 0) > 4000)); }
+scan_has_scores() { grep -qs '"bytes":[1-9]' "$out.partial.state"; }
+until ${1}_has_scores; do
   kill -0 $! || { echo "carbon ended before it could be stopped" >&2; exit 99; }
   sleep 0.01
 done
@@ -59,6 +63,18 @@ def study(directory, count=1200):
     tool("bcftools", "index", os.path.join(directory, "cohort.bcf"))
     write(directory, "ref.fa", "".join(">%s\n%s\n" % (name, bases[name]) for name in ("c1", "c2")))
     return len(lines)
+
+
+def genome_to_scan(directory, contigs=20, length=2000):
+    """genome.fa, with a place at the end of each contig where a scan that was stopped can go on."""
+    rng = random.Random(12)
+    bases = [("c%d" % i, "".join(rng.choice("ACGT") for _ in range(length - i))) for i in range(contigs)]
+    write(directory, "genome.fa", to_fasta(bases))
+
+
+def one_scan(directory, *args):
+    """What one process writes, as bytes."""
+    return ok("scan", "-q", "-m", checkpoint(), "-f", os.path.join(directory, "genome.fa"), *SCAN, *args).out
 
 
 def one_run(directory, *args):

@@ -41,6 +41,37 @@ rule vep:
         " -o {output:q} {input.variants:q} 2> {log:q}"
 
 
+# A share of a scan: params.extra="--shard 3/20". Further outputs are those that params.extra names.
+rule scan:
+    input:
+        "{name}.fa",
+    output:
+        "{name}.scan.tsv.gz",
+    params:
+        extra="",
+    log:
+        "logs/carbon_scan/{name}.log",
+    threads: config.get("threads", 1)
+    resources:
+        gpu=config.get("gpu", 0),
+    shell:
+        "carbon scan " + machine() + " -@ {threads} -f {input:q} --resume {params.extra} -o {output[0]:q} 2> {log:q}"
+
+
+# The parts in the order of their shares. They have the same format as the output.
+rule join_scan:
+    input:
+        expand("{{name}}.scan.parts/{part}.tsv.gz", part=range(1, int(config.get("shards", 10)) + 1)),
+    output:
+        "{name}.scan.tsv.gz",
+    params:
+        script=workflow.source_path("../join-scan.sh"),
+    log:
+        "logs/carbon_join_scan/{name}.log",
+    shell:
+        "bash {params.script:q} {output:q} {input:q} 2> {log:q}"
+
+
 rule score:
     input:
         "{name}.fa",

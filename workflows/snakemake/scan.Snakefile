@@ -1,0 +1,109 @@
+# Scans a genome in many jobs and puts the parts together: the lines or records of one run of carbon scan. scan.yaml lists
+# the settings.
+#
+#   snakemake -s workflows/snakemake/scan.Snakefile --configfile my.yaml --cores 8
+#
+# After jobs were killed the same command goes on from what they had written (see carbon-scan(1), "Interrupted runs").
+
+import re
+import shlex
+
+# Defaults are put into the configuration before the rules read it.
+for key, value in {"threads": 1, "gpu": 0, "extra": "", "shards": 10}.items():
+    config.setdefault(key, value)
+for key in ("fasta", "outputs"):
+    if key not in config:
+        raise WorkflowError(f"the configuration lacks '{key}'; workflows/snakemake/scan.yaml shows what it holds")
+
+
+module carbon:
+    snakefile:
+        "carbon.smk"
+    config:
+        config
+
+
+# By the end of a name: what carbon is told beside it, and what makes the index.
+FORMATS = {
+    "tsv.gz": ("", "tabix -f -C -s 1 -b 2 -e 2"),
+    "bcf": ("", "bcftools index -f"),
+    "vcf.gz": ("", "bcftools index -f"),
+    "bedgraph.gz": ("-O bedgraph", None),
+}
+OUTPUTS = [config["outputs"]] if isinstance(config["outputs"], str) else config["outputs"]
+SHARDS = int(config["shards"])
+
+
+def suffix(output):
+    found = next((suffix for suffix in FORMATS if output.endswith("." + suffix)), None)
+    if found is None:
+        raise WorkflowError(f"outputs: {output}: expected a name that ends in " + ", ".join("." + name for name in FORMATS))
+    return found
+
+
+def indexes():
+    return [output + ".csi" for output in OUTPUTS if FORMATS[suffix(output)][1]]
+
+
+def parts(ending):
+    """Of all shares of the output that a job puts together."""
+    return lambda wildcards: [f"{wildcards.output}.parts/{part}.{suffix(wildcards.output)}{ending}" for part in range(1, SHARDS + 1)]
+
+
+def options(wildcards, output):
+    return f"--shard {wildcards.part}/{SHARDS} --histogram {shlex.quote(output[1])} {FORMATS[wildcards.suffix][0]} {config['extra']}"
+
+
+wildcard_constraints:
+    output="|".join(map(re.escape, OUTPUTS)),
+    suffix="|".join(map(re.escape, FORMATS)),
+    part="[0-9]+",
+
+
+rule all:
+    input:
+        OUTPUTS,
+        indexes() if config.get("index") else [],
+        [output + ".hist" for output in OUTPUTS] if config.get("histogram") else [],
+    default_target: True
+
+
+use rule scan from carbon as scan_part with:
+    input:
+        config["fasta"],
+    output:
+        temp("{output}.parts/{part}.{suffix}"),
+        temp("{output}.parts/{part}.{suffix}.hist"),
+    params:
+        extra=options,
+    log:
+        "{output}.parts/{part}.{suffix}.log",
+
+
+use rule join_scan from carbon as join with:
+    input:
+        parts(""),
+    output:
+        "{output}",
+    log:
+        "{output}.parts/join.log",
+
+
+rule histogram:
+    input:
+        parts(".hist"),
+    output:
+        "{output}.hist",
+    shell:
+        "cat {input:q} > {output:q}"
+
+
+rule index:
+    input:
+        "{output}",
+    output:
+        "{output}.csi",
+    params:
+        program=lambda wildcards: FORMATS[suffix(wildcards.output)][1],
+    shell:
+        "{params.program} {input:q}"
