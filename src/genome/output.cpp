@@ -24,6 +24,7 @@ namespace carbon {
 namespace {
 
 constexpr size_t buffer_limit = 1 << 16;
+constexpr int kBlocksAhead = 64;  // of BGZF output that threads compress
 
 [[noreturn]] void fail(const std::string& path, const std::string& what, int code) {
   throw Error("open_output",
@@ -152,14 +153,9 @@ void abandon_stream(int fd, hFILE* stream) {
 }
 
 struct TextOutput::Impl {
-  Impl(const std::string& path, PartialName name) : target(path, name), fd(target.open()) {
-    if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) {
-      compressed = bgzf_dopen(fd, "w");
-      if (!compressed) {
-        ::close(fd);
-        fail("cannot start BGZF output to");
-      }
-    }
+  Impl(const std::string& path, PartialName name, const BgzfOptions& compression)
+      : target(path, name), fd(target.open()) {
+    if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) start_compression(compression);
     immediate = isatty(fd) != 0;
   }
 
@@ -174,8 +170,22 @@ struct TextOutput::Impl {
     }
   }
 
+  void start_compression(const BgzfOptions& compression) {
+    const std::string level = compression.level < 0 ? "" : std::to_string(compression.level);
+    compressed = bgzf_dopen(fd, ("w" + level).c_str());
+    if (!compressed) {
+      const int code = errno;
+      ::close(fd);
+      errno = code;
+      fail("cannot start BGZF output to");
+    }
+    // Without threads the output is slower and the same.
+    if (compression.threads > 0) (void)!bgzf_mt(compressed, compression.threads, kBlocksAhead);
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
-    const int code = errno;
+    // A thread that compresses also writes, and leaves its error in the stream.
+    const int other = compressed ? herrno(compressed->fp) : 0, code = other ? other : errno;
     const std::string name = target.shown() == "-" ? "standard output" : target.shown();
     throw Error("write_output", what + " " + name + ": " + (code ? std::strerror(code) : "unknown error"));
   }
@@ -197,6 +207,13 @@ struct TextOutput::Impl {
     buffer.clear();
   }
 
+  void end_block() {
+    empty_buffer();
+    errno = 0;
+    // Unlike bgzf_flush(), this does not wait for the threads that compress.
+    if (compressed && bgzf_flush_try(compressed, BGZF_MAX_BLOCK_SIZE) != 0) fail("cannot write");
+  }
+
   void flush() {
     empty_buffer();
     errno = 0;
@@ -210,14 +227,18 @@ struct TextOutput::Impl {
   bool immediate = false;
 };
 
-TextOutput::TextOutput(const std::string& path, PartialName name)
-    : impl_(std::make_unique<Impl>(path, name)) {}
+TextOutput::TextOutput(const std::string& path, PartialName name, const BgzfOptions& compression)
+    : impl_(std::make_unique<Impl>(path, name, compression)) {}
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {
   if (impl_->fd < 0) throw Error("write_output", "write after close to " + impl_->target.shown());
   impl_->buffer.append(text);
   if (impl_->buffer.size() >= buffer_limit || impl_->immediate) impl_->empty_buffer();
+}
+
+void TextOutput::end_block() {
+  if (impl_->fd >= 0) impl_->end_block();
 }
 
 void TextOutput::flush() {

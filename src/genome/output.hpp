@@ -59,17 +59,26 @@ bool is_stream(const std::string& path);
 /// written directly. Throws Error as the constructor of OutputPath does.
 std::string replaced_file(const std::string& path);
 
+/// How a BGZF file is compressed. Its bytes depend on the level and on where blocks are ended.
+struct BgzfOptions {
+  int level = -1;   // 0..9; -1: htslib's default
+  int threads = 0;  // that compress beside the one that writes; 0: this one compresses
+};
+
 /// Buffered text output. A name that ends in .gz or .bgz makes a BGZF file. All functions throw Error if
 /// writing fails.
 class TextOutput {
  public:
-  explicit TextOutput(const std::string& path, PartialName name = PartialName::unique);
+  explicit TextOutput(const std::string& path, PartialName name = PartialName::unique,
+                      const BgzfOptions& compression = {});
   ~TextOutput();
   TextOutput(const TextOutput&) = delete;
   TextOutput& operator=(const TextOutput&) = delete;
 
   void write(std::string_view text);
-  /// Passes everything written so far to the file.
+  /// Ends a block of BGZF output, if one is begun.
+  void end_block();
+  /// Passes everything written so far to the file, which also ends a block.
   void flush();
   /// Flushes, closes and commits. Without this call no file is left.
   void close();

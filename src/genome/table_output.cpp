@@ -9,7 +9,8 @@
 namespace carbon {
 
 struct TableOutput::Impl {
-  explicit Impl(const VcfWriterOptions& options) : output(options.path, options.partial) {
+  explicit Impl(const VcfWriterOptions& options)
+      : output(options.path, options.partial, {options.level, options.compression_threads}) {
     if (options.index == VcfIndexKind::none) return;
     if (is_stream(options.path))
       throw Error("write_table", options.path + " is not a regular file, so it cannot be indexed");
@@ -25,6 +26,9 @@ TableOutput::~TableOutput() = default;
 
 void TableOutput::write(std::string_view text) {
   impl_->output.write(text);
+}
+void TableOutput::end_block() {
+  impl_->output.end_block();
 }
 void TableOutput::flush() {
   impl_->output.flush();

@@ -11,15 +11,17 @@ namespace carbon {
 
 class TableOutput {
  public:
-  /// Uses path, index, partial and log of the options. The table is BGZF if the path ends in .gz or .bgz.
-  /// Throws Error if the output cannot be written or cannot have the index.
+  /// Uses path, index, partial, log and how to compress of the options. The table is BGZF if the path ends in
+  /// .gz or .bgz. Throws Error if the output cannot be written or cannot have the index.
   explicit TableOutput(const VcfWriterOptions& options);
   ~TableOutput();
   TableOutput(const TableOutput&) = delete;
   TableOutput& operator=(const TableOutput&) = delete;
 
   void write(std::string_view text);
-  /// Passes everything written so far to the file; BGZF ends a block here.
+  /// Ends a block of BGZF output, if one is begun.
+  void end_block();
+  /// Passes everything written so far to the file, which also ends a block.
   void flush();
   /// Flushes, closes and renames the output, then writes its index. Without this call no output file is left.
   void close();

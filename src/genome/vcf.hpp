@@ -108,9 +108,10 @@ enum class VcfIndexKind { none, csi, tbi };
 
 struct VcfWriterOptions {
   std::string path = "-";
-  char type = 0;              // u, b, v, z or t; 0 for the type that the suffix of path means, or v
-  int level = -1;             // 0..9 with z or b
-  std::vector<InfoTag> tags;  // replace definitions of these names in the input
+  char type = 0;                // u, b, v, z or t; 0 for the type that the suffix of path means, or v
+  int level = -1;               // 0..9 with z or b, and of a table
+  int compression_threads = 0;  // see BgzfOptions
+  std::vector<InfoTag> tags;    // replace definitions of these names in the input
   /// More tags whose definitions and values are removed, because they are those of an earlier run.
   std::vector<std::string> drop_infos;
   std::vector<std::string>
@@ -161,7 +162,9 @@ class VcfWriter {
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
   /// Writes the record. Values that the input has for the tags are removed unless they were set again.
   void write(VcfRecord& record);
-  /// Passes everything written so far to the file.
+  /// Ends a block of compressed output, if one is begun.
+  void end_block();
+  /// Passes everything written so far to the file, which also ends a block.
   void flush();
   /// Flushes, closes and renames the output, then writes its index. Without this call no output file is left.
   void close();

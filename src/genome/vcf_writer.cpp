@@ -229,11 +229,14 @@ struct VcfWriter::Impl {
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
   void check_order(const VcfRecord::Impl& record);
   void write(VcfRecord::Impl& record);
+  bool compressed() const { return type == 'z' || type == 'b'; }
+  void end_block();
   void flush();
   void close();
   void abandon();
   hFILE* stream() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
+  [[noreturn]] void fail_writing(const std::string& what) const;
 
   std::shared_ptr<SharedHeader> shared;
   VcfWriterOptions options;
@@ -295,6 +298,9 @@ void VcfWriter::Impl::open_file() {
     (void)!hclose(stream);
     fail("cannot open", code);
   }
+  // Without threads the output is slower and the same.
+  if (compressed() && options.compression_threads > 0)
+    (void)!hts_set_threads(file, options.compression_threads);
 }
 
 VcfWriter::Impl::~Impl() {
@@ -316,6 +322,12 @@ hFILE* VcfWriter::Impl::stream() const {
 void VcfWriter::Impl::fail(const std::string& what, int code) const {
   throw Error(function_name, what + " " + (target.shown() == "-" ? "standard output" : target.shown()) +
                                  (code ? std::string(": ") + std::strerror(code) : ""));
+}
+
+/// A thread that compresses also writes, and leaves its error in the stream.
+void VcfWriter::Impl::fail_writing(const std::string& what) const {
+  const int own = errno, other = herrno(stream());
+  fail(what, other ? other : own);
 }
 
 int VcfWriter::Impl::tag_id(const std::string& tag) const {
@@ -392,20 +404,23 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   }
   errno = 0;
   if (bcf_write(file, shared->header, record.record) < 0) {
-    fail(record.where() + ": cannot write the record to", errno);
+    fail_writing(record.where() + ": cannot write the record to");
   }
   ++records;
-  const bool ends_block = options.records_per_block > 0 && records % options.records_per_block == 0;
-  if ((type == 'z' || type == 'b') && ends_block && bgzf_flush(file->fp.bgzf) != 0) {
-    fail(record.where() + ": cannot write to", errno);
-  }
+  if (options.records_per_block > 0 && records % options.records_per_block == 0) end_block();
+}
+
+void VcfWriter::Impl::end_block() {
+  if (!file || !compressed()) return;
+  errno = 0;
+  // Unlike bgzf_flush(), this does not wait for the threads that compress.
+  if (bgzf_flush_try(file->fp.bgzf, BGZF_MAX_BLOCK_SIZE) != 0) fail_writing("cannot write");
 }
 
 void VcfWriter::Impl::flush() {
   if (!file) return;
   errno = 0;
-  const bool compressed = type == 'z' || type == 'b';
-  if ((compressed && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) fail("cannot write", errno);
+  if ((compressed() && bgzf_flush(file->fp.bgzf) != 0) || hflush(stream()) != 0) fail_writing("cannot write");
 }
 
 void VcfWriter::Impl::close() {
@@ -477,6 +492,9 @@ void VcfWriter::set_strings(VcfRecord& record, const std::string& tag,
 
 void VcfWriter::write(VcfRecord& record) {
   impl_->write(*record.impl_);
+}
+void VcfWriter::end_block() {
+  impl_->end_block();
 }
 void VcfWriter::flush() {
   impl_->flush();

@@ -43,7 +43,8 @@ class BigwigScanOutput final : public ScanOutput {
       values_[i].push_back(static_cast<float>(probabilities[i] / sum));
   }
 
-  // An interrupted run leaves nothing of a bigWig file, whose index comes last.
+  // Blocks have a size of their own, and an interrupted run leaves nothing of a file whose index comes last.
+  void end_block() override {}
   void flush() override {}
 
   void close() override {

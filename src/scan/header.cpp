@@ -26,7 +26,7 @@ std::string model_line(const LoadedModel& model, const ScanOptions& options) {
 std::string type_text(const ScanOptions& options) {
   if (scan_output_type(options) == ScanOutputType::bedgraph) return "bedgraph";
   const VcfWriterOptions output = scan_writer_options(options);
-  return output.type + (output.level < 0 ? "" : std::to_string(output.level));
+  return output.type + (output.level < 0 || output.type == 't' ? "" : std::to_string(output.level));
 }
 
 // The bases of a run in few words, which are equal for equal pieces.

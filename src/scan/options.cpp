@@ -34,6 +34,8 @@ VcfWriterOptions scan_writer_options(const ScanOptions& options) {
   out.type = 't';
   if (!options.output_type.empty()) parse_output_type(options.output_type, out);
   out.type = output_type(out);
+  if (out.level < 0 && out.type != 'u' && out.type != 'v') out.level = kScanCompression;
+  out.compression_threads = kCompressionThreads;
   out.indexed_table = true;
   if (!options.write_index.empty()) parse_write_index(options.write_index, out);
   return out;

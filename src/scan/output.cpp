@@ -38,6 +38,7 @@ class TableScanOutput final : public ScanOutput {
     output_.write(text_);
   }
 
+  void end_block() override { output_.end_block(); }
   void flush() override { output_.flush(); }
   void close() override { output_.close(); }
 
@@ -59,6 +60,7 @@ class VcfScanOutput final : public ScanOutput {
     writer_.write(record_);
   }
 
+  void end_block() override { writer_.end_block(); }
   void flush() override { writer_.flush(); }
   void close() override { writer_.close(); }
 
@@ -70,7 +72,8 @@ class VcfScanOutput final : public ScanOutput {
 
 class BedgraphScanOutput final : public ScanOutput {
  public:
-  BedgraphScanOutput(const std::string& path, PartialName partial) : output_(path, partial) {}
+  BedgraphScanOutput(const std::string& path, PartialName partial)
+      : output_(path, partial, {kScanCompression, kCompressionThreads}) {}
 
   void write(const ScannedBase& base) override {
     text_ = base.piece->contig;
@@ -84,6 +87,7 @@ class BedgraphScanOutput final : public ScanOutput {
     output_.write(text_);
   }
 
+  void end_block() override { output_.end_block(); }
   void flush() override { output_.flush(); }
   void close() override { output_.close(); }
 

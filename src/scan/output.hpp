@@ -18,7 +18,9 @@ class ScanOutput {
   virtual ~ScanOutput() = default;
   /// Bases come in the order of the FASTA.
   virtual void write(const ScannedBase& base) = 0;
-  /// Passes everything written so far to the file; a compressed output ends a block here.
+  /// Ends a block of a compressed output.
+  virtual void end_block() = 0;
+  /// Passes everything written so far to the file, which also ends a block.
   virtual void flush() = 0;
   /// Completes the output and gives the file its name. Without it no output file is left behind.
   virtual void close() = 0;

@@ -26,8 +26,11 @@ void ScanRecorder::write(const ScannedBase& base) {
 }
 
 void ScanRecorder::end_block(const ScannedBase& next) {
+  if (!partial_ || !partial_->wants_mark()) {
+    output_.end_block();
+    return;
+  }
   output_.flush();
-  if (!partial_ || !partial_->wants_mark()) return;
   partial_->save({next.piece->number, next.position, scored_, histogram_ ? histogram_->text() : ""});
 }
 
