@@ -235,7 +235,7 @@ class Mutagenesis {
            "\",SHA256=" + property(CARBON_MODEL_SHA256) + ",Dtype=" + property(CARBON_MODEL_DTYPE) +
            ",Device=\"" + property(CARBON_DEVICE_KIND) +
            "\",Recipe=" + (centered ? "centered,Window=" : "next-token,Context=") + size +
-           ",Strand=" + strand + ">\n";
+           (centered ? ",Phases=auto" : "") + ",Strand=" + strand + ">\n";
     return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
   }
 

@@ -132,7 +132,7 @@ BenchTest scan_test(Engine& engine, size_t prompt) {
 struct Sites {
   ReferenceSlice contig;
   int64_t window;
-  std::vector<Variant> variants;
+  std::vector<std::vector<NormalAllele>> variants;
 
   Sites(size_t count, size_t alts, size_t prompt) : window(static_cast<int64_t>(prompt * kKmerLength) - 4) {
     const auto length = static_cast<int64_t>(count) * kKmerLength + 2 * window;
@@ -140,9 +140,9 @@ struct Sites {
     for (size_t i = 0; i < count; ++i) {
       const int64_t position = window + static_cast<int64_t>(i) * kKmerLength;
       const char ref = contig.bases[static_cast<size_t>(position)];
-      Variant variant{position, std::string(1, ref), {}};
-      for (const char* letter = kBaseLetters; variant.alts.size() < alts; ++letter)
-        if (*letter != ref) variant.alts.emplace_back(1, *letter);
+      std::vector<NormalAllele> variant;
+      for (const char* letter = kBaseLetters; variant.size() < alts; ++letter)
+        if (*letter != ref) variant.push_back({position, std::string(1, ref), std::string(1, *letter)});
       variants.push_back(variant);
     }
   }
@@ -150,9 +150,9 @@ struct Sites {
   // Adds the requests of all sites, and returns the plans that compute the scores from their results.
   std::vector<CenteredPlan> plan(const TokenLayout& layout, std::vector<RequestPtr>& requests) const {
     std::vector<CenteredPlan> plans;
-    for (const Variant& v : variants)
+    for (const std::vector<NormalAllele>& variant : variants)
       for (const Strand strand : {Strand::forward, Strand::reverse})
-        plans.emplace_back(v.pos, v.ref, v.alts, contig, window, strand, layout, requests);
+        plans.emplace_back(variant, contig, window, strand, 0, layout, requests);
     return plans;
   }
 };

@@ -1,8 +1,6 @@
 // carbon embed: options to run_embed.
 #include "src/embed/run.hpp"
 
-#include <map>
-
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -18,11 +16,8 @@ int cmd_embed(int argc, char** argv) {
   app.add_option("-O,--output-type", options.type,
                  "tsv, npy or safetensors (default: by the suffix of -o, else tsv)")
       ->type_name("TYPE")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, EmbedOutput>{{"tsv", EmbedOutput::tsv},
-                                                         {"npy", EmbedOutput::npy},
-                                                         {"safetensors", EmbedOutput::safetensors}})
-                      .description(""));
+      ->transform(choice_of<EmbedOutput>(
+          {{"tsv", EmbedOutput::tsv}, {"npy", EmbedOutput::npy}, {"safetensors", EmbedOutput::safetensors}}));
   app.add_option(
          "-o,--output", options.output,
          "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv")
@@ -34,16 +29,13 @@ int cmd_embed(int argc, char** argv) {
                  "separator (the row of </dna>; default), last (6-mer), mean (over all 6-mers) or none (one "
                  "row per 6-mer)")
       ->type_name("POOL")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Pool>{{"separator", Pool::separator},
-                                                                      {"last", Pool::last},
-                                                                      {"mean", Pool::mean},
-                                                                      {"none", Pool::none}})
-                      .description(""));
+      ->transform(choice_of<Pool>({{"separator", Pool::separator},
+                                   {"last", Pool::last},
+                                   {"mean", Pool::mean},
+                                   {"none", Pool::none}}));
   app.add_option("--dtype-out", options.dtype, "type of the values written: f32 (default) or f16")
       ->type_name("TYPE")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, DType>{{"f32", DType::f32}, {"f16", DType::f16}})
-              .description(""));
+      ->transform(choice_of<DType>({{"f32", DType::f32}, {"f16", DType::f16}}));
   app.add_flag("--pad-tail", options.pad_tail,
                "pad a partial 6-mer at the end with A (default: leave it out)");
   add_strand_option(app, options.strand,

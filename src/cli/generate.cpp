@@ -1,7 +1,6 @@
 // carbon generate: options to run_generate.
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <system_error>
 
@@ -40,11 +39,8 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
          "--sampler", sampler.kind,
          "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)")
       ->type_name("NAME")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, SamplerKind>{{"kmer", SamplerKind::kmer},
-                                                                     {"marginal", SamplerKind::marginal},
-                                                                     {"chain", SamplerKind::chain}})
-              .description(""))
+      ->transform(choice_of<SamplerKind>(
+          {{"kmer", SamplerKind::kmer}, {"marginal", SamplerKind::marginal}, {"chain", SamplerKind::chain}}))
       ->group(group);
   CLI::Option* greedy = app.add_flag("--greedy", sampler.greedy,
                                      "take the most likely 6-mer or base instead of drawing a sample")
@@ -106,10 +102,8 @@ void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& met
          },
          "spelling of the tags: corpus, card or eval (default: corpus)")
       ->type_name("NAME")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, TagGrammar>{{"corpus", TagGrammar::corpus},
-                                                                            {"card", TagGrammar::card},
-                                                                            {"eval", TagGrammar::eval}})
-                      .description(""))
+      ->transform(choice_of<TagGrammar>(
+          {{"corpus", TagGrammar::corpus}, {"card", TagGrammar::card}, {"eval", TagGrammar::eval}}))
       ->group(group);
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -81,11 +80,9 @@ void add_progress_option(CLI::App& app, ProgressMode& mode) {
   app.add_option("--progress", mode,
                  "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never")
       ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ProgressMode>{{"auto", ProgressMode::automatic},
-                                                                      {"always", ProgressMode::always},
-                                                                      {"never", ProgressMode::never}})
-              .description(""))
+      ->transform(choice_of<ProgressMode>({{"auto", ProgressMode::automatic},
+                                           {"always", ProgressMode::always},
+                                           {"never", ProgressMode::never}}))
       ->group("Messages");
 }
 
@@ -148,10 +145,8 @@ void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string
 void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help) {
   app.add_option("--strand", strand, help)
       ->type_name("STRAND")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, StrandChoice>{{"+", StrandChoice::forward},
-                                                                              {"-", StrandChoice::reverse},
-                                                                              {"both", StrandChoice::both}})
-                      .description(""));
+      ->transform(choice_of<StrandChoice>(
+          {{"+", StrandChoice::forward}, {"-", StrandChoice::reverse}, {"both", StrandChoice::both}}));
 }
 
 AttachedIndexKind::AttachedIndexKind(int argc, char** argv) : arguments_(argv, argv + argc) {
@@ -177,6 +172,21 @@ void add_resume_options(CLI::App& app, EarlierRun& earlier) {
          "--restart", [&] { earlier = EarlierRun::discard; },
          "discard the FILE.partial of an interrupted run and begin again")
       ->excludes(resume);
+}
+
+CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices) {
+  const auto number = [choices = std::move(choices)](std::string& text) {
+    std::string names;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (text == choices[i].first) {
+        text = std::to_string(choices[i].second);
+        return std::string();
+      }
+      names += (i == 0 ? "" : i + 1 < choices.size() ? ", " : " or ") + choices[i].first;
+    }
+    return "expected " + names + ", not '" + text + "'";
+  };
+  return CLI::Validator(number, "");
 }
 
 CLI::Validator not_empty() {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/progress.hpp"
@@ -52,6 +53,16 @@ class AttachedIndexKind {
   std::vector<std::string> arguments_;
   std::vector<char*> pointers_;
 };
+
+/// For an option with named values: turns a name into the number of its value, which CLI11 stores, and
+/// refuses every other text. (CLI11's own transformers take the numbers as well.)
+CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices);
+template <class T>
+CLI::Validator choice_of(const std::vector<std::pair<std::string, T>>& choices) {
+  std::vector<std::pair<std::string, int>> numbered;
+  for (const auto& [name, value] : choices) numbered.emplace_back(name, static_cast<int>(value));
+  return numbered_choice(std::move(numbered));
+}
 
 /// For options whose text is often a shell variable: one that is not set must not select everything.
 CLI::Validator not_empty();

@@ -1,5 +1,4 @@
 // carbon scan: options to run_scan.
-#include <map>
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
@@ -27,11 +26,6 @@ void add_scan_selection(CLI::App& app, ScanSelection& selection) {
                              "of these only the bases in LIST; with ^, the bases outside it", "[^]LIST");
   add("-T,--targets-file", selection.targets_file, "like -t, with regions from a file", "[^]FILE")
       ->excludes(targets);
-}
-
-template <class T>
-CLI::Validator one_of(const std::map<std::string, T>& names) {
-  return CLI::CheckedTransformer(names).description("");
 }
 
 // Throws for what the output's type excludes; scan_output_type() does so for an index of a table or VCF.
@@ -98,7 +92,7 @@ int cmd_scan(int argc, char** argv) {
                  "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
                  "first (each base as the first of its 6-mer)")
       ->type_name("LEVEL")
-      ->transform(one_of<ScanLevel>(
+      ->transform(choice_of<ScanLevel>(
           {{"marginal", ScanLevel::marginal}, {"chain", ScanLevel::chain}, {"first", ScanLevel::first}}));
   app.add_option("--frames", options.frames,
                  "take the mean over 1, 2, 3 or 6 frames of the 6-mers (default: 1; 6 with --level first)")

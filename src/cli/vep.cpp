@@ -1,5 +1,4 @@
 // carbon vep: options to run_vep.
-#include <map>
 #include <sstream>
 
 #include "src/base/error.hpp"
@@ -66,18 +65,20 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("BP");
   app.add_option("--strand", options.strand, "+, - or both (default: both for centered, + for next-token)")
       ->type_name("STRAND")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, VepStrand>{{"+", VepStrand::forward},
-                                                                           {"-", VepStrand::reverse},
-                                                                           {"both", VepStrand::both}})
-                      .description(""));
+      ->transform(choice_of<VepStrand>(
+          {{"+", VepStrand::forward}, {"-", VepStrand::reverse}, {"both", VepStrand::both}}));
+  app.add_option(
+         "--phases", options.phases,
+         "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length")
+      ->type_name("auto|1|6")
+      ->transform(choice_of<PhaseChoice>(
+          {{"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::six}}));
   app.add_option("-c,--check-ref", options.check_ref,
                  "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
                  "the record)")
       ->type_name("w|e|x")
       ->transform(
-          CLI::CheckedTransformer(std::map<std::string, CheckRef>{
-                                      {"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}})
-              .description(""));
+          choice_of<CheckRef>({{"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}}));
   app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
                  "stop if a larger share of the first 1,000 records differs from the FASTA (default: 0.05)")
       ->type_name("FRACTION")

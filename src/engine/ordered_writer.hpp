@@ -89,7 +89,7 @@ class OrderedWriter {
     size_t bytes = 0;
     size_t pending = 0;  // requests that are not finished yet
   };
-  static constexpr size_t kAnnounceEvery = 16;
+  static constexpr size_t kAnnounceEvery = 256;
 
   void finish(Slot& slot) {
     const std::lock_guard lock(mutex_);

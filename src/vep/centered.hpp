@@ -5,6 +5,7 @@
 // Pure functions. Scoring is elsewhere.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace carbon {
 
 inline constexpr int64_t kDefaultCenteredWindow = 8192;  // bp
 
+/// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
+/// An allele that changes the length moves the grid of 6-mers after it; the mean over all phases does not
+/// depend on where the grid was.
+inline constexpr int kPhases = 6;
+
 /// Sequences in reading direction of the strand. Each alternative is compared with the first |alternative|
 /// bases of the reference window. It is shorter than the reference window only near the end of the contig.
 struct CenteredWindows {
@@ -21,21 +27,29 @@ struct CenteredWindows {
   std::vector<std::string> alternatives;
 };
 
-/// The windows of both strands need contig bases [centered_begin, centered_end) at most, for any alleles of
-/// at most w/2 bases.
+/// The windows of both strands and all phases need contig bases [centered_begin, centered_end) at most, for
+/// an allele at `pos` of at most w/2 bases.
 inline int64_t centered_begin(int64_t pos, int64_t window) {
-  return pos - window;
+  return pos - window - kPhases;
 }
 inline int64_t centered_end(int64_t pos, int64_t window) {
-  return pos + window;
+  return pos + window + kPhases;
 }
 
 /// True if an allele pair is too long for the window: max(|REF|, |ALT|) > w/2.
-bool centered_too_long(const std::string& ref, const std::string& alt, int64_t window);
+bool centered_too_long(const NormalAllele& allele, int64_t window);
 
-/// `alts` have letters A, C, G, T and are not too long; `window` (bp) is even and at least 12; `slice` holds
-/// [centered_begin, centered_end).
-CenteredWindows centered_windows(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-                                 const ReferenceSlice& slice, int64_t window, Strand strand);
+/// Alleles with the same value have the same reference window on a strand.
+int64_t centered_place(const NormalAllele& allele, Strand strand);
+
+/// False for a phase whose window would begin after the allele, which happens near the end of the contig
+/// where the strand begins. Phase 0 always exists.
+bool centered_has_phase(const NormalAllele& allele, int64_t contig_length, int64_t window, Strand strand,
+                        int phase);
+
+/// The alleles have letters A, C, G, T, the same centered_place() and the phase, and are not too long;
+/// `window` (bp) is even and at least 12; `slice` holds [centered_begin, centered_end) of each.
+CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
+                                 int64_t window, Strand strand, int phase);
 
 }  // namespace carbon

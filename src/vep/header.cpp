@@ -38,6 +38,10 @@ std::string strand_text(VepStrand strand) {
   return "default";
 }
 
+std::string phases_text(PhaseChoice phases) {
+  return phases == PhaseChoice::automatic ? "auto" : phases == PhaseChoice::one ? "1" : "6";
+}
+
 std::string recipe_text(const VepOptions& options) {
   std::string text;
   for (const Recipe recipe : options.recipes)
@@ -61,7 +65,8 @@ std::string model_line(const LoadedModel& model, const VepOptions& options) {
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + model.checkpoint().id() +
                      "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
                      model.device_kind() + "\",Recipe=" + recipe_text(options);
-  if (options.wants(Recipe::centered)) line += ",Window=" + std::to_string(options.window);
+  if (options.wants(Recipe::centered))
+    line += ",Window=" + std::to_string(options.window) + ",Phases=" + phases_text(options.phases);
   if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
   line += ",Strand=" + strands;
   if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())

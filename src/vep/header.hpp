@@ -13,6 +13,8 @@ namespace carbon {
 
 /// "+", "-", "both" or "default".
 std::string strand_text(VepStrand strand);
+/// auto, 1 or 6.
+std::string phases_text(PhaseChoice phases);
 /// The recipes by name, joined by "+".
 std::string recipe_text(const VepOptions& options);
 

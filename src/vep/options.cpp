@@ -47,6 +47,11 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
   }
 }
 
+int phases_of(const NormalAllele& allele, PhaseChoice choice) {
+  if (choice == PhaseChoice::automatic) return allele.ref.size() == allele.alt.size() ? 1 : kPhases;
+  return choice == PhaseChoice::one ? 1 : kPhases;
+}
+
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option) {
   if (option == VepStrand::recipe_default)
     option = recipe == Recipe::centered ? VepStrand::both : VepStrand::forward;

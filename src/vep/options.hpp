@@ -22,6 +22,9 @@ namespace carbon {
 enum class Recipe { centered, next_token };
 /// recipe_default: both for centered, forward for next-token.
 enum class VepStrand { recipe_default, forward, reverse, both };
+/// In how many phases (centered.hpp) an allele is read: six if it changes the length and else one, one, or
+/// six.
+enum class PhaseChoice { automatic, one, six };
 /// What happens to a record whose REF differs from the FASTA: a warning and no score, an Error, or no output.
 enum class CheckRef { warn, exit, exclude };
 
@@ -34,8 +37,9 @@ struct VepOptions {
   VcfReaderOptions selection;
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
-  int64_t window = kDefaultCenteredWindow;  // bp
-  int64_t context = kDefaultContext;        // bp
+  PhaseChoice phases = PhaseChoice::automatic;  // of recipe centered
+  int64_t window = kDefaultCenteredWindow;      // bp
+  int64_t context = kDefaultContext;            // bp
   CheckRef check_ref = CheckRef::warn;
   double max_ref_mismatch = 0.05;  // share of mismatching records above which the assembly must be wrong
   std::string tag_prefix = "CARBON";
@@ -60,6 +64,9 @@ void check_vep_output(const VepOptions& options);
 
 /// Throws Error for a window or context that the recipes do not allow or that does not fit the model.
 void check_vep_options(const VepOptions& options, size_t max_positions);
+
+/// The number of phases in which an allele is read.
+int phases_of(const NormalAllele& allele, PhaseChoice choice);
 
 /// The strands that a recipe reads, in the order in which their scores are added.
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option);

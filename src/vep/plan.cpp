@@ -20,10 +20,10 @@ const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
 
 }  // namespace
 
-CenteredPlan::CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-                           const ReferenceSlice& slice, int64_t window, Strand strand,
-                           const TokenLayout& layout, std::vector<RequestPtr>& requests, ScoreCache* cache)
-    : windows_(centered_windows(pos, ref, alts, slice, window, strand)) {
+CenteredPlan::CenteredPlan(std::span<const NormalAllele> alleles, const ReferenceSlice& slice, int64_t window,
+                           Strand strand, int phase, const TokenLayout& layout,
+                           std::vector<RequestPtr>& requests, ScoreCache* cache)
+    : windows_(centered_windows(alleles, slice, window, strand, phase)) {
   const auto reference = std::make_shared<Request>();
   std::vector<RequestPtr> suffixes;
   bool any = false;
@@ -79,16 +79,16 @@ const ScoreKey* CenteredPlan::missing(size_t i) const {
   return key_if_missing(alleles_[i].cached);
 }
 
-NextTokenPlan::NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-                             const ReferenceSlice& slice, int64_t context, Strand strand,
-                             const TokenLayout& layout, std::vector<RequestPtr>& requests, ScoreCache* cache)
-    : strand_(strand), ref_digit_(digit(ref)) {
-  const std::string bases = next_token_context(pos, slice, context, strand);
+NextTokenPlan::NextTokenPlan(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
+                             int64_t context, Strand strand, const TokenLayout& layout,
+                             std::vector<RequestPtr>& requests, ScoreCache* cache)
+    : strand_(strand), ref_digit_(digit(alleles.front().ref)) {
+  const std::string bases = next_token_context(alleles.front().pos, slice, context, strand);
   bool all_known = true;
-  for (const std::string& alt : alts) {
+  for (const NormalAllele& snv : alleles) {
     Allele& allele = alleles_.emplace_back();
-    allele.digit = digit(alt);
-    if (cache) allele.cached = cache->look_up("next-token", strand, {bases, ref, alt});
+    allele.digit = digit(snv.alt);
+    if (cache) allele.cached = cache->look_up("next-token", strand, {bases, snv.ref, snv.alt});
     all_known &= allele.cached && allele.cached->llr;
   }
   if (all_known) return;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,16 @@
 
 namespace carbon {
 
-/// The centered recipe on one strand of one site.
+/// The centered recipe on one strand in one phase, for alleles with one reference window.
 class CenteredPlan {
  public:
-  /// Makes the windows of `alts` (alleles that can be scored) and looks up their ratios in `cache` (may be
-  /// null). For the others it appends requests to `requests`.
-  CenteredPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-               const ReferenceSlice& slice, int64_t window, Strand strand, const TokenLayout& layout,
-               std::vector<RequestPtr>& requests, ScoreCache* cache = nullptr);
-  /// The log-likelihood ratio of the i-th of `alts` in nats, alternative minus reference; exactly 0 for an
-  /// allele equal to the reference. The requests must be finished.
+  /// Makes the windows of the alleles, for which see centered_windows(), and looks up their ratios in `cache`
+  /// (may be null). For the others it appends requests to `requests`.
+  CenteredPlan(std::span<const NormalAllele> alleles, const ReferenceSlice& slice, int64_t window,
+               Strand strand, int phase, const TokenLayout& layout, std::vector<RequestPtr>& requests,
+               ScoreCache* cache = nullptr);
+  /// The log-likelihood ratio of the i-th of the alleles in nats, alternative minus reference; exactly 0 for
+  /// an allele equal to the reference. The requests must be finished.
   double llr(size_t i) const;
   /// The key for adding the i-th ratio to the cache; null if it need not be added.
   const ScoreKey* missing(size_t i) const;
@@ -47,14 +48,14 @@ class CenteredPlan {
   size_t first_row_ = 0;  // the 6-mer that the first row of its values belongs to
 };
 
-/// The next-token recipe on one strand of one site: one row serves every SNV allele.
+/// The next-token recipe on one strand: one row serves every SNV of a base.
 class NextTokenPlan {
  public:
-  /// Like CenteredPlan(). `ref` and `alts` are one base each, letters of the forward strand.
-  NextTokenPlan(int64_t pos, const std::string& ref, const std::vector<std::string>& alts,
-                const ReferenceSlice& slice, int64_t context, Strand strand, const TokenLayout& layout,
-                std::vector<RequestPtr>& requests, ScoreCache* cache = nullptr);
-  /// ln(P_0(alt) / P_0(ref)) of the i-th of `alts`. The requests must be finished.
+  /// Like CenteredPlan(). The alleles are SNVs of one base.
+  NextTokenPlan(std::span<const NormalAllele> alleles, const ReferenceSlice& slice, int64_t context,
+                Strand strand, const TokenLayout& layout, std::vector<RequestPtr>& requests,
+                ScoreCache* cache = nullptr);
+  /// ln(P_0(alt) / P_0(ref)) of the i-th of the alleles. The requests must be finished.
   double llr(size_t i) const;
   const ScoreKey* missing(size_t i) const;
 

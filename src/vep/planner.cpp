@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/vep/structural.hpp"
 
 namespace carbon {
 namespace {
@@ -13,11 +14,24 @@ constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
 constexpr uint64_t kShownWarnings = 10;
 
 /// A hash of everything that the scores of a record depend on, besides the options of the run.
-Sha256Bytes site_digest(const VcfRecord& record, const Variant& variant, const ReferenceSlice& slice) {
-  std::string text = record.contig() + "\n" + std::to_string(variant.pos) + "\n" + variant.ref + "\n";
-  for (const std::string& alt : variant.alts) text += alt + "\n";
+Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const ReferenceSlice& slice) {
+  std::string text = record.contig() + "\n" + std::to_string(record.pos()) + "\n";
+  for (const auto* alleles : {&site.centered_alleles, &site.next_token_alleles}) {
+    for (const auto& [alt, form, terms] : *alleles)
+      text +=
+          std::to_string(alt) + "\t" + std::to_string(form.pos) + "\t" + form.ref + "\t" + form.alt + "\n";
+    text += "\n";
+  }
   text += std::to_string(slice.begin) + "\n" + std::to_string(slice.contig_length) + "\n";
   return sha256_bytes(text + slice.bases);
+}
+
+Variant variant_of(const VcfRecord& record, const RecordInput& input) {
+  Variant variant{record.pos(), to_upper(record.ref()), {}};
+  for (const std::string& alt : record.alts()) variant.alts.push_back(to_upper(alt));
+  variant.structural = structural_alleles(variant.pos, variant.alts,
+                                          [&](const std::string& tag) { return input.info(record, tag); });
+  return variant;
 }
 
 ContigNames contig_names(const VepOptions& options) {
@@ -37,13 +51,14 @@ VepPlanner::VepPlanner(const VepOptions& options, const TokenLayout& layout, Sco
       layout_(layout),
       cache_(cache),
       fasta_(options.fasta, *options.log),
+      reference_(fasta_),
       names_(contig_names(options)) {}
 
-void VepPlanner::run(const RecordSource& next, Journal* journal,
+void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
-  for (PlannedRecord planned; next(planned.record); planned = PlannedRecord()) {
+  for (PlannedRecord planned; input.next(planned.record); planned = PlannedRecord()) {
     ++counts_.total;
-    if (!plan(planned, journal)) continue;
+    if (!plan(planned, input, journal)) continue;
     planned.requests = std::move(planned.site.requests);
     emit(std::move(planned));
   }
@@ -53,35 +68,32 @@ void VepPlanner::run(const RecordSource& next, Journal* journal,
 }
 
 // Returns false if the record is to be dropped.
-bool VepPlanner::plan(PlannedRecord& planned, Journal* journal) {
+bool VepPlanner::plan(PlannedRecord& planned, const RecordInput& input, Journal* journal) {
   const VcfRecord& record = planned.record;
   VepSite& site = planned.site;
-  Variant variant{record.pos(), to_upper(record.ref()), {}};
-  for (const std::string& alt : record.alts()) variant.alts.push_back(to_upper(alt));
-
+  const Variant variant = variant_of(record, input);
   const auto& [contig, length] = find_contig(record.contig());
-  const ReferenceSlice slice =
-      length >= 0 ? fetch_reference(options_, fasta_, contig, length, variant) : ReferenceSlice{};
-  const RecordCheck check = check_record(variant, length, slice);
+  const ContigReference reference{reference_, contig, length};
+  std::string fasta_bases;
+  const RecordCheck check = check_reference(variant, reference, options_, fasta_bases);
   const bool checkable = check == RecordCheck::matches || check == RecordCheck::mismatch;
   if (checkable) ++checkable_;
-  if (check == RecordCheck::mismatch)
-    note_mismatch(
-        record, std::string(slice.get(variant.pos, variant.pos + static_cast<int64_t>(variant.ref.size()))));
+  if (check == RecordCheck::mismatch) note_mismatch(record, fasta_bases);
   if (checkable && checkable_ == kAssemblySample) check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
-  classify_alleles(variant, check, options_, site);
+  classify_alleles(variant, check, options_, reference, site);
   for (size_t i = 0; i < variant.alts.size(); ++i) ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   if (!site.any_scored()) return true;
   ++counts_.scored;
+  const ReferenceSlice slice = fetch_windows(site, options_, reference);
   if (journal) {
-    planned.digest = site_digest(record, variant, slice);
+    planned.digest = site_digest(record, site, slice);
     planned.saved =
         journal->replay(*planned.digest, site.centered.size() + site.next_token.size(), place_of(record));
     if (planned.saved) return true;
   }
-  plan_alleles(variant, slice, options_, layout_, cache_, site);
+  plan_alleles(slice, options_, layout_, cache_, site);
   return true;
 }
 

@@ -20,6 +20,12 @@
 
 namespace carbon {
 
+/// Records, and the values of an INFO tag in the last one.
+struct RecordInput {
+  RecordSource next;
+  std::function<InfoValues(const VcfRecord& record, const std::string& tag)> info;
+};
+
 /// "contig:pos" of a record, for messages; pos is 1-based.
 std::string place_of(const VcfRecord& record);
 
@@ -48,11 +54,11 @@ class VepPlanner {
   /// `cache` may be null.
   VepPlanner(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
 
-  /// Reads all records of `next`, and calls `emit` for each that is kept. Scores in `journal` (may be null)
-  /// are taken from it. Throws Error for a reference mismatch if options.check_ref is `exit`, for so many
-  /// mismatches that the assembly must be wrong, if no contig name is in the FASTA, and for records that
+  /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
+  /// null) are taken from it. Throws Error for a reference mismatch if options.check_ref is `exit`, for so
+  /// many mismatches that the assembly must be wrong, if no contig name is in the FASTA, and for records that
   /// differ from those of the journal.
-  void run(const RecordSource& next, Journal* journal, const std::function<void(PlannedRecord)>& emit);
+  void run(const RecordInput& input, Journal* journal, const std::function<void(PlannedRecord)>& emit);
   /// Notes a contig of the file, of which run() may see only a share. Whether any contig name is in the FASTA
   /// is decided for the whole file, so that all shares of it fail or none does.
   void note_contig(const std::string& vcf_name) { find_contig(vcf_name); }
@@ -67,7 +73,7 @@ class VepPlanner {
     int64_t length;    // -1: not in the FASTA
   };
 
-  bool plan(PlannedRecord& planned, Journal* journal);
+  bool plan(PlannedRecord& planned, const RecordInput& input, Journal* journal);
   const Contig& find_contig(const std::string& vcf_name);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
@@ -77,6 +83,7 @@ class VepPlanner {
   TokenLayout layout_;
   ScoreCache* cache_;
   IndexedFasta fasta_;
+  ReferenceReader reference_;
   ContigNames names_;
   VepCounts counts_;
   uint64_t checkable_ = 0, mismatches_ = 0;

@@ -60,6 +60,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
           {"window", number(options.wants(Recipe::centered), options.window)},
           {"context", number(options.wants(Recipe::next_token), options.context)},
           {"strand", strand_text(options.strand)},
+          {"phases", phases_text(options.phases)},
           {"check-ref", checks[static_cast<int>(options.check_ref)]},
           {"tag-prefix", options.tag_prefix},
           {"unify-chr-names", given(options.unify_chr_names)},
@@ -133,8 +134,8 @@ struct Destinations {
   Journal* journal;   // null: none
 };
 
-// Scores and writes the records of `next`.
-void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordSource& next,
+// Scores and writes the records of the input.
+void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordInput& input,
               Progress& progress, const Destinations& to) {
   uint64_t done = 0;
   OrderedRun ordered;
@@ -144,7 +145,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
     end_stopped(options, done, failure, to.output, to.cache, to.journal);
   };
   run_ordered<PlannedRecord>(
-      engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(next, to.journal, emit); },
+      engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
       [&](PlannedRecord& planned) {
         to.output.write(planned.record, site_scores(planned, to.cache, to.journal));
         if (++done; planned.saved) progress.begin_at(done);
@@ -171,8 +172,9 @@ void run_vep(Engine& engine, const VepOptions& options) {
   VepPlanner planner(options, model.config().layout, shared_cache);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
-  RecordSource next = [&](VcfRecord& record) { return vcf.next(record); };
-  if (options.shard) next = records_in(std::move(next), range);
+  RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
+                    [&](const VcfRecord& record, const std::string& tag) { return vcf.info(record, tag); }};
+  if (options.shard) input.next = records_in(std::move(input.next), range);
 
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options);
@@ -180,7 +182,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) progress.set_total(range.end - range.begin);
-  annotate(engine, options, planner, next, progress, {*output, shared_cache, journal.get()});
+  annotate(engine, options, planner, input, progress, {*output, shared_cache, journal.get()});
   report_passes(engine);
   if (cache) close_cache(*cache, *options.log);
   output->close();

@@ -1,9 +1,13 @@
 #include "src/vep/site.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "src/base/error.hpp"
+#include "src/vep/normalise.hpp"
+#include "src/vep/structural.hpp"
 
 namespace carbon {
 namespace {
@@ -15,23 +19,57 @@ double checked(double value, const std::string& place) {
   return value;
 }
 
-// Returns one score per ALT: the mean over strands for the ALTs listed in `scored` (the i-th allele of each
-// plan is ALT scored[i]), NaN for the others. Scores that were computed, not cached, are added to `cache`.
+// Returns one score per ALT, NaN for ALTs that are not scored. Ratios that were computed, not cached, are
+// added to `cache`.
 template <class Plan>
-std::vector<double> mean_of_strands(size_t alts, const std::vector<size_t>& scored,
-                                    const std::vector<Plan>& plans, const std::string& place,
-                                    ScoreCache* cache) {
+std::vector<double> scores(size_t alts, const std::vector<ScoredAllele>& alleles,
+                           const std::vector<Plan>& plans, const std::string& place, ScoreCache* cache) {
   std::vector<double> values(alts, std::numeric_limits<double>::quiet_NaN());
-  for (size_t i = 0; i < scored.size(); ++i) {
+  for (const ScoredAllele& allele : alleles) {
     double sum = 0;
-    for (const Plan& plan : plans) {
-      const double llr = plan.llr(i);
-      sum += llr;
-      if (const ScoreKey* key = plan.missing(i)) cache->insert(*key, checked(llr, place));
+    for (const std::vector<ScoredAllele::Term>& phases : allele.strands) {
+      double strand = 0;
+      for (const auto& [number, i] : phases) {
+        const double llr = plans[number].llr(i);
+        strand += llr;
+        if (const ScoreKey* key = plans[number].missing(i)) cache->insert(*key, checked(llr, place));
+      }
+      sum += strand / static_cast<double>(phases.size());
     }
-    values[scored[i]] = checked(sum / static_cast<double>(plans.size()), place);
+    values[allele.alt] = checked(sum / static_cast<double>(allele.strands.size()), place);
   }
   return values;
+}
+
+// Calls `make` with the alleles that have one place, as `place_of` says, and adds a term to each of them,
+// with the number of the plan that `make` adds to `plans`.
+template <class PlaceOf, class Plans, class Make>
+void group(std::vector<ScoredAllele>& alleles, size_t strand, const PlaceOf& place_of, const Plans& plans,
+           const Make& make) {
+  std::map<int64_t, std::vector<ScoredAllele*>> places;
+  for (ScoredAllele& allele : alleles)
+    if (const std::optional<int64_t> place = place_of(allele.form)) places[*place].push_back(&allele);
+  for (const auto& [place, members] : places) {
+    std::vector<NormalAllele> forms;
+    for (ScoredAllele* allele : members) {
+      allele->strands[strand].push_back({plans.size(), forms.size()});
+      forms.push_back(allele->form);
+    }
+    make(forms);
+  }
+}
+
+// The letters of a structural allele, or why it is not scored; `flag` is that of classify_structural().
+std::optional<NormalAllele> structural_form(const StructuralAllele& allele, const Variant& variant,
+                                            const ContigReference& reference,
+                                            const std::function<char(int64_t)>& base, AlleleFlag& flag) {
+  const std::string bases = reference.slice(variant.pos + 1, variant.pos + 1 + allele.length).bases;
+  if (!is_acgt(bases)) {
+    flag = AlleleFlag::non_acgt;
+    return std::nullopt;
+  }
+  const Variant spelled = spelled_out(variant.pos, base(variant.pos), allele, bases);
+  return normalise(spelled.pos, spelled.ref, spelled.alts[0], base);
 }
 
 }  // namespace
@@ -41,62 +79,101 @@ AlleleFlag VepSite::flag(size_t alt) const {
   return next_token.empty() ? AlleleFlag::scored : next_token[alt];
 }
 
-ReferenceSlice fetch_reference(const VepOptions& options, const IndexedFasta& fasta,
-                               const std::string& contig, int64_t length, const Variant& variant) {
-  int64_t begin = variant.pos, end = variant.pos + static_cast<int64_t>(variant.ref.size());
+RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
+                            const VepOptions& options, std::string& fasta_bases) {
+  if (reference.length < 0) return RecordCheck::no_contig;
+  const auto ref_length = static_cast<int64_t>(variant.ref.size());
+  int64_t begin = variant.pos, end = variant.pos + ref_length;
+  // What the alleles of a record need that may be scored is read at once.
+  const bool any_letters = std::any_of(variant.alts.begin(), variant.alts.end(),
+                                       [](const std::string& alt) { return is_acgt(alt); });
+  if (any_letters && options.wants(Recipe::centered)) {
+    begin = std::min(begin, centered_begin(variant.pos, options.window));
+    end = std::max(end, centered_end(variant.pos, options.window));
+  }
+  const ReferenceSlice slice = reference.slice(begin, end);
+  fasta_bases = slice.get(variant.pos, variant.pos + ref_length);
+  return check_record(variant, reference.length, slice);
+}
+
+void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options,
+                      const ContigReference& reference, VepSite& site) {
+  const auto base = [&](int64_t i) { return reference.reader.base(reference.contig, reference.length, i); };
+  for (size_t i = 0; i < variant.alts.size(); ++i) {
+    const std::string& alt = variant.alts[i];
+    const StructuralAllele* structural =
+        i < variant.structural.size() && variant.structural[i] ? &*variant.structural[i] : nullptr;
+    AlleleFlag flag = structural ? classify_structural(*structural, variant, reference.length, check)
+                                 : classify_allele(alt, check);
+    const bool too_large = structural && structural->length > options.window / 2;
+    std::optional<NormalAllele> form;
+    if (flag == AlleleFlag::scored && !too_large)
+      form = structural ? structural_form(*structural, variant, reference, base, flag)
+                        : normalise(variant.pos, variant.ref, alt, base);
+    const auto add = [&](std::vector<AlleleFlag>& flags, std::vector<ScoredAllele>& alleles, AlleleFlag unfit,
+                         const auto& fits) {
+      const bool scored = form && fits(*form);
+      flags.push_back(flag != AlleleFlag::scored || scored ? flag : unfit);
+      if (scored) alleles.push_back({i, *form, {}});
+    };
+    if (options.wants(Recipe::centered))
+      add(site.centered, site.centered_alleles, AlleleFlag::too_long,
+          [&](const NormalAllele& allele) { return !centered_too_long(allele, options.window); });
+    if (options.wants(Recipe::next_token))
+      add(site.next_token, site.next_token_alleles, AlleleFlag::multibase,
+          [](const NormalAllele& allele) { return allele.ref.size() == 1 && allele.alt.size() == 1; });
+  }
+}
+
+ReferenceSlice fetch_windows(const VepSite& site, const VepOptions& options,
+                             const ContigReference& reference) {
+  int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
   const auto cover = [&](int64_t from, int64_t to) {
     begin = std::min(begin, from);
     end = std::max(end, to);
   };
-  if (options.wants(Recipe::centered))
-    cover(centered_begin(variant.pos, options.window), centered_end(variant.pos, options.window));
-  if (options.wants(Recipe::next_token))
+  for (const ScoredAllele& allele : site.centered_alleles)
+    cover(centered_begin(allele.form.pos, options.window), centered_end(allele.form.pos, options.window));
+  for (const ScoredAllele& allele : site.next_token_alleles)
     for (const Strand strand : strands_of(Recipe::next_token, options.strand))
-      cover(next_token_begin(variant.pos, options.context, strand),
-            next_token_end(variant.pos, options.context, strand));
-  begin = std::clamp<int64_t>(begin, 0, length);
-  end = std::clamp(end, begin, length);
-  return {begin, length, to_upper(fasta.fetch(contig, begin, end))};
+      cover(next_token_begin(allele.form.pos, options.context, strand),
+            next_token_end(allele.form.pos, options.context, strand));
+  return reference.slice(begin, end);
 }
 
-void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options, VepSite& site) {
-  for (size_t i = 0; i < variant.alts.size(); ++i) {
-    const std::string& alt = variant.alts[i];
-    const AlleleFlag common = classify_allele(alt, check);
-    if (options.wants(Recipe::centered)) {
-      const bool too_long =
-          common == AlleleFlag::scored && centered_too_long(variant.ref, alt, options.window);
-      site.centered.push_back(too_long ? AlleleFlag::too_long : common);
-      if (site.centered.back() == AlleleFlag::scored) site.centered_alts.push_back(i);
-    }
-    if (options.wants(Recipe::next_token)) {
-      const bool multibase = common == AlleleFlag::scored && (variant.ref.size() != 1 || alt.size() != 1);
-      site.next_token.push_back(multibase ? AlleleFlag::multibase : common);
-      if (site.next_token.back() == AlleleFlag::scored) site.next_token_alts.push_back(i);
+void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const TokenLayout& layout,
+                  ScoreCache* cache, VepSite& site) {
+  const std::vector<Strand> centered = strands_of(Recipe::centered, options.strand),
+                            next_token = strands_of(Recipe::next_token, options.strand);
+  for (ScoredAllele& allele : site.centered_alleles) allele.strands.resize(centered.size());
+  for (ScoredAllele& allele : site.next_token_alleles) allele.strands.resize(next_token.size());
+  for (size_t s = 0; s < centered.size(); ++s) {
+    for (int phase = 0; phase < kPhases; ++phase) {
+      const auto place = [&](const NormalAllele& form) -> std::optional<int64_t> {
+        const bool read = phase < phases_of(form, options.phases) &&
+                          centered_has_phase(form, slice.contig_length, options.window, centered[s], phase);
+        return read ? std::optional(centered_place(form, centered[s])) : std::nullopt;
+      };
+      group(site.centered_alleles, s, place, site.centered_plans,
+            [&](const std::vector<NormalAllele>& forms) {
+              site.centered_plans.emplace_back(forms, slice, options.window, centered[s], phase, layout,
+                                               site.requests, cache);
+            });
     }
   }
-}
-
-void plan_alleles(const Variant& variant, const ReferenceSlice& slice, const VepOptions& options,
-                  const TokenLayout& layout, ScoreCache* cache, VepSite& site) {
-  const auto chosen = [&](const std::vector<size_t>& indices) {
-    std::vector<std::string> alts;
-    for (const size_t i : indices) alts.push_back(variant.alts[i]);
-    return alts;
-  };
-  if (const auto alts = chosen(site.centered_alts); !alts.empty())
-    for (const Strand strand : strands_of(Recipe::centered, options.strand))
-      site.centered_plans.emplace_back(variant.pos, variant.ref, alts, slice, options.window, strand, layout,
-                                       site.requests, cache);
-  if (const auto alts = chosen(site.next_token_alts); !alts.empty())
-    for (const Strand strand : strands_of(Recipe::next_token, options.strand))
-      site.next_token_plans.emplace_back(variant.pos, variant.ref, alts, slice, options.context, strand,
-                                         layout, site.requests, cache);
+  for (size_t s = 0; s < next_token.size(); ++s)
+    group(
+        site.next_token_alleles, s, [](const NormalAllele& form) { return std::optional(form.pos); },
+        site.next_token_plans,
+        [&](const std::vector<NormalAllele>& forms) {
+          site.next_token_plans.emplace_back(forms, slice, options.context, next_token[s], layout,
+                                             site.requests, cache);
+        });
 }
 
 SiteValues site_values(const VepSite& site, const std::string& place, ScoreCache* cache) {
-  return {mean_of_strands(site.centered.size(), site.centered_alts, site.centered_plans, place, cache),
-          mean_of_strands(site.next_token.size(), site.next_token_alts, site.next_token_plans, place, cache)};
+  return {scores(site.centered.size(), site.centered_alleles, site.centered_plans, place, cache),
+          scores(site.next_token.size(), site.next_token_alleles, site.next_token_plans, place, cache)};
 }
 
 }  // namespace carbon

@@ -1,47 +1,69 @@
 // One variant on its way to its scores: which alleles can be scored and why others cannot, the requests of
-// its windows, and one score per allele from their results.
+// their windows, and one score per allele from their results.
 //
 // It has no VCF record, so that variants from other sources are scored by the same code.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "src/genome/fasta.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/plan.hpp"
+#include "src/vep/reference.hpp"
 
 namespace carbon {
 
-/// A plan's i-th allele is ALT `centered_alts[i]` or `next_token_alts[i]` of the variant.
+/// A contig of the FASTA and what is known of its bases.
+struct ContigReference {
+  ReferenceReader& reader;
+  const std::string& contig;  // its name in the FASTA
+  int64_t length;             // -1: not in the FASTA
+
+  ReferenceSlice slice(int64_t begin, int64_t end) const { return reader.slice(contig, length, begin, end); }
+};
+
+/// An ALT that is scored, in its normal form.
+struct ScoredAllele {
+  size_t alt = 0;
+  NormalAllele form;
+  /// For each strand, the plans of its phases and its number in them.
+  struct Term {
+    size_t plan = 0, allele = 0;
+  };
+  std::vector<std::vector<Term>> strands;
+};
+
 struct VepSite {
   std::vector<AlleleFlag> centered, next_token;  // one per ALT; empty if the recipe is not used
-  std::vector<size_t> centered_alts, next_token_alts;
-  std::vector<CenteredPlan> centered_plans;     // one per strand
-  std::vector<NextTokenPlan> next_token_plans;  // one per strand
+  std::vector<ScoredAllele> centered_alleles, next_token_alleles;
+  std::vector<CenteredPlan> centered_plans;
+  std::vector<NextTokenPlan> next_token_plans;
   std::vector<RequestPtr> requests;
 
   /// The flag of an ALT: why its first missing score is missing.
   AlleleFlag flag(size_t alt) const;
-  bool any_scored() const { return !centered_alts.empty() || !next_token_alts.empty(); }
+  bool any_scored() const { return !centered_alleles.empty() || !next_token_alleles.empty(); }
 };
 
-/// Fetches the contig's bases that the check and the windows of a variant can need, in upper case. `length`
-/// is the contig's.
-ReferenceSlice fetch_reference(const VepOptions& options, const IndexedFasta& fasta,
-                               const std::string& contig, int64_t length, const Variant& variant);
+/// Compares REF with the FASTA. `fasta_bases` becomes what the FASTA has there.
+RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
+                            const VepOptions& options, std::string& fasta_bases);
 
-/// Decides for each ALT and recipe whether it can be scored.
-void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options, VepSite& site);
+/// Decides for each ALT and recipe whether it can be scored, and makes the normal forms of those that can.
+void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options,
+                      const ContigReference& reference, VepSite& site);
 
-/// Adds plans and requests to `site` for the ALTs that classify_alleles() found to be scorable. `cache` may
-/// be null.
-void plan_alleles(const Variant& variant, const ReferenceSlice& slice, const VepOptions& options,
-                  const TokenLayout& layout, ScoreCache* cache, VepSite& site);
+/// The bases that the windows of the site's alleles can need.
+ReferenceSlice fetch_windows(const VepSite& site, const VepOptions& options,
+                             const ContigReference& reference);
 
-/// One score per ALT and recipe in nats, alternative minus reference: the mean over strands, NaN for ALTs
-/// that are not scored. Empty for a recipe that is not used.
+/// Adds plans and requests to `site` for the ALTs that classify_alleles() found to be scorable. `slice` is
+/// from fetch_windows(); `cache` may be null.
+void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const TokenLayout& layout,
+                  ScoreCache* cache, VepSite& site);
+
+/// One score per ALT and recipe in nats, alternative minus reference: the mean over strands of the means over
+/// phases, NaN for ALTs that are not scored. Empty for a recipe that is not used.
 struct SiteValues {
   std::vector<double> centered, next_token;
 };

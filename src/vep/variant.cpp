@@ -23,6 +23,7 @@ RecordCheck check_record(const Variant& variant, int64_t contig_length, const Re
   if (variant.pos < 0 || variant.pos >= contig_length || ref_length > contig_length - variant.pos)
     return RecordCheck::edge;
   const std::string_view fasta = reference.get(variant.pos, variant.pos + ref_length);
+  if (variant.ref == "N" && is_acgt(fasta)) return RecordCheck::open;
   if (!is_acgt(variant.ref) || !is_acgt(fasta)) return RecordCheck::non_acgt;
   return fasta == variant.ref ? RecordCheck::matches : RecordCheck::mismatch;
 }
@@ -35,9 +36,18 @@ AlleleFlag classify_allele(const std::string& alt, RecordCheck check) {
                         (alt.size() > 1 && (alt.front() == '.' || alt.back() == '.'));
   if (alt.empty() || alt.front() == '<' || breakend) return AlleleFlag::symbolic;
   if (alt == "*") return AlleleFlag::star;
-  if (check == RecordCheck::non_acgt || !is_acgt(alt)) return AlleleFlag::non_acgt;
+  if (check == RecordCheck::non_acgt || check == RecordCheck::open || !is_acgt(alt))
+    return AlleleFlag::non_acgt;
   if (check == RecordCheck::mismatch) return AlleleFlag::ref_mismatch;
   return AlleleFlag::scored;
+}
+
+AlleleFlag classify_structural(const StructuralAllele& allele, const Variant& variant, int64_t contig_length,
+                               RecordCheck check) {
+  if (check == RecordCheck::no_contig) return AlleleFlag::no_contig;
+  if (check == RecordCheck::edge || allele.length >= contig_length - variant.pos) return AlleleFlag::edge;
+  if (check == RecordCheck::non_acgt) return AlleleFlag::non_acgt;
+  return check == RecordCheck::mismatch ? AlleleFlag::ref_mismatch : AlleleFlag::scored;
 }
 
 }  // namespace carbon

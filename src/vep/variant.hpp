@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,26 @@
 
 namespace carbon {
 
+/// What <DEL>, <DUP> (taken for a tandem duplication) or <INV> does with the `length` bases after POS.
+struct StructuralAllele {
+  enum Kind { deletion, duplication, inversion } kind = deletion;
+  int64_t length = 0;
+};
+
 /// Upper-case REF and ALTs at a position; pos is -1 for POS 0.
 struct Variant {
   int64_t pos = 0;
   std::string ref;
   std::vector<std::string> alts;
+  std::vector<std::optional<StructuralAllele>> structural = {};  // of the ALTs; empty if no ALT is one
+};
+
+/// One alternative in the form in which it is scored, which normalise() makes.
+struct NormalAllele {
+  int64_t pos = 0;
+  std::string ref, alt;
+
+  int64_t end() const { return pos + static_cast<int64_t>(ref.size()); }
 };
 
 /// Upper-case contig bases [begin, begin + bases.size()), with the contig's length for clipping.
@@ -46,14 +62,18 @@ inline constexpr int kAlleleFlags = 9;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);
 
-/// The result of comparing a record with the reference; it holds for all alleles of the record.
-enum class RecordCheck { matches, no_contig, edge, non_acgt, mismatch };
+/// The result of comparing a record with the reference; it holds for all alleles of the record. REF is open
+/// if it is N where the FASTA has a base, as many programs write it beside structural alleles.
+enum class RecordCheck { matches, no_contig, edge, open, non_acgt, mismatch };
 
 /// `contig_length` < 0: not in the FASTA. `reference` holds [pos, pos + |REF|) where it exists.
 RecordCheck check_record(const Variant& variant, int64_t contig_length, const ReferenceSlice& reference);
 
-/// The first reason that holds for every recipe; `scored` if there is none.
+/// The first reason that holds for every recipe and for the ALT as it is written; `scored` if there is none.
 AlleleFlag classify_allele(const std::string& alt, RecordCheck check);
+/// The same for a structural allele, without the letters that it stands for.
+AlleleFlag classify_structural(const StructuralAllele& allele, const Variant& variant, int64_t contig_length,
+                               RecordCheck check);
 
 enum class Strand { forward, reverse };
 

@@ -23,15 +23,16 @@ struct Item {
   size_t bytes() const { return sizeof(*this) + requests.size() * sizeof(CenteredPlan); }
 };
 
-Item plan(size_t index, const PlacedVariant& placed, const IndexedFasta& fasta, const VepOptions& options,
-          const TokenLayout& layout) {
+Item plan(size_t index, const PlacedVariant& placed, const ContigReference& reference,
+          const VepOptions& options, const TokenLayout& layout) {
   const Variant variant = upper_case(placed.variant);
-  const int64_t length = fasta.length(placed.contig);
-  const ReferenceSlice slice =
-      length >= 0 ? fetch_reference(options, fasta, placed.contig, length, variant) : ReferenceSlice{};
-  Item item{index, {}, {}};
-  classify_alleles(variant, check_record(variant, length, slice), options, item.site);
-  plan_alleles(variant, slice, options, layout, nullptr, item.site);
+  Item item;
+  item.index = index;
+  std::string fasta_bases;
+  const RecordCheck check = check_reference(variant, reference, options, fasta_bases);
+  classify_alleles(variant, check, options, reference, item.site);
+  if (item.site.any_scored())
+    plan_alleles(fetch_windows(item.site, options, reference), options, layout, nullptr, item.site);
   item.requests = item.site.requests;
   return item;
 }
@@ -54,8 +55,11 @@ void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions&
   run_ordered<Item>(
       engine,
       [&](const std::function<void(Item)>& emit) {
-        for (size_t i = 0; i < variants.size(); ++i)
-          emit(plan(i, variants[i], fasta, options, engine.config().layout));
+        ReferenceReader reader(fasta);
+        for (size_t i = 0; i < variants.size(); ++i) {
+          const std::string& contig = variants[i].contig;
+          emit(plan(i, variants[i], {reader, contig, fasta.length(contig)}, options, engine.config().layout));
+        }
       },
       [&](const Item& item) { take(item.index, finished(item.site, variants[item.index])); });
 }

@@ -4,46 +4,14 @@ test/reference/vep_reference.py computes scores and flags in float64 from whole 
 f32, and the cases in which symmetry makes scores equal to the last digit.
 """
 
-import os
 import random
-import sys
 
-from harness import (SHARED, Skip, case, decompress, expect, expect_close, expect_equal, fresh, main, model,
-                     ok, parse_fasta, read, records, to_fasta, write)
-from vep_support import HEAD, OTHER, values
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference"))
-import vep_reference  # noqa: E402
-
-TOLERANCE = 2e-3  # nats; both sides have their angles in double
-DTYPE = {"dtype": "f32"}
-# Three query heads share a key head, and the untied head is a matrix of its own.
-SMALL = dict(DTYPE, hidden=48, heads=3, kv_heads=1, head_dim=16, layers=3, intermediate=96)
-UNTIED = dict(DTYPE, hidden=32, heads=4, kv_heads=2, head_dim=8, layers=2, tied=0, max_positions=8192)
-LONGEST = 400000  # contigs that the files of the shared folder get
-
-_references = {}
-
-
-def reference_model(**sizes):
-    path = model(**sizes)
-    if path not in _references:
-        _references[path] = vep_reference.Model(path)
-    return _references[path]
-
+from harness import case, decompress, expect, expect_equal, fresh, main, parse_fasta, read, records, to_fasta, write
+from vep_reference_support import (ALL_FLAGS, BOTH, LONGEST, SMALL, UNTIED, Comparison, alleles_of, as_vcf, fitting_genome,
+                                   random_bases, run_vep, shared, shared_files, table, upper, vep_reference, with_runs)
+from vep_support import OTHER
 
 # ---- the files -----------------------------------------------------------------------------------------------------
-
-
-def random_bases(rng, n):
-    return "".join(rng.choice("ACGT") for _ in range(n))
-
-
-def with_runs(bases, *runs):
-    """`bases` with other letters: (begin, letters)."""
-    for begin, letters in runs:
-        bases = bases[:begin] + letters + bases[begin + len(letters):]
-    return bases
 
 
 def edge_genome():
@@ -95,75 +63,6 @@ def edge_variants(genome):
     return [row for row in rows if row[2]]
 
 
-def as_vcf(rows, contigs):
-    head = HEAD % "".join("##contig=<ID=%s>\n" % name for name in contigs)
-    return head + "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows)
-
-
-# ---- comparing -----------------------------------------------------------------------------------------------------
-
-
-def upper(genome):
-    return {name: bases.upper() for name, bases in genome.items()}
-
-
-def alleles_of(line):
-    """(contig, pos, REF, [ALT, ...]) of a VCF line."""
-    fields = line.split("\t")
-    return fields[0], int(fields[1]), fields[3], fields[4].split(",") if fields[4] != "." else []
-
-
-def run_vep(sizes, fasta, path, recipes, window, context, strand, *more):
-    args = ["-m", model(**sizes), "--dtype", "f32", "-f", fasta, "--recipe", ",".join(recipes), "--max-ref-mismatch", 1]
-    args += ["-w", window, "--context", context, "--no-version", "-q"] + (["--strand", strand] if strand else [])
-    return records(ok("vep", *args, *more, path).out.decode("latin-1"))
-
-
-class Comparison:
-    """Counts what was compared, and the largest difference."""
-
-    def __init__(self):
-        self.worst, self.scores, self.zeros, self.flags = 0.0, 0, 0, {}
-
-    def check(self, sizes, genome, fasta, path, recipes, window, context, strand=None):
-        lines = run_vep(sizes, fasta, path, recipes, window, context, strand)
-        variants = [alleles_of(line) for line in lines]
-        wanted = vep_reference.annotate(reference_model(**sizes), upper(genome), variants, recipes, window, context, strand)
-        for line, variant, expected in zip(lines, variants, wanted):
-            what = "%s:%d %s>%s, strand %s, window %d" % (*variant[:3], ",".join(variant[3]), strand, window)
-            for tag in ("LLR", "NT"):
-                found = values(line, "CARBON_" + tag)
-                if tag not in expected or not variant[3]:
-                    expect_equal(found, None, tag + " of " + what)
-                    continue
-                for alt, got, value in zip(variant[3], found, expected[tag]):
-                    self.compare(got, value, alt.upper() == variant[2].upper(), "%s of %s (%s)" % (tag, what, alt))
-            flags = values(line, "CARBON_FLAG")
-            expect_equal(flags, expected["FLAG"] if any(expected["FLAG"]) else None, "flags of " + what)
-            for flag in flags or []:
-                if flag:
-                    self.flags[flag] = self.flags.get(flag, 0) + 1
-        return lines
-
-    def compare(self, got, value, same_allele, what):
-        expect((got is None) == (value is None), "%s: %r, expected %r" % (what, got, value))
-        if got is None:
-            return
-        expect_close(got, value, TOLERANCE, what)
-        self.worst, self.scores = max(self.worst, abs(got - value)), self.scores + 1
-        if same_allele:
-            expect_equal(got, 0.0, what)
-            self.zeros += 1
-
-    def report(self, title):
-        print("%s: %d scores, worst difference %.2g nats; flags %s" % (
-            title, self.scores, self.worst, ", ".join("%s %d" % item for item in sorted(self.flags.items())) or "none"))
-
-
-BOTH = ("centered", "next-token")
-ALL_FLAGS = {"no_contig", "edge", "symbolic", "star", "non_acgt", "ref_mismatch", "too_long", "multibase"}
-
-
 @case
 def edge_cases_in_every_window_and_strand():
     genome = edge_genome()
@@ -171,13 +70,14 @@ def edge_cases_in_every_window_and_strand():
     fasta = write(d, "edge.fa", to_fasta(list(genome.items())))
     path = write(d, "edge.vcf", as_vcf(edge_variants(genome), [*genome, "absent"]))
     of_all = Comparison()
-    for sizes, window, context, strand in ((SMALL, 96, 60, None), (SMALL, 96, 60, "-"), (SMALL, 12, 5, "both"),
-                                           (UNTIED, 192, 300, "+"), (UNTIED, 50, 0, "both"), (UNTIED, 1000, 1000, "both")):
-        lines = of_all.check(sizes, genome, fasta, path, BOTH, window, context, strand)
+    for sizes, window, context, strand, phases in (
+            (SMALL, 96, 60, None, None), (SMALL, 96, 60, "-", "1"), (SMALL, 12, 5, "both", "6"), (UNTIED, 192, 300, "+", "auto"),
+            (UNTIED, 50, 0, "both", "1"), (UNTIED, 1000, 1000, "-", None)):
+        lines = of_all.check(sizes, genome, fasta, path, BOTH, window, context, strand, phases)
         expect_equal([alleles_of(line) for line in lines], [alleles_of(line) for line in records(read(path).decode())], "records")
     one = Comparison()
     for recipe in BOTH:  # the flag of a recipe alone
-        one.check(SMALL, genome, fasta, path, (recipe,), 96, 60)
+        one.check(SMALL, genome, fasta, path, (recipe,), 96, 60, "+", "1")
     of_all.report("edge cases")
     expect_equal(set(of_all.flags) | set(one.flags), ALL_FLAGS, "flags met")
     expect(of_all.scores > 4000 and of_all.zeros > 500, "%d scores, %d zeros" % (of_all.scores, of_all.zeros))
@@ -221,45 +121,42 @@ def thousands_of_samples():
 # ---- symmetry ------------------------------------------------------------------------------------------------------
 
 
-def table(lines, tag):
-    """{(contig, pos, REF, ALT): value as printed} of what has a score."""
-    found = {}
-    for line in lines:
-        contig, pos, ref, alts = alleles_of(line)
-        texts = dict(item.split("=") for item in line.split("\t")[7].split(";") if "=" in item).get("CARBON_" + tag, ".").split(",")
-        found.update({(contig, pos, ref, alt): text for alt, text in zip(alts, texts) if text != "."})
-    return found
-
-
 def negated(text):
     return text if text == "0" else text[1:] if text[0] == "-" else "-" + text
 
 
 @case
 def swapping_alleles_and_fasta_negates():
+    # Left-aligned in one FASTA is left-aligned in the other, so this holds for every kind of allele and at both ends.
     genome = upper({"long": edge_genome()["long"]})
-    bases, d = genome["long"], fresh()
-    positions = [p for p in (1, 7, 59, 100, 157, 290, 371, 420, 460) if bases[p - 1] in "ACGT"]
+    bases, d, rng = genome["long"], fresh(), random.Random(15)
     there, back = {}, {}
-    for p in positions:
-        ref, alt = bases[p - 1], OTHER[bases[p - 1]]
-        swapped = bases[:p - 1] + alt + bases[p:]
-        for strand in "+-":
-            for found, fasta, row in ((there, bases, ("long", p, ref, alt)), (back, swapped, ("long", p, alt, ref))):
-                lines = run_vep(SMALL, write(d, "f%d%s.fa" % (p, row[2]), to_fasta([("long", fasta)])),
-                                write(d, "in.vcf", as_vcf([row], genome)), BOTH, 96, 60, strand)
-                found.update({(p, strand, tag): text for tag in ("LLR", "NT") for text in table(lines, tag).values()})
-    expect_equal(len(there), len(positions) * 4, "scores")
+    for p in (1, 2, 7, 59, 100, 157, 290, 371, 420, 449, 458, 460):
+        for size in (1, 2, 8):
+            ref = bases[p - 1:p - 1 + size]
+            for alt in ((OTHER.get(ref[0], "A"), ref[0] + random_bases(rng, 5)) if size == 1 else (ref[0], random_bases(rng, size))):
+                if not vep_reference.is_acgt(ref) or len(ref) < size:
+                    continue
+                swapped = bases[:p - 1] + alt + bases[p - 1 + size:]
+                for found, fasta, row in ((there, bases, ("long", p, ref, alt)), (back, swapped, ("long", p, alt, ref))):
+                    path = write(d, "f%d_%s_%s.fa" % row[1:], to_fasta([("long", fasta)]))
+                    for strand, phases in (("+", None), ("-", None), ("+", "1")):
+                        lines = run_vep(SMALL, path, write(d, "in.vcf", as_vcf([row], genome)), BOTH, 96, 60, strand, phases)
+                        found.update({(p, ref, alt, strand, phases, tag): text
+                                      for tag in ("LLR", "NT") for text in table(lines, tag).values()})
     expect_equal({key: negated(text) for key, text in back.items()}, there, "scores of the swapped alleles, negated")
+    expect(len(there) > 150 and len(set(there.values())) > 100, "%d scores" % len(there))
 
 
 @case
 def reverse_complement_swaps_the_strands():
     # A window that covers the whole contig from either side cuts the same bases for both strands; a shorter one is one
     # base off its mirror image, as the definition has the variant right of the middle on either strand. The next-token
-    # context is its own mirror image in any length.
+    # context is its own mirror image in any length. The mirror image of an indel is anchored and aligned at its other
+    # side, so near the ends of the contig another number of phases may be left out.
     genome = {name: bases.upper() for name, bases in edge_genome().items() if name in ("long", "short", "six", "five")}
-    rows = [row for row in edge_variants(edge_genome()) if row[0] in genome and set(row[2] + row[3]) <= set("ACGTacgt,")]
+    rows = [row for row in edge_variants(edge_genome()) if row[0] in genome and set(row[2] + row[3]) <= set("ACGTacgt,")
+            and (set(map(len, row[3].split(","))) == {len(row[2])} or 24 < row[1] < len(genome[row[0]]) - 24 - len(row[2]))]
     mirrored = {name: vep_reference.rc(bases) for name, bases in genome.items()}
     back = {}
     for contig, pos, ref, alt in rows:
@@ -270,44 +167,18 @@ def reverse_complement_swaps_the_strands():
     d = fresh()
     fastas = [write(d, name, to_fasta(list(bases.items()))) for name, bases in (("f.fa", genome), ("r.fa", mirrored))]
     inputs = [write(d, name, as_vcf(lines, genome)) for name, lines in (("f.vcf", back.values()), ("r.vcf", back))]
-    for recipe, tag, window, context, least in (("centered", "LLR", 1200, 60, 300), ("next-token", "NT", 96, 60, 40)):
+    for recipe, tag, window, context, phases, least in (("centered", "LLR", 1200, 60, "1", 200), ("centered", "LLR", 1200, 60, "auto", 200),
+                                                        ("next-token", "NT", 96, 60, None, 40)):
         for strand, other in ("+-", "-+"):
-            plus, minus = (run_vep(SMALL, *files, (recipe,), window, context, which)
+            plus, minus = (run_vep(SMALL, *files, (recipe,), window, context, which, phases)
                            for files, which in zip(zip(fastas, inputs), (strand, other)))
             plus, minus = ([line.split("\t")[7] for line in lines] for lines in (plus, minus))
-            expect_equal(minus, plus, "%s of the mirror image on %s" % (tag, other))
-            expect(sum(tag + "=" in info for info in plus) > least, "hardly a score")
+            expect_equal(minus, plus, "%s of the mirror image on %s, phases %s" % (tag, other, phases))
+            expect(sum(tag + "=" in info for info in plus) > least, "hardly a score: %d" % sum(tag + "=" in info for info in plus))
             expect(len(set(plus)) > least / 2, "hardly a difference")
 
 
 # ---- files of the shared folder ------------------------------------------------------------------------------------
-
-
-def shared(path):
-    full = os.path.join(SHARED, "data", path)
-    if not os.path.exists(full):
-        raise Skip("%s is absent: set CARBON_SHARED to the folder with data/" % full)
-    return full
-
-
-def shared_files():
-    return sorted(os.path.join(where, name) for where, _, files in os.walk(shared("vcf")) for name in files
-                  if name.endswith((".vcf", ".vcf.gz")) and os.path.basename(where) != "failed")
-
-
-def fitting_genome(variants):
-    """Contigs under the REF of the records: of two that overlap the first one's letters count. Far ones stay outside."""
-    rng, genome, taken = random.Random(14), {}, {}
-    near = [variant for variant in variants if 0 < variant[1] < LONGEST]
-    for contig, pos, ref, _ in near:
-        end = max(len(genome.get(contig, ())), pos + len(ref) + 30)
-        genome.setdefault(contig, bytearray()).extend(rng.choices(b"ACGT", k=end - len(genome[contig])))
-        covered = taken.setdefault(contig, set())
-        place = range(pos - 1, pos - 1 + len(ref))
-        if ref.isalpha() and covered.isdisjoint(place):
-            genome[contig][place.start:place.stop] = ref.encode()
-            covered.update(place)
-    return {contig: bases.decode() for contig, bases in genome.items()}
 
 
 @case

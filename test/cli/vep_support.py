@@ -11,7 +11,7 @@ OTHER = {"A": "C", "C": "G", "G": "T", "T": "A"}
 
 # By ID: the flag of each allele in mini.vcf, for records that have one.
 FLAGS = {
-    "pos_zero": ["edge"], "symbolic": ["symbolic"], "any_allele": ["symbolic"], "breakend": ["symbolic"],
+    "pos_zero": ["edge"], "symbolic": ["too_long"], "any_allele": ["symbolic"], "breakend": ["symbolic"],
     "star": [None, "star"], "mixed": [None, "non_acgt", "symbolic"], "iupac_ref": ["non_acgt"],
     "wrong_ref": ["ref_mismatch"], "too_long": ["too_long"], "past_the_end": ["edge"], "beyond": ["edge"],
     "unknown_base": ["non_acgt"], "no_contig": ["no_contig", "no_contig"],

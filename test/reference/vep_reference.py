@@ -155,7 +155,9 @@ class Model:
         return out
 
 
-# ---- the definitions -----------------------------------------------------------------------------------------------
+# ---- variants ------------------------------------------------------------------------------------------------------
+
+STRUCTURAL = ("<DEL>", "<DUP>", "<DUP:TANDEM>", "<INV>")
 
 
 def is_acgt(bases):
@@ -167,46 +169,143 @@ def is_symbolic(alt):
     return alt.startswith("<") or "[" in alt or "]" in alt or (len(alt) > 1 and "." in (alt[0], alt[-1]))
 
 
-def flag(genome, contig, pos, ref, alt, recipe, window):
-    """Why the allele has no score, the first reason that applies; None if it has one. REF and ALT in upper case."""
+def normalise(bases, p, ref, alt):
+    """The form (p, REF, ALT) that `bcftools norm -f` gives an allele that is alone; p is 0-based, letters in upper case.
+
+    While REF and ALT end in the same letter, it is taken off both; where one of them would become empty, both first get
+    the preceding base of the FASTA. That ends at the start of the contig (the allele then keeps the base after it as its
+    anchor), and after a letter other than A, C, G, T was put in front (which stays as the anchor). Then equal first
+    letters are taken off as long as both keep one. So the shared end goes first, then the shared beginning.
+
+    A letter that is no base thus ends the shift by itself: it stands at the end of the shorter allele, and the longer
+    one, which has only bases of the record, ends otherwise. ALT = REF, which bcftools refuses, is cut to its first base.
+    """
+    if ref == alt:
+        return p, ref[0], alt[0]
+    while ref[-1] == alt[-1] and bases[p] in DIGITS:
+        if min(len(ref), len(alt)) == 1:
+            if p == 0:
+                break
+            p -= 1
+            ref, alt = bases[p] + ref, bases[p] + alt
+        ref, alt = ref[:-1], alt[:-1]
+    while min(len(ref), len(alt)) > 1 and ref[0] == alt[0]:
+        p, ref, alt = p + 1, ref[1:], alt[1:]
+    return p, ref, alt
+
+
+def integers(info, key):
+    """The numbers of an INFO field, None for a missing one; none at all where the field is absent or '.'."""
+    text = info.get(key) or "."
+    return [] if text == "." else [None if item == "." else int(item) for item in text.split(",")]
+
+
+def nth(values, i, default):
+    """Of a field with a value an ALT that of ALT i; of a field with a single value this one, for the only ALT."""
+    return values[i] if i < len(values) and values[i] is not None else default
+
+
+def structural_length(pos, alts, i, info):
+    """L of a structural ALT, None where the record does not say it precisely. `info`: the texts of INFO by key."""
+    end, svlen = nth(integers(info, "END"), 0, None), abs(nth(integers(info, "SVLEN"), i, 0))
+    if len(alts) == 1 and end is not None:
+        length = end - pos
+        if svlen not in (0, length):
+            return None
+    else:
+        length = svlen
+    if length < 1 or "IMPRECISE" in info:
+        return None
+    homology = nth(integers(info, "HOMLEN"), i, 0)
+    for key in ("CIPOS", "CIEND") if "PRECISE" not in info else ():
+        interval = integers(info, key)
+        if len(interval) == 2 * len(alts):
+            interval = interval[2 * i:2 * i + 2]
+        if interval and interval[1] - interval[0] > homology:
+            return None
+    return length
+
+
+def spelled_out(bases, pos, alt, length):
+    """(p, REF, ALT) in letters of a structural ALT, with the base at POS, which is the one before, as the anchor."""
+    anchor, body = bases[pos - 1], bases[pos:pos + length]
+    if alt == "<INV>":
+        return pos - 1, anchor + body, anchor + rc(body)
+    return pos - 1, anchor + body, anchor if alt == "<DEL>" else anchor + body + body
+
+
+def classify(genome, variant, i, recipe, window):
+    """Of ALT i (why it has no score, None): the first reason that applies; or (None, its normalised form).
+
+    `variant` is (contig, pos, REF, [ALT, ...]) in upper case and, if there is INFO, a dict of its texts.
+    """
+    contig, pos, ref, alts, *info = variant
+    alt, length = alts[i], None
+    # The record as written.
     if contig not in genome:
-        return "no_contig"
+        return "no_contig", None
     bases = genome[contig]
     if pos < 1 or pos > len(bases) or pos - 1 + len(ref) > len(bases):
-        return "edge"
+        return "edge", None
     if is_symbolic(alt):
-        return "symbolic"
+        length = structural_length(pos, alts, i, info[0] if info else {}) if alt in STRUCTURAL else None
+        if length is None:
+            return "symbolic", None
+        if pos + length > len(bases):
+            return "edge", None
     if alt == "*":
-        return "star"
+        return "star", None
     under = bases[pos - 1:pos - 1 + len(ref)]
-    if not (is_acgt(ref) and is_acgt(alt) and is_acgt(under)):
-        return "non_acgt"
-    if ref != under:
-        return "ref_mismatch"
-    if recipe == "centered":
-        return "too_long" if max(len(ref), len(alt)) > window / 2 else None
-    return None if len(ref) == len(alt) == 1 else "multibase"
+    unnamed = length is not None and ref == "N"
+    if not (is_acgt(under) and (is_acgt(ref) or unnamed) and (is_acgt(alt) or length is not None)):
+        return "non_acgt", None
+    if ref != under and not unnamed:
+        return "ref_mismatch", None
+    # What it means.
+    form = pos - 1, ref, alt
+    if length is not None:
+        if length > window // 2:
+            return "too_long" if recipe == "centered" else "multibase", None
+        form = spelled_out(bases, pos, alt, length)
+        if not is_acgt(form[1]):
+            return "non_acgt", None
+    p, ref, alt = normalise(bases, *form)
+    if recipe == "centered" and max(len(ref), len(alt)) > window / 2:
+        return "too_long", None
+    if recipe == "next-token" and not len(ref) == len(alt) == 1:
+        return "multibase", None
+    return None, (p, ref, alt)
 
 
-def centered_windows(bases, pos, ref, alt, window, strand):
-    """(A, R) in reading direction."""
-    p, after = pos - 1, pos - 1 + len(ref)
+# ---- the definitions -----------------------------------------------------------------------------------------------
+
+
+def centered_windows(bases, p, ref, alt, window, strand, f):
+    """(A, R) of phase f in reading direction, None where the phase is left out. A is cut on the far side."""
+    after, half = p + len(ref), window // 2
     if strand == "+":
-        unclipped = p - window // 2
-        start, end = max(0, unclipped), min(len(bases), unclipped + window)
+        start, end = max(0, p - half) + f, min(len(bases), p - half + f + window)
+        if start > p:
+            return None
         r = bases[start:end]
-        a = bases[start:p] + alt + bases[after:]
+        a = bases[start:p] + alt + bases[after:after + window]
     else:
-        q0 = p + window // 2
-        q = min(len(bases), q0)
-        r = rc(bases[max(0, q0 - window):q])
-        a = rc(bases[:p] + alt + bases[after:q])
+        q0 = after - 1 + half
+        q = min(len(bases), q0) - f
+        if q < after:
+            return None
+        r = rc(bases[max(0, q0 - window - f):q])
+        a = rc(bases[max(0, p - window):p] + alt + bases[after:q])
     size = min(len(a), len(r))
     return a[:size], r[:size]
 
 
-def next_token_context(bases, pos, size, strand):
-    p = pos - 1
+def phases_of(option, ref, alt):
+    """The phases of an allele under `--phases` auto, 1 or 6."""
+    return range(6) if option == "6" or (option == "auto" and len(ref) != len(alt)) else range(1)
+
+
+def next_token_context(bases, p, size, strand):
     left = bases[max(0, p - size):p] if strand == "+" else rc(bases[p + 1:p + 1 + size])
     left = left.lstrip("N")
     return left[len(left) % K:]
@@ -218,43 +317,55 @@ def strands(recipe, option):
     return "+-" if option == "both" else option
 
 
-def annotate(model, genome, variants, recipes=("centered",), window=8192, context=24000, strand=None):
-    """For each (contig, pos, ref, [alt, ...]) a dict of lists, a value an ALT: LLR, NT (those asked for; None is a
-    missing value) and FLAG (None where nothing is missing). `genome`: upper-case bases by name."""
+def mean(values):
+    return sum(values) / len(values)
+
+
+def upper(variant):
+    contig, pos, ref, alts, *info = variant
+    return (contig, pos, ref.upper(), [alt.upper() for alt in alts], *info)
+
+
+def annotate(model, genome, variants, recipes=("centered",), window=8192, context=24000, strand=None, phases="auto"):
+    """For each (contig, pos, ref, [alt, ...]) or (contig, pos, ref, [alt, ...], {INFO}) a dict of lists, a value an ALT:
+    LLR, NT (those asked for; None is a missing value) and FLAG (None where nothing is missing). `genome`: upper-case
+    bases by name."""
     windows, contexts, plans = {}, {}, []
-    for contig, pos, ref, alts in variants:
-        ref = ref.upper()
+    for variant in map(upper, variants):
         plan = []
-        for alt in (alt.upper() for alt in alts):
-            reasons = {recipe: flag(genome, contig, pos, ref, alt, recipe, window) for recipe in recipes}
-            needs = {}
-            for recipe in (recipe for recipe in recipes if reasons[recipe] is None):
+        for i in range(len(variant[3])):
+            reasons, needs = {}, {}
+            for recipe in recipes:
+                reasons[recipe], form = classify(genome, variant, i, recipe, window)
+                if form is None:
+                    continue
+                p, ref, alt = form
+                bases, needs[recipe] = genome[variant[0]], []
                 for s in strands(recipe, strand):
                     if recipe == "centered":
-                        needs["centered", s] = pair = centered_windows(genome[contig], pos, ref, alt, window, s)
-                        windows.update(dict.fromkeys(pair))
+                        pairs = [centered_windows(bases, p, ref, alt, window, s, f) for f in phases_of(phases, ref, alt)]
+                        needs[recipe].append([pair for pair in pairs if pair is not None])
+                        for pair in needs[recipe][-1]:
+                            windows.update(dict.fromkeys(pair))
                     else:
-                        text = next_token_context(genome[contig], pos, context, s)
-                        letters = (alt, ref) if s == "+" else (rc(alt), rc(ref))
-                        needs["next-token", s] = (text, *letters)
+                        text = next_token_context(bases, p, context, s)
+                        needs[recipe].append((text, alt, ref) if s == "+" else (text, rc(alt), rc(ref)))
                         contexts[text] = None
             plan.append((reasons, needs))
         plans.append(plan)
     logps, following = model.base_logps(windows), model.next_base(contexts)
 
+    def difference(pair):
+        a, r = (logps[bases] for bases in pair)
+        n = min(len(a), len(r))
+        return a[:n].sum() - r[:n].sum()
+
     def score(recipe, needs):
-        deltas = []
-        for (of, _), need in needs.items():
-            if of != recipe:
-                continue
-            if recipe == "centered":
-                a, r = (logps[bases] for bases in need)
-                n = min(len(a), len(r))
-                deltas.append(a[:n].sum() - r[:n].sum())
-            else:
-                text, alt, ref = need
-                deltas.append(following[text][alt] - following[text][ref])
-        return sum(deltas) / len(deltas) if deltas else None
+        if recipe not in needs:
+            return None
+        if recipe == "centered":  # the mean over the phases of a strand, then over the strands
+            return mean([mean([difference(pair) for pair in pairs]) for pairs in needs[recipe]])
+        return mean([following[text][alt] - following[text][ref] for text, alt, ref in needs[recipe]])
 
     out = []
     for plan in plans:

@@ -16,6 +16,7 @@
 #include "src/model/synthetic.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/plan.hpp"
+#include "test/unit/alleles.hpp"
 
 using namespace carbon;
 
@@ -58,14 +59,16 @@ double centered_operations(const ModelConfig& config, size_t alts) {
   const Site site(alts);
   std::vector<RequestPtr> requests;
   for (const Strand strand : {Strand::forward, Strand::reverse})
-    CenteredPlan(site.position, "A", site.alts, site.contig, 8192, strand, config.layout, requests);
+    CenteredPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 8192, strand, 0, config.layout,
+                 requests);
   return requests_work(config, {}, requests).flops;
 }
 
 double next_token_operations(const ModelConfig& config) {
   const Site site(3);
   std::vector<RequestPtr> requests;
-  NextTokenPlan(site.position, "A", site.alts, site.contig, 24000, Strand::forward, config.layout, requests);
+  NextTokenPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 24000, Strand::forward,
+                config.layout, requests);
   return requests_work(config, {}, requests).flops;
 }
 

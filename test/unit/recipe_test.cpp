@@ -1,14 +1,17 @@
 // Recipes against brute-force restatements of docs/conventions.md on small contigs.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <random>
 
 #include "src/score/windows.hpp"
 #include "src/vep/centered.hpp"
 #include "src/vep/next_token.hpp"
+#include "test/unit/alleles.hpp"
 #include "tokenizer/kmer.hpp"
 
 using namespace carbon;
+using carbon::test::alleles_of;
 
 namespace {
 
@@ -18,27 +21,31 @@ std::string random_bases(std::mt19937& random, size_t n, bool with_n = true) {
   return out;
 }
 
-// docs/conventions.md, "Centered windows", literally, on the whole contig.
-std::pair<std::string, std::string> brute_forward(const std::string& contig, int64_t p,
-                                                  const std::string& ref, const std::string& alt, int64_t w) {
+// docs/conventions.md, "Centered windows", literally, on the whole contig. Nothing if there is no such phase.
+using Windows = std::optional<std::pair<std::string, std::string>>;
+
+Windows brute_forward(const std::string& contig, const NormalAllele& allele, int64_t w, int64_t f) {
   const auto len = static_cast<int64_t>(contig.size());
-  const int64_t unclipped = p - w / 2, start = std::max<int64_t>(0, unclipped),
-                end = std::min(len, unclipped + w);
+  const int64_t p = allele.pos, unclipped = p - w / 2, start = std::max<int64_t>(0, unclipped) + f,
+                end = std::min(len, unclipped + f + w);
+  if (f > 0 && start > p) return std::nullopt;
   std::string r = contig.substr(start, end - start);
-  std::string a = contig.substr(start, p - start) + alt + contig.substr(p + ref.size());
+  std::string a = contig.substr(start, p - start) + allele.alt + contig.substr(allele.end());
   const size_t n = std::min(a.size(), r.size());
-  return {r.substr(0, n), a.substr(0, n)};
+  return {{r.substr(0, n), a.substr(0, n)}};
 }
 
-std::pair<std::string, std::string> brute_reverse(const std::string& contig, int64_t p,
-                                                  const std::string& ref, const std::string& alt, int64_t w) {
+Windows brute_reverse(const std::string& contig, const NormalAllele& allele, int64_t w, int64_t f) {
   const auto len = static_cast<int64_t>(contig.size());
-  const int64_t q0 = p + w / 2, q = std::min(len, q0), from = std::max<int64_t>(0, q0 - w);
+  const int64_t q0 = allele.end() - 1 + w / 2, q = std::min(len, q0) - f,
+                from = std::max<int64_t>(0, q0 - w - f);
+  if (f > 0 && q < allele.end()) return std::nullopt;
   std::string r = reverse_complement(contig.substr(from, q - from));
-  const std::string all = contig.substr(0, p) + alt + contig.substr(p + ref.size(), q - p - ref.size());
+  const std::string all =
+      contig.substr(0, allele.pos) + allele.alt + contig.substr(allele.end(), q - allele.end());
   std::string a = reverse_complement(all);  // reading direction: the cut is at its end
   const size_t n = std::min(a.size(), r.size());
-  return {r.substr(0, n), a.substr(0, n)};
+  return {{r.substr(0, n), a.substr(0, n)}};
 }
 
 }  // namespace
@@ -51,19 +58,23 @@ TEST_CASE("centered windows equal the words of docs/recipes.md on random contigs
     const auto pos = static_cast<int64_t>(random() % contig.size());
     const size_t ref_length = 1 + random() % std::min<size_t>(contig.size() - pos, window / 2);
     const std::string ref = contig.substr(pos, ref_length);
-    const std::vector<std::string> alts = {random_bases(random, 1 + random() % (window / 2), false),
-                                           random_bases(random, 1, false)};
+    const std::vector<NormalAllele> alleles = alleles_of(
+        pos, ref, {random_bases(random, 1 + random() % (window / 2), false), random_bases(random, 1, false)});
     const auto len = static_cast<int64_t>(contig.size());
     const int64_t from = std::max<int64_t>(0, centered_begin(pos, window)),
                   to = std::min(len, centered_end(pos, window));
     const ReferenceSlice slice{from, len, contig.substr(from, to - from)};
     for (const Strand strand : {Strand::forward, Strand::reverse}) {
-      const CenteredWindows got = centered_windows(pos, ref, alts, slice, window, strand);
-      for (size_t i = 0; i < alts.size(); ++i) {
-        const auto [r, a] = strand == Strand::forward ? brute_forward(contig, pos, ref, alts[i], window)
-                                                      : brute_reverse(contig, pos, ref, alts[i], window);
-        REQUIRE(got.alternatives[i] == a);
-        REQUIRE(got.reference.substr(0, a.size()) == r);
+      for (int phase = 0; phase < kPhases; ++phase) {
+        for (size_t i = 0; i < alleles.size(); ++i) {
+          const Windows wanted = strand == Strand::forward ? brute_forward(contig, alleles[i], window, phase)
+                                                           : brute_reverse(contig, alleles[i], window, phase);
+          REQUIRE(centered_has_phase(alleles[i], len, window, strand, phase) == wanted.has_value());
+          if (!wanted) continue;
+          const CenteredWindows got = centered_windows(alleles, slice, window, strand, phase);
+          REQUIRE(got.alternatives[i] == wanted->second);
+          REQUIRE(got.reference.substr(0, wanted->second.size()) == wanted->first);
+        }
       }
     }
   }
@@ -75,10 +86,12 @@ TEST_CASE("an SNV away from contig ends has the published window, and strands mi
   const int64_t pos = 9000;
   const ReferenceSlice slice{0, 20000, contig};
   const std::string ref = contig.substr(pos, 1), alt = ref == "A" ? "C" : "A";
-  const CenteredWindows forward = centered_windows(pos, ref, {alt}, slice, 8192, Strand::forward);
+  const CenteredWindows forward =
+      centered_windows(alleles_of(pos, ref, {alt}), slice, 8192, Strand::forward, 0);
   CHECK(forward.reference == contig.substr(pos - 4096, 8192));
   CHECK(forward.alternatives[0][4096] == alt[0]);
-  const CenteredWindows reverse = centered_windows(pos, ref, {alt}, slice, 8192, Strand::reverse);
+  const CenteredWindows reverse =
+      centered_windows(alleles_of(pos, ref, {alt}), slice, 8192, Strand::reverse, 0);
   CHECK(reverse.reference == reverse_complement(forward.reference));
   CHECK(reverse.alternatives[0] == reverse_complement(forward.alternatives[0]));
 }
@@ -116,8 +129,8 @@ TEST_CASE("flags come in the documented order") {
   CHECK(flag(4, "A", "C") == "non_acgt");
   CHECK(flag(0, "C", "R") == "non_acgt");
   CHECK(flag(0, "C", "G") == "ref_mismatch");
-  CHECK(centered_too_long("A", "ACGTACG", 12));
-  CHECK_FALSE(centered_too_long("A", "ACGTAC", 12));
+  CHECK(centered_too_long({0, "A", "ACGTACG"}, 12));
+  CHECK_FALSE(centered_too_long({0, "A", "ACGTAC"}, 12));
 }
 
 TEST_CASE("sliding windows: every base once, from the earliest window that reaches it") {

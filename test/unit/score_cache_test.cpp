@@ -10,9 +10,11 @@
 #include <random>
 
 #include "src/vep/plan.hpp"
+#include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;
+using carbon::test::alleles_of;
 using carbon::test::GeneratedCheckpoint;
 using carbon::test::tiny;
 using model_test::contains;
@@ -184,8 +186,8 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
   };
   for (const Strand strand : {Strand::forward, Strand::reverse}) {
     std::vector<RequestPtr> plain_requests;
-    const CenteredPlan plain(400, "A", three, slice, 300, strand, layout, plain_requests);
-    const NextTokenPlan plain_next(400, "A", snvs, slice, 180, strand, layout, plain_requests);
+    const CenteredPlan plain(alleles_of(400, "A", three), slice, 300, strand, 0, layout, plain_requests);
+    const NextTokenPlan plain_next(alleles_of(400, "A", snvs), slice, 180, strand, layout, plain_requests);
     score(plain_requests);
     CHECK(plain.missing(0) == nullptr);
     CHECK(plain_next.missing(0) == nullptr);
@@ -193,8 +195,8 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
     const auto with_cache = [&](const std::vector<std::string>& alts) {
       ScoreCache cache(path, "model");
       std::vector<RequestPtr> requests;
-      const CenteredPlan plan(400, "A", alts, slice, 300, strand, layout, requests, &cache);
-      const NextTokenPlan next(400, "A", snvs, slice, 180, strand, layout, requests, &cache);
+      const CenteredPlan plan(alleles_of(400, "A", alts), slice, 300, strand, 0, layout, requests, &cache);
+      const NextTokenPlan next(alleles_of(400, "A", snvs), slice, 180, strand, layout, requests, &cache);
       const uint64_t tokens = score(requests);
       const size_t skipped = three.size() - alts.size() == 2 ? 1 : 0;  // `two` is the middle of `three`
       for (size_t i = 0; i < alts.size(); ++i) {

@@ -7,9 +7,11 @@
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
+#include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;
+using carbon::test::alleles_of;
 using carbon::test::GeneratedCheckpoint;
 using carbon::test::tiny;
 
@@ -67,14 +69,16 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
       std::vector<CenteredPlan> plans;
       for (const Site& site : sites)
         for (const Strand strand : {Strand::forward, Strand::reverse})
-          plans.emplace_back(site.pos, site.ref, site.alts, slice, window, strand,
-                             engine.get().config().layout, requests);
+          for (const int phase : {0, 4})
+            plans.emplace_back(alleles_of(site.pos, site.ref, site.alts), slice, window, strand, phase,
+                               engine.get().config().layout, requests);
       run_requests(engine.get(), requests);
       size_t at = 0;
       for (const Site& site : sites) {
-        for (const Strand strand : {Strand::forward, Strand::reverse}) {
+        for (const int plan : {0, 1, 2, 3}) {
           const CenteredWindows windows =
-              centered_windows(site.pos, site.ref, site.alts, slice, window, strand);
+              centered_windows(alleles_of(site.pos, site.ref, site.alts), slice, window,
+                               plan < 2 ? Strand::forward : Strand::reverse, plan % 2 == 0 ? 0 : 4);
           for (size_t i = 0; i < site.alts.size(); ++i) {
             const std::string& alternative = windows.alternatives[i];
             const double want = log_likelihood_ratio(
@@ -103,14 +107,14 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
   swapped[200] = 'G';
   for (const Strand strand : {Strand::forward, Strand::reverse}) {
     std::vector<RequestPtr> requests;
-    const CenteredPlan a(200, "A", {"G"}, {0, 400, contig}, 300, strand, engine.get().config().layout,
-                         requests);
-    const CenteredPlan b(200, "G", {"A"}, {0, 400, swapped}, 300, strand, engine.get().config().layout,
-                         requests);
-    const NextTokenPlan c(200, "A", {"G", "A"}, {0, 400, contig}, 180, strand, engine.get().config().layout,
-                          requests);
-    const NextTokenPlan d(200, "G", {"A"}, {0, 400, swapped}, 180, strand, engine.get().config().layout,
-                          requests);
+    const CenteredPlan a(alleles_of(200, "A", {"G"}), {0, 400, contig}, 300, strand, 0,
+                         engine.get().config().layout, requests);
+    const CenteredPlan b(alleles_of(200, "G", {"A"}), {0, 400, swapped}, 300, strand, 0,
+                         engine.get().config().layout, requests);
+    const NextTokenPlan c(alleles_of(200, "A", {"G", "A"}), {0, 400, contig}, 180, strand,
+                          engine.get().config().layout, requests);
+    const NextTokenPlan d(alleles_of(200, "G", {"A"}), {0, 400, swapped}, 180, strand,
+                          engine.get().config().layout, requests);
     run_requests(engine.get(), requests);
     CHECK(a.llr(0) != 0.0);
     CHECK(same_bits(a.llr(0), -b.llr(0)));

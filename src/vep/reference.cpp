@@ -1,0 +1,43 @@
+#include "src/vep/reference.hpp"
+
+#include <algorithm>
+
+namespace carbon {
+namespace {
+
+// A slice that begins at most so far from the last one, in either direction, is taken for one of sorted
+// input: the bases after it will be wanted too.
+constexpr int64_t kNear = 1 << 16, kReadAhead = 1 << 18;
+constexpr int64_t kReadBack = 1 << 12;
+
+}  // namespace
+
+bool ReferenceReader::holds(const std::string& contig, int64_t begin, int64_t end) const {
+  return begin >= begin_ && end <= begin_ + static_cast<int64_t>(bases_.size()) && contig == contig_;
+}
+
+void ReferenceReader::read(const std::string& contig, int64_t begin, int64_t end) {
+  bases_ = to_upper(fasta_.fetch(contig, begin, end));
+  contig_ = contig;
+  begin_ = begin;
+}
+
+ReferenceSlice ReferenceReader::slice(const std::string& contig, int64_t length, int64_t begin, int64_t end) {
+  begin = std::clamp<int64_t>(begin, 0, length);
+  end = std::clamp(end, begin, length);
+  if (!holds(contig, begin, end)) {
+    const int64_t last_end = begin_ + static_cast<int64_t>(bases_.size());
+    const bool near = contig == contig_ && begin < last_end + kNear && end > begin_ - kNear;
+    read(contig, begin, near ? std::min(length, std::max(end, begin + kReadAhead)) : end);
+  }
+  return {begin, length,
+          bases_.substr(static_cast<size_t>(begin - begin_), static_cast<size_t>(end - begin))};
+}
+
+char ReferenceReader::base(const std::string& contig, int64_t length, int64_t position) {
+  if (!holds(contig, position, position + 1))
+    read(contig, std::max<int64_t>(0, position + 1 - kReadBack), std::min(length, position + 1));
+  return bases_[static_cast<size_t>(position - begin_)];
+}
+
+}  // namespace carbon

@@ -1,0 +1,30 @@
+// The reference around variants. Records mostly come in order, so that the next ones lie in what was read for
+// the last one.
+#pragma once
+
+#include <string>
+
+#include "src/genome/fasta.hpp"
+#include "src/vep/variant.hpp"
+
+namespace carbon {
+
+class ReferenceReader {
+ public:
+  explicit ReferenceReader(const IndexedFasta& fasta) : fasta_(fasta) {}
+
+  /// Bases [begin, end) of a contig of `length` bases, clipped to it, in upper case. Throws Error.
+  ReferenceSlice slice(const std::string& contig, int64_t length, int64_t begin, int64_t end);
+  /// One base, in upper case; cheap from right to left. The position must exist.
+  char base(const std::string& contig, int64_t length, int64_t position);
+
+ private:
+  bool holds(const std::string& contig, int64_t begin, int64_t end) const;
+  void read(const std::string& contig, int64_t begin, int64_t end);
+
+  const IndexedFasta& fasta_;
+  std::string contig_, bases_;
+  int64_t begin_ = 0;
+};
+
+}  // namespace carbon
