@@ -14,6 +14,7 @@
 #include "src/bench/work.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/model/synthetic.hpp"
+#include "src/scan/grid.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/plan.hpp"
 #include "test/unit/alleles.hpp"
@@ -62,6 +63,14 @@ double centered_operations(const ModelConfig& config, size_t alts) {
     CenteredPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 8192, strand, 0, config.layout,
                  requests);
   return requests_work(config, {}, requests).flops;
+}
+
+/// Of a scan with the default context, per base, both strands and one frame.
+double scan_operations_a_base(const ModelConfig& config) {
+  const ScanGrid grid = make_scan_grid(default_scan_context(config.max_positions), config.max_positions);
+  const auto window = static_cast<size_t>(grid.window), stride = static_cast<size_t>(grid.stride);
+  const WorkChunk chunk{0, window, stride};
+  return 2 * forward_work(config, {}, {&chunk, 1}).flops / static_cast<double>(kKmerLength * stride);
 }
 
 double next_token_operations(const ModelConfig& config) {
@@ -128,6 +137,9 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
                       digits(cached * score_tokens / kGiga), digits(cached * generate_tokens / kGiga),
                       digits((fixed + cached * score_tokens) / kGiga),
                       digits((fixed + cached * generate_tokens) / kGiga)}));
+    const double scan = scan_operations_a_base(c), genome = 3.1e9 * scan;
+    check(row(shape, {digits(scan / kGiga), digits(genome / 1e18), digits(6 * genome / 1e18),
+                      digits(genome / 4e14 / 3600), digits(6 * genome / 4e14 / 3600)}));
     on_gpu.push_back(digits(pass_bytes(c, cuda::pass_rows(132), true) / kGiga));
     char cells[96];
     const double tera = centered_operations(c, 1) / 1e12;
