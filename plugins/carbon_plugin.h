@@ -62,7 +62,8 @@ enum {
   CARBON_USES_MODEL = 1,     /* -m, --device, ...; the model is loaded when it is first asked for */
   CARBON_READS_RECORDS = 2,  /* the input is one VCF or BCF and `process` is called for every record */
   CARBON_WRITES_RECORDS = 4, /* with CARBON_READS_RECORDS: -o is a VCF or BCF of the records that are kept */
-  CARBON_READS_INPUTS = 8    /* the inputs are names of files, which the plugin opens itself */
+  CARBON_READS_INPUTS = 8,   /* the inputs are names of files, which the plugin opens itself */
+  CARBON_WRITES_VCF = 16     /* the text of the main output is a VCF; -o and -O choose any format for it */
 };
 
 typedef struct carbon_plugin {

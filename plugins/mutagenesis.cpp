@@ -254,4 +254,4 @@ class Mutagenesis {
 }  // namespace
 
 CARBON_PLUGIN(Mutagenesis, "score every SNV or single-base indel of regions of a FASTA",
-              CARBON_USES_MODEL | CARBON_READS_INPUTS)
+              CARBON_USES_MODEL | CARBON_READS_INPUTS | CARBON_WRITES_VCF)

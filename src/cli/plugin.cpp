@@ -40,7 +40,7 @@ void add_options(CLI::App& app, uint32_t uses, PluginRunOptions& options, Common
     app.add_option("input", options.inputs, "VCF or BCF; - is standard input")->expected(1);
   if (uses & CARBON_READS_INPUTS) app.add_option("inputs", options.inputs, "input files");
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
-  if (uses & CARBON_WRITES_RECORDS) {
+  if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
     app.add_option("-O,--output-type", options.output_type,
                    "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
         ->type_name("u|b|v|z[0-9]");

@@ -7,6 +7,8 @@
 namespace carbon {
 namespace {
 
+constexpr const char* kSpool = "output.vcf";
+
 // Calls a function of the plugin. An exception that comes out of it is an Error that names the plugin.
 int enter(const std::string& name, const std::function<int()>& call) {
   std::string what;
@@ -81,6 +83,8 @@ carbon_output* PluginRun::open_output(const char* path) {
   if (is_main && main_output_open_)
     throw Error("plugin", "+" + options_.name + " opens its output a second time");
   main_output_open_ |= is_main;
+  if (is_main && (plugin_.uses & CARBON_WRITES_VCF))
+    return spooled_ = &outputs_.emplace_back(spool_.emplace().file(kSpool));
   return &outputs_.emplace_back(is_main ? options_.output : path);
 }
 
@@ -106,16 +110,32 @@ void PluginRun::check(int status) {
   throw Error("plugin", "+" + options_.name + " failed without giving a reason; report this to its authors");
 }
 
-void PluginRun::open_writer() {
+// Throws Error for a type that the output cannot have, or if it cannot be written.
+VcfWriterOptions PluginRun::record_options() const {
   VcfWriterOptions out;
   out.path = options_.output;
   out.log = options_.log;
   if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
   if (output_type(out) == 't')
     throw Error("plugin", "plugins write records as VCF or BCF, not as a table", {"record_output"});
-  out.tags = tags_;
+  replaced_file(out.path);
   if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
+  return out;
+}
+
+void PluginRun::open_writer() {
+  VcfWriterOptions out = record_options();
+  out.tags = tags_;
   writer_ = std::make_unique<VcfWriter>(*reader_, out);
+}
+
+// Writes the VCF that the plugin has written as text, in the format that is wanted.
+void PluginRun::convert_vcf() {
+  spooled_->text.commit();
+  VcfReader reader(spool_->path() + "/" + kSpool, {}, *options_.log);
+  VcfWriter writer(reader, record_options());
+  for (VcfRecord record; reader.next(record);) writer.write(record);
+  writer.close();
 }
 
 void PluginRun::process_records(void* state) {
@@ -137,6 +157,7 @@ void PluginRun::run() {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
+  if (plugin_.uses & CARBON_WRITES_VCF) record_options();  // an output that cannot be written fails now
   State state(plugin_);
   const int argc = static_cast<int>(arguments.size());
   check(enter(options_.name, [&] { return plugin_.init(this, argc, argv.data(), &state.value); }));
@@ -144,7 +165,10 @@ void PluginRun::run() {
   check(enter(options_.name, [&] { return plugin_.finish(this, state.value); }));
   if (progress_) progress_->finish();
   if (writer_) writer_->close();
-  for (carbon_output& output : outputs_) output.text.close();
+  for (carbon_output& output : outputs_) output.text.finish();
+  if (spooled_) convert_vcf();
+  for (carbon_output& output : outputs_)
+    if (&output != spooled_) output.text.commit();
 }
 
 std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/output.hpp"
+#include "src/genome/partial_files.hpp"
 #include "src/genome/regions.hpp"
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
@@ -115,7 +117,9 @@ class PluginRun : public carbon_run {
  private:
   void check(int status);
   void process_records(void* state);
+  VcfWriterOptions record_options() const;
   void open_writer();
+  void convert_vcf();
 
   const carbon_plugin& plugin_;
   const PluginRunOptions& options_;
@@ -126,6 +130,8 @@ class PluginRun : public carbon_run {
   std::unique_ptr<VcfReader> reader_;
   std::unique_ptr<VcfWriter> writer_;
   std::vector<InfoTag> tags_;
+  std::optional<PrivateDirectory> spool_;  // of the text under CARBON_WRITES_VCF
+  carbon_output* spooled_ = nullptr;
   std::deque<carbon_output> outputs_;
   bool main_output_open_ = false;
 };

@@ -10,7 +10,7 @@ GENOME = {name: bases.upper() for name, bases in genome().items()}
 
 
 def mutagenesis(*args, before=(), fasta=None):
-    return ok("+mutagenesis", "-m", model(), *before, fasta or data("mini.fa"), "--", *SETTINGS, *args)
+    return ok("+mutagenesis", "-m", model(), "--no-version", *before, fasta or data("mini.fa"), "--", *SETTINGS, *args)
 
 
 def sites(text):
@@ -47,6 +47,23 @@ def as_vep(text, *options):
     fasta = data("mini.fa")
     path = write(fresh(), "m.vcf", text)
     return sites(ok("vep", "-m", model(), "-f", fasta, *options, path).text)
+
+
+@case
+def every_format_has_the_same_records():
+    wanted = sites(mutagenesis("--regions", "c1:90-100").text)
+    directory = fresh()
+    for name, args in (("out.bcf", ()), ("out.vcf.gz", ()), ("out.vcf", ()), ("out", ("-O", "u")), ("out2", ("-O", "z1"))):
+        path = os.path.join(directory, name)
+        mutagenesis("--regions", "c1:90-100", before=("-o", path, *args))
+        expect_equal(sites(tool("bcftools", "view", path).text), wanted, "records of " + name)
+        expect_equal(read(path)[:2] == b"\x1f\x8b", "u" not in args and name != "out.vcf", "compression of " + name)
+    header = ok("+mutagenesis", "-m", model(), data("mini.fa"), "--", *SETTINGS, "--regions", "c1:90-91").text
+    expect("##carbon_pluginCommand=+mutagenesis " in header, "no command line in the header")
+    before = sorted(os.listdir(directory))
+    for args, words in ((("-O", "t"), "table"), (("-O", "x"), "'x'"), (("-o", os.path.join(directory, "no", "x.bcf")), "x.bcf")):
+        expect_failure(carbon("+mutagenesis", "-m", model(), *args, data("mini.fa"), "--", *SETTINGS, "--regions", "c1:90-91"), words)
+    expect_equal(sorted(os.listdir(directory)), before, "files after failures")
 
 
 @case
