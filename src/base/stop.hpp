@@ -1,8 +1,11 @@
 // A wish from outside that a long run end early, where it is safe. The command line makes one from signals.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
+
+#include "src/base/log.hpp"
 
 namespace carbon {
 
@@ -18,5 +21,18 @@ class StopRequests {
   /// Ends the process, as whoever asked expects it.
   [[noreturn]] virtual void end() = 0;
 };
+
+/// What a run says that ends early.
+struct EarlyEnd {
+  std::string command;          // "vep"
+  std::string done;             // "17 records"
+  std::string saved_in;         // the file from which --resume continues; "" if there is none
+  std::exception_ptr failure;   // of the work that was still finished, or null
+  std::function<void()> flush;  // passes on what is finished; not called after a failure
+};
+
+/// Ends the process after a wish to stop, with messages. Nothing is destroyed, because threads of the run may
+/// still be working.
+void end_early(StopRequests& stop, const EarlyEnd& run, Log& log);
 
 }  // namespace carbon

@@ -35,8 +35,8 @@ class OutputPath {
   /// The path to open: the temporary file, or the path itself ("-" for stdout).
   const std::string& writable() const { return writable_; }
   /// Opens writable() for writing, a kept file for appending; the caller closes the descriptor. If the path
-  /// names an open descriptor
-  /// ("-", /dev/fd/N), a duplicate is returned, so closing it does not close standard output. Throws Error.
+  /// names an open descriptor ("-", /dev/fd/N), a duplicate is returned, so closing it does not close
+  /// standard output. Throws Error.
   int open() const;
   /// The final path as the user gave it, for messages.
   const std::string& shown() const { return shown_; }

@@ -122,7 +122,8 @@ struct VcfWriterOptions {
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
   bool indexed_table = false;               // a table can have an index (table_output.hpp)
-  int64_t records_per_block = 1024;  // blocks of compressed output end here; 0: only where flush() is called
+  int64_t records_per_block =
+      1024;  // blocks of compressed output end here; 0: only where end_block() is called
   PartialName partial = PartialName::unique;
   bool continued = false;  // the file has its header, and records are added to it
   Log* log = &silent_log();

@@ -1,6 +1,5 @@
 #include "src/scan/run.hpp"
 
-#include "src/base/error.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/genome/output.hpp"
 #include "src/scan/assembler.hpp"
@@ -61,27 +60,6 @@ class HistogramFile {
   std::vector<std::string> lines_;
   TextOutput output_;
 };
-
-// Ends the process after an early stop. Nothing is destroyed, because the planner's thread may still be
-// running.
-void end_stopped(const ScanOptions& options, uint64_t bases, const std::exception_ptr& failure,
-                 ScanOutput& output, const PartialScan* partial) {
-  StopRequests& stop = *options.stop;
-  try {
-    if (failure) std::rethrow_exception(failure);
-    if (!partial) output.flush();
-  } catch (const Error& error) {
-    options.log->error(error.function(), error.what(), error.advice());
-  } catch (const std::exception& error) {
-    options.log->error("scan", error.what());
-  }
-  const bool saved = partial && partial->saved();
-  options.log->warning("scan",
-                       "stopped by " + stop.asked_by() + " after " + std::to_string(bases) + " bp" +
-                           (saved ? "" : "; the output is not complete"),
-                       saved ? Advice{"resume", {partial->path()}} : Advice{});
-  stop.end();
-}
 
 // Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
@@ -150,7 +128,13 @@ void run_scan(Engine& engine, ScanOptions options) {
   scan_pieces(
       engine, options, planner, fasta, pieces, total, [&](const ScannedBase& base) { recorder.write(base); },
       [&](uint64_t bases, const std::exception_ptr& failure) {
-        end_stopped(options, bases, failure, *output, partial.get());
+        const bool saved = partial && partial->saved();
+        const auto flush = [&] {
+          if (!partial) output->flush();
+        };
+        end_early(*options.stop,
+                  {"scan", std::to_string(bases) + " bp", saved ? partial->path() : "", failure, flush},
+                  *options.log);
       });
   report_passes(engine);
   if (histogram) histogram->finish();

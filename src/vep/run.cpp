@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "src/base/error.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/genome/output.hpp"
 #include "src/vep/header.hpp"
@@ -85,27 +84,6 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
   return journal;
 }
 
-// Ends the process after an early stop. Nothing is destroyed, because the reader's thread may still be
-// running.
-void end_stopped(const VepOptions& options, uint64_t records, const std::exception_ptr& failure,
-                 SiteOutput& output, ScoreCache* cache, const Journal* journal) {
-  StopRequests& stop = *options.stop;
-  try {
-    if (failure) std::rethrow_exception(failure);
-    if (cache) cache->flush();
-    if (!journal) output.flush();
-  } catch (const Error& error) {
-    options.log->error(error.function(), error.what(), error.advice());
-  } catch (const std::exception& error) {
-    options.log->error("vep", error.what());
-  }
-  options.log->warning("vep",
-                       "stopped by " + stop.asked_by() + " after " + std::to_string(records) + " records" +
-                           (journal ? "" : "; the output is not complete"),
-                       journal ? Advice{"resume", {journal->path()}} : Advice{});
-  stop.end();
-}
-
 void print_summary(const VepCounts& counts, Log& log) {
   std::vector<std::pair<std::string, uint64_t>> named = {{"total", counts.total}, {"scored", counts.scored}};
   for (int flag = 1; flag < kAlleleFlags; ++flag)
@@ -142,7 +120,14 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   ordered.stop = options.stop;
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
-    end_stopped(options, done, failure, to.output, to.cache, to.journal);
+    const auto flush = [&] {
+      if (to.cache) to.cache->flush();
+      if (!to.journal) to.output.flush();
+    };
+    end_early(
+        *options.stop,
+        {"vep", std::to_string(done) + " records", to.journal ? to.journal->path() : "", failure, flush},
+        *options.log);
   };
   run_ordered<PlannedRecord>(
       engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
