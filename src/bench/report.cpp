@@ -83,7 +83,7 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
     add_line(text, "%-36s %10.1f %-8s %10.1f..%.1f", limits[i].text.c_str(), s.median / kGiga,
              unit_of(limits[i].kind, limits[i].name).c_str(), s.least / kGiga, s.most / kGiga);
   }
-  add_line(text, "\n%-16s %10s %10s %10s %9s %8s  %8s %-9s %s", "test", "tokens/s", "bp/s", "variants/s",
+  add_line(text, "\n%-20s %10s %10s %10s %9s %8s  %8s %-9s %s", "test", "tokens/s", "bp/s", "variants/s",
            "GFLOP/s", "GB/s", "of limit", "(of)", "seconds lowest..highest");
   for (size_t i = 0; i < tests.size(); ++i) {
     const BenchTest& test = tests[i];
@@ -92,12 +92,14 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
     std::string name = test.name, variants = "-";
     if (test.name == "decode") name += ", batch " + std::to_string(test.batch);
     if (test.name == "vep") name += ", " + std::to_string(test.batch) + " alt";
+    if (test.name == "anchored")
+      name += "/" + std::to_string(test.batch) + ", H " + std::to_string(test.horizon);
     if (test.variants > 0) {
       char number[32];
       std::snprintf(number, sizeof number, "%.3f", static_cast<double>(test.variants) / seconds.median);
       variants = number;
     }
-    add_line(text, "%-16s %10.1f %10.1f %10s %9.1f %8.2f  %7.1f%% %-9s %.3f..%.3f", name.c_str(),
+    add_line(text, "%-20s %10.1f %10.1f %10s %9.1f %8.2f  %7.1f%% %-9s %.3f..%.3f", name.c_str(),
              static_cast<double>(test.tokens) / seconds.median,
              static_cast<double>(test.bases) / seconds.median, variants.c_str(),
              test.work.flops / seconds.median / kGiga, test.work.bytes / seconds.median / kGiga,
@@ -131,7 +133,9 @@ std::string bench_json(const BenchSetting& setting, std::span<const BenchLimit> 
     const std::vector<double>& seconds = times.tests[i];
     const LimitShare share = share_of_limit(test.work, seconds, limits, times);
     json entry = {{"test", test.name}};
-    entry[test.name == "vep" ? "alts" : "batch"] = test.batch;
+    const char* const batch = test.name == "vep" ? "alts" : test.name == "anchored" ? "distance" : "batch";
+    entry[batch] = test.batch;
+    if (test.name == "anchored") entry["horizon"] = test.horizon;
     entry["tokens"] = test.tokens;
     entry["bases"] = test.bases;
     if (test.variants > 0) entry["variants"] = test.variants;

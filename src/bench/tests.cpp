@@ -1,6 +1,7 @@
 #include "src/bench/tests.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "src/base/stopwatch.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "src/score/windows.hpp"
+#include "src/vep/anchored_batch.hpp"
 #include "src/vep/plan.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -180,6 +182,82 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
   return test;
 }
 
+// SNVs `distance` bp apart, as recipe anchored reads them. On both strands the windows begin at the same
+// multiples of the context.
+class AnchoredSites {
+ public:
+  AnchoredSites(size_t windows, int64_t distance, int64_t context, int64_t horizon) {
+    options_.recipes = {Recipe::anchored};
+    options_.anchored_context = context;
+    options_.horizons = {horizon};
+    const auto cells = static_cast<int64_t>(windows);
+    length_ = (cells + 4) * context;
+    bases_ = random_bases(static_cast<size_t>(length_), 3);
+    const int64_t end = (cells + 2) * context;
+    for (int64_t pos = 2 * context + std::min(distance, context) / 2; pos < end; pos += distance)
+      positions_.push_back(pos);
+  }
+
+  size_t count() const { return positions_.size(); }
+
+  // Plans all sites and returns their requests.
+  std::vector<RequestPtr> plan(const TokenLayout& layout, std::deque<VepSite>& sites) const {
+    ReferenceReader reader(contig_, bases_);
+    AnchoredBatch batch(options_, layout, nullptr);
+    for (const int64_t pos : positions_) {
+      const char ref = bases_[static_cast<size_t>(pos)];
+      const NormalAllele snv{pos, std::string(1, ref), ref == 'A' ? "C" : "A"};
+      VepSite& site = sites.emplace_back();
+      site.anchored.flags = {AlleleFlag::scored};
+      site.anchored.alleles = {{0, snv, {}}};
+      batch.add(site, {reader, contig_, length_});
+    }
+    batch.plan();
+    std::vector<RequestPtr> requests;
+    for (const VepSite& site : sites)
+      requests.insert(requests.end(), site.requests.begin(), site.requests.end());
+    return requests;
+  }
+
+  double seconds(Engine& engine) const {
+    const Stopwatch watch;
+    std::deque<VepSite> sites;
+    run_requests(engine, plan(engine.config().layout, sites));
+    for (const VepSite& site : sites) site_values(site, options_, "a random contig", nullptr);
+    return watch.seconds();
+  }
+
+ private:
+  VepOptions options_;
+  const std::string contig_ = "random";
+  std::string bases_;
+  int64_t length_ = 0;
+  std::vector<int64_t> positions_;
+};
+
+// With `lone`, one SNV in each of as many windows as make a batch; else SNVs 50 bp apart in one window.
+BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t prompt) {
+  constexpr int64_t distance = 50;
+  constexpr auto kmer = static_cast<int64_t>(kKmerLength);
+  const ModelConfig& config = engine.config();
+  const int64_t largest = (anchored_longest(0, horizon, config.max_positions) - 1) / 2;
+  const int64_t context =
+      std::max(kmer, std::min(static_cast<int64_t>(prompt) * kmer / 2, largest) / kmer * kmer);
+  horizon = std::clamp<int64_t>(anchored_longest(context, 0, config.max_positions) - 1, 0, horizon);
+  const size_t windows = lone ? std::max<size_t>(1, 2 * engine.model().batch_tokens() / prompt) : 1;
+  const auto sites =
+      std::make_shared<const AnchoredSites>(windows, lone ? context : distance, context, horizon);
+  BenchTest test{"anchored", static_cast<size_t>(lone ? context : distance), 0, 0, sites->count(), {}, {}};
+  test.horizon = static_cast<size_t>(horizon);
+  std::deque<VepSite> planned;
+  const std::vector<RequestPtr> requests = sites->plan(config.layout, planned);
+  for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
+  test.bases = test.tokens * kKmerLength;
+  test.work = requests_work(config, units_of(engine.model()), requests);
+  test.run = [&engine, sites] { return sites->seconds(engine); };
+  return test;
+}
+
 }  // namespace
 
 void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
@@ -207,6 +285,9 @@ std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {
   tests.push_back(score_test(engine, sizes.prompt));
   tests.push_back(scan_test(engine, sizes.prompt));
   for (const size_t alts : {1, 3}) tests.push_back(vep_test(engine, alts, sizes.prompt));
+  for (const bool lone : {false, true})
+    for (const int64_t horizon : {96, 768})
+      tests.push_back(anchored_test(engine, lone, horizon, sizes.prompt));
   return tests;
 }
 

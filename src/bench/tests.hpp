@@ -12,12 +12,14 @@
 namespace carbon {
 
 struct BenchTest {
-  std::string name;                            // prefill, decode, score, scan, vep
-  size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site
+  std::string name;                            // prefill, decode, score, scan, vep, anchored
+  size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site;
+                                               // for anchored, bp from one SNV to the next
   size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
   Work work;                                   // of one run
   // Returns the seconds that were measured, when the results are in host memory.
   std::function<double()> run;
+  size_t horizon = 0;  // bp, of anchored
 };
 
 struct BenchSizes {
@@ -37,7 +39,10 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
 ///  scan     marginals of the last two thirds of windows, as many as make a batch, half of them for the other
 ///           strand: scores of three SNVs per base;
 ///  vep      the centered recipe on both strands, as many sites as make a batch, with one and with three
-///           alternative alleles; the window has `prompt` tokens.
+///           alternative alleles; the window has `prompt` tokens;
+///  anchored the anchored recipe on both strands, with horizons of 96 and 768 bp: SNVs 50 bp apart in one
+///           window, and one SNV in the middle of each window. Its longest prefix has `prompt` tokens, or as
+///           many as the model allows.
 /// `engine` must outlive them.
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes);
 

@@ -30,6 +30,7 @@ constexpr Sentence kSentences[] = {
     {"equal_gpus", "name GPUs of one kind with --device"},
     {"fewer_batch_tokens", "--batch-tokens {0} avoids the attempt"},
     {"frames", "leave out --frames, or choose another --level"},
+    {"horizon", "set it with --horizon"},
     {"hub_genome", "give the browser's name of the genome with --hub-genome"},
     {"hub_output", "name them with -o {0}/NAME"},
     {"layer", "set it with --layer"},

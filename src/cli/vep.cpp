@@ -1,4 +1,7 @@
 // carbon vep: options to run_vep.
+#include <algorithm>
+#include <charconv>
+#include <set>
 #include <sstream>
 
 #include "src/base/error.hpp"
@@ -11,22 +14,42 @@
 namespace carbon {
 namespace {
 
+// The order of tags in a record does not depend on how the option was written.
 std::vector<Recipe> parse_recipes(const std::string& text) {
-  std::vector<Recipe> recipes;
+  constexpr std::pair<const char*, Recipe> known[] = {
+      {"centered", Recipe::centered}, {"next-token", Recipe::next_token}, {"anchored", Recipe::anchored}};
+  std::set<Recipe> recipes;
   std::istringstream in(text);
   for (std::string name; std::getline(in, name, ',');) {
-    if (name != "centered" && name != "next-token")
-      throw Error("main_vep", "--recipe " + text + ": expected centered, next-token or centered,next-token");
-    const Recipe recipe = name == "centered" ? Recipe::centered : Recipe::next_token;
-    if (!recipes.empty() && recipes.front() == recipe)
+    const auto found = std::find_if(std::begin(known), std::end(known),
+                                    [&](const auto& entry) { return name == entry.first; });
+    if (found == std::end(known))
+      throw Error("main_vep", "--recipe " + text +
+                                  ": expected centered, next-token or anchored, or several joined by commas");
+    if (!recipes.insert(found->second).second)
       throw Error("main_vep", "--recipe " + text + " names a recipe twice");
-    recipes.push_back(recipe);
   }
   if (recipes.empty())
-    throw Error("main_vep", "--recipe is empty: expected centered, next-token or centered,next-token");
-  // The order of tags in a record does not depend on how the option was written.
-  if (recipes.size() == 2) recipes = {Recipe::centered, Recipe::next_token};
-  return recipes;
+    throw Error("main_vep", "--recipe is empty: expected centered, next-token or anchored");
+  return {recipes.begin(), recipes.end()};
+}
+
+// Returns the horizons in ascending order.
+std::vector<int64_t> parse_horizons(const std::string& text) {
+  constexpr int64_t largest = 1'000'000'000;
+  std::set<int64_t> horizons;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    int64_t bp = -1;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), bp);
+    if (word.empty() || problem != std::errc() || end != word.data() + word.size() || bp < 0 || bp > largest)
+      throw Error("main_vep",
+                  "--horizon " + text + ": expected numbers of bases, 0 or more, joined by commas");
+    if (!horizons.insert(bp).second) throw Error("main_vep", "--horizon " + text + " names a horizon twice");
+  }
+  if (horizons.empty() || text.ends_with(','))
+    throw Error("main_vep", "--horizon '" + text + "': expected numbers of bases joined by commas");
+  return {horizons.begin(), horizons.end()};
 }
 
 bool valid_tag_prefix(const std::string& prefix) {
@@ -42,7 +65,8 @@ int cmd_vep(int argc, char** argv) {
   set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -");
   VepOptions options;
   CommonOptions common;
-  std::string recipes = "centered", shard;
+  std::string recipes = "centered", horizons, shard;
+  int64_t context = 0;
   bool no_version = false;
   options.input.clear();
   app.add_option("input", options.input, "VCF or BCF; - is standard input");
@@ -57,13 +81,18 @@ int cmd_vep(int argc, char** argv) {
                  "write an index of the output file: csi (default) or tbi")
       ->type_name("[=csi|tbi]");
   app.add_flag("--no-version", no_version, "do not write version and command line into the header");
-  app.add_option("--recipe", recipes, "centered (default), next-token or centered,next-token")
+  app.add_option("--recipe", recipes, "centered (default), next-token or anchored, or several with commas")
       ->type_name("LIST");
   app.add_option("-w,--window", options.window, "window of recipe centered in bp, even (default: 8192)")
       ->type_name("BP");
-  app.add_option("--context", options.context, "left context of recipe next-token in bp (default: 24000)")
+  app.add_option("--context", context,
+                 "left context in bp of recipe next-token (default: 24000) or anchored (default: 4098)")
       ->type_name("BP");
-  app.add_option("--strand", options.strand, "+, - or both (default: both for centered, + for next-token)")
+  app.add_option("--horizon", horizons,
+                 "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
+                 "several")
+      ->type_name("BP[,BP...]");
+  app.add_option("--strand", options.strand, "+, - or both (default: both, but + for next-token)")
       ->type_name("STRAND")
       ->transform(choice_of<VepStrand>(
           {{"+", VepStrand::forward}, {"-", VepStrand::reverse}, {"both", VepStrand::both}}));
@@ -103,6 +132,19 @@ int cmd_vep(int argc, char** argv) {
   AttachedIndexKind arguments(argc, argv);
   if (const int status = parse_options(app, argc, arguments.argv(), "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
+  if (app.count("--context") > 0) {
+    if (options.wants(Recipe::next_token) && options.wants(Recipe::anchored))
+      throw Error(
+          "main_vep",
+          "--context means something else for each of the recipes next-token and anchored: run them one "
+          "after the other");
+    options.context = options.anchored_context = context;
+  }
+  if (app.count("--horizon") > 0) {
+    if (!options.wants(Recipe::anchored))
+      throw Error("main_vep", "--horizon is an option of recipe anchored: add --recipe anchored");
+    options.horizons = parse_horizons(horizons);
+  }
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   if (!valid_tag_prefix(options.tag_prefix))
     throw Error("main_vep", "--tag-prefix " + options.tag_prefix +

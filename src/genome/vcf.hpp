@@ -86,12 +86,16 @@ class VcfReader {
   std::vector<std::string> contigs() const;
   /// The header's lines `##KEY=...` in order, without newlines.
   std::vector<std::string> header_lines(const std::string& key) const;
-  bool has_info(const std::string& tag) const;
+  /// The names of the INFO tags that the header defines.
+  std::vector<std::string> info_tags() const;
   /// The type of an INFO tag by the header; `none` if the header does not define the tag.
   InfoType info_type(const std::string& tag) const;
   /// The values of a tag in a record that was read by this reader. Throws Error (contig:pos) for damaged
   /// values.
   InfoValues info(const VcfRecord& record, const std::string& tag) const;
+  /// The FILTER column of a record that was read by this reader, as in the file: names between semicolons, or
+  /// `.`.
+  std::string filter(const VcfRecord& record) const;
 
  private:
   friend class VcfWriter;

@@ -1,4 +1,4 @@
-// The values of INFO tags, with the types that the header gives them.
+// The values of INFO tags, with the types that the header gives them, and the FILTER column.
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +105,17 @@ InfoValues VcfReader::info(const VcfRecord& record, const std::string& tag) cons
   if (kind == BCF_HT_REAL) out.numbers = reals(buffer, count);
   if (kind == BCF_HT_STR && count > 0) out.texts = texts(buffer);
   return out;
+}
+
+std::string VcfReader::filter(const VcfRecord& record) const {
+  bcf1_t* source = record.impl_->record;
+  const std::lock_guard lock(impl_->shared->mutex);
+  bcf_unpack(source, BCF_UN_FLT);
+  std::string names;
+  for (int i = 0; i < source->d.n_flt; ++i)
+    names +=
+        (i > 0 ? ";" : "") + std::string(bcf_hdr_int2id(impl_->shared->header, BCF_DT_ID, source->d.flt[i]));
+  return names.empty() ? "." : names;
 }
 
 }  // namespace carbon

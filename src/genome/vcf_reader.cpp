@@ -336,10 +336,14 @@ std::vector<std::string> VcfReader::header_lines(const std::string& key) const {
   return lines;
 }
 
-bool VcfReader::has_info(const std::string& tag) const {
+std::vector<std::string> VcfReader::info_tags() const {
   const std::lock_guard lock(impl_->shared->mutex);
   const bcf_hdr_t* header = impl_->shared->header;
-  return bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.c_str()));
+  std::vector<std::string> tags;
+  for (int id = 0; id < header->n[BCF_DT_ID]; ++id)
+    if (bcf_hdr_idinfo_exists(header, BCF_HL_INFO, id))
+      tags.emplace_back(bcf_hdr_int2id(header, BCF_DT_ID, id));
+  return tags;
 }
 
 }  // namespace carbon

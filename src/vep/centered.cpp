@@ -63,10 +63,6 @@ CenteredWindows reverse_windows(std::span<const NormalAllele> alleles, const Ref
 
 }  // namespace
 
-bool centered_too_long(const NormalAllele& allele, int64_t window) {
-  return static_cast<int64_t>(std::max(allele.ref.size(), allele.alt.size())) > window / 2;
-}
-
 int64_t centered_place(const NormalAllele& allele, Strand strand) {
   return strand == Strand::forward ? allele.pos : allele.end();
 }

@@ -36,9 +36,6 @@ inline int64_t centered_end(int64_t pos, int64_t window) {
   return pos + window + kPhases;
 }
 
-/// True if an allele pair is too long for the window: max(|REF|, |ALT|) > w/2.
-bool centered_too_long(const NormalAllele& allele, int64_t window);
-
 /// Alleles with the same value have the same reference window on a strand.
 int64_t centered_place(const NormalAllele& allele, Strand strand);
 

@@ -1,28 +1,50 @@
 #include "src/vep/header.hpp"
 
+#include <algorithm>
+
 #include "src/genome/provenance.hpp"
 
 namespace carbon {
 namespace {
 
-std::vector<InfoTag> tag_definitions(const VepOptions& options, const TagNames& tags) {
-  std::vector<InfoTag> out;
-  if (options.wants(Recipe::centered))
-    out.push_back(
-        {tags.llr, "A", "Float",
-         "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
-             " bp window, alternative minus reference, in nats; negative = the alternative is less likely"});
-  if (options.wants(Recipe::next_token))
-    out.push_back({tags.nt, "A", "Float",
-                   "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
-                       " bp context; negative = the alternative is less likely"});
-  out.push_back({tags.flag, "A", "String",
-                 "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
-                 "too_long, multibase"});
-  return out;
+InfoTag flag_tag(const VepOptions& options) {
+  return {options.tag_prefix + "_FLAG", "A", "String",
+          "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
+          "too_long, multibase"};
+}
+
+// True for a tag that a run with this prefix may have written: those of the two recipes with one, and those
+// of any horizon.
+bool is_score_tag(const std::string& tag, const std::string& prefix) {
+  const std::string anchored = prefix + "_ALLR";
+  if (tag == prefix + "_LLR" || tag == prefix + "_NT" || tag == anchored) return true;
+  return tag.starts_with(anchored + "_") && tag.size() > anchored.size() + 1 &&
+         tag.find_first_not_of("0123456789", anchored.size() + 1) == std::string::npos;
 }
 
 }  // namespace
+
+std::vector<InfoTag> score_tags(const VepOptions& options) {
+  const std::string less_likely = "; negative = the alternative is less likely";
+  std::vector<InfoTag> tags;
+  if (options.wants(Recipe::centered))
+    tags.push_back({options.tag_prefix + "_LLR", "A", "Float",
+                    "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
+                        " bp window, alternative minus reference, in nats" + less_likely});
+  if (options.wants(Recipe::next_token))
+    tags.push_back({options.tag_prefix + "_NT", "A", "Float",
+                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
+                        " bp context" + less_likely});
+  if (!options.wants(Recipe::anchored)) return tags;
+  for (const int64_t horizon : options.horizons) {
+    const std::string bp = std::to_string(horizon), suffix = options.horizons.size() > 1 ? "_" + bp : "";
+    tags.push_back({options.tag_prefix + "_ALLR" + suffix, "A", "Float",
+                    "Carbon log-likelihood ratio of the allele and " + bp +
+                        " bp after it on a shared window, alternative minus reference, in nats" +
+                        less_likely});
+  }
+  return tags;
+}
 
 std::string strand_text(VepStrand strand) {
   switch (strand) {
@@ -43,9 +65,16 @@ std::string phases_text(PhaseChoice phases) {
 }
 
 std::string recipe_text(const VepOptions& options) {
+  constexpr const char* names[] = {"centered", "next-token", "anchored"};
   std::string text;
   for (const Recipe recipe : options.recipes)
-    text += (text.empty() ? "" : "+") + std::string(recipe == Recipe::centered ? "centered" : "next-token");
+    text += (text.empty() ? "" : "+") + std::string(names[static_cast<int>(recipe)]);
+  return text;
+}
+
+std::string horizons_text(const VepOptions& options) {
+  std::string text;
+  for (const int64_t horizon : options.horizons) text += (text.empty() ? "" : "+") + std::to_string(horizon);
   return text;
 }
 
@@ -56,18 +85,22 @@ namespace {
 std::string model_line(const LoadedModel& model, const VepOptions& options) {
   std::string strands;
   for (const Recipe recipe : options.recipes) {
-    const bool centered = recipe == Recipe::centered;
     const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand)
-                               : centered                                  ? "both"
-                                                                           : "+";
+                               : recipe == Recipe::next_token              ? "+"
+                                                                           : "both";
     strands += (strands.empty() ? "" : "/") + strand;
   }
   std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + model.checkpoint().id() +
                      "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
                      model.device_kind() + "\",Recipe=" + recipe_text(options);
-  if (options.wants(Recipe::centered))
-    line += ",Window=" + std::to_string(options.window) + ",Phases=" + phases_text(options.phases);
-  if (options.wants(Recipe::next_token)) line += ",Context=" + std::to_string(options.context);
+  const bool centered = options.wants(Recipe::centered), anchored = options.wants(Recipe::anchored);
+  if (centered) line += ",Window=" + std::to_string(options.window);
+  if (centered || anchored) line += ",Phases=" + phases_text(options.phases);
+  std::string contexts;
+  if (options.wants(Recipe::next_token)) contexts = std::to_string(options.context);
+  if (anchored) contexts += (contexts.empty() ? "" : "/") + std::to_string(options.anchored_context);
+  if (!contexts.empty()) line += ",Context=" + contexts;
+  if (anchored) line += ",Horizon=" + horizons_text(options);
   line += ",Strand=" + strands;
   if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
     line += ",RopeScaling=" + scaling;
@@ -95,16 +128,21 @@ VcfWriterOptions output_options(const VepOptions& options) {
 VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options, const VcfReader& vcf,
                                 const IndexedFasta& fasta) {
   VcfWriterOptions out = output_options(options);
-  const TagNames tags(options.tag_prefix);
-  out.tags = tag_definitions(options, tags);
-  if (!options.wants(Recipe::centered)) out.drop_infos.push_back(tags.llr);
-  if (!options.wants(Recipe::next_token)) out.drop_infos.push_back(tags.nt);
+  out.tags = score_tags(options);
+  out.tags.push_back(flag_tag(options));
+  bool earlier = false;
+  for (const std::string& tag : vcf.info_tags()) {
+    const bool score = is_score_tag(tag, options.tag_prefix);
+    earlier |= score || tag == out.tags.back().id;
+    const auto same = [&](const InfoTag& ours) { return ours.id == tag; };
+    if (score && std::none_of(out.tags.begin(), out.tags.end(), same)) out.drop_infos.push_back(tag);
+  }
   out.drop_header_lines = {"##carbon_vepModel=<ID=" + options.tag_prefix + ","};
   out.header_lines = header_lines(model, options);
   if (options.chr_map.empty() && options.unify_chr_names.empty())
     for (const std::string& name : fasta.names()) out.contigs.emplace_back(name, fasta.length(name));
   const bool replaces = output_type(out) != 't';
-  if (replaces && (vcf.has_info(tags.llr) || vcf.has_info(tags.nt) || vcf.has_info(tags.flag)))
+  if (replaces && earlier)
     options.log->warning(
         "vep", "the input has " + options.tag_prefix + " scores of an earlier run, which are replaced");
   return out;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/engine/loaded_model.hpp"
 #include "src/genome/fasta.hpp"
@@ -17,6 +18,12 @@ std::string strand_text(VepStrand strand);
 std::string phases_text(PhaseChoice phases);
 /// The recipes by name, joined by "+".
 std::string recipe_text(const VepOptions& options);
+/// The horizons in bp, joined by "+".
+std::string horizons_text(const VepOptions& options);
+
+/// The INFO tags of a run's scores, in the order in which records have them: of recipe centered, of
+/// next-token, and of anchored one for each horizon.
+std::vector<InfoTag> score_tags(const VepOptions& options);
 
 /// Path, type, compression and index of the output, from the options alone. Throws Error.
 VcfWriterOptions output_options(const VepOptions& options);

@@ -53,4 +53,13 @@ NormalAllele normalise(int64_t pos, std::string_view ref, std::string_view alt,
   return {pos + static_cast<int64_t>(common), std::string(ref), std::string(alt)};
 }
 
+NormalAllele right_aligned(const NormalAllele& allele, int64_t contig_length,
+                           const std::function<char(int64_t)>& base) {
+  const auto mirrored = [](const std::string& bases) { return std::string(bases.rbegin(), bases.rend()); };
+  const NormalAllele image =
+      normalise(contig_length - allele.end(), mirrored(allele.ref), mirrored(allele.alt),
+                [&](int64_t i) { return base(contig_length - 1 - i); });
+  return {contig_length - image.end(), mirrored(image.ref), mirrored(image.alt)};
+}
+
 }  // namespace carbon

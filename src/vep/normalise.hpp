@@ -19,4 +19,10 @@ namespace carbon {
 NormalAllele normalise(int64_t pos, std::string_view ref, std::string_view alt,
                        const std::function<char(int64_t)>& base);
 
+/// The mirror image of normalise(): an allele that only adds or removes bases is moved to the right as far as
+/// the bases after it repeat, and keeps the base after it, or at the end of the contig the base before it.
+/// `base(i)` is called for positions from allele.pos on only.
+NormalAllele right_aligned(const NormalAllele& allele, int64_t contig_length,
+                           const std::function<char(int64_t)>& base);
+
 }  // namespace carbon

@@ -18,6 +18,29 @@ void check_fits(const std::string& name, int64_t bases, size_t max_positions) {
                 {name});
 }
 
+void check_anchored(int64_t context, int64_t horizon, size_t max_positions) {
+  constexpr auto kmer = static_cast<int64_t>(kKmerLength);
+  if (context < kmer || context % kmer != 0)
+    throw Error("vep",
+                "a context of " + std::to_string(context) +
+                    " bp cannot be used by recipe anchored; expected a multiple of 6",
+                {"context"});
+  const int64_t left = anchored_longest(context, 0, max_positions) - 1;
+  if (left < 0)
+    throw Error("vep",
+                "windows of two contexts of " + std::to_string(context) +
+                    " bp do not fit the model's context of " + std::to_string(max_positions) +
+                    " tokens; the largest that fits is " +
+                    std::to_string((context + left / 2) / kmer * kmer) + " bp",
+                {"context"});
+  if (horizon > left)
+    throw Error("vep",
+                "a horizon of " + std::to_string(horizon) + " bp does not fit the model's context of " +
+                    std::to_string(max_positions) + " tokens; the largest that fits is " +
+                    std::to_string(left) + " bp",
+                {"horizon"});
+}
+
 }  // namespace
 
 void check_vep_output(const VepOptions& options) {
@@ -45,6 +68,8 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
           {"context"});
     check_fits("context", options.context, max_positions);
   }
+  if (options.wants(Recipe::anchored))
+    check_anchored(options.anchored_context, options.horizons.back(), max_positions);
 }
 
 int phases_of(const NormalAllele& allele, PhaseChoice choice) {
@@ -54,7 +79,7 @@ int phases_of(const NormalAllele& allele, PhaseChoice choice) {
 
 std::vector<Strand> strands_of(Recipe recipe, VepStrand option) {
   if (option == VepStrand::recipe_default)
-    option = recipe == Recipe::centered ? VepStrand::both : VepStrand::forward;
+    option = recipe == Recipe::next_token ? VepStrand::forward : VepStrand::both;
   if (option == VepStrand::forward) return {Strand::forward};
   if (option == VepStrand::reverse) return {Strand::reverse};
   return {Strand::forward, Strand::reverse};

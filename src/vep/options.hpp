@@ -13,14 +13,15 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/vep/anchored.hpp"
 #include "src/vep/centered.hpp"
 #include "src/vep/next_token.hpp"
 #include "src/vep/shard.hpp"
 
 namespace carbon {
 
-enum class Recipe { centered, next_token };
-/// recipe_default: both for centered, forward for next-token.
+enum class Recipe { centered, next_token, anchored };
+/// recipe_default: both for centered and anchored, forward for next-token.
 enum class VepStrand { recipe_default, forward, reverse, both };
 /// In how many phases (centered.hpp) an allele is read: six if it changes the length and else one, one, or
 /// six.
@@ -37,9 +38,11 @@ struct VepOptions {
   VcfReaderOptions selection;
   std::vector<Recipe> recipes = {Recipe::centered};
   VepStrand strand = VepStrand::recipe_default;
-  PhaseChoice phases = PhaseChoice::automatic;  // of recipe centered
-  int64_t window = kDefaultCenteredWindow;      // bp
-  int64_t context = kDefaultContext;            // bp
+  PhaseChoice phases = PhaseChoice::automatic;         // of recipes centered and anchored
+  int64_t window = kDefaultCenteredWindow;             // bp, of centered
+  int64_t context = kDefaultContext;                   // bp, of next-token
+  int64_t anchored_context = kDefaultAnchoredContext;  // bp, of anchored
+  std::vector<int64_t> horizons = {kDefaultHorizon};   // bp, of anchored; they ascend
   CheckRef check_ref = CheckRef::warn;
   double max_ref_mismatch = 0.05;  // share of mismatching records above which the assembly must be wrong
   std::string tag_prefix = "CARBON";

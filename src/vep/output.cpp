@@ -11,15 +11,16 @@ namespace {
 
 class VcfSiteOutput final : public SiteOutput {
  public:
-  VcfSiteOutput(const VcfReader& reader, const VcfWriterOptions& options, const TagNames& tags)
-      : tags_(tags), writer_(reader, options) {}
+  VcfSiteOutput(const VcfReader& reader, const VcfWriterOptions& options) : writer_(reader, options) {
+    for (const InfoTag& tag : options.tags) tags_.push_back(tag.id);
+  }
 
   void write(VcfRecord& record, const SiteScores& scores) override {
-    if (!scores.centered.empty()) writer_.set_floats(record, tags_.llr, scores.centered);
-    if (!scores.next_token.empty()) writer_.set_floats(record, tags_.nt, scores.next_token);
+    for (size_t i = 0; i < scores.values.size() && !record.alts().empty(); ++i)
+      writer_.set_floats(record, tags_[i], scores.values[i]);
     const bool any_flag = std::any_of(scores.flags.begin(), scores.flags.end(),
                                       [](const std::string& flag) { return !flag.empty(); });
-    if (any_flag) writer_.set_strings(record, tags_.flag, scores.flags);
+    if (any_flag) writer_.set_strings(record, tags_.back(), scores.flags);
     writer_.write(record);
   }
 
@@ -27,7 +28,7 @@ class VcfSiteOutput final : public SiteOutput {
   void close() override { writer_.close(); }
 
  private:
-  TagNames tags_;
+  std::vector<std::string> tags_;
   VcfWriter writer_;
 };
 
@@ -54,8 +55,7 @@ class TableSiteOutput final : public SiteOutput {
     for (size_t i = 0; i < record.alts().size(); ++i) {
       text_ += site;
       text_ += record.alts()[i];
-      if (!scores.centered.empty()) put(scores.centered[i]);
-      if (!scores.next_token.empty()) put(scores.next_token[i]);
+      for (const std::vector<float>& values : scores.values) put(values[i]);
       text_ += '\t';
       text_ += scores.flags[i].empty() ? "." : scores.flags[i];
       text_ += '\n';
@@ -82,9 +82,8 @@ class TableSiteOutput final : public SiteOutput {
 
 }  // namespace
 
-std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
-                                             const TagNames& tags) {
-  if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options, tags);
+std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options) {
+  if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options);
   if (options.level >= 0)
     throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
                 {"no_level"});

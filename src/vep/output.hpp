@@ -11,17 +11,10 @@
 
 namespace carbon {
 
-/// The names of the INFO tags.
-struct TagNames {
-  explicit TagNames(const std::string& prefix)
-      : llr(prefix + "_LLR"), nt(prefix + "_NT"), flag(prefix + "_FLAG") {}
-  std::string llr, nt, flag;
-};
-
 /// The scores of one record, each with one entry per ALT.
 struct SiteScores {
-  std::vector<float> centered, next_token;  // NaN: missing; empty if the recipe is not used
-  std::vector<std::string> flags;           // why a score is missing; "" if none is
+  std::vector<std::vector<float>> values;  // for each tag of score_tags(); NaN: missing
+  std::vector<std::string> flags;          // why a score is missing; "" if none is
 };
 
 class SiteOutput {
@@ -35,8 +28,8 @@ class SiteOutput {
 };
 
 /// Opens a table if output_type(options) is 't', else a VCF or BCF. `options.tags` are the tags of the run,
-/// in the order of the table's columns. Call it before another thread calls reader.next(). Throws Error.
-std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
-                                             const TagNames& tags);
+/// in the order of the table's columns: those of the scores, and the flag. Call it before another thread
+/// calls reader.next(). Throws Error.
+std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options);
 
 }  // namespace carbon

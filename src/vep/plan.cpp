@@ -7,18 +7,18 @@
 namespace carbon {
 namespace {
 
-// <dna> and all 6-mers except the last: row i then predicts 6-mer i.
-std::vector<uint32_t> window_tokens(const std::vector<uint32_t>& kmers, const TokenLayout& layout) {
-  std::vector<uint32_t> tokens{layout.dna_begin()};
-  tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
-  return tokens;
-}
-
 const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
   return cached && !cached->llr ? &cached->key : nullptr;
 }
 
 }  // namespace
+
+std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout) {
+  const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
+  std::vector<uint32_t> tokens{layout.dna_begin()};
+  tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
+  return tokens;
+}
 
 CenteredPlan::CenteredPlan(std::span<const NormalAllele> alleles, const ReferenceSlice& slice, int64_t window,
                            Strand strand, int phase, const TokenLayout& layout,
@@ -52,7 +52,7 @@ CenteredPlan::CenteredPlan(std::span<const NormalAllele> alleles, const Referenc
     suffixes.push_back(allele.suffix);
   }
   if (!any) return;
-  reference->tokens = window_tokens(encode_kmers(windows_.reference, layout), layout);
+  reference->tokens = window_tokens(windows_.reference, layout);
   reference->head = HeadKind::marginals;
   reference->want_begin = first_row_;
   reference_ = reference;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/engine/request.hpp"
@@ -19,6 +20,10 @@
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
+
+/// The tokens that a window of bases is run as: <dna> and all its 6-mers except the last. Row i predicts
+/// 6-mer i.
+std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout);
 
 /// The centered recipe on one strand in one phase, for alleles with one reference window.
 class CenteredPlan {

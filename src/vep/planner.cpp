@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/vep/header.hpp"
 #include "src/vep/structural.hpp"
 
 namespace carbon {
@@ -12,11 +13,14 @@ namespace {
 // input, if there are at least so many mismatches by then.
 constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
 constexpr uint64_t kShownWarnings = 10;
+// The records that share the windows of recipe anchored: so many that little is run again where the next ones
+// begin.
+constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
 
 /// A hash of everything that the scores of a record depend on, besides the options of the run.
 Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const ReferenceSlice& slice) {
   std::string text = record.contig() + "\n" + std::to_string(record.pos()) + "\n";
-  for (const auto* alleles : {&site.centered_alleles, &site.next_token_alleles}) {
+  for (const auto* alleles : {&site.centered.alleles, &site.next_token.alleles, &site.anchored.alleles}) {
     for (const auto& [alt, form, terms] : *alleles)
       text +=
           std::to_string(alt) + "\t" + std::to_string(form.pos) + "\t" + form.ref + "\t" + form.alt + "\n";
@@ -46,9 +50,10 @@ std::string place_of(const VcfRecord& record) {
   return record.contig() + ":" + std::to_string(record.pos() + 1);
 }
 
-VepPlanner::VepPlanner(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache)
+VepPlanner::VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache)
     : options_(options),
-      layout_(layout),
+      layout_(config.layout),
+      max_positions_(config.max_positions),
       cache_(cache),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
@@ -56,24 +61,33 @@ VepPlanner::VepPlanner(const VepOptions& options, const TokenLayout& layout, Sco
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
-  for (PlannedRecord planned; input.next(planned.record); planned = PlannedRecord()) {
+  const size_t most = options_.wants(Recipe::anchored) ? kBatchRecords : 1;
+  std::deque<Checked> records;
+  size_t bytes = 0;
+  for (Checked next; input.next(next.planned.record); next = Checked()) {
     ++counts_.total;
-    if (!plan(planned, input, journal)) continue;
-    planned.requests = std::move(planned.site.requests);
-    emit(std::move(planned));
+    if (!check(next, input, journal)) continue;
+    bytes += next.planned.record.bytes();
+    records.push_back(std::move(next));
+    if (records.size() < most && bytes < kBatchBytes) continue;
+    plan(records, emit);
+    bytes = 0;
   }
+  plan(records, emit);
   if (journal) journal->check_replayed();
   check_share(true);
   if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
 }
 
-// Returns false if the record is to be dropped.
-bool VepPlanner::plan(PlannedRecord& planned, const RecordInput& input, Journal* journal) {
+// Compares a record with the FASTA, decides which alleles are scored, and takes their scores from the journal
+// if it has them. Returns false if the record is to be dropped.
+bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* journal) {
+  PlannedRecord& planned = checked.planned;
   const VcfRecord& record = planned.record;
   VepSite& site = planned.site;
   const Variant variant = variant_of(record, input);
-  const auto& [contig, length] = find_contig(record.contig());
-  const ContigReference reference{reference_, contig, length};
+  checked.contig = &find_contig(record.contig());
+  const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, options_, fasta_bases);
   const bool checkable = check == RecordCheck::matches || check == RecordCheck::mismatch;
@@ -82,19 +96,31 @@ bool VepPlanner::plan(PlannedRecord& planned, const RecordInput& input, Journal*
   if (checkable && checkable_ == kAssemblySample) check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
-  classify_alleles(variant, check, options_, reference, site);
+  classify_alleles(variant, check, options_, max_positions_, reference, site);
   for (size_t i = 0; i < variant.alts.size(); ++i) ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   if (!site.any_scored()) return true;
   ++counts_.scored;
-  const ReferenceSlice slice = fetch_windows(site, options_, reference);
-  if (journal) {
-    planned.digest = site_digest(record, site, slice);
-    planned.saved =
-        journal->replay(*planned.digest, site.centered.size() + site.next_token.size(), place_of(record));
-    if (planned.saved) return true;
-  }
-  plan_alleles(slice, options_, layout_, cache_, site);
+  if (!journal) return true;
+  planned.digest = site_digest(record, site, fetch_windows(site, options_, reference));
+  planned.saved =
+      journal->replay(*planned.digest, variant.alts.size() * score_tags(options_).size(), place_of(record));
   return true;
+}
+
+// Makes the requests of records whose scores are to be computed, and hands all of them over.
+void VepPlanner::plan(std::deque<Checked>& records, const std::function<void(PlannedRecord)>& emit) {
+  AnchoredBatch anchored(options_, layout_, cache_);
+  for (auto& [planned, contig] : records)
+    if (!planned.saved) anchored.add(planned.site, reference_of(*contig));
+  anchored.plan();
+  for (auto& [planned, contig] : records) {
+    VepSite& site = planned.site;
+    if (!planned.saved && (!site.centered.alleles.empty() || !site.next_token.alleles.empty()))
+      plan_alleles(fetch_windows(site, options_, reference_of(*contig)), options_, layout_, cache_, site);
+    planned.requests = std::move(site.requests);
+    emit(std::move(planned));
+  }
+  records.clear();
 }
 
 // Looks up each name only once. A name that the FASTA lacks gives one warning.

@@ -1,10 +1,12 @@
 // The planner of `carbon vep`: it turns records into sites with their requests.
 //
 // It checks each record against the FASTA, decides for each allele and recipe whether it can be scored or why
-// not, and makes the windows. It owns the FASTA and runs in a separate thread.
+// not, and makes the windows. For recipe anchored it looks at many records at a time, which share windows. It
+// owns the FASTA and runs in a separate thread.
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
@@ -15,6 +17,8 @@
 #include "src/genome/contig_names.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/model/config.hpp"
+#include "src/vep/anchored_batch.hpp"
 #include "src/vep/resume.hpp"
 #include "src/vep/site.hpp"
 
@@ -52,7 +56,7 @@ struct PlannedRecord {
 class VepPlanner {
  public:
   /// `cache` may be null.
-  VepPlanner(const VepOptions& options, const TokenLayout& layout, ScoreCache* cache);
+  VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache);
 
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
   /// null) are taken from it. Throws Error for a reference mismatch if options.check_ref is `exit`, for so
@@ -73,7 +77,15 @@ class VepPlanner {
     int64_t length;    // -1: not in the FASTA
   };
 
-  bool plan(PlannedRecord& planned, const RecordInput& input, Journal* journal);
+  /// A record and the contig of its FASTA.
+  struct Checked {
+    PlannedRecord planned;
+    const Contig* contig = nullptr;
+  };
+
+  bool check(Checked& record, const RecordInput& input, Journal* journal);
+  void plan(std::deque<Checked>& records, const std::function<void(PlannedRecord)>& emit);
+  ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
   const Contig& find_contig(const std::string& vcf_name);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
@@ -81,6 +93,7 @@ class VepPlanner {
 
   const VepOptions& options_;
   TokenLayout layout_;
+  size_t max_positions_;
   ScoreCache* cache_;
   IndexedFasta fasta_;
   ReferenceReader reference_;

@@ -8,7 +8,8 @@ namespace {
 // A slice that begins at most so far from the last one, in either direction, is taken for one of sorted
 // input: the bases after it will be wanted too.
 constexpr int64_t kNear = 1 << 16, kReadAhead = 1 << 18;
-constexpr int64_t kReadBack = 1 << 12;
+// Single bases are asked for step by step, in either direction.
+constexpr int64_t kSteps = 1 << 12;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ bool ReferenceReader::holds(const std::string& contig, int64_t begin, int64_t en
 }
 
 void ReferenceReader::read(const std::string& contig, int64_t begin, int64_t end) {
-  bases_ = to_upper(fasta_.fetch(contig, begin, end));
+  bases_ = to_upper(fasta_->fetch(contig, begin, end));
   contig_ = contig;
   begin_ = begin;
 }
@@ -35,8 +36,11 @@ ReferenceSlice ReferenceReader::slice(const std::string& contig, int64_t length,
 }
 
 char ReferenceReader::base(const std::string& contig, int64_t length, int64_t position) {
-  if (!holds(contig, position, position + 1))
-    read(contig, std::max<int64_t>(0, position + 1 - kReadBack), std::min(length, position + 1));
+  if (!holds(contig, position, position + 1)) {
+    const bool onward = contig == contig_ && position >= begin_ + static_cast<int64_t>(bases_.size());
+    const int64_t begin = onward ? position : std::max<int64_t>(0, position + 1 - kSteps);
+    read(contig, begin, std::min(length, onward ? position + kSteps : position + 1));
+  }
   return bases_[static_cast<size_t>(position - begin_)];
 }
 

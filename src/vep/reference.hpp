@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "src/genome/fasta.hpp"
 #include "src/vep/variant.hpp"
@@ -11,18 +12,22 @@ namespace carbon {
 
 class ReferenceReader {
  public:
-  explicit ReferenceReader(const IndexedFasta& fasta) : fasta_(fasta) {}
+  explicit ReferenceReader(const IndexedFasta& fasta) : fasta_(&fasta) {}
+  /// Has a whole contig, in upper case, in memory, and no other.
+  ReferenceReader(std::string contig, std::string bases)
+      : contig_(std::move(contig)), bases_(std::move(bases)) {}
 
   /// Bases [begin, end) of a contig of `length` bases, clipped to it, in upper case. Throws Error.
   ReferenceSlice slice(const std::string& contig, int64_t length, int64_t begin, int64_t end);
-  /// One base, in upper case; cheap from right to left. The position must exist.
+  /// One base, in upper case; cheap for positions that follow one another in either direction. The position
+  /// must exist.
   char base(const std::string& contig, int64_t length, int64_t position);
 
  private:
   bool holds(const std::string& contig, int64_t begin, int64_t end) const;
   void read(const std::string& contig, int64_t begin, int64_t end);
 
-  const IndexedFasta& fasta_;
+  const IndexedFasta* fasta_ = nullptr;
   std::string contig_, bases_;
   int64_t begin_ = 0;
 };

@@ -14,25 +14,25 @@ namespace {
 
 // Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
 // are added to the journal.
-SiteScores site_scores(const PlannedRecord& planned, ScoreCache* cache, Journal* journal) {
-  const VepSite& site = planned.site;
+SiteScores site_scores(const PlannedRecord& planned, const VepOptions& options, ScoreCache* cache,
+                       Journal* journal) {
+  const size_t alts = planned.record.alts().size();
   SiteScores scores;
   if (planned.saved) {
-    const auto middle = planned.saved->begin() + static_cast<ptrdiff_t>(site.centered.size());
-    scores.centered.assign(planned.saved->begin(), middle);
-    scores.next_token.assign(middle, planned.saved->end());
+    for (auto at = planned.saved->begin(); at != planned.saved->end(); at += static_cast<ptrdiff_t>(alts))
+      scores.values.emplace_back(at, at + static_cast<ptrdiff_t>(alts));
   } else {
-    const SiteValues computed = site_values(site, place_of(planned.record), cache);
-    scores.centered.assign(computed.centered.begin(), computed.centered.end());
-    scores.next_token.assign(computed.next_token.begin(), computed.next_token.end());
+    for (const std::vector<double>& values :
+         site_values(planned.site, options, place_of(planned.record), cache))
+      scores.values.emplace_back(values.begin(), values.end());
     if (planned.digest) {
-      std::vector<float> values = scores.centered;
-      values.insert(values.end(), scores.next_token.begin(), scores.next_token.end());
-      journal->append(*planned.digest, values);
+      std::vector<float> all;
+      for (const std::vector<float>& values : scores.values)
+        all.insert(all.end(), values.begin(), values.end());
+      journal->append(*planned.digest, all);
     }
   }
-  for (size_t i = 0; i < planned.record.alts().size(); ++i)
-    scores.flags.emplace_back(flag_name(site.flag(i)));
+  for (size_t i = 0; i < alts; ++i) scores.flags.emplace_back(flag_name(planned.site.flag(i)));
   return scores;
 }
 
@@ -58,6 +58,8 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
           {"recipe", recipe_text(options)},
           {"window", number(options.wants(Recipe::centered), options.window)},
           {"context", number(options.wants(Recipe::next_token), options.context)},
+          {"anchored-context", number(options.wants(Recipe::anchored), options.anchored_context)},
+          {"horizon", options.wants(Recipe::anchored) ? horizons_text(options) : "unused"},
           {"strand", strand_text(options.strand)},
           {"phases", phases_text(options.phases)},
           {"check-ref", checks[static_cast<int>(options.check_ref)]},
@@ -132,7 +134,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   run_ordered<PlannedRecord>(
       engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
       [&](PlannedRecord& planned) {
-        to.output.write(planned.record, site_scores(planned, to.cache, to.journal));
+        to.output.write(planned.record, site_scores(planned, options, to.cache, to.journal));
         if (++done; planned.saved) progress.begin_at(done);
         progress.update(done, place_of(planned.record));
       },
@@ -154,7 +156,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   check_vep_options(options, model.config().max_positions);
   std::optional<ScoreCache> cache = open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
-  VepPlanner planner(options, model.config().layout, shared_cache);
+  VepPlanner planner(options, model.config(), shared_cache);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
@@ -164,7 +166,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options);
   if (journal && journal->locked()) writing.partial = PartialName::fixed;
-  const auto output = make_site_output(vcf, writing, TagNames(options.tag_prefix));
+  const auto output = make_site_output(vcf, writing);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) progress.set_total(range.end - range.begin);
   annotate(engine, options, planner, input, progress, {*output, shared_cache, journal.get()});

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "src/base/error.hpp"
+#include "src/vep/anchored_batch.hpp"
 #include "src/vep/normalise.hpp"
 #include "src/vep/structural.hpp"
 
@@ -19,20 +20,21 @@ double checked(double value, const std::string& place) {
   return value;
 }
 
-// Returns one score per ALT, NaN for ALTs that are not scored. Ratios that were computed, not cached, are
-// added to `cache`.
-template <class Plan>
-std::vector<double> scores(size_t alts, const std::vector<ScoredAllele>& alleles,
-                           const std::vector<Plan>& plans, const std::string& place, ScoreCache* cache) {
-  std::vector<double> values(alts, std::numeric_limits<double>::quiet_NaN());
-  for (const ScoredAllele& allele : alleles) {
+// Returns one score per ALT, NaN for ALTs that are not scored. `which` gives the number in a plan of a term.
+// Ratios that were computed, not cached, are added to `cache`.
+template <class Plan, class Which>
+std::vector<double> scores(const RecipeSite<Plan>& site, const Which& which, const std::string& place,
+                           ScoreCache* cache) {
+  std::vector<double> values(site.flags.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const ScoredAllele& allele : site.alleles) {
     double sum = 0;
     for (const std::vector<ScoredAllele::Term>& phases : allele.strands) {
       double strand = 0;
-      for (const auto& [number, i] : phases) {
-        const double llr = plans[number].llr(i);
+      for (const ScoredAllele::Term& term : phases) {
+        const Plan& plan = site.plans[term.plan];
+        const double llr = plan.llr(which(term));
         strand += llr;
-        if (const ScoreKey* key = plans[number].missing(i)) cache->insert(*key, checked(llr, place));
+        if (const ScoreKey* key = plan.missing(which(term))) cache->insert(*key, checked(llr, place));
       }
       sum += strand / static_cast<double>(phases.size());
     }
@@ -75,8 +77,9 @@ std::optional<NormalAllele> structural_form(const StructuralAllele& allele, cons
 }  // namespace
 
 AlleleFlag VepSite::flag(size_t alt) const {
-  if (!centered.empty() && centered[alt] != AlleleFlag::scored) return centered[alt];
-  return next_token.empty() ? AlleleFlag::scored : next_token[alt];
+  for (const std::vector<AlleleFlag>* flags : {&centered.flags, &next_token.flags, &anchored.flags})
+    if (!flags->empty() && (*flags)[alt] != AlleleFlag::scored) return (*flags)[alt];
+  return AlleleFlag::scored;
 }
 
 RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
@@ -97,31 +100,40 @@ RecordCheck check_reference(const Variant& variant, const ContigReference& refer
 }
 
 void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options,
-                      const ContigReference& reference, VepSite& site) {
+                      size_t max_positions, const ContigReference& reference, VepSite& site) {
   const auto base = [&](int64_t i) { return reference.reader.base(reference.contig, reference.length, i); };
+  const bool anchored = options.wants(Recipe::anchored);
+  const int64_t longest_centered = options.window / 2,
+                longest_anchored = anchored ? anchored_longest(options.anchored_context,
+                                                               options.horizons.back(), max_positions)
+                                            : 0;
   for (size_t i = 0; i < variant.alts.size(); ++i) {
     const std::string& alt = variant.alts[i];
     const StructuralAllele* structural =
         i < variant.structural.size() && variant.structural[i] ? &*variant.structural[i] : nullptr;
-    AlleleFlag flag = structural ? classify_structural(*structural, variant, reference.length, check)
-                                 : classify_allele(alt, check);
-    const bool too_large = structural && structural->length > options.window / 2;
+    const AlleleFlag written = structural ? classify_structural(*structural, variant, reference.length, check)
+                                          : classify_allele(alt, check);
+    // The letters of a structural allele are read only if some recipe may score it.
+    const auto too_large = [&](int64_t longest) { return structural && structural->length > longest; };
+    AlleleFlag flag = written;
     std::optional<NormalAllele> form;
-    if (flag == AlleleFlag::scored && !too_large)
+    if (written == AlleleFlag::scored && !too_large(std::max(longest_centered, longest_anchored)))
       form = structural ? structural_form(*structural, variant, reference, base, flag)
                         : normalise(variant.pos, variant.ref, alt, base);
-    const auto add = [&](std::vector<AlleleFlag>& flags, std::vector<ScoredAllele>& alleles, AlleleFlag unfit,
-                         const auto& fits) {
-      const bool scored = form && fits(*form);
-      flags.push_back(flag != AlleleFlag::scored || scored ? flag : unfit);
-      if (scored) alleles.push_back({i, *form, {}});
+    const auto add = [&](auto& recipe, int64_t longest, AlleleFlag unfit, const auto& fits) {
+      AlleleFlag mine = too_large(longest) ? written : flag;
+      if (mine == AlleleFlag::scored && (too_large(longest) || !form || !fits(*form))) mine = unfit;
+      recipe.flags.push_back(mine);
+      if (mine == AlleleFlag::scored) recipe.alleles.push_back({i, *form, {}});
+    };
+    const auto at_most = [](int64_t longest) {
+      return [longest](const NormalAllele& allele) { return allele.length() <= longest; };
     };
     if (options.wants(Recipe::centered))
-      add(site.centered, site.centered_alleles, AlleleFlag::too_long,
-          [&](const NormalAllele& allele) { return !centered_too_long(allele, options.window); });
+      add(site.centered, longest_centered, AlleleFlag::too_long, at_most(longest_centered));
     if (options.wants(Recipe::next_token))
-      add(site.next_token, site.next_token_alleles, AlleleFlag::multibase,
-          [](const NormalAllele& allele) { return allele.ref.size() == 1 && allele.alt.size() == 1; });
+      add(site.next_token, longest_centered, AlleleFlag::multibase, at_most(1));
+    if (anchored) add(site.anchored, longest_anchored, AlleleFlag::too_long, at_most(longest_anchored));
   }
 }
 
@@ -132,12 +144,16 @@ ReferenceSlice fetch_windows(const VepSite& site, const VepOptions& options,
     begin = std::min(begin, from);
     end = std::max(end, to);
   };
-  for (const ScoredAllele& allele : site.centered_alleles)
+  for (const ScoredAllele& allele : site.centered.alleles)
     cover(centered_begin(allele.form.pos, options.window), centered_end(allele.form.pos, options.window));
-  for (const ScoredAllele& allele : site.next_token_alleles)
+  for (const ScoredAllele& allele : site.next_token.alleles)
     for (const Strand strand : strands_of(Recipe::next_token, options.strand))
       cover(next_token_begin(allele.form.pos, options.context, strand),
             next_token_end(allele.form.pos, options.context, strand));
+  for (const ScoredAllele& allele : site.anchored.alleles) {
+    const StrandRange reach = anchored_reach(allele.form, options, reference);
+    cover(reach.begin, reach.end);
+  }
   return reference.slice(begin, end);
 }
 
@@ -145,8 +161,8 @@ void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const 
                   ScoreCache* cache, VepSite& site) {
   const std::vector<Strand> centered = strands_of(Recipe::centered, options.strand),
                             next_token = strands_of(Recipe::next_token, options.strand);
-  for (ScoredAllele& allele : site.centered_alleles) allele.strands.resize(centered.size());
-  for (ScoredAllele& allele : site.next_token_alleles) allele.strands.resize(next_token.size());
+  for (ScoredAllele& allele : site.centered.alleles) allele.strands.resize(centered.size());
+  for (ScoredAllele& allele : site.next_token.alleles) allele.strands.resize(next_token.size());
   for (size_t s = 0; s < centered.size(); ++s) {
     for (int phase = 0; phase < kPhases; ++phase) {
       const auto place = [&](const NormalAllele& form) -> std::optional<int64_t> {
@@ -154,26 +170,33 @@ void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const 
                           centered_has_phase(form, slice.contig_length, options.window, centered[s], phase);
         return read ? std::optional(centered_place(form, centered[s])) : std::nullopt;
       };
-      group(site.centered_alleles, s, place, site.centered_plans,
+      group(site.centered.alleles, s, place, site.centered.plans,
             [&](const std::vector<NormalAllele>& forms) {
-              site.centered_plans.emplace_back(forms, slice, options.window, centered[s], phase, layout,
+              site.centered.plans.emplace_back(forms, slice, options.window, centered[s], phase, layout,
                                                site.requests, cache);
             });
     }
   }
   for (size_t s = 0; s < next_token.size(); ++s)
     group(
-        site.next_token_alleles, s, [](const NormalAllele& form) { return std::optional(form.pos); },
-        site.next_token_plans,
+        site.next_token.alleles, s, [](const NormalAllele& form) { return std::optional(form.pos); },
+        site.next_token.plans,
         [&](const std::vector<NormalAllele>& forms) {
-          site.next_token_plans.emplace_back(forms, slice, options.context, next_token[s], layout,
+          site.next_token.plans.emplace_back(forms, slice, options.context, next_token[s], layout,
                                              site.requests, cache);
         });
 }
 
-SiteValues site_values(const VepSite& site, const std::string& place, ScoreCache* cache) {
-  return {scores(site.centered.size(), site.centered_alleles, site.centered_plans, place, cache),
-          scores(site.next_token.size(), site.next_token_alleles, site.next_token_plans, place, cache)};
+SiteValues site_values(const VepSite& site, const VepOptions& options, const std::string& place,
+                       ScoreCache* cache) {
+  const auto in_plan = [](const ScoredAllele::Term& term) { return term.allele; };
+  SiteValues values;
+  if (options.wants(Recipe::centered)) values.push_back(scores(site.centered, in_plan, place, cache));
+  if (options.wants(Recipe::next_token)) values.push_back(scores(site.next_token, in_plan, place, cache));
+  for (size_t h = 0; options.wants(Recipe::anchored) && h < options.horizons.size(); ++h)
+    values.push_back(scores(
+        site.anchored, [h](const ScoredAllele::Term&) { return h; }, place, cache));
+  return values;
 }
 
 }  // namespace carbon

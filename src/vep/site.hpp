@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/vep/anchored_plan.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/plan.hpp"
 #include "src/vep/reference.hpp"
@@ -33,42 +34,51 @@ struct ScoredAllele {
   std::vector<std::vector<Term>> strands;
 };
 
+/// What one recipe makes of a site.
+template <class Plan>
+struct RecipeSite {
+  std::vector<AlleleFlag> flags;  // one per ALT; empty if the recipe is not used
+  std::vector<ScoredAllele> alleles;
+  std::vector<Plan> plans;
+};
+
 struct VepSite {
-  std::vector<AlleleFlag> centered, next_token;  // one per ALT; empty if the recipe is not used
-  std::vector<ScoredAllele> centered_alleles, next_token_alleles;
-  std::vector<CenteredPlan> centered_plans;
-  std::vector<NextTokenPlan> next_token_plans;
+  RecipeSite<CenteredPlan> centered;
+  RecipeSite<NextTokenPlan> next_token;
+  RecipeSite<AnchoredPlan> anchored;
   std::vector<RequestPtr> requests;
 
   /// The flag of an ALT: why its first missing score is missing.
   AlleleFlag flag(size_t alt) const;
-  bool any_scored() const { return !centered_alleles.empty() || !next_token_alleles.empty(); }
+  bool any_scored() const {
+    return !centered.alleles.empty() || !next_token.alleles.empty() || !anchored.alleles.empty();
+  }
 };
 
 /// Compares REF with the FASTA. `fasta_bases` becomes what the FASTA has there.
 RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
                             const VepOptions& options, std::string& fasta_bases);
 
-/// Decides for each ALT and recipe whether it can be scored, and makes the normal forms of those that can.
+/// Decides for each ALT and recipe whether it can be scored by a model of `max_positions` tokens, and makes
+/// the normal forms of those that can.
 void classify_alleles(const Variant& variant, RecordCheck check, const VepOptions& options,
-                      const ContigReference& reference, VepSite& site);
+                      size_t max_positions, const ContigReference& reference, VepSite& site);
 
 /// The bases that the windows of the site's alleles can need.
 ReferenceSlice fetch_windows(const VepSite& site, const VepOptions& options,
                              const ContigReference& reference);
 
-/// Adds plans and requests to `site` for the ALTs that classify_alleles() found to be scorable. `slice` is
-/// from fetch_windows(); `cache` may be null.
+/// Adds plans and requests to `site` for the ALTs that classify_alleles() found to be scorable, except those
+/// of recipe anchored, for which see AnchoredBatch. `slice` is from fetch_windows(); `cache` may be null.
 void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const TokenLayout& layout,
                   ScoreCache* cache, VepSite& site);
 
-/// One score per ALT and recipe in nats, alternative minus reference: the mean over strands of the means over
-/// phases, NaN for ALTs that are not scored. Empty for a recipe that is not used.
-struct SiteValues {
-  std::vector<double> centered, next_token;
-};
+/// For each tag of score_tags() one score per ALT in nats, alternative minus reference: the mean over strands
+/// of the means over phases, NaN for ALTs that are not scored.
+using SiteValues = std::vector<std::vector<double>>;
 /// Computes the scores from the finished requests. Scores that were not found in the cache are added to
 /// `cache` (may be null). Throws Error naming `place` (contig:pos) for a score that is not finite as a float.
-SiteValues site_values(const VepSite& site, const std::string& place, ScoreCache* cache);
+SiteValues site_values(const VepSite& site, const VepOptions& options, const std::string& place,
+                       ScoreCache* cache);
 
 }  // namespace carbon

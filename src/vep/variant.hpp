@@ -3,6 +3,7 @@
 // Pure functions: the caller supplies the reference bases. Coordinates are 0-based on the contig.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct NormalAllele {
   std::string ref, alt;
 
   int64_t end() const { return pos + static_cast<int64_t>(ref.size()); }
+  /// Bases of the longer of REF and ALT.
+  int64_t length() const { return static_cast<int64_t>(std::max(ref.size(), alt.size())); }
 };
 
 /// Upper-case contig bases [begin, begin + bases.size()), with the contig's length for clipping.

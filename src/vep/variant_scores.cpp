@@ -1,8 +1,10 @@
 #include "src/vep/variant_scores.hpp"
 
+#include <deque>
 #include <utility>
 
 #include "src/engine/ordered_writer.hpp"
+#include "src/vep/anchored_batch.hpp"
 #include "src/vep/site.hpp"
 
 namespace carbon {
@@ -23,25 +25,20 @@ struct Item {
   size_t bytes() const { return sizeof(*this) + requests.size() * sizeof(CenteredPlan); }
 };
 
-Item plan(size_t index, const PlacedVariant& placed, const ContigReference& reference,
-          const VepOptions& options, const TokenLayout& layout) {
+// Decides which alleles of a variant are scored.
+void check(const PlacedVariant& placed, const ContigReference& reference, const VepOptions& options,
+           size_t max_positions, VepSite& site) {
   const Variant variant = upper_case(placed.variant);
-  Item item;
-  item.index = index;
   std::string fasta_bases;
-  const RecordCheck check = check_reference(variant, reference, options, fasta_bases);
-  classify_alleles(variant, check, options, reference, item.site);
-  if (item.site.any_scored())
-    plan_alleles(fetch_windows(item.site, options, reference), options, layout, nullptr, item.site);
-  item.requests = item.site.requests;
-  return item;
+  const RecordCheck result = check_reference(variant, reference, options, fasta_bases);
+  classify_alleles(variant, result, options, max_positions, reference, site);
 }
 
-VariantScores finished(const VepSite& site, const PlacedVariant& placed) {
+VariantScores finished(const VepSite& site, const VepOptions& options, const PlacedVariant& placed) {
   SiteValues values =
-      site_values(site, placed.contig + ":" + std::to_string(placed.variant.pos + 1), nullptr);
+      site_values(site, options, placed.contig + ":" + std::to_string(placed.variant.pos + 1), nullptr);
   VariantScores out;
-  out.values = std::move(values.centered.empty() ? values.next_token : values.centered);
+  out.values = std::move(values.front());
   for (size_t i = 0; i < placed.variant.alts.size(); ++i) out.flags.push_back(site.flag(i));
   return out;
 }
@@ -52,16 +49,33 @@ void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions&
                     std::span<const PlacedVariant> variants,
                     const std::function<void(size_t, const VariantScores&)>& take) {
   check_vep_options(options, engine.config().max_positions);
+  const ModelConfig& config = engine.config();
   run_ordered<Item>(
       engine,
       [&](const std::function<void(Item)>& emit) {
         ReferenceReader reader(fasta);
+        AnchoredBatch anchored(options, config.layout, nullptr);
+        std::deque<Item> items;
         for (size_t i = 0; i < variants.size(); ++i) {
           const std::string& contig = variants[i].contig;
-          emit(plan(i, variants[i], {reader, contig, fasta.length(contig)}, options, engine.config().layout));
+          const ContigReference reference{reader, contig, fasta.length(contig)};
+          Item& item = items.emplace_back();
+          item.index = i;
+          check(variants[i], reference, options, config.max_positions, item.site);
+          anchored.add(item.site, reference);
+        }
+        anchored.plan();
+        for (Item& item : items) {
+          const std::string& contig = variants[item.index].contig;
+          const ContigReference reference{reader, contig, fasta.length(contig)};
+          if (item.site.any_scored())
+            plan_alleles(fetch_windows(item.site, options, reference), options, config.layout, nullptr,
+                         item.site);
+          item.requests = std::move(item.site.requests);
+          emit(std::move(item));
         }
       },
-      [&](const Item& item) { take(item.index, finished(item.site, variants[item.index])); });
+      [&](const Item& item) { take(item.index, finished(item.site, options, variants[item.index])); });
 }
 
 }  // namespace carbon

@@ -27,9 +27,12 @@ def check_report(got, dtype, limits):
     for name, value in got["limits"].items():
         check_spread(value, name)
         expect_equal(value["unit"], "bytes/s" if name in ("read", "copy") else "flop/s", "unit of " + name)
-    expect_equal([(t["test"], t.get("batch"), t.get("alts")) for t in got["tests"]],
+    expect_equal([(t["test"], t.get("batch"), t.get("alts")) for t in got["tests"][:7]],
                  [("prefill", 1, None), ("decode", 1, None), ("decode", 3, None), ("score", 2, None), ("scan", 2, None), ("vep", None, 1),
                   ("vep", None, 3)], "tests")
+    # Windows of 20 6-mers: contexts of 60 bp, in which SNVs 50 bp apart are two, or one in each.
+    expect_equal([(t["test"], t["distance"], t["horizon"]) for t in got["tests"][7:]],
+                 [("anchored", distance, horizon) for distance in (50, 60) for horizon in (96, 768)], "anchored")
     for test in got["tests"]:
         what = test["test"]
         for key in ("seconds", "tokens_per_s", "bases_per_s", "flop_per_s", "bytes_per_s", "of_limit"):
@@ -44,13 +47,27 @@ def check_report(got, dtype, limits):
     return [t["tokens"] for t in got["tests"]]
 
 
+def anchored_tokens(positions, length, horizon):
+    """Tokens for SNVs that have a window of their own each, with contexts of 60 bp, on both strands."""
+    total = 0
+    for pos in positions + [length - 1 - pos for pos in positions]:
+        first = pos // 6 * 6
+        start = 60 * (first // 60 - 1)
+        end = min(length, pos + 1 + horizon)
+        total += -(-(end - start) // 6) + -(-(end - first) // 6) - 1
+    return total
+
+
 @case
 def json_of_a_small_model():
     got = report("-@", "2")
     tokens = check_report(got, "bf16", {"read", "copy", "bf16_multiply_add", "bf16_product", "f32_multiply_add", "f32_product"})
     # A window of 20 6-mers and its variant in the middle one, on both strands; a site is all that fits 50 tokens.
-    expect_equal(tokens, [20, 3, 9, 40, 40, 2 * (20 + 10), 2 * (20 + 3 * 10)], "tokens")
-    expect_equal([t.get("variants") for t in got["tests"]][4:], [3 * 6 * 14, 1, 3], "variants")
+    expect_equal(tokens[:7], [20, 3, 9, 40, 40, 2 * (20 + 10), 2 * (20 + 3 * 10)], "tokens")
+    expect_equal([t.get("variants") for t in got["tests"]][4:], [3 * 6 * 14, 1, 3, 1, 1, 5, 5], "variants")
+    dense, lone = ([145], 5 * 60), ([150 + 60 * i for i in range(5)], 9 * 60)
+    expect_equal(tokens[7:], [anchored_tokens(*sites, horizon) for sites in (dense, lone) for horizon in (96, 768)],
+                 "tokens of anchored")
     # embed 4224 x 32, two layers of 64 x 32 for q, o, k, v and 3 x 64 x 32, norms.
     hidden, layer = 32, 32 * (2 * 32 + 2 * 16) + 3 * 64 * 32 + 2 * 32
     expect_equal(got["parameters"], 4224 * hidden + 2 * layer + hidden, "parameters")
@@ -70,7 +87,7 @@ def the_table_has_a_line_each():
     expect_equal(result.out, b"", "standard output")
     lines = read(out).decode().splitlines()
     for start in ("reading memory", "copying memory", "bf16 matrix product", "prefill", "decode, batch 1", "decode, batch 3", "score",
-                  "vep, 1 alt", "vep, 3 alt"):
+                  "vep, 1 alt", "vep, 3 alt", "anchored/50, H 96", "anchored/60, H 768"):
         expect(any(re.match(start + r" +[\d.]+ ", line) for line in lines), "no line begins with %r\n%s" % (start, lines))
 
 

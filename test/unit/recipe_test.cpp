@@ -129,8 +129,8 @@ TEST_CASE("flags come in the documented order") {
   CHECK(flag(4, "A", "C") == "non_acgt");
   CHECK(flag(0, "C", "R") == "non_acgt");
   CHECK(flag(0, "C", "G") == "ref_mismatch");
-  CHECK(centered_too_long({0, "A", "ACGTACG"}, 12));
-  CHECK_FALSE(centered_too_long({0, "A", "ACGTAC"}, 12));
+  CHECK(NormalAllele{0, "A", "ACGTACG"}.length() == 7);
+  CHECK(NormalAllele{0, "ACG", "AC"}.length() == 3);
 }
 
 TEST_CASE("sliding windows: every base once, from the earliest window that reaches it") {

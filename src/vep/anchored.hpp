@@ -1,0 +1,64 @@
+// Recipe `anchored`: windows on a grid of the contig, which neighbouring variants share
+// (docs/conventions.md, "Anchored windows"). An allele is compared with the reference from its own 6-mer up
+// to a horizon after it.
+//
+// Everything here is in the coordinates of a strand: those of the contig, or of its reverse complement. Pure
+// functions. Sharing windows and scoring are elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "src/vep/variant.hpp"
+
+namespace carbon {
+
+/// The bases before a variant are between one and two contexts: as many as `centered` has on the left, or
+/// more.
+inline constexpr int64_t kDefaultAnchoredContext = 4098;  // bp
+inline constexpr int64_t kDefaultHorizon = 768;           // bp
+
+/// Contig bases [begin, end) or the range on the reverse complement that they are.
+struct StrandRange {
+  int64_t begin = 0, end = 0;
+};
+/// Translates a range between the coordinates of the contig and those of the strand, in either direction.
+StrandRange mirrored(const StrandRange& range, int64_t contig_length, Strand strand);
+
+/// The form in which an allele is compared on a strand, in the strand's coordinates: of all its spellings the
+/// one that lies furthest along the reading direction, so that no horizon is spent on a repeat in which both
+/// alleles are equal. `form` is the allele as normalise() gives it; `base(i)` is the contig's base at i.
+NormalAllele strand_form(const NormalAllele& form, int64_t contig_length, Strand strand,
+                         const std::function<char(int64_t)>& base);
+
+/// Where the window of an allele begins, and the 6-mer from which on the alleles are compared.
+struct AnchoredPlace {
+  int64_t start = 0, first = 0;
+};
+/// `pos` is the first base of a strand_form(), `context` a multiple of 6. Phase f counts positions from base
+/// f of the strand on.
+AnchoredPlace anchored_place(int64_t pos, int64_t context, int phase);
+/// False for a phase that begins after the allele. Phase 0 always exists.
+inline bool anchored_has_phase(int64_t pos, int phase) {
+  return pos >= phase;
+}
+
+/// Where the window of `allele`, a strand_form(), ends: the horizon begins after the longer allele. It is not
+/// clipped to the contig.
+int64_t anchored_end(const NormalAllele& allele, int64_t horizon);
+/// Where the bases end that the window of the alternative is made from.
+int64_t anchored_bases_end(const NormalAllele& allele, int64_t horizon);
+
+/// The bases from place.first on with the alternative, up to as many as the reference has there. `strand` has
+/// the strand's bases up to anchored_bases_end(). It is shorter than the reference only at the end of the
+/// contig.
+std::string anchored_alternative(const NormalAllele& allele, const AnchoredPlace& place, int64_t horizon,
+                                 const ReferenceSlice& strand);
+
+/// The longest allele whose window fits a model of `max_positions` tokens wherever it lies: 1 or more, or
+/// less if not even an SNV fits.
+int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions);
+
+}  // namespace carbon
