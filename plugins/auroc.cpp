@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "plugins/alleles.hpp"
 #include "plugins/labels.hpp"
 #include "plugins/ranking.hpp"
 #include "plugins/support.hpp"
@@ -40,17 +41,15 @@ class Auroc {
     if (label_type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
     label_->set_type(label_type);
-    label_is_flag_ = label_type == CARBON_TYPE_FLAG;
   }
 
   void record(carbon_record* record) {
-    const size_t alts = run_->api->record_allele_count(run_, record) - 1;
-    if (alts == 0) return;
-    const std::vector<Verdict> verdicts = judge(record, alts);
-    const carbon_values scores = info(record, score_tag_);
-    for (size_t i = 0; i < alts; ++i) {
+    if (alt_count(run_, record) == 0) return;
+    const std::vector<Verdict> verdicts = judge(run_, record, *label_);
+    const carbon_values scores = info(run_, record, score_tag_);
+    for (size_t i = 0; i < verdicts.size(); ++i) {
       ++alleles_;
-      const std::optional<double> score = number_of(record, scores, score_tag_, i, alts);
+      const std::optional<double> score = number_of(run_, record, scores, score_tag_, i);
       if (!score || std::isnan(*score)) {
         ++missing_scores_;
       } else if (verdicts[i].kind == Verdict::missing) {
@@ -58,10 +57,9 @@ class Auroc {
       } else if (verdicts[i].kind == Verdict::neither) {
         ++other_labels_;
       } else {
-        binary_ &= verdicts[i].kind == Verdict::classed || verdicts[i].value == 0 || verdicts[i].value == 1;
-        const bool positive =
-            verdicts[i].kind == Verdict::classed ? verdicts[i].positive : verdicts[i].value == 1;
-        rows_.push_back({negate_ ? -*score : *score, verdicts[i].value, positive, chromosome(record)});
+        binary_ &= has_class(verdicts[i]);
+        rows_.push_back(
+            {negate_ ? -*score : *score, verdicts[i].value, is_positive(verdicts[i]), chromosome(record)});
       }
     }
   }
@@ -81,54 +79,6 @@ class Auroc {
   }
 
  private:
-  carbon_values info(carbon_record* record, const std::string& tag) {
-    carbon_values values{};
-    checked(run_->api->record_info(run_, record, tag.c_str(), &values));
-    return values;
-  }
-  std::string place(carbon_record* record) const {
-    return std::string(run_->api->record_contig(run_, record)) + ":" +
-           std::to_string(run_->api->record_pos(run_, record) + 1);
-  }
-
-  /// Where the values of the i-th ALT begin and how many there are.
-  std::pair<size_t, size_t> values_of(carbon_record* record, const carbon_values& values,
-                                      const std::string& tag, size_t i, size_t alts) const {
-    const bool of_alts = values.per == CARBON_PER_ALT, of_alleles = values.per == CARBON_PER_ALLELE;
-    if (!of_alts && !of_alleles) return {0, values.count};
-    if (values.count == alts + of_alleles) return {i + of_alleles, 1};
-    if (values.count == 1) return {0, 1};  // a single '.' for all
-    fail(place(record) + ": " + std::to_string(values.count) + " values of " + tag + " for " +
-         std::to_string(alts) + " alternative alleles");
-  }
-  std::optional<double> number_of(carbon_record* record, const carbon_values& values, const std::string& tag,
-                                  size_t i, size_t alts) const {
-    const auto [at, count] = values_of(record, values, tag, i, alts);
-    if (count > 1)
-      fail(place(record) + ": " + tag + " has " + std::to_string(count) +
-           " values, and the header does not say of which allele each is (Number=A or R)");
-    return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
-  }
-
-  std::vector<Verdict> judge(carbon_record* record, size_t alts) {
-    const carbon_values values = info(record, label_->tag());
-    std::vector<Verdict> out(alts);
-    if (label_is_flag_) {
-      const bool present = values.type == CARBON_TYPE_FLAG;
-      std::fill(out.begin(), out.end(), Verdict{Verdict::classed, present, present ? 1.0 : 0.0});
-      return out;
-    }
-    for (size_t i = 0; i < alts; ++i) {
-      if (values.type == CARBON_TYPE_STRING) {
-        const auto [at, count] = values_of(record, values, label_->tag(), i, alts);
-        out[i] = label_->judge_texts(values.texts + at, count);
-      } else if (values.type != CARBON_TYPE_NONE) {
-        out[i] = label_->judge_numbers(number_of(record, values, label_->tag(), i, alts));
-      }
-    }
-    return out;
-  }
-
   uint32_t chromosome(carbon_record* record) {
     const std::string name = run_->api->record_contig(run_, record);
     const auto [at, added] = numbers_.emplace(name, static_cast<uint32_t>(names_.size()));
@@ -161,8 +111,7 @@ class Auroc {
     std::vector<double> found[Metrics::kCount];
     Weights weights(rows_.size());
     for (uint64_t b = 0; b < replicates_; ++b) {
-      std::fill(weights.begin(), weights.end(), 0u);
-      for (size_t i = 0; i < rows_.size(); ++i) ++weights[random.below(rows_.size())];
+      resample(weights, random);
       const Metrics sample = evaluation.metrics(weights);
       for (size_t m = 0; m < Metrics::kCount; ++m)
         if (!std::isnan(sample.values[m])) found[m].push_back(sample.values[m]);
@@ -226,7 +175,7 @@ class Auroc {
   double confidence_ = 0.95;
 
   std::optional<Label> label_;
-  bool label_is_flag_ = false, binary_ = true;
+  bool binary_ = true;
   std::vector<Row> rows_;
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;  // of chromosomes, as they come

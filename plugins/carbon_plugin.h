@@ -49,6 +49,7 @@ typedef struct carbon_run {
   const carbon_api* api;
 } carbon_run; /* the run's own handle, larger on the program's side; never copy it */
 typedef struct carbon_record carbon_record;
+typedef struct carbon_records carbon_records;
 typedef struct carbon_output carbon_output;
 typedef struct carbon_text carbon_text;
 typedef struct carbon_sequences carbon_sequences;
@@ -63,7 +64,8 @@ enum {
   CARBON_READS_RECORDS = 2,  /* the input is one VCF or BCF and `process` is called for every record */
   CARBON_WRITES_RECORDS = 4, /* with CARBON_READS_RECORDS: -o is a VCF or BCF of the records that are kept */
   CARBON_READS_INPUTS = 8,   /* the inputs are names of files, which the plugin opens itself */
-  CARBON_WRITES_VCF = 16     /* the text of the main output is a VCF; -o and -O choose any format for it */
+  CARBON_WRITES_VCF = 16,    /* the text of the main output is a VCF; -o and -O choose any format for it */
+  CARBON_READS_MORE = 32     /* with CARBON_READS_RECORDS: more inputs may follow, for `records_open` */
 };
 
 typedef struct carbon_plugin {
@@ -201,7 +203,7 @@ struct carbon_api {
    * that use the model or the inputs; records are counted by the program. */
   void (*progress)(carbon_run* run, uint64_t done, const char* unit, const char* where);
 
-  /* Input files named before `--`, under CARBON_READS_INPUTS; null past the last. */
+  /* Input files named before `--`, that of `process` first; null past the last. */
   const char* (*input)(carbon_run* run, size_t index);
 
   /* Outputs. A null path is what the user gave with -o, standard output by default, which a plugin with
@@ -267,6 +269,21 @@ struct carbon_api {
   /* Under CARBON_READS_RECORDS: of the header's lines ##key=..., the one with this index, whole and without a
    * newline; *line is null past the last. It is good until the next call. */
   int (*header_line)(carbon_run* run, const char* key, size_t index, const char** line);
+
+  /* A VCF or BCF besides that of `process`, "-" for standard input; the options that select records hold for
+   * it, too. records_next: 1, 0 at the end, CARBON_ERROR; the record is good until the next call for the same
+   * file. records_info_type is info_type of its header. */
+  carbon_records* (*records_open)(carbon_run* run, const char* path);
+  int (*records_next)(carbon_run* run, carbon_records* records, const carbon_record** record);
+  int (*records_info_type)(carbon_run* run, carbon_records* records, const char* tag);
+
+  /* The FILTER column as it stands in the file; null on failure. It is good until the next call. */
+  const char* (*record_filter)(carbon_run* run, const carbon_record* record);
+
+  /* Something for which the exit status is to be 1 although nothing has failed, such as a bound that the
+   * result does not keep. The run goes on and outputs appear; at its end the program prints each text as an
+   * error. */
+  int (*unmet)(carbon_run* run, const char* text);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

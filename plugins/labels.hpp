@@ -1,4 +1,5 @@
-// What an allele's label says: the expressions of +auroc's --label, judged on the values of an INFO tag.
+// What an allele's label says: the expressions of --label of +auroc and +concord, judged on the values of an
+// INFO tag.
 //
 // Knows neither records nor scores.
 #pragma once
@@ -43,6 +44,7 @@ class Label {
   }
 
   const std::string& tag() const { return tag_; }
+  bool is_flag() const { return is_flag_; }  // after set_type()
 
   /// Refuses a type of tag that the expression cannot be asked of. Floats are compared in their own
   /// precision.
@@ -58,6 +60,7 @@ class Label {
           if (double ignored; !parse_number(word, ignored))
             fail("--label: " + tag_ + " is a number, '" + word + "' is none");
     is_float_ = type == CARBON_TYPE_FLOAT;
+    is_flag_ = type == CARBON_TYPE_FLAG;
     threshold_ = exact(threshold_);
   }
 
@@ -130,7 +133,7 @@ class Label {
   std::string tag_, operator_;
   std::vector<std::string> positive_, negative_;
   double threshold_ = 0;
-  bool is_float_ = false;
+  bool is_float_ = false, is_flag_ = false;
 };
 
 }  // namespace carbon_plugins

@@ -2,12 +2,13 @@
 // bootstrap sample of them.
 //
 // The definitions are scikit-learn's and scipy's: ties share a threshold of a curve and an average rank.
-// Knows neither tags nor records.
+// Knows neither tags nor records. What is a template serves rows with other members, too.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -25,15 +26,33 @@ struct Row {
 /// How often each row counts: all once, or as a bootstrap sample drew them.
 using Weights = std::vector<uint32_t>;
 
+/// Draws as many rows as there are, with replacement.
+template <class Random>
+void resample(Weights& weights, Random& random) {
+  std::fill(weights.begin(), weights.end(), 0u);
+  for (size_t i = 0; i < weights.size(); ++i) ++weights[random.below(weights.size())];
+}
+
+/// The rows by falling (or rising) values of a member; equal ones stay as they were.
+template <class R, class Before>
+std::vector<uint32_t> order_by(const std::vector<R>& rows, double R::*key, Before before) {
+  std::vector<uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return before(rows[a].*key, rows[b].*key); });
+  return order;
+}
+
 struct ClassMetrics {
   double values[3] = {kNaN, kNaN, kNaN};  // AUROC, AUPRC, average precision
   uint64_t positive = 0, negative = 0;
   bool defined() const { return positive > 0 && negative > 0; }
 };
 
-/// `order` lists rows by falling score. NaN with one class alone.
-inline ClassMetrics class_metrics(const std::vector<Row>& rows, const std::vector<uint32_t>& order,
-                                  const Weights& weights) {
+/// `order` lists rows by falling `key`. NaN with one class alone.
+template <class R>
+ClassMetrics class_metrics(const std::vector<R>& rows, const std::vector<uint32_t>& order,
+                           const Weights& weights, double R::*key) {
   ClassMetrics out;
   for (const uint32_t i : order) (rows[i].positive ? out.positive : out.negative) += weights[i];
   if (!out.defined()) return out;
@@ -42,7 +61,7 @@ inline ClassMetrics class_metrics(const std::vector<Row>& rows, const std::vecto
   for (size_t begin = 0; begin < order.size();) {
     double group_tp = 0, group_fp = 0;
     size_t end = begin;
-    for (; end < order.size() && rows[order[end]].score == rows[order[begin]].score; ++end)
+    for (; end < order.size() && rows[order[end]].*key == rows[order[begin]].*key; ++end)
       (rows[order[end]].positive ? group_tp : group_fp) += weights[order[end]];
     begin = end;
     if (group_tp + group_fp == 0) continue;  // no row of a sample has this score
@@ -61,8 +80,9 @@ inline ClassMetrics class_metrics(const std::vector<Row>& rows, const std::vecto
 }
 
 /// Average ranks, from 1, of a member of each row; `order` is sorted by it.
-inline std::vector<double> ranks(const std::vector<Row>& rows, const std::vector<uint32_t>& order,
-                                 const Weights& weights, double Row::*key) {
+template <class R>
+std::vector<double> ranks(const std::vector<R>& rows, const std::vector<uint32_t>& order,
+                          const Weights& weights, double R::*key) {
   std::vector<double> out(rows.size());
   double before = 0;
   for (size_t begin = 0; begin < order.size();) {
@@ -75,6 +95,32 @@ inline std::vector<double> ranks(const std::vector<Row>& rows, const std::vector
     begin = end;
   }
   return out;
+}
+
+/// The correlation of x(i) and y(i), the distances of row i from the means. NaN if one of them is constant.
+template <class X, class Y>
+double correlation(const Weights& weights, X x, Y y) {
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    xy += weights[i] * x(i) * y(i);
+    xx += weights[i] * x(i) * x(i);
+    yy += weights[i] * y(i) * y(i);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNaN;
+}
+
+/// The correlation of the average ranks of two members; `by_x` and `by_y` are sorted by them.
+template <class R>
+double rank_correlation(const std::vector<R>& rows, const std::vector<uint32_t>& by_x,
+                        const std::vector<uint32_t>& by_y, const Weights& weights, double R::*x,
+                        double R::*y) {
+  const std::vector<double> x_ranks = ranks(rows, by_x, weights, x);
+  const std::vector<double> y_ranks = ranks(rows, by_y, weights, y);
+  double count = 0;
+  for (const uint32_t weight : weights) count += weight;
+  const double middle = (count + 1) / 2;
+  return correlation(
+      weights, [&](size_t i) { return x_ranks[i] - middle; }, [&](size_t i) { return y_ranks[i] - middle; });
 }
 
 /// Everything that one set of weights is asked for.
@@ -90,28 +136,26 @@ struct Metrics {
 class Evaluation {
  public:
   Evaluation(const std::vector<Row>& rows, size_t chromosomes, bool classes)
-      : rows_(rows), classes_(classes), by_score_(rows.size()), by_chromosome_(chromosomes) {
-    std::iota(by_score_.begin(), by_score_.end(), 0u);
-    by_value_ = by_score_;
-    std::stable_sort(by_score_.begin(), by_score_.end(),
-                     [&](uint32_t a, uint32_t b) { return rows[a].score > rows[b].score; });
-    std::stable_sort(by_value_.begin(), by_value_.end(),
-                     [&](uint32_t a, uint32_t b) { return rows[a].value > rows[b].value; });
+      : rows_(rows),
+        classes_(classes),
+        by_score_(order_by(rows, &Row::score, std::greater<>())),
+        by_value_(order_by(rows, &Row::value, std::greater<>())),
+        by_chromosome_(chromosomes) {
     for (const uint32_t i : by_score_) by_chromosome_[rows[i].chromosome].push_back(i);
   }
 
   Metrics metrics(const Weights& weights) const {
     Metrics out;
     if (classes_) {
-      const ClassMetrics all = class_metrics(rows_, by_score_, weights);
+      const ClassMetrics all = class_metrics(rows_, by_score_, weights, &Row::score);
       std::copy_n(all.values, 3, out.values);
       add_by_chromosome(weights, out);
     }
-    out.values[6] = spearman(weights);
+    out.values[6] = rank_correlation(rows_, by_score_, by_value_, weights, &Row::score, &Row::value);
     return out;
   }
   ClassMetrics chromosome(size_t number, const Weights& weights) const {
-    return class_metrics(rows_, by_chromosome_[number], weights);
+    return class_metrics(rows_, by_chromosome_[number], weights, &Row::score);
   }
 
  private:
@@ -119,28 +163,13 @@ class Evaluation {
   void add_by_chromosome(const Weights& weights, Metrics& out) const {
     double sums[3] = {0, 0, 0}, total = 0;
     for (const std::vector<uint32_t>& order : by_chromosome_) {
-      const ClassMetrics one = class_metrics(rows_, order, weights);
+      const ClassMetrics one = class_metrics(rows_, order, weights, &Row::score);
       if (!one.defined()) continue;
       const auto count = static_cast<double>(one.positive + one.negative);
       for (size_t i = 0; i < 3; ++i) sums[i] += count * one.values[i];
       total += count;
     }
     for (size_t i = 0; total > 0 && i < 3; ++i) out.values[3 + i] = sums[i] / total;
-  }
-
-  double spearman(const Weights& weights) const {
-    const std::vector<double> x = ranks(rows_, by_score_, weights, &Row::score);
-    const std::vector<double> y = ranks(rows_, by_value_, weights, &Row::value);
-    double count = 0;
-    for (const uint32_t weight : weights) count += weight;
-    const double middle = (count + 1) / 2;
-    double xy = 0, xx = 0, yy = 0;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      xy += weights[i] * (x[i] - middle) * (y[i] - middle);
-      xx += weights[i] * (x[i] - middle) * (x[i] - middle);
-      yy += weights[i] * (y[i] - middle) * (y[i] - middle);
-    }
-    return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNaN;
   }
 
   const std::vector<Row>& rows_;

@@ -37,7 +37,8 @@ void list_directory(const std::string& directory, bool verbose, std::set<std::st
 void add_options(CLI::App& app, uint32_t uses, PluginRunOptions& options, CommonOptions& common,
                  bool& no_version) {
   if (uses & CARBON_READS_RECORDS)
-    app.add_option("input", options.inputs, "VCF or BCF; - is standard input")->expected(1);
+    app.add_option("input", options.inputs, "VCF or BCF; - is standard input")
+        ->expected(1, uses & CARBON_READS_MORE ? -1 : 1);  // -1: any number
   if (uses & CARBON_READS_INPUTS) app.add_option("inputs", options.inputs, "input files");
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
@@ -57,9 +58,10 @@ void add_options(CLI::App& app, uint32_t uses, PluginRunOptions& options, Common
 
 std::string usage_line(const std::string& name, uint32_t uses) {
   return "carbon +" + name + " [options]" +
-         (uses & CARBON_READS_RECORDS  ? " <in.vcf[.gz]> | <in.bcf> | -"
-          : uses & CARBON_READS_INPUTS ? " <input>..."
-                                       : "") +
+         (uses & CARBON_READS_MORE      ? " <in.vcf[.gz] | in.bcf | ->..."
+          : uses & CARBON_READS_RECORDS ? " <in.vcf[.gz]> | <in.bcf> | -"
+          : uses & CARBON_READS_INPUTS  ? " <input>..."
+                                        : "") +
          " -- [plugin options]";
 }
 
@@ -126,8 +128,9 @@ int cmd_run_plugin(int argc, char** argv) {
   options.progress = common.progress;
   options.log = &program_log();
   const CrashGuard guard(file.name);
-  run_plugin(plugin, options);
-  return 0;
+  const std::vector<std::string> unmet = run_plugin(plugin, options);
+  for (const std::string& text : unmet) program_log().error(options.name, text);
+  return unmet.empty() ? 0 : 1;
 }
 
 int cmd_plugin(int argc, char** argv) {

@@ -141,7 +141,7 @@ void PluginRun::convert_vcf() {
 void PluginRun::process_records(void* state) {
   if (plugin_.uses & CARBON_WRITES_RECORDS) open_writer();
   uint64_t done = 0;
-  for (carbon_record record; reader_->next(record.record);) {
+  for (carbon_record record{reader_.get(), {}}; reader_->next(record.record);) {
     const int verdict = enter(options_.name, [&] { return plugin_.process(this, state, &record); });
     check(verdict);
     if (writer_ && verdict == CARBON_KEEP) writer_->write(record.record);
@@ -180,9 +180,10 @@ std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {
   return text;
 }
 
-void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options) {
+std::vector<std::string> run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options) {
   PluginRun run(plugin, options);
   run.run();
+  return run.unmet;
 }
 
 }  // namespace carbon

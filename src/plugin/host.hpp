@@ -25,7 +25,14 @@
 
 // The opaque handles of the C interface.
 struct carbon_record {
+  const carbon::VcfReader* reader = nullptr;  // which has read it
   carbon::VcfRecord record;
+};
+struct carbon_records {
+  carbon_records(const std::string& path, const carbon::VcfReaderOptions& selection, carbon::Log& log)
+      : reader(path, selection, log) {}
+  carbon::VcfReader reader;
+  carbon_record current{&reader, {}};
 };
 struct carbon_output {
   explicit carbon_output(const std::string& path) : text(path) {}
@@ -52,7 +59,7 @@ namespace carbon {
 
 struct PluginRunOptions {
   std::string name;
-  std::vector<std::string> inputs;     // one VCF for a plugin that reads records
+  std::vector<std::string> inputs;     // for a plugin that reads records, the first is its VCF
   std::vector<std::string> arguments;  // options of the plugin
   std::string output = "-";
   std::string output_type;     // of records: "", u, b[0-9], v, z[0-9]
@@ -65,8 +72,9 @@ struct PluginRunOptions {
 };
 
 /// Runs the plugin from init to destroy. Throws Error, also if the plugin fails; a named output file is then
-/// not left behind.
-void run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options);
+/// not left behind. Returns what the plugin has found unmet: the outputs are complete, but the exit status is
+/// to be 1 if there is anything.
+std::vector<std::string> run_plugin(const carbon_plugin& plugin, const PluginRunOptions& options);
 
 /// The plugin's description of its options.
 std::string plugin_usage(const carbon_plugin& plugin, const std::string& name);
@@ -105,14 +113,17 @@ class PluginRun : public carbon_run {
   void declare_tag(const InfoTag& tag);
   void set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values);
 
+  std::vector<std::string> unmet;  // found by the plugin
+
+  std::deque<carbon_records> records;
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
   std::deque<carbon_fasta> fastas;
-  /// What the last record_info(), property() and header_line() returned. The plugin may read it until the
-  /// next call.
+  /// What the last record_info(), property(), header_line() and record_filter() returned. The plugin may read
+  /// it until the next call.
   InfoValues info;
   std::vector<const char*> info_texts;
-  std::string property, header_line;
+  std::string property, header_line, filter;
 
  private:
   void check(int status);

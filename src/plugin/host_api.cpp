@@ -19,6 +19,16 @@ int api_fail(carbon_run* handle, const char* reason) {
   return run.guarded([&] { return run.fail(reason); }, int{CARBON_ERROR});
 }
 
+int api_unmet(carbon_run* handle, const char* text) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.unmet.emplace_back(text);
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
 void api_message(carbon_run* handle, int level, const char* text) {
   PluginRun& run = PluginRun::of(handle);
   run.guarded(
@@ -170,7 +180,7 @@ int api_record_info(carbon_run* handle, const carbon_record* record, const char*
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        run.info = run.reader().info(record->record, tag);
+        run.info = record->reader->info(record->record, tag);
         run.info_texts.clear();
         for (const std::string& text : run.info.texts)
           run.info_texts.push_back(text == "." ? nullptr : text.c_str());
@@ -201,6 +211,38 @@ int api_header_line(carbon_run* handle, const char* key, size_t index, const cha
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});
+}
+
+const char* api_record_filter(carbon_run* handle, const carbon_record* record) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.filter = record->reader->filter(record->record);
+        return run.filter.c_str();
+      },
+      static_cast<const char*>(nullptr));
+}
+
+carbon_records* api_records_open(carbon_run* handle, const char* path) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] { return &run.records.emplace_back(path, run.options().selection, *run.options().log); },
+      static_cast<carbon_records*>(nullptr));
+}
+
+int api_records_next(carbon_run* run, carbon_records* records, const carbon_record** record) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        if (!records->reader.next(records->current.record)) return 0;
+        *record = &records->current;
+        return 1;
+      },
+      int{CARBON_ERROR});
+}
+
+int api_records_info_type(carbon_run* run, carbon_records* records, const char* tag) {
+  return PluginRun::of(run).guarded([&] { return type_code(records->reader.info_type(tag)); },
+                                    int{CARBON_ERROR});
 }
 
 int api_info_declare(carbon_run* handle, const char* tag, const char* description) {
@@ -469,6 +511,11 @@ const carbon_api& plugin_api() {
       api_generate,
       api_score_ends,
       api_header_line,
+      api_records_open,
+      api_records_next,
+      api_records_info_type,
+      api_record_filter,
+      api_unmet,
   };
   return api;
 }

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kEntry = "carbon_plugin_entry";
 constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, or seconds from a slow network disk
 constexpr uint32_t kKnownUses = CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS |
-                                CARBON_READS_INPUTS | CARBON_WRITES_VCF;
+                                CARBON_READS_INPUTS | CARBON_WRITES_VCF | CARBON_READS_MORE;
 
 // The directory of installed plugins also has the program's libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
@@ -52,13 +52,13 @@ std::string defect(const carbon_plugin* plugin) {
     return "is incomplete: version, about, usage, init and finish must not be null";
   if (plugin->uses & ~kKnownUses) return "uses functions that this carbon lacks; it needs a newer one";
   const bool reads = plugin->uses & CARBON_READS_RECORDS;
-  if (reads != (plugin->process != nullptr) || (!reads && (plugin->uses & CARBON_WRITES_RECORDS)) ||
+  if (reads != (plugin->process != nullptr) ||
+      (!reads && (plugin->uses & (CARBON_WRITES_RECORDS | CARBON_READS_MORE))) ||
       (reads && (plugin->uses & CARBON_READS_INPUTS)) ||
       ((plugin->uses & CARBON_WRITES_RECORDS) && (plugin->uses & CARBON_WRITES_VCF)))
     return "contradicts itself: `process` and CARBON_READS_RECORDS must be given together, "
-           "CARBON_WRITES_RECORDS needs them, CARBON_READS_INPUTS excludes them, and CARBON_WRITES_VCF "
-           "excludes "
-           "CARBON_WRITES_RECORDS";
+           "CARBON_WRITES_RECORDS and CARBON_READS_MORE need them, CARBON_READS_INPUTS excludes them, and "
+           "CARBON_WRITES_VCF excludes CARBON_WRITES_RECORDS";
   return "";
 }
 

@@ -110,6 +110,58 @@ def lines_of_the_header_are_read():
     expect_failure(run(blind, "+blind", path, "--", "x"), "[E::plugin]", "without CARBON_READS_RECORDS")
 
 
+MORE = """
+static carbon_records *more;
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  const carbon_api *api = run->api;
+  (void)argc; (void)argv; (void)state;
+  if (!CARBON_HAS(api, unmet) || !api->input(run, 1) || api->input(run, 2)) return api->fail(run, "two inputs, please");
+  more = api->records_open(run, api->input(run, 1));
+  if (!more) return CARBON_ERROR;
+  return api->records_info_type(run, more, "DP") == CARBON_TYPE_INTEGER && api->info_type(run, "DP") == CARBON_TYPE_NONE
+      ? CARBON_OK : api->fail(run, "DP is not where it should be");
+}
+static int process(carbon_run *run, void *state, carbon_record *record) {
+  const carbon_record *other;
+  carbon_values values;
+  char text[200];
+  int found = run->api->records_next(run, more, &other);
+  (void)state;
+  if (found == CARBON_ERROR) return CARBON_ERROR;
+  if (found == 0) return run->api->unmet(run, "the second file is shorter");
+  if (run->api->record_info(run, other, "DP", &values) != CARBON_OK) return CARBON_ERROR;
+  sprintf(text, "%s %s", run->api->record_contig(run, record), run->api->record_filter(run, record));
+  sprintf(text + strlen(text), " %s %s DP %g", run->api->record_contig(run, other), run->api->record_filter(run, other),
+          values.count ? values.numbers[0] : -1);
+  return run->api->unmet(run, text);
+}
+"""
+
+
+@case
+def further_records_are_read_and_a_complete_run_may_fail():
+    head = '##fileformat=VCFv4.2\n%s##FILTER=<ID=q10,Description="x">\n##contig=<ID=%s>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n'
+    first = write(fresh(), "a.vcf", head % ("", "a") + "".join("a\t%d\t.\tA\tC\t.\t%s\t.\n" % (i, f) for i, f in ((1, "PASS"), (2, "q10"), (3, "."))))
+    dp = '##INFO=<ID=DP,Number=1,Type=Integer,Description="x">\n'
+    second = write(fresh(), "b.vcf", head % (dp, "b") + "b\t7\t.\tA\tC\t.\tq10\tDP=5\nb\t8\t.\tA\tC\t.\tPASS\t.\n")
+    directory = compiled("more", uses="CARBON_READS_RECORDS | CARBON_READS_MORE", init="", process=MORE)
+    out = os.path.join(fresh(), "out")
+    result = run(directory, "+more", "-o", out, first, second)
+    expect(result.rc == 1, "expected rc 1", result)
+    expect_equal(result.err.splitlines(), ["[E::more] a PASS b q10 DP 5", "[E::more] a q10 b PASS DP -1", "[E::more] the second file is shorter"],
+                 "messages")
+    expect_equal(read(out), b"hello\n", "the output is complete")
+    failed = os.path.join(fresh(), "out")
+    broken = write(fresh(), "broken.vcf", read(second).decode() + "b\tx\n")
+    expect_failure(run(directory, "+more", "-o", failed, first, broken), "broken.vcf")
+    expect(not os.path.exists(failed), "an output of a run that failed")
+    expect_failure(run(directory, "+more", first), "[E::more] two inputs, please")
+    expect_failure(run(directory, "+more", first, "nowhere.vcf"), "nowhere.vcf")
+    expect("<in.vcf[.gz] | in.bcf | ->..." in run(directory, "+more", "--help").text, "the usage line")
+    without = compiled("without", uses="CARBON_READS_MORE")
+    expect_failure(run(without, "+without", first), "[E::plugin] ", "contradicts itself", "CARBON_READS_MORE")
+
+
 # ---- the engine
 
 SCORE = """

@@ -1,0 +1,87 @@
+// What a record's INFO column says of each of its ALTs: a number, a label.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/labels.hpp"
+#include "plugins/support.hpp"
+
+namespace carbon_plugins {
+
+inline carbon_values info(carbon_run* run, const carbon_record* record, const std::string& tag) {
+  carbon_values values{};
+  checked(run->api->record_info(run, record, tag.c_str(), &values));
+  return values;
+}
+
+inline size_t alt_count(carbon_run* run, const carbon_record* record) {
+  return run->api->record_allele_count(run, record) - 1;
+}
+
+/// `contig:position`, for messages.
+inline std::string place(carbon_run* run, const carbon_record* record) {
+  return std::string(run->api->record_contig(run, record)) + ":" +
+         std::to_string(run->api->record_pos(run, record) + 1);
+}
+
+/// REF for 0, else an ALT. The letters of bases mean the same in any case; names of contigs in breakends and
+/// of symbolic alleles do not.
+inline std::string allele_text(carbon_run* run, const carbon_record* record, size_t index) {
+  std::string text = checked(run->api->record_allele(run, record, index));
+  return text.find_first_of("<[]") == std::string::npos ? upper_case(std::move(text)) : text;
+}
+
+/// Where the values of the i-th ALT begin and how many there are.
+inline std::pair<size_t, size_t> values_of(carbon_run* run, const carbon_record* record,
+                                           const carbon_values& values, const std::string& tag, size_t i) {
+  const bool of_alts = values.per == CARBON_PER_ALT, of_alleles = values.per == CARBON_PER_ALLELE;
+  if (!of_alts && !of_alleles) return {0, values.count};
+  const size_t alts = alt_count(run, record);
+  if (values.count == alts + of_alleles) return {i + of_alleles, 1};
+  if (values.count == 1) return {0, 1};  // a single '.' for all
+  fail(place(run, record) + ": " + std::to_string(values.count) + " values of " + tag + " for " +
+       std::to_string(alts) + " alternative alleles");
+}
+
+/// The number of the i-th ALT: nothing if the record lacks the tag, NaN for a missing value.
+inline std::optional<double> number_of(carbon_run* run, const carbon_record* record,
+                                       const carbon_values& values, const std::string& tag, size_t i) {
+  const auto [at, count] = values_of(run, record, values, tag, i);
+  if (count > 1)
+    fail(place(run, record) + ": " + tag + " has " + std::to_string(count) +
+         " values, and the header does not say of which allele each is (Number=A or R)");
+  return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
+}
+
+/// What the label says of each ALT.
+inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label) {
+  const carbon_values values = info(run, record, label.tag());
+  std::vector<Verdict> out(alt_count(run, record));
+  if (label.is_flag()) {
+    const bool present = values.type == CARBON_TYPE_FLAG;
+    std::fill(out.begin(), out.end(), Verdict{Verdict::classed, present, present ? 1.0 : 0.0});
+    return out;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (values.type == CARBON_TYPE_STRING) {
+      const auto [at, count] = values_of(run, record, values, label.tag(), i);
+      out[i] = label.judge_texts(values.texts + at, count);
+    } else if (values.type != CARBON_TYPE_NONE) {
+      out[i] = label.judge_numbers(number_of(run, record, values, label.tag(), i));
+    }
+  }
+  return out;
+}
+
+/// The classes of labels, with 1 for positive and 0 for negative where a label is a number alone.
+inline bool has_class(const Verdict& verdict) {
+  return verdict.kind == Verdict::classed || verdict.value == 0 || verdict.value == 1;
+}
+inline bool is_positive(const Verdict& verdict) {
+  return verdict.kind == Verdict::classed ? verdict.positive : verdict.value == 1;
+}
+
+}  // namespace carbon_plugins
