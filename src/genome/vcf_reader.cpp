@@ -340,9 +340,11 @@ std::vector<std::string> VcfReader::info_tags() const {
   const std::lock_guard lock(impl_->shared->mutex);
   const bcf_hdr_t* header = impl_->shared->header;
   std::vector<std::string> tags;
+  // The numbers of a header that came from BCF may have gaps.
   for (int id = 0; id < header->n[BCF_DT_ID]; ++id)
-    if (bcf_hdr_idinfo_exists(header, BCF_HL_INFO, id))
-      tags.emplace_back(bcf_hdr_int2id(header, BCF_DT_ID, id));
+    if (const bcf_idpair_t& entry = header->id[BCF_DT_ID][id];
+        entry.key && entry.val && bcf_hdr_idinfo_exists(header, BCF_HL_INFO, id))
+      tags.emplace_back(entry.key);
   return tags;
 }
 

@@ -126,10 +126,10 @@ def compare_shares(shares, seed):
 @case
 def every_kind_of_allele_everywhere():
     compared = compare_shares((
-        (SMALL, 500, 6, 6, "+", "auto"), (SMALL, 500, 6, 6, "-", "auto"), (UNTIED, 500, 0, 60, "both", "6"),
-        (SMALL, 600, [0, 1, 5, 6], 60, None, "1"), (UNTIED, 400, [5, 1], 12, "-", "6"), (SMALL, 200, 1, 120, "+", "6")), 650)
+        (SMALL, 350, 6, 6, "+", "auto"), (SMALL, 350, 6, 6, "-", "auto"), (UNTIED, 400, 0, 60, "both", "6"),
+        (SMALL, 600, [0, 1, 5, 6], 60, None, "1"), (UNTIED, 400, [5, 1], 12, "-", "6"), (SMALL, 150, 1, 120, "+", "6")), 650)
     compared.report("every kind of allele")
-    expect(compared.scores > 4000 and compared.zeros > 200, "%d scores, %d zeros" % (compared.scores, compared.zeros))
+    expect(compared.scores > 3500 and compared.zeros > 200, "%d scores, %d zeros" % (compared.scores, compared.zeros))
     expect_equal(set(compared.flags), {"no_contig", "edge", "symbolic", "star", "non_acgt", "ref_mismatch"}, "flags met")
 
 
@@ -149,7 +149,8 @@ def alleles_that_are_too_long_for_the_model():
     for p in (260, 285):
         for size in (17, 18, 19, 20, 66, 67, 68, 69):
             one, many = bases[p - 1], bases[p - 1:p - 1 + size]
-            rows += [("main", p, one, one + random_bases(rng, size - 1)), ("main", p, many, one), ("main", p, many, random_bases(rng, size))]
+            pairs = (one, one + random_bases(rng, size - 1)), (many, one), (many, random_bases(rng, size))
+            rows += [("main", p, *pair) for pair in pairs]
             rows += [("main", p, "N", alt, "SVLEN=%d" % (size - 1)) for alt in ("<DEL>", "<DUP>", "<INV>")]
     rows += [("main", 5, bases[4:30], bases[4:29] + OTHER[bases[29]]), ("main", 100, bases[99], "<DEL>", "SVLEN=500"),
              ("main", 300, "N", "<DEL>", "SVLEN=30000"), ("main", 195, bases[194], "<DUP>", "SVLEN=80")]

@@ -157,7 +157,7 @@ def long_records_change_nothing():
     # A record of 60,000 characters: few of them are planned at a time.
     genome, rows = many_rows(700, 700)
     fasta, args = fasta_of(genome), anchored_args([0, 12], 60)
-    wanted = [record for record in tags_of(bcf(vcf_of(rows, genome), *args, fasta=fasta))]
+    wanted = tags_of(bcf(vcf_of(rows, genome), *args, fasta=fasta))
     path = vcf_of([(*row, "PAD=" + "x" * 60000) for row in rows], genome)
     text = read(path).decode().replace("##contig", '##INFO=<ID=PAD,Number=1,Type=String,Description="x">\n##contig', 1)
     got = tags_of(bcf(write(fresh(), "in.vcf", text), *args, fasta=fasta))
@@ -172,7 +172,7 @@ def threads_and_batches_change_nothing():
         for threads in ("1", "2"):
             for tokens in ("1", "64", "100000"):
                 got = bcf(path, *args, "-@", threads, "--batch-tokens", tokens)
-                expect(got == wanted, "other bytes with %s --threads %s --batch-tokens %s" % (" ".join(map(str, args)), threads, tokens))
+                expect(got == wanted, "other bytes of %r with %s threads and batches of %s tokens" % (args, threads, tokens))
 
 
 @case
@@ -311,9 +311,9 @@ def a_cache_finds_what_it_has_seen():
         expect_equal((found, again), (looked_up, looked_up), "found and looked up")
         out, _, _ = cached(cache, other, *args)
         expect(out == bcf(other, *args), "other bytes for a file that is known in part")
-        for others in (anchored_args(7, 60), anchored_args(30, 66), anchored_args([0, 30], 60, "+"), anchored_args(30, 60, None, "6")):
-            out, _, _ = cached(cache, path, *others)
-            expect(out == bcf(path, *others), "other bytes of %s from the cache of %s" % (" ".join(map(str, others)), " ".join(map(str, args))))
+        for others in ((7, 60), (30, 66), ([0, 30], 60, "+"), (30, 60, None, "6")):
+            out, _, _ = cached(cache, path, *anchored_args(*others))
+            expect(out == bcf(path, *anchored_args(*others)), "other bytes of %r from the cache of %r" % (others, args))
 
 
 # ---- interrupted runs ----------------------------------------------------------------------------------------------
@@ -324,8 +324,8 @@ def stopped(out, number, path, grown, *args, fasta=None):
     partial = out + ".partial"
     size = lambda: os.path.getsize(partial) if os.path.exists(partial) else 0
     before, process = size(), subprocess.Popen(
-        [CARBON, "vep", "-m", model(), "-f", fasta or the_fasta(), "--max-ref-mismatch", "1", "--no-version", "-q", "-@", "1", "--resume",
-         *map(str, args), "-o", out, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+        [CARBON, "vep", "-m", model(), "-f", fasta or the_fasta(), "--max-ref-mismatch", "1", "--no-version", "-q", "-@", "1",
+         "--resume", *map(str, args), "-o", out, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
 
     def feed():
         try:

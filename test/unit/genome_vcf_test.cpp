@@ -63,6 +63,16 @@ std::string many_records(int count) {
 
 }  // namespace
 
+TEST_CASE("the tags of a header are listed, also if their numbers have gaps") {
+  const TemporaryDirectory dir;
+  const std::string in =
+      dir.put("in.vcf",
+              "##fileformat=VCFv4.2\n##FILTER=<ID=q,Description=\"x\",IDX=4>\n"
+              "##INFO=<ID=DP,Number=1,Type=Integer,Description=\"x\",IDX=9>\n##contig=<ID=1,IDX=3>\n"
+              "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n");
+  CHECK(VcfReader(in).info_tags() == std::vector<std::string>{"DP"});
+}
+
 TEST_CASE("records carry alleles as written, and tags print as specified") {
   const TemporaryDirectory dir;
   const std::string in = dir.put("in.vcf", header +

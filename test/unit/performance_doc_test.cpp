@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -16,6 +17,7 @@
 #include "src/model/synthetic.hpp"
 #include "src/scan/grid.hpp"
 #include "src/score/windows.hpp"
+#include "src/vep/anchored_batch.hpp"
 #include "src/vep/plan.hpp"
 #include "test/unit/alleles.hpp"
 
@@ -63,6 +65,35 @@ double centered_operations(const ModelConfig& config, size_t alts) {
     CenteredPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 8192, strand, 0, config.layout,
                  requests);
   return requests_work(config, {}, requests).flops;
+}
+
+/// Tokens and operations of an SNV of recipe anchored on both strands with the default context: one of many
+/// that are `distance` bp apart, or alone in the middle of its window (distance 0).
+std::pair<double, double> anchored_cost(const ModelConfig& config, int64_t distance, int64_t horizon) {
+  VepOptions options;
+  options.recipes = {Recipe::anchored};
+  options.horizons = {horizon};
+  const int64_t context = options.anchored_context;
+  const std::string contig = "c";
+  ReferenceReader reader(contig, std::string(static_cast<size_t>(5 * context), 'A'));
+  AnchoredBatch batch(options, config.layout, nullptr);
+  std::deque<VepSite> sites;
+  const int64_t step = distance > 0 ? distance : context;
+  for (int64_t pos = 2 * context + step / 2; pos < 3 * context; pos += step) {
+    VepSite& site = sites.emplace_back();
+    site.anchored.alleles = {{0, {pos, "A", "C"}, {}}};
+    batch.add(site, {reader, contig, 5 * context});
+  }
+  batch.plan();
+  std::vector<RequestPtr> requests;
+  double tokens = 0;
+  for (const VepSite& site : sites)
+    for (const RequestPtr& request : site.requests) {
+      requests.push_back(request);
+      tokens += static_cast<double>(request->tokens.size());
+    }
+  const auto count = static_cast<double>(sites.size());
+  return {tokens / count, requests_work(config, {}, requests).flops / count};
 }
 
 /// Of a scan with the default context, per base, both strands and one frame.
@@ -137,6 +168,14 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
                       digits(cached * score_tokens / kGiga), digits(cached * generate_tokens / kGiga),
                       digits((fixed + cached * score_tokens) / kGiga),
                       digits((fixed + cached * generate_tokens) / kGiga)}));
+    std::vector<std::string> anchored;
+    for (const auto& [distance, horizon] :
+         {std::pair(50, 96), std::pair(50, 768), std::pair(0, 96), std::pair(0, 768)}) {
+      const auto [tokens, operations] = anchored_cost(c, distance, horizon);
+      anchored.push_back(digits(tokens));
+      anchored.push_back(digits(operations / kGiga));
+    }
+    check(row(shape, anchored));
     const double scan = scan_operations_a_base(c), genome = 3.1e9 * scan;
     check(row(shape, {digits(scan / kGiga), digits(genome / 1e18), digits(6 * genome / 1e18),
                       digits(genome / 4e14 / 3600), digits(6 * genome / 4e14 / 3600)}));
