@@ -144,8 +144,8 @@ typedef struct carbon_variant {
   const char* ref;
   const char* const* alts;
   size_t alt_count;
-  double*
-      values; /* room for alt_count; log-likelihood ratios as `carbon vep` computes them, NaN: not scored */
+  double* values; /* room for alt_count, in score_anchored for alt_count a horizon; log-likelihood ratios as
+                     `carbon vep` computes them, NaN: not scored */
   const char** flags; /* null, or room for alt_count; null where scored, else the text of CARBON_FLAG */
 } carbon_variant;
 
@@ -156,13 +156,21 @@ enum {
   CARBON_STRAND_REVERSE = 2,
   CARBON_STRAND_BOTH = 3
 };
-/* How variants are scored; the fields mean what the options of `carbon vep` mean. */
+/* How score_variants works; the fields mean what the options of `carbon vep` mean. */
 typedef struct carbon_recipe {
   int recipe;
   int strand;
   int64_t window;  /* bp, of the centered recipe; 0: its default */
   int64_t context; /* bp, of the next-token recipe; 0: its default */
 } carbon_recipe;
+
+/* The same for score_anchored. */
+typedef struct carbon_anchored {
+  int strand;
+  int64_t context;         /* bp; 0: the default of the anchored recipe */
+  const int64_t* horizons; /* bp, 0 or more, each larger than the one before it */
+  size_t horizon_count;    /* 0: one horizon, the default; `horizons` is not read then */
+} carbon_anchored;
 
 /* How new bases are drawn; the fields mean what the options of `carbon generate` mean. */
 enum { CARBON_SAMPLER_KMER = 0, CARBON_SAMPLER_MARGINAL = 1, CARBON_SAMPLER_CHAIN = 2 };
@@ -284,6 +292,13 @@ struct carbon_api {
    * result does not keep. The run goes on and outputs appear; at its end the program prints each text as an
    * error. */
   int (*unmet)(carbon_run* run, const char* text);
+
+  /* As `score_variants`, by the anchored recipe. Each variant's values are those of all ALTs at the first
+   * horizon, then those of all ALTs at the second, and so on: values[h * alt_count + a] is ALT a at horizon
+   * h. There is one flag an ALT. Variants near each other share windows only if one call has them, in the
+   * order of their positions, so a call should have thousands. */
+  int (*score_anchored)(carbon_run* run, carbon_fasta* fasta, const carbon_anchored* recipe,
+                        carbon_variant* variants, size_t count);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

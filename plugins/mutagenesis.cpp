@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "plugins/support.hpp"
 
@@ -15,13 +16,20 @@ namespace {
 using namespace carbon_plugins;
 
 constexpr char kLetters[] = "ACGT";
-constexpr int64_t kPositionsPerCall = 128;  // enough for full batches, few enough for a bar that moves
+// In one call of the program: enough for full batches, few enough for a bar that moves.
+constexpr int64_t kPositionsPerCall = 128;
+// The same for recipe anchored, in records. Only those of one call share windows, so a call has as many as
+// carbon vep takes at a time; each costs so much less that the bar still moves.
+constexpr int64_t kAnchoredRecordsPerCall = 2048;
+// Words of --recipe; the first two are the numbers that carbon_recipe has for them.
+enum { kCentered = CARBON_CENTERED, kNextToken = CARBON_NEXT_TOKEN, kAnchored };
 
 struct Range {
   int64_t begin = 0, end = 0;
 };
 
-/// One record of the output. `columns` are those of the matrix that its ALTs belong to.
+/// One record of the output. `columns` are those of the matrix that its ALTs belong to, `values` those of all
+/// ALTs for each tag.
 struct Site {
   int64_t pos = 0;  // of REF
   std::string ref;
@@ -29,6 +37,10 @@ struct Site {
   int64_t row = 0;  // position that the matrix shows it under
   std::vector<size_t> columns;
   std::vector<double> values;
+};
+
+struct Tag {
+  std::string id, description;
 };
 
 class Mutagenesis {
@@ -41,23 +53,31 @@ class Mutagenesis {
     options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);
-    options.choice("recipe", {"centered", "next-token"}, "as in carbon vep (default: centered)", recipe_);
+    options.choice("recipe", {"centered", "next-token", "anchored"}, "as in carbon vep (default: centered)",
+                   recipe_);
     options.choice("strand", {"default", "+", "-", "both"}, "as in carbon vep; default: the recipe's",
                    strand_);
     options.number("window", "BP", "centered: window (default: 8192)", window_, int64_t{12});
-    options.number("context", "BP", "next-token: left context (default: 24000)", context_, int64_t{1});
+    options.number("context", "BP", "left context (default: next-token 24000, anchored 4098)", context_,
+                   int64_t{1});
+    options.list("horizon", "BP[,BP...]",
+                 "anchored: bases after the allele (default: 768); a tag for each of several",
+                 horizon_texts_);
   }
 
   void start() {
     if (regions_.empty() && region_files_.empty())
       fail("--regions or --regions-file is missing: say which bases to change");
-    if (recipe_ == CARBON_NEXT_TOKEN && indels())
+    if (recipe_ == kNextToken && indels())
       fail("--recipe next-token scores single bases: use it with --type snv");
+    if (context_ == 0) context_ = recipe_ == kAnchored ? 4098 : 24000;
+    set_horizons();
     if (run_->api->input(run_, 1)) fail("one FASTA file is expected, not several");
     fasta_ = checked(run_->api->fasta_open(run_, run_->api->input(run_, 0)));
     for (const std::string& text : regions_) add_regions(text, false);
     for (const std::string& path : region_files_) add_regions(path, true);
     merge();
+    tags_ = tags();
   }
 
   void finish() {
@@ -70,8 +90,8 @@ class Mutagenesis {
     // In the order of the FASTA, so that the records are sorted as its contigs are.
     for (size_t i = 0; const char* contig = run_->api->fasta_contig(run_, fasta_, i); ++i)
       for (const Range& range : ranges_[contig])
-        for (int64_t begin = range.begin; begin < range.end; begin += kPositionsPerCall)
-          change(contig, begin, std::min(range.end, begin + kPositionsPerCall));
+        for (int64_t begin = range.begin; begin < range.end; begin += positions_per_call())
+          change(contig, begin, std::min(range.end, begin + positions_per_call()));
     if (skipped_ > 0)
       run_->api->message(
           run_, CARBON_WARNING,
@@ -80,6 +100,34 @@ class Mutagenesis {
 
  private:
   bool indels() const { return type_ == 1; }
+
+  int64_t positions_per_call() const {
+    if (recipe_ != kAnchored) return kPositionsPerCall;
+    return indels() ? kAnchoredRecordsPerCall / 2 : kAnchoredRecordsPerCall;
+  }
+
+  void set_horizons() {
+    if (recipe_ != kAnchored) {
+      if (!horizon_texts_.empty()) fail("--horizon is an option of recipe anchored: add --recipe anchored");
+      return;
+    }
+    if (!CARBON_HAS(run_->api, score_anchored))
+      fail("this carbon is older than +mutagenesis; use both of one version");
+    std::set<int64_t> horizons;
+    for (const std::string& text : horizon_texts_) add_horizons(text, horizons);
+    if (horizons.size() > 1 && !matrix_path_.empty())
+      fail("--matrix has one number for each change: give one --horizon with it, or leave it out");
+    if (!horizons.empty()) horizons_.assign(horizons.begin(), horizons.end());
+  }
+
+  static void add_horizons(const std::string& text, std::set<int64_t>& horizons) {
+    for (const std::string& word : split(text, ',')) {
+      int64_t bp = 0;
+      if (!parse_number(word, bp) || bp < 0)
+        fail("--horizon '" + text + "': expected numbers of bases, 0 or more, joined by commas");
+      if (!horizons.insert(bp).second) fail("--horizon " + text + " names a horizon twice");
+    }
+  }
 
   void add_regions(const std::string& text, bool is_file) {
     const carbon_region* found = nullptr;
@@ -162,12 +210,17 @@ class Mutagenesis {
     for (Site& site : sites) {
       std::vector<const char*>& texts = alts.emplace_back();
       for (const std::string& alt : site.alts) texts.push_back(alt.c_str());
-      site.values.resize(texts.size());
+      site.values.resize(texts.size() * tags_.size());
       variants.push_back(
           {contig, site.pos, site.ref.c_str(), texts.data(), texts.size(), site.values.data(), nullptr});
     }
-    const carbon_recipe recipe{recipe_, strand_, window_, context_};
-    checked(run_->api->score_variants(run_, fasta_, &recipe, variants.data(), variants.size()));
+    if (recipe_ == kAnchored) {
+      const carbon_anchored anchored{strand_, context_, horizons_.data(), horizons_.size()};
+      checked(run_->api->score_anchored(run_, fasta_, &anchored, variants.data(), variants.size()));
+    } else {
+      const carbon_recipe recipe{recipe_, strand_, window_, context_};
+      checked(run_->api->score_variants(run_, fasta_, &recipe, variants.data(), variants.size()));
+    }
   }
 
   std::string shown(double value) const {
@@ -182,8 +235,12 @@ class Mutagenesis {
       text += contig;
       text += "\t" + std::to_string(site.pos + 1) + "\t.\t" + site.ref + "\t";
       for (size_t i = 0; i < site.alts.size(); ++i) text += (i ? "," : "") + site.alts[i];
-      text += "\t.\t.\t" + tag() + "=";
-      for (size_t i = 0; i < site.values.size(); ++i) text += (i ? "," : "") + shown(site.values[i]);
+      text += "\t.\t.\t";
+      const double* value = site.values.data();
+      for (size_t t = 0; t < tags_.size(); ++t) {
+        text += (t ? ";" : "") + tags_[t].id + "=";
+        for (size_t i = 0; i < site.alts.size(); ++i) text += (i ? "," : "") + shown(*value++);
+      }
       text += "\n";
     }
     vcf_->write(text);
@@ -212,39 +269,64 @@ class Mutagenesis {
     matrix_->write(text);
   }
 
-  std::string tag() const { return recipe_ == CARBON_CENTERED ? "CARBON_LLR" : "CARBON_NT"; }
+  // The tags of a record, in order, as carbon vep names them.
+  std::vector<Tag> tags() const {
+    const std::string in_nats = ", alternative minus reference, in nats";
+    if (recipe_ == kCentered)
+      return {
+          {"CARBON_LLR", "log-likelihood ratio of the " + std::to_string(window_) + " bp window" + in_nats}};
+    if (recipe_ == kNextToken)
+      return {{"CARBON_NT",
+               "ln(P(ALT)/P(REF)) of the base after the " + std::to_string(context_) + " bp context"}};
+    std::vector<Tag> tags;
+    for (const int64_t horizon : horizons_) {
+      const std::string bp = std::to_string(horizon);
+      tags.push_back(
+          {"CARBON_ALLR" + (horizons_.size() > 1 ? "_" + bp : ""),
+           "log-likelihood ratio of the allele and " + bp + " bp after it on a shared window" + in_nats});
+    }
+    return tags;
+  }
 
   std::string property(int which) const { return checked(run_->api->property(run_, which)); }
 
-  std::string header() const {
-    const bool centered = recipe_ == CARBON_CENTERED;
-    const std::string size = std::to_string(centered ? window_ : context_);
+  // What the scores depend on besides the model, as carbon vep writes it.
+  std::string settings() const {
     constexpr const char* strands[] = {"", "+", "-", "both"};
-    const std::string strand = strand_ != CARBON_STRAND_DEFAULT ? strands[strand_] : centered ? "both" : "+";
+    const char* recipe_strand = recipe_ == kNextToken ? "+" : "both";
+    const std::string strand = strand_ != CARBON_STRAND_DEFAULT ? strands[strand_] : recipe_strand;
+    const std::string end = ",Strand=" + strand, context = ",Context=" + std::to_string(context_);
+    if (recipe_ == kCentered) return "centered,Window=" + std::to_string(window_) + ",Phases=auto" + end;
+    if (recipe_ == kNextToken) return "next-token" + context + end;
+    std::string horizons;
+    for (const int64_t horizon : horizons_)
+      horizons += (horizons.empty() ? "" : "+") + std::to_string(horizon);
+    return "anchored,Phases=auto" + context + ",Horizon=" + horizons + end;
+  }
+
+  std::string header() const {
     std::string out = "##fileformat=VCFv4.2\n##FILTER=<ID=PASS,Description=\"All filters passed\">\n";
     out += "##source=carbon " + property(CARBON_VERSION_TEXT) + " +mutagenesis\n";
     for (size_t i = 0; const char* contig = run_->api->fasta_contig(run_, fasta_, i); ++i)
       out += std::string("##contig=<ID=") + contig +
              ",length=" + std::to_string(run_->api->fasta_length(run_, fasta_, contig)) + ">\n";
-    out +=
-        "##INFO=<ID=" + tag() + ",Number=A,Type=Float,Description=\"Carbon " +
-        (centered ? "log-likelihood ratio of the " + size + " bp window, alternative minus reference, in nats"
-                  : "ln(P(ALT)/P(REF)) of the base after the " + size + " bp context") +
-        "; negative = the alternative is less likely\">\n";
+    for (const Tag& tag : tags_)
+      out += "##INFO=<ID=" + tag.id + ",Number=A,Type=Float,Description=\"Carbon " + tag.description +
+             "; negative = the alternative is less likely\">\n";
     out += "##carbon_mutagenesisModel=<ID=CARBON,Model=\"" + property(CARBON_MODEL_ID) +
            "\",SHA256=" + property(CARBON_MODEL_SHA256) + ",Dtype=" + property(CARBON_MODEL_DTYPE) +
-           ",Device=\"" + property(CARBON_DEVICE_KIND) +
-           "\",Recipe=" + (centered ? "centered,Window=" : "next-token,Context=") + size +
-           (centered ? ",Phases=auto" : "") + ",Strand=" + strand + ">\n";
+           ",Device=\"" + property(CARBON_DEVICE_KIND) + "\",Recipe=" + settings() + ">\n";
     return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
   }
 
   carbon_run* run_;
-  std::vector<std::string> regions_, region_files_;
+  std::vector<std::string> regions_, region_files_, horizon_texts_;
   std::string matrix_path_;
-  int type_ = 0, recipe_ = CARBON_CENTERED, strand_ = CARBON_STRAND_DEFAULT;
-  int64_t window_ = 8192, context_ = 24000;
+  int type_ = 0, recipe_ = kCentered, strand_ = CARBON_STRAND_DEFAULT;
+  int64_t window_ = 8192, context_ = 0;  // 0: the recipe's default, until start()
+  std::vector<int64_t> horizons_ = {768};
 
+  std::vector<Tag> tags_;
   carbon_fasta* fasta_ = nullptr;
   std::map<std::string, std::vector<Range>> ranges_;  // by contig
   std::optional<Output> vcf_, matrix_;

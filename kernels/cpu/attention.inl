@@ -1,9 +1,9 @@
 // Causal attention: included after kv_page.inl. Ends with the table of kernels.
 //
-// A block of rows (positions x heads of a group) takes one page of keys at a time, in ascending order, with
-// the running maximum and sum of an online softmax. Scores and sums are f32. The result of a row does not
-// depend on the other rows. A row never uses a later key, not even with weight zero, so a NaN there does not
-// reach it.
+// A block of query rows (rows of pieces x heads of a group) takes one page of keys at a time, in ascending
+// order, with the running maximum and sum of an online softmax. Scores and sums are f32. The result of a row
+// does not depend on the other rows. A row never uses a later key, not even with weight zero, so a NaN there
+// does not reach it.
 
 /// c [rows, n] = a [rows, k] . b [k, n], or c += that with Sums::resume. n is a multiple of kValuePad, and so
 /// of kLanes. The rows of b are interleaved in groups of kStep; with an odd k the second row of the last pair
@@ -60,80 +60,125 @@ size_t attention_scratch(size_t rows, size_t head_dim, size_t value_dim) {
   return AttentionScratch(nullptr, rows, head_dim, value_dim).total;
 }
 
-/// A block of rows, which goes through the pages of keys in order.
+/// The number of tokens of all pieces.
+size_t row_count(const AttentionRange& g) {
+  size_t count = 0;
+  for (size_t p = 0; p < g.n_pieces; ++p) count += g.pieces[p].rows;
+  return count;
+}
+
+/// A block of query rows, which goes through the pages of keys in order.
 template <class Products>
 struct AttentionBlock {
   using Page = typename Products::Page;
   using Element = typename Products::Element;
 
   const AttentionRange& g;
-  const AttentionScratch s;
   const size_t rows;
+  const AttentionScratch s;
   Element *const q, *const weights;
 
   explicit AttentionBlock(const AttentionRange& range)
       : g(range),
-        s(range.scratch, range.positions * range.group, range.head_dim, range.value_dim),
-        rows(range.positions * range.group),
+        rows(row_count(range) * range.group),
+        s(range.scratch, rows, range.head_dim, range.value_dim),
         q(reinterpret_cast<Element*>(s.q)),
         weights(reinterpret_cast<Element*>(s.weights)) {}
-
-  /// The number of keys of the tile from `first` on that position g.position + i attends to.
-  size_t visible_keys(size_t i, size_t first) const { return least(kPage, g.position + i + 1 - first); }
 
   /// Rotates and scales the queries, and sets the softmax and the outputs to empty.
   void begin() {
     const float scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(g.head_dim)));
     float rotated[kMaxHeadDim + kLanes];
-    for (size_t i = 0; i < g.positions; ++i)
-      for (size_t h = 0; h < g.group; ++h) {
-        const size_t angle = i * (g.head_dim / 2);
-        rotate(g.q + i * g.ld + h * g.head_dim, g.cos + angle, g.sin + angle, g.head_dim, scale, rotated);
-        keep_row(rotated, g.head_dim, q + (i * g.group + h) * g.head_dim);
-      }
+    each_row([&](size_t r, size_t row, size_t position, size_t h) {
+      const size_t angle = position * (g.head_dim / 2);
+      rotate(g.q + row * g.ld + h * g.head_dim, g.cos + angle, g.sin + angle, g.head_dim, scale, rotated);
+      keep_row(rotated, g.head_dim, q + r * g.head_dim);
+    });
     for (size_t r = 0; r < rows; ++r) s.largest[r] = -__builtin_inff();
     __builtin_memset(s.sums, 0, rows * kLanes * sizeof(float));
     __builtin_memset(s.out, 0, rows * g.value_dim * sizeof(float));
   }
 
-  /// Takes the tile of keys from `first` on, for the positions [i, g.positions), which attend to at least one
-  /// of them.
-  void tile(size_t first, size_t i) {
-    const char* const page = static_cast<const char*>(g.page_base[g.pages[first / kPage]]);
-    const size_t begin = i * g.group;
-    const Element* const keys = Products::operand(reinterpret_cast<const Page*>(page + g.k_offset),
-                                                  g.head_dim * kPage, reinterpret_cast<Element*>(s.keys));
-    outer_product<Products>(rows - begin, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim,
-                            s.scores + begin * kPage, kPage, Sums::store);
-    raise_maxima(first, begin);
-    for (size_t r = begin; r < rows; ++r) weigh(r);
-    const Element* const values =
-        Products::operand(reinterpret_cast<const Page*>(page + g.v_offset), kPage * g.value_dim,
-                          reinterpret_cast<Element*>(s.values));
-    while (i < g.positions) {
-      const size_t visible = visible_keys(i, first);
-      const size_t n = visible == kPage ? rows - i * g.group : g.group;
-      outer_product<Products>(n, weights + i * g.group * kPage, kPage, values, g.value_dim, visible,
-                              s.out + i * g.group * g.value_dim, g.value_dim, Sums::resume);
-      i += n / g.group;
+  /// The number of keys of the last position.
+  size_t keys() const {
+    size_t most = 0;
+    for (size_t p = 0; p < g.n_pieces; ++p)
+      if (g.pieces[p].position + g.pieces[p].rows > most) most = g.pieces[p].position + g.pieces[p].rows;
+    return most;
+  }
+
+  /// Takes the keys of positions [first, first + kPage), for the rows that attend to at least one of them.
+  void page(size_t first) {
+    const size_t index = first / kPage;
+    for (size_t p = 0, begin = 0, end = 0; p < g.n_pieces; begin = end) {
+      const RowPiece& piece = g.pieces[p++];
+      end += piece.rows * g.group;
+      if (piece.position + piece.rows <= first) continue;
+      if (attends_to_all(piece, first))
+        for (; p < g.n_pieces && attends_to_all(g.pieces[p], first) &&
+               g.pieces[p].pages[index] == piece.pages[index];
+             ++p)
+          end += g.pieces[p].rows * g.group;
+      const size_t before = first > piece.position ? first - piece.position : 0;
+      tile(static_cast<const char*>(g.page_base[piece.pages[index]]),
+           {begin + before * g.group, end, piece.position + before + 1 - first});
     }
   }
 
   template <class Act>
   void finish(Act* act) const {
-    for (size_t i = 0; i < g.positions; ++i)
-      for (size_t h = 0; h < g.group; ++h) {
-        const size_t r = i * g.group + h;
-        const vf sum = set1(hsum(load(s.sums + r * kLanes)));
-        const float* const o = s.out + r * g.value_dim;
-        Act* const out = act + i * g.ld_act + h * g.head_dim;
-        size_t d = 0;
-        for (; d + kLanes <= g.head_dim; d += kLanes) store(out + d, div(load(o + d), sum));
-        if (d < g.head_dim) store_part(out + d, div(load(o + d), sum), g.head_dim - d);
-      }
+    each_row([&](size_t r, size_t row, size_t, size_t h) {
+      const vf sum = set1(hsum(load(s.sums + r * kLanes)));
+      const float* const o = s.out + r * g.value_dim;
+      Act* const out = act + row * g.ld_act + h * g.head_dim;
+      size_t d = 0;
+      for (; d + kLanes <= g.head_dim; d += kLanes) store(out + d, div(load(o + d), sum));
+      if (d < g.head_dim) store_part(out + d, div(load(o + d), sum), g.head_dim - d);
+    });
   }
 
  private:
+  /// Query rows [begin, end) at a page. Those of the first position attend to `keys` of its keys, or to all
+  /// if there are fewer, and those of each position after it to one more.
+  struct Rows {
+    size_t begin, end, keys;
+  };
+  size_t visible_keys(const Rows& some, size_t r) const {
+    return least(kPage, some.keys + (r - some.begin) / g.group);
+  }
+  static bool attends_to_all(const RowPiece& piece, size_t first) {
+    return piece.position + 1 >= first + kPage;
+  }
+
+  /// Calls f(query row of the block, row of the buffers, its position, head of the group) for all query rows.
+  template <class F>
+  void each_row(F f) const {
+    size_t r = 0;
+    for (size_t p = 0; p < g.n_pieces; ++p)
+      for (size_t i = 0; i < g.pieces[p].rows; ++i)
+        for (size_t h = 0; h < g.group; ++h) f(r++, g.pieces[p].row + i, g.pieces[p].position + i, h);
+  }
+
+  void tile(const char* page, const Rows& some) {
+    const size_t begin = some.begin, n = some.end - some.begin;
+    const Element* const keys = Products::operand(reinterpret_cast<const Page*>(page + g.k_offset),
+                                                  g.head_dim * kPage, reinterpret_cast<Element*>(s.keys));
+    outer_product<Products>(n, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim,
+                            s.scores + begin * kPage, kPage, Sums::store);
+    if (some.keys < kPage) hide_later_keys(some);
+    raise_maxima(some);
+    for (size_t r = begin; r < some.end; ++r) weigh(r);
+    const Element* const values =
+        Products::operand(reinterpret_cast<const Page*>(page + g.v_offset), kPage * g.value_dim,
+                          reinterpret_cast<Element*>(s.values));
+    for (size_t r = begin, alike; r < some.end; r += alike) {
+      const size_t visible = visible_keys(some, r);
+      alike = visible == kPage ? some.end - r : g.group;
+      outer_product<Products>(alike, weights + r * kPage, kPage, values, g.value_dim, visible,
+                              s.out + r * g.value_dim, g.value_dim, Sums::resume);
+    }
+  }
+
   static void keep_row(const float* in, size_t n, Element* out) {
     size_t d = 0;
     for (; d + kLanes <= n; d += kLanes) Products::keep(out + d, load(in + d));
@@ -143,18 +188,22 @@ struct AttentionBlock {
     __builtin_memcpy(out + d, last, (n - d) * sizeof(Element));
   }
 
+  void hide_later_keys(const Rows& some) {
+    for (size_t r = some.begin; r < some.end; ++r)
+      for (size_t j = visible_keys(some, r); j < kPage; ++j) s.scores[r * kPage + j] = -__builtin_inff();
+  }
+
   /// Computes, from the scores of a tile, the new maximum of each row and the factor by which earlier sums
   /// change.
-  void raise_maxima(size_t first, size_t begin) {
-    for (size_t r = begin; r < rows; ++r) {
-      float* const scores = s.scores + r * kPage;
-      for (size_t j = visible_keys(r / g.group, first); j < kPage; ++j) scores[j] = -__builtin_inff();
+  void raise_maxima(const Rows& some) {
+    for (size_t r = some.begin; r < some.end; ++r) {
+      const float* const scores = s.scores + r * kPage;
       vf m = set1(s.largest[r]);
       for (size_t j = 0; j < kPage; j += kLanes) m = vmax(load(scores + j), m);
       s.next[r] = hmax(m);
     }
-    for (size_t r = begin; r < rows; r += kLanes) {
-      const size_t n = least(kLanes, rows - r);
+    for (size_t r = some.begin; r < some.end; r += kLanes) {
+      const size_t n = least(kLanes, some.end - r);
       const vf next = load_part(s.next + r, n);
       store_part(s.factor + r, exp_vector(sub(load_part(s.largest + r, n), next)), n);
       store_part(s.largest + r, next, n);
@@ -179,9 +228,7 @@ template <class Products>
 void attention_typed(const AttentionRange& g) {
   AttentionBlock<Products> block(g);
   block.begin();
-  const size_t end = g.position + g.positions;  // number of keys of the last position
-  for (size_t first = 0; first < end; first += kPage)
-    block.tile(first, first > g.position ? first - g.position : 0);
+  for (size_t first = 0; first < block.keys(); first += kPage) block.page(first);
   if (g.act_type == DType::bf16)
     block.finish(static_cast<bf16*>(g.act));
   else

@@ -382,7 +382,7 @@ std::unique_ptr<ops::RowPlan> CpuBackend::plan(std::span<const ops::RowRun> runs
                                                ops::KvStore& kv, ops::RowClass) {
   auto& store = ops::own_store<CpuKvStore>(kv, dtype_);
   ops::check_runs(runs, store.shape(), {heads, rope_.head_dim(), rope_.positions(), store.count()});
-  return std::make_unique<CpuPlan>(runs, heads, store);
+  return std::make_unique<CpuPlan>(runs, heads, store, scratch_.size());
 }
 
 void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan,
@@ -405,15 +405,14 @@ void CpuBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, 
   const CpuKvStore& store = rows.kv();
   const size_t kv_heads = store.shape().kv_heads, head_dim = store.shape().head_dim, group = rows.group(),
                width = rows.heads() * head_dim;
-  need_scratch(kernels_.attention_scratch(rows.query_rows() * group, head_dim, store.value_dim()) *
+  need_scratch(kernels_.attention_scratch(rows.block_rows() * group, head_dim, store.value_dim()) *
                sizeof(float));
-  parallel(rows.queries().size() * kv_heads, rows.keys() * width, [&](size_t task, size_t thread) {
-    const RowPiece& piece = rows.queries()[task / kv_heads];
+  parallel(rows.blocks().size() * kv_heads, rows.keys() * width, [&](size_t task, size_t thread) {
+    const std::span<const RowPiece> pieces = rows.pieces(rows.blocks()[task / kv_heads]);
     const size_t head = task % kv_heads, column = head * group * head_dim;
-    kernels_.attention({q + piece.row * ld + column, ld, piece.rows, piece.position, group, head_dim,
-                        store.value_dim(), piece.pages, store.bases(), store.k_offset(layer, head),
-                        store.v_offset(layer, head), dtype_, rope_.cos(piece.position),
-                        rope_.sin(piece.position), at(act, piece.row * width + column), dtype_, width,
+    kernels_.attention({pieces.data(), pieces.size(), q + column, ld, group, head_dim, store.value_dim(),
+                        store.bases(), store.k_offset(layer, head), store.v_offset(layer, head), dtype_,
+                        rope_.cos(0), rope_.sin(0), at(act, column), dtype_, width,
                         static_cast<float*>(scratch_[thread].get())});
   });
 }

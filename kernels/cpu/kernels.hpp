@@ -54,21 +54,30 @@ struct AppendRange {
   DType type;
 };
 
-/// Causal attention of `positions` consecutive queries, each with `group` query heads, over one KV head.
+/// Rows of one sequence: rows [row, row + rows) of the row buffers are at positions [position, position +
+/// rows).
+struct RowPiece {
+  size_t row, position, rows;
+  const uint32_t* pages;  // index of the page for each 64 positions, from position 0 on
+};
+
+/// Causal attention over one KV head of the rows of all pieces, each with `group` query heads. Pieces that
+/// follow one another go together through a page that they share and attend to in whole.
 struct AttentionRange {
-  const float* q;  // first position, first head of the group; heads are head_dim apart
-  size_t ld;       // floats between positions
-  size_t positions, position, group, head_dim, value_dim;
-  const uint32_t* pages;         // index of the page for each 64 positions, from position 0 on
+  const RowPiece* pieces;
+  size_t n_pieces;
+  const float* q;  // row 0, first head of the group; heads are head_dim apart
+  size_t ld;       // floats between rows
+  size_t group, head_dim, value_dim;
   const void* const* page_base;  // address of every page of the store
   size_t k_offset, v_offset;     // bytes from the address of a page to this layer and head
   DType kv_type;
-  const float* cos;  // [positions, head_dim / 2], from `position` on
+  const float* cos;  // [positions, head_dim / 2], from position 0 on
   const float* sin;
-  void* act;  // first position, first head of the group
+  void* act;  // row 0, first head of the group
   DType act_type;
-  size_t ld_act;   // elements between positions
-  float* scratch;  // attention_scratch(positions * group, ...) floats, 64-byte aligned
+  size_t ld_act;   // elements between rows
+  float* scratch;  // attention_scratch(rows of all pieces * group, ...) floats, 64-byte aligned
 };
 
 struct Kernels {
@@ -89,7 +98,7 @@ struct Kernels {
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].
   void (*swiglu)(const float* gate_up, size_t rows, size_t width, void* act, DType act_type);
   void (*append_kv)(const AppendRange& range);
-  /// The number of floats of scratch for up to `rows` rows (positions x group).
+  /// The number of floats of scratch for up to `rows` query rows (rows x group).
   size_t (*attention_scratch)(size_t rows, size_t head_dim, size_t value_dim);
   void (*attention)(const AttentionRange& range);
   /// The largest of n > 0 values; NaN if one of them is not finite.

@@ -50,7 +50,12 @@ size_t Scheduler::pages_taken() const {
 bool Scheduler::has_room(const SequenceRun& run, size_t pages) const {
   if (reading_.empty() && living_.empty()) return true;
   if (living_.size() + reading_.size() >= model_.batch_tokens()) return false;
-  return pages + pages_of(run) <= page_limit();
+  const size_t needed = pages + pages_of(run);
+  if (needed <= page_limit()) return true;
+  // What a parent keeps is freed only after its children have run, so they need not wait for it.
+  const RunPtr parent = run.shared > 0 ? table_.run_of(*run.request().parent) : nullptr;
+  return parent && parent->outcome != Outcome::pending && parent->sequence &&
+         needed <= page_limit() + table_.kept_for_children() / ops::kPageTokens;
 }
 
 // True for a sample whose first 6-mer is drawn from the logits in its parent's results.

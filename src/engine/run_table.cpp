@@ -80,6 +80,13 @@ bool RunTable::awaits_children(const SequenceRun& run) {
                      [](const RequestPtr& request) { return request->forks > 0; });
 }
 
+size_t RunTable::kept_for_children() const {
+  size_t tokens = 0;
+  for (const RunPtr& run : finished_)
+    if (run->sequence && awaits_children(*run)) tokens += run->sequence->length();
+  return tokens;
+}
+
 void RunTable::keep_finished(const RunPtr& run) {
   // Forgets the requests that have no more children to come, except the first one, which says what the run
   // has computed.

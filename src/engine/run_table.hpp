@@ -33,6 +33,8 @@ class RunTable {
   /// tokens, whose results and perhaps keys and values are in memory. The two newest parents are always kept:
   /// they are the two strands of a site, and the next record may be another allele of it.
   void trim_finished(size_t tokens);
+  /// Tokens whose keys and values finished runs keep for children to come.
+  size_t kept_for_children() const;
   /// Drops all finished runs without expected children. Returns false if there were none.
   bool drop_finished();
   void clear();

@@ -408,41 +408,75 @@ int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, cons
       int{CARBON_ERROR});
 }
 
+VepStrand vep_strand(int strand) {
+  constexpr VepStrand strands[] = {VepStrand::recipe_default, VepStrand::forward, VepStrand::reverse,
+                                   VepStrand::both};
+  if (strand < 0 || strand >= static_cast<int>(std::size(strands)))
+    throw Error("plugin", "there is no strand " + std::to_string(strand));
+  return strands[strand];
+}
+
 VepOptions vep_options(const carbon_recipe& recipe) {
   VepOptions options;
   if (recipe.recipe != CARBON_CENTERED && recipe.recipe != CARBON_NEXT_TOKEN)
     throw Error("plugin", "there is no recipe " + std::to_string(recipe.recipe));
   options.recipes = {recipe.recipe == CARBON_CENTERED ? Recipe::centered : Recipe::next_token};
-  constexpr VepStrand strands[] = {VepStrand::recipe_default, VepStrand::forward, VepStrand::reverse,
-                                   VepStrand::both};
-  if (recipe.strand < 0 || recipe.strand >= static_cast<int>(std::size(strands)))
-    throw Error("plugin", "there is no strand " + std::to_string(recipe.strand));
-  options.strand = strands[recipe.strand];
+  options.strand = vep_strand(recipe.strand);
   if (recipe.window != 0) options.window = recipe.window;
   if (recipe.context != 0) options.context = recipe.context;
   return options;
 }
 
-int api_score_variants(carbon_run* handle, carbon_fasta* fasta, const carbon_recipe* recipe,
-                       carbon_variant* variants, size_t count) {
+VepOptions vep_options(const carbon_anchored& recipe) {
+  VepOptions options;
+  options.recipes = {Recipe::anchored};
+  options.strand = vep_strand(recipe.strand);
+  if (recipe.context != 0) options.anchored_context = recipe.context;
+  if (recipe.horizon_count == 0) return options;
+  options.horizons.assign(recipe.horizons, recipe.horizons + recipe.horizon_count);
+  int64_t last = -1;
+  for (const int64_t horizon : options.horizons) {
+    if (horizon <= last) throw Error("plugin", "horizons must be 0 or more, and each larger than the last");
+    last = horizon;
+  }
+  return options;
+}
+
+void hand_over(const VariantScores& scores, carbon_variant& variant) {
+  double* values = variant.values;
+  for (const std::vector<double>& tag : scores.values) values = std::copy(tag.begin(), tag.end(), values);
+  for (size_t a = 0; variant.flags && a < scores.flags.size(); ++a)
+    variant.flags[a] = scores.flags[a] == AlleleFlag::scored ? nullptr : flag_name(scores.flags[a]);
+}
+
+// `recipe` is what vep_options() takes.
+template <class Settings>
+int score_with(carbon_run* handle, carbon_fasta* fasta, const Settings* recipe, carbon_variant* variants,
+               size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
+        const VepOptions options = vep_options(*recipe);
         std::vector<PlacedVariant> placed;
         for (size_t i = 0; i < count; ++i) {
           const carbon_variant& v = variants[i];
           placed.push_back({v.contig, {v.pos, v.ref, {v.alts, v.alts + v.alt_count}}});
         }
-        score_variants(run.engine(), fasta->fasta, vep_options(*recipe), placed,
-                       [&](size_t i, const VariantScores& scores) {
-                         std::copy(scores.values.begin(), scores.values.end(), variants[i].values);
-                         for (size_t a = 0; variants[i].flags && a < scores.flags.size(); ++a)
-                           variants[i].flags[a] =
-                               scores.flags[a] == AlleleFlag::scored ? nullptr : flag_name(scores.flags[a]);
-                       });
+        score_variants(run.engine(), fasta->fasta, options, placed,
+                       [&](size_t i, const VariantScores& scores) { hand_over(scores, variants[i]); });
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});
+}
+
+int api_score_variants(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
+                       carbon_variant* variants, size_t count) {
+  return score_with(run, fasta, recipe, variants, count);
+}
+
+int api_score_anchored(carbon_run* run, carbon_fasta* fasta, const carbon_anchored* recipe,
+                       carbon_variant* variants, size_t count) {
+  return score_with(run, fasta, recipe, variants, count);
 }
 
 SamplerOptions sampler_options(const carbon_sampler& sampler) {
@@ -516,6 +550,7 @@ const carbon_api& plugin_api() {
       api_records_info_type,
       api_record_filter,
       api_unmet,
+      api_score_anchored,
   };
   return api;
 }

@@ -5,7 +5,6 @@
 
 #include "src/engine/ordered_writer.hpp"
 #include "src/vep/anchored_batch.hpp"
-#include "src/vep/site.hpp"
 
 namespace carbon {
 namespace {
@@ -35,10 +34,9 @@ void check(const PlacedVariant& placed, const ContigReference& reference, const 
 }
 
 VariantScores finished(const VepSite& site, const VepOptions& options, const PlacedVariant& placed) {
-  SiteValues values =
-      site_values(site, options, placed.contig + ":" + std::to_string(placed.variant.pos + 1), nullptr);
   VariantScores out;
-  out.values = std::move(values.front());
+  out.values =
+      site_values(site, options, placed.contig + ":" + std::to_string(placed.variant.pos + 1), nullptr);
   for (size_t i = 0; i < placed.variant.alts.size(); ++i) out.flags.push_back(site.flag(i));
   return out;
 }
@@ -68,7 +66,7 @@ void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions&
         for (Item& item : items) {
           const std::string& contig = variants[item.index].contig;
           const ContigReference reference{reader, contig, fasta.length(contig)};
-          if (item.site.any_scored())
+          if (!item.site.centered.alleles.empty() || !item.site.next_token.alleles.empty())
             plan_alleles(fetch_windows(item.site, options, reference), options, config.layout, nullptr,
                          item.site);
           item.requests = std::move(item.site.requests);

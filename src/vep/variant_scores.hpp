@@ -9,6 +9,7 @@
 #include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/vep/options.hpp"
+#include "src/vep/site.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {
@@ -19,16 +20,17 @@ struct PlacedVariant {
   Variant variant;
 };
 
-/// The scores of a variant, one entry per ALT.
 struct VariantScores {
-  /// Nats, alternative minus reference, the mean of the strands: exactly the number that `carbon vep` rounds
-  /// to a float. NaN if the flag is not `scored`.
-  std::vector<double> values;
+  /// For each tag of score_tags() one score per ALT. Nats, alternative minus reference, the mean of the
+  /// strands: exactly the number that `carbon vep` rounds to a float. NaN where it is missing.
+  SiteValues values;
+  /// One per ALT: why its first missing score is missing.
   std::vector<AlleleFlag> flags;
 };
 
 /// Calls `take`, in another thread, with the index and scores of each variant, in order. Of `options` it uses
-/// recipes (one), strand, window and context. Throws Error for a window or context that does not fit the
+/// recipes, strand, phases and the sizes of windows, contexts and horizons. Variants that follow one another
+/// share the windows of recipe anchored within this call only. Throws Error for a size that does not fit the
 /// model and for a score that is not finite.
 void score_variants(Engine& engine, const IndexedFasta& fasta, const VepOptions& options,
                     std::span<const PlacedVariant> variants,

@@ -4,7 +4,7 @@ import os
 import random
 import re
 
-from harness import (DATA, case, data, expect, expect_close, expect_equal, expect_failure, fresh, info_of, main, model, ok,
+from harness import (DATA, case, data, expect, expect_close, expect_equal, expect_failure, fresh, genome, info_of, main, model, ok,
                      parse_fasta, read, records, tool, write)
 from plugin_compile import SOURCE, compiled, include, run
 
@@ -257,6 +257,77 @@ def the_ends_of_sequences_have_all_before_them_as_context():
     expect_failure(run(directory, "+ends", "-m", model(max_positions=32), long), "192 bp", "203 bp")
     odd = write(fresh(), "o.fa", ">odd\nACGTACGTACGTA\n")
     expect_failure(run(directory, "+ends", "-m", model(), odd), "a multiple of 6")
+
+
+ANCHORED = """
+static carbon_fasta *fasta;
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  (void)state;
+  if (argc != 2 || !CARBON_HAS(run->api, score_anchored)) return run->api->fail(run, "a FASTA and a new carbon, please");
+  fasta = run->api->fasta_open(run, argv[1]);
+  if (!fasta || run->api->info_declare(run, "FIRST", "x") != CARBON_OK) return CARBON_ERROR;
+  return run->api->info_declare(run, "SECOND", "x");
+}
+static int process(carbon_run *run, void *state, carbon_record *record) {
+  const carbon_api *api = run->api;
+  static const int64_t horizons[] = { %s };
+  const carbon_anchored recipe = { %s, horizons, %s };
+  const char *alts[8], *flags[8], *written;
+  double values[16];
+  carbon_variant variant;
+  carbon_values flag;
+  size_t a;
+  (void)state;
+  memset(&variant, 0, sizeof variant);
+  variant.contig = api->record_contig(run, record);
+  variant.pos = api->record_pos(run, record);
+  variant.ref = api->record_allele(run, record, 0);
+  variant.alt_count = api->record_allele_count(run, record) - 1;
+  for (a = 0; a < variant.alt_count; a++) alts[a] = api->record_allele(run, record, a + 1);
+  variant.alts = alts; variant.values = values; variant.flags = flags;
+  for (a = 0; a < 16; a++) values[a] = 77;
+  if (api->score_anchored(run, fasta, &recipe, &variant, 1) != CARBON_OK) return CARBON_ERROR;
+  if (api->record_info(run, record, "CARBON_FLAG", &flag) != CARBON_OK) return CARBON_ERROR;
+  for (a = 0; a < variant.alt_count; a++) {
+    written = flag.count > a ? flag.texts[a] : NULL;
+    if (!written != !flags[a] || (written && strcmp(written, flags[a]))) return api->fail(run, "other flags");
+  }
+  if (api->info_set(run, record, "FIRST", values, variant.alt_count) != CARBON_OK) return CARBON_ERROR;
+  return api->info_set(run, record, "SECOND", values + variant.alt_count, variant.alt_count);
+}
+"""
+
+
+@case
+def the_engine_scores_variants_as_recipe_anchored():
+    def plugin(horizons, settings, count):
+        return compiled("anchor", uses="CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="",
+                        process=ANCHORED % (horizons, settings, count),
+                        finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
+    fasta, bases = data("mini.fa"), genome()["c1"].upper()
+    rows = [(p, bases[p - 1], alts) for p, alts in ((7, "*"), (40, "TT,*,<DUP>"), *((p, ",".join("ACGT".replace(bases[p - 1], "") + "N"))
+                                                                                    for p in range(100, 140)))]
+    given = write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
+                  "".join("c1\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows))
+    for horizons, settings, count, options in (
+            ("6, 96", "CARBON_STRAND_DEFAULT, 60", "2", ("--context", "60", "--horizon", "6,96")),
+            ("0, 7", "CARBON_STRAND_REVERSE, 12", "2", ("--context", "12", "--horizon", "0,7", "--strand", "-")),
+            ("768, 1", "CARBON_STRAND_FORWARD, 0", "0", ("--strand", "+"))):  # the defaults, and no second horizon
+        scored = write(fresh(), "scored.vcf", ok("vep", "-m", model(), "-f", fasta, "--recipe", "anchored", *options, given).out)
+        result = run(plugin(horizons, settings, count), "+anchor", "-m", model(), scored, "--", fasta)
+        expect(result.rc == 0, "expected rc 0", result)
+        lines = records(result.text)
+        expect_equal(len(lines), len(rows), "records")
+        for line in lines:
+            info = info_of(line)
+            wanted = [text for tag, text in info.items() if tag.startswith("CARBON_ALLR")]
+            if not int(count):
+                wanted.append(",".join(["77"] * len(wanted[0].split(","))))
+            expect_equal([info["FIRST"], info["SECOND"]], wanted, "values of " + line)
+    for horizons, settings, words in (("96, 6", "0, 60", "each larger"), ("6, 6", "0, 60", "each larger"), ("-6, 6", "0, 60", "0 or more"),
+                                      ("6, 96", "4, 60", "no strand 4"), ("6, 96", "0, 61", "a multiple of 6"),
+                                      ("6, 99999", "0, 60", "largest that fits")):
+        expect_failure(run(plugin(horizons, settings, "2"), "+anchor", "-m", model(), given, "--", fasta), words)
 
 
 DRAW = """

@@ -1,11 +1,13 @@
 """carbon +mutagenesis: every change once, scored to the letter as carbon vep scores the same records."""
 
 import os
+import random
 
 from harness import (carbon, case, data, expect, expect_equal, expect_failure, fresh, genome, info_of, is_bgzf, main, model, ok, parse_fasta,
                      read, records, tool, write)
 
 SETTINGS = ("--window", "48")
+ANCHORED = ("--recipe", "anchored", "--context", "60", "--horizon", "30")
 GENOME = {name: bases.upper() for name, bases in genome().items()}
 
 
@@ -14,12 +16,12 @@ def mutagenesis(*args, before=(), fasta=None):
 
 
 def sites(text):
-    """[(contig, pos, ref, [alt], [value])]."""
+    """[(contig, pos, ref, [alt], [value])] of records with one tag."""
     out = []
     for line in records(text):
         fields = line.split("\t")
-        tag = "CARBON_NT" if "CARBON_NT" in fields[7] else "CARBON_LLR"
-        out.append((fields[0], int(fields[1]), fields[3], fields[4].split(","), info_of(line)[tag].split(",")))
+        info, = info_of(line).values()
+        out.append((fields[0], int(fields[1]), fields[3], fields[4].split(","), info.split(",")))
     return out
 
 
@@ -97,6 +99,54 @@ def strands_recipes_and_batches():
         expect_equal(mutagenesis("--regions", "c1:100-110", before=small).text, plain.text, " ".join(small))
 
 
+# ---- recipe anchored
+
+
+def header_lines(text, start):
+    return [line.partition(start)[2] for line in text.splitlines() if line.startswith(start)]
+
+
+def expect_as_vep_anchored(text, fasta, *options):
+    """The records, and what the header says of them, have the bytes that carbon vep gives them."""
+    bare = ["\t".join(line.split("\t")[:7] + ["."]) for line in records(text)]
+    head = [line for line in text.splitlines() if line.startswith("#") and not line.startswith("##INFO")]
+    path = write(fresh(), "m.vcf", "\n".join(head + bare) + "\n")
+    wanted = ok("vep", "-m", model(), "-f", fasta, "--no-version", "--recipe", "anchored", *options, path).text
+    expect_equal(records(text), records(wanted), "records with " + " ".join(options))
+    scores = [[line for line in header_lines(t, "##INFO=<ID=CARBON_") if not line.startswith("FLAG,")] for t in (text, wanted)]
+    expect_equal(scores[0], scores[1], "definitions")
+    expect_equal(header_lines(text, "##carbon_mutagenesisModel="), header_lines(wanted, "##carbon_vepModel="), "the model line")
+
+
+@case
+def anchored_changes_have_the_bytes_of_carbon_vep():
+    for kind, expected in (("snv", snvs), ("indel", indels)):
+        for options in ((), ("--horizon", "30", "--context", "60"), ("--horizon", "96,0", "--context", "6", "--strand", "-"),
+                        ("--horizon", "5,12,768", "--strand", "+"), ("--strand", "both", "--context", "12")):
+            text = mutagenesis("--type", kind, "--recipe", "anchored", *options, "--regions", "c1:1-25", "--regions", "c1:580-600",
+                               "--regions", "c2:30-60").text
+            found = [tuple(line.split("\t")[i] for i in (0, 1, 3, 4)) for line in records(text)]
+            wanted = expected("c1", 0, 25) + expected("c1", 579, 600) + expected("c2", 29, 60)
+            expect_equal(found, [(contig, str(pos), ref, ",".join(alts)) for contig, pos, ref, alts in wanted], "changes")
+            expect_as_vep_anchored(text, data("mini.fa"), *options)
+            for small in (("--batch-tokens", "1"), ("-@", "1")):
+                expect_equal(mutagenesis("--type", kind, "--recipe", "anchored", *options, "--regions", "c1:1-25", "--regions",
+                                         "c1:580-600", "--regions", "c2:30-60", before=small).text, text, " ".join(small))
+
+
+@case
+def anchored_changes_of_a_region_that_takes_several_calls():
+    rng = random.Random(11)
+    fasta = write(fresh(), "long.fa", ">l\n%s\n" % "".join(rng.choice("ACGT") for _ in range(2200)))
+    for kind, count in (("snv", 2200), ("indel", 4400)):
+        text = mutagenesis("--type", kind, "--recipe", "anchored", "--context", "600", "--horizon", "0,6", "--regions", "l", fasta=fasta).text
+        expect_equal(len(records(text)), count, "records")
+        expect_as_vep_anchored(text, fasta, "--context", "600", "--horizon", "0,6")
+
+
+# ---- the matrix and the regions
+
+
 def table(path):
     lines = read(path).decode().splitlines()
     return lines[0].split("\t"), [line.split("\t") for line in lines[1:]]
@@ -104,9 +154,9 @@ def table(path):
 
 @case
 def the_matrix_has_the_same_numbers():
-    for kind in ("snv", "indel"):
+    for kind, recipe in (("snv", ()), ("indel", ()), ("snv", ANCHORED), ("indel", ANCHORED)):
         out = os.path.join(fresh(), "m.tsv")
-        text = mutagenesis("--type", kind, "--regions", "c1:1-200", "--matrix", out).text
+        text = mutagenesis("--type", kind, "--regions", "c1:1-200", "--matrix", out, *recipe).text
         names, rows = table(out)
         expect_equal(names, ["#CHROM", "POS", "REF"] + (["del"] if kind == "indel" else []) + list("ACGT"), "header")
         expect_equal([row[:3] for row in rows], [["c1", str(p + 1), GENOME["c1"][p]] for p in range(200)], "positions")
@@ -119,7 +169,7 @@ def the_matrix_has_the_same_numbers():
                 # A deletion is anchored on the base before it, at the start of a contig on the one after it.
                 wanted[(pos, alt[-1]) if len(ref) == 1 else (pos + (i > 0), "del")] = value
         found = {(int(row[1]), name): cell for row in rows for name, cell in zip(names[3:], row[3:])}
-        expect_equal(found, wanted, kind)
+        expect_equal(found, wanted, "%s %s" % (kind, recipe))
 
 
 @case
@@ -156,10 +206,18 @@ def the_vcf_is_one():
 def refusals():
     fasta = data("mini.fa")
     out = os.path.join(fresh(), "out")
+    anchored = ("--regions", "c1:5-9", "--recipe", "anchored")
     for args, words in (((), "--regions"), (("--regions", "nope"), "nope"), (("--regions", "c1", "--window", "13"), "even"),
                         (("--regions", "c1:5-9", "--window", "60000"), "largest that fits"),
                         (("--regions", "c1", "--recipe", "next-token", "--type", "indel"), "--type snv"),
-                        (("--regions", "c1", "--type", "deletions"), "snv|indel")):
+                        (("--regions", "c1", "--type", "deletions"), "snv|indel"),
+                        (("--regions", "c1", "--horizon", "96"), "--recipe anchored"),
+                        (("--regions", "c1", "--horizon", "96", "--recipe", "next-token"), "--recipe anchored"),
+                        *(((*anchored, "--horizon", text), "--horizon") for text in ("x", "-1", "", "96,", ",96", "96,,5", "5.5", "9 6")),
+                        ((*anchored, "--horizon", "96,768,96"), "names a horizon twice"),
+                        ((*anchored, "--horizon", "96,768", "--matrix", out), "one --horizon"),
+                        ((*anchored, "--horizon", "16375"), "16374"), ((*anchored, "--context", "61"), "a multiple of 6"),
+                        ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "--context")):
         expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, fasta, "--", *args), words)
         expect(not os.path.exists(out), "an output appeared")
     expect_failure(carbon("+mutagenesis", "-m", model(), fasta, fasta, "--", "--regions", "c1"), "one FASTA file")

@@ -18,12 +18,14 @@ struct Fork {
 
 constexpr size_t kFamilies = 2, kFamilyPages = 10, kPositions = 840;
 
-/// Forks at positions inside, at and next to the limits of pages. Those of the two families alternate.
+/// Forks at positions inside, at and next to the limits of pages. Those of the two families alternate. Some
+/// share a page of which their first rows do not attend to all keys.
 const std::vector<Fork> kForks = {
     {0, 10, 640, 17},  {1, 10, 640, 5}, {0, 10, 650, 1}, {1, 3, 200, 3},  {0, 10, 650, 3}, {1, 3, 192, 1},
     {0, 10, 655, 130}, {1, 3, 255, 64}, {0, 10, 703, 1}, {1, 10, 704, 1}, {0, 10, 639, 5}, {1, 1, 64, 20},
     {0, 10, 638, 70},  {1, 1, 63, 1},   {0, 1, 100, 33}, {1, 1, 62, 3},   {0, 0, 0, 100},  {1, 0, 300, 2},
     {0, 10, 650, 16},  {1, 10, 641, 1}, {0, 7, 641, 1},  {1, 7, 700, 1},  {0, 7, 450, 31}, {1, 5, 320, 2},
+    {0, 10, 638, 4},   {0, 10, 638, 3},
 };
 
 /// The pages of each fork. The first kFamilies * kFamilyPages pages of a store are those of the families.
