@@ -9,9 +9,6 @@
 namespace carbon {
 namespace {
 
-// The KV cache holds this many times LoadedModel::batch_tokens() tokens. A sequence that is longer still
-// runs, alone.
-constexpr size_t kCachedBatches = 8;
 // A pass that does not fit the memory is not made shorter than this many rows, because too little would be
 // gained.
 constexpr size_t kLeastPass = 256;
@@ -23,7 +20,7 @@ size_t pages(size_t tokens) {
 }  // namespace
 
 size_t Scheduler::page_limit() const {
-  return kCachedBatches * model_.batch_tokens() / ops::kPageTokens;
+  return options_.cached_batches * model_.batch_tokens() / ops::kPageTokens;
 }
 
 // Tokens in the KV cache when the run is complete. The last 6-mer drawn is not among them, because it is
@@ -85,15 +82,12 @@ void Scheduler::admit() {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const RunPtr run = *at;
     const bool draws = draws_from_parent(*run);
-    if (!ready(*run) || (!draws && rows >= pass_limit())) {
+    if (!ready(*run) || (!draws && rows >= pass_limit() && !options_.interactive)) {
       ++at;
       continue;
     }
-    if (!has_room(*run, pages)) {
-      if (!table_.drop_finished()) break;
-      pages = pages_taken();
-      if (!has_room(*run, pages)) break;
-    }
+    while (!has_room(*run, pages) && free_kept()) pages = pages_taken();
+    if (!has_room(*run, pages)) break;
     pages += pages_of(*run);
     at = waiting_.erase(at);
     start(run);
@@ -116,8 +110,35 @@ void Scheduler::start(const RunPtr& run) {
       stand_alone(*run);
     }
   }
+  if (!run->sequence) begin_on_kept_prefix(*run);
   if (!run->sequence) run->sequence = model_.decoder().kv().make_sequence();
   count_fork(*run);
+}
+
+// Begins a run that stands alone with the keys and values of an earlier prompt, as far as they go and none of
+// their rows is read.
+void Scheduler::begin_on_kept_prefix(SequenceRun& run) {
+  if (!run.request().keep_prefix || run.shared > 0 || blocks_of(run) != model_.config().layers) return;
+  const size_t most = std::min({run.tokens.size() - 1, run.decode_begin, run.want_begin});
+  counts_.prefix_tokens += run.decode_begin;
+  run.sequence = prefixes_.find(run.tokens, most);
+  if (!run.sequence) return;
+  run.done = run.sequence->length();
+  counts_.prefix_hits += run.done;
+}
+
+// Called when the tokens of a prompt are in the cache.
+void Scheduler::keep_prefix(const SequenceRun& run) {
+  if (!run.request().keep_prefix || run.shared > 0 || !run.sequence) return;
+  if (blocks_of(run) != model_.config().layers) return;
+  prefixes_.keep(run.tokens, std::min({run.done, run.decode_begin, run.sequence->length()}), *run.sequence);
+  // The rest of the cache is for what runs.
+  prefixes_.trim(page_limit() * ops::kPageTokens / 2);
+}
+
+// Frees what is kept only because it may be wanted again. Returns false if there was nothing.
+bool Scheduler::free_kept() {
+  return prefixes_.drop_oldest() || table_.drop_finished();
 }
 
 // Tells the parent that it need not keep its keys and values for this child any more.
@@ -144,7 +165,8 @@ void Scheduler::suspend(const RunPtr& run) {
   run->draft.reset();
   if (run->shared > 0) stand_alone(*run);
   run->done = 0;
-  run->values->clear();
+  // The values of a sample belong to the 6-mers that it keeps.
+  if (!run->generates()) run->values->clear();
   run->states.clear();
   run->sums.clear();
 }
@@ -161,7 +183,8 @@ void Scheduler::recover(size_t rows) {
       if (run->sequence->length() > run->shared + run->done) run->sequence->truncate(run->shared + run->done);
       run->proposed.clear();
     }
-  const bool freed = table_.drop_finished();
+  bool freed = false;
+  while (free_kept()) freed = true;
   // Either model may need the memory that the other one frees.
   model_.decoder().free_unused_memory();
   draws_.free_unused_memory();

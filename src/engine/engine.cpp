@@ -7,11 +7,11 @@
 namespace carbon {
 
 Engine::Engine(const std::vector<LoadedModel*>& models, const std::vector<LoadedModel*>& drafts,
-               const DraftOptions& options)
+               const EngineOptions& options)
     : models_(models) {
   for (LoadedModel* draft : drafts) drafters_.emplace_back(*draft, options.draft_tokens);
   for (size_t i = 0; i < models.size(); ++i)
-    schedulers_.emplace_back(*models[i], drafts.empty() ? nullptr : &drafters_[i]);
+    schedulers_.emplace_back(*models[i], drafts.empty() ? nullptr : &drafters_[i], options.scheduler);
 }
 
 void Engine::run(RequestQueue& queue) {
@@ -31,6 +31,12 @@ size_t Engine::pass_rows() const {
 SchedulerCounts Engine::counts() const {
   SchedulerCounts sum;
   for (const Scheduler& scheduler : schedulers_) sum += scheduler.counts();
+  return sum;
+}
+
+SchedulerState Engine::state() const {
+  SchedulerState sum;
+  for (const Scheduler& scheduler : schedulers_) sum += scheduler.state();
   return sum;
 }
 

@@ -10,8 +10,9 @@
 
 namespace carbon {
 
-struct DraftOptions {
+struct EngineOptions {
   std::optional<size_t> draft_tokens;  // 6-mers per round; without it DraftPolicy chooses
+  SchedulerOptions scheduler;
 };
 
 class Engine {
@@ -19,7 +20,7 @@ class Engine {
   /// `models`: one per device. `drafts`: empty, or a second model on as many devices, which proposes 6-mers
   /// for speculative decoding and changes no result. All must outlive the engine.
   explicit Engine(const std::vector<LoadedModel*>& models, const std::vector<LoadedModel*>& drafts = {},
-                  const DraftOptions& options = {});
+                  const EngineOptions& options = {});
 
   /// Runs the requests of `queue` until it is closed and empty, or stopped. The calling thread runs the first
   /// device, and each further device gets a thread. Throws the first error of a device or of the queue.
@@ -32,6 +33,8 @@ class Engine {
   /// Rows of one pass, at most; the sum over the devices.
   size_t pass_rows() const;
   SchedulerCounts counts() const;
+  /// The sum over the devices, as it was after the last passes. Any thread may call it.
+  SchedulerState state() const;
   /// The sum over all drafts; none without a draft.
   std::optional<DraftCounts> draft_counts() const;
 

@@ -24,6 +24,8 @@ size_t head_width(HeadKind head, size_t hidden) {
       return ops::kMarginals;
     case HeadKind::token_logprobs:
       return 1;
+    case HeadKind::kmer_ranks:
+      return kRankWidth;
     case HeadKind::kmer_logits:
       return ops::kKmers;
     case HeadKind::hidden:
@@ -36,7 +38,9 @@ size_t head_width(HeadKind head, size_t hidden) {
 size_t Request::bytes(size_t hidden) const {
   const size_t rows = head == HeadKind::mean_hidden ? 1 : tokens.size() - std::min(want_begin, tokens.size());
   size_t results = rows * head_width(head, hidden) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
-  if (generation) results += generation->bases->kmers() * sizeof(uint16_t);
+  if (generation)
+    results += generation->bases->kmers() *
+               (sizeof(uint16_t) + (generation->rank ? kRankWidth * sizeof(double) : 0));
   return sizeof(Request) + (tokens.size() + targets.size()) * sizeof(uint32_t) + results;
 }
 

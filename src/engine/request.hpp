@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "src/sampling/new_bases.hpp"
+#include "src/sampling/ranks.hpp"
 #include "src/sampling/samplers.hpp"
 
 namespace carbon {
@@ -32,6 +33,7 @@ enum class HeadKind : uint8_t {
   marginals,       // values [rows, 6, 4]: natural logs of P_j(b) (technical report eq. S15)
   conditionals,    // values [rows, 6, 4]: the same given the bases before j in its 6-mer that `targets` have
   token_logprobs,  // values [rows]: ln softmax over the whole vocabulary at `targets`
+  kmer_ranks,      // values [rows, kRankWidth]: the likeliest 6-mers, and the 6-mer at `targets` (ranks.hpp)
   kmer_logits,     // states [rows, 4096]: logits in 6-mer order
   hidden,          // states [rows, hidden]: hidden states of `layer`
   mean_hidden,     // states [1, hidden]: their mean, summed in double from the first row to the last
@@ -41,7 +43,8 @@ enum class HeadKind : uint8_t {
 size_t head_width(HeadKind head, size_t hidden);
 /// True for heads that give `values`, false for those that give `states`.
 inline bool gives_doubles(HeadKind head) {
-  return head == HeadKind::marginals || head == HeadKind::conditionals || head == HeadKind::token_logprobs;
+  return head == HeadKind::marginals || head == HeadKind::conditionals || head == HeadKind::token_logprobs ||
+         head == HeadKind::kmer_ranks;
 }
 
 /// Request::layer for the state after the final norm. Layer n (1 or more) is the state after the first n
@@ -57,6 +60,8 @@ struct Generation {
   uint32_t sample = 0;
   /// The tokens before the new 6-mers, as ids of the draft model; null: no speculative decoding.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
+  /// True: values() has a row of kRankWidth for each drawn 6-mer, among the 6-mers that were allowed there.
+  bool rank = false;
 };
 
 enum class Outcome : uint8_t {
@@ -81,12 +86,16 @@ struct Request {
   // What is read from the rows.
   HeadKind head = HeadKind::none;
   size_t want_begin = 0;  // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
-  /// One per wanted row: for token_logprobs the id of a token; for conditionals the true letters of the 6-mer
-  /// that the row predicts, as ops::KnownBases (known_bases() of src/marginals).
+  /// One per wanted row: for token_logprobs the id of a token; for kmer_ranks the index of a 6-mer, or
+  /// kNoKmer; for conditionals the true letters of the 6-mer that the row predicts, as ops::KnownBases
+  /// (known_bases() of src/marginals).
   std::vector<uint32_t> targets;
   int layer = kFinalNorm;  // for hidden and mean_hidden
   std::optional<Generation> generation;
 
+  /// True: the keys and values of `tokens` may begin later requests, and may be those of earlier ones
+  /// (prefix_cache.hpp). Only for requests without a parent.
+  bool keep_prefix = false;
   int priority = 0;                    // requests with a larger number are taken first
   std::atomic<bool> cancelled{false};  // any thread may set it; the pages are freed after the next pass
 

@@ -72,6 +72,22 @@ void Scheduler::read_heads(const Pass& pass, const HiddenRows& rows) {
   }
 }
 
+// Fills `out` [rows.count, kRankWidth] with the ranks of the 6-mers `targets`, one per row. The logits of a
+// few rows at a time are in memory.
+void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {
+  constexpr size_t kRows = 256;
+  for (size_t first = 0; first < rows.count; first += kRows) {
+    const size_t count = std::min(kRows, rows.count - first);
+    states_.resize(count * ops::kKmers);
+    model_.head().kmer_logits(model_.decoder().part(rows, first, count, rows.row_class), states_.data());
+    const int threads = static_cast<int>(std::min(count, static_cast<size_t>(model_.threads())));
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (size_t i = 0; i < count; ++i)
+      rank_kmers({states_.data() + i * ops::kKmers, ops::kKmers}, kAllAllowed, targets[first + i],
+                 out + (first + i) * kRankWidth);
+  }
+}
+
 // Runs the head of the slices on their rows and fills values_ or states_ with head_width() values per row.
 void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) {
   const HeadKind head = slices.front().run->head();
@@ -88,6 +104,9 @@ void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) 
     case HeadKind::token_logprobs:
       values_.resize(count);
       return model_.head().token_logprob(rows, wanted_targets(slices), values_.data());
+    case HeadKind::kmer_ranks:
+      values_.resize(count);
+      return rank_rows(rows, wanted_targets(slices), values_.data());
     case HeadKind::kmer_logits:
       states_.resize(count);
       return model_.head().kmer_logits(rows, states_.data());
@@ -125,12 +144,13 @@ void Scheduler::read_group(std::span<const Slice> slices, const HiddenRows& rows
 void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
   DrawChains chains;
   std::vector<const Slice*> drawing;
-  std::vector<size_t> drawn_before;
+  std::vector<size_t> drawn_before, first_row;
   for (const Slice& slice : slices) {
     SequenceRun& run = *slice.run;
     if (slice.wanted() == 0) run.done += slice.tokens.size();  // part of a prompt, without its last token
     if (slice.wanted() == 0) continue;
     const size_t drawn = run.request().kmers.size();
+    first_row.push_back(chains.draws.size());
     for (size_t i = 0; i < slice.wanted(); ++i) chains.add(run.draw(drawn + i));
     chains.end_chain();
     drawing.push_back(&slice);
@@ -148,10 +168,21 @@ void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
     SequenceRun& run = *drawing[i]->run;
     const size_t added = run.request().kmers.size() - drawn_before[i];
     counts_.drawn += added;
+    if (run.request().generation->rank && added > 0)
+      rank_drawn(run, model_.decoder().part(rows, first_row[i], added, rows.row_class), drawn_before[i]);
     run.done = run.tokens.size() - 1;
     run.sequence->truncate(std::min(run.sequence->length(), run.shared + run.done));
     if (run.request().progressed) run.request().progressed(run.request(), added);
   }
+}
+
+// Appends the ranks of the 6-mers that were drawn from `rows`. The logits are computed a second time, which
+// gives the same bits, because where the draws were made they may not be on the host.
+void Scheduler::rank_drawn(SequenceRun& run, const HiddenRows& rows, size_t drawn_before) {
+  states_.resize(rows.count * ops::kKmers);
+  model_.head().kmer_logits(rows, states_.data());
+  for (size_t i = 0; i < rows.count; ++i)
+    run.rank_drawn({states_.data() + i * ops::kKmers, ops::kKmers}, drawn_before + i);
 }
 
 // Draws the first 6-mers of samples from the logits that their parents already have.
@@ -167,7 +198,8 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
   }
   const uint32_t first_kmer = model_.config().layout.kmer0();
   draws_.draw_from_logits(logits, chains, [&](size_t i, const ops::DrawnKmer& drawn) {
-    runs[i]->take(drawn, first_kmer);
+    if (runs[i]->take(drawn, first_kmer) && runs[i]->request().generation->rank)
+      runs[i]->rank_drawn({logits[i], ops::kKmers}, 0);
     return true;
   });
   counts_.drawn += runs.size();
@@ -188,6 +220,7 @@ void Scheduler::deliver(SequenceRun& run, Request& request) {
 
 void Scheduler::finish(const RunPtr& run) {
   count_fork(*run);
+  if (!run->generates() && run->outcome == Outcome::pending) keep_prefix(*run);
   if (run->outcome == Outcome::pending) run->outcome = run->finite ? Outcome::done : Outcome::not_finite;
   if (!run->sums.empty()) {
     const auto rows = static_cast<double>(run->tokens.size() - run->want_begin);

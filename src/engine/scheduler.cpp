@@ -1,11 +1,11 @@
 #include "src/engine/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/engine/drafter.hpp"
-#include "src/engine/packing.hpp"
 
 namespace carbon {
 namespace {
@@ -29,12 +29,25 @@ SchedulerCounts& SchedulerCounts::operator+=(const SchedulerCounts& other) {
   sample_seconds += other.sample_seconds;
   drawn += other.drawn;
   shared += other.shared;
+  prefix_tokens += other.prefix_tokens;
+  prefix_hits += other.prefix_hits;
   return *this;
 }
 
-Scheduler::Scheduler(LoadedModel& model, Drafter* drafter)
+SchedulerState& SchedulerState::operator+=(const SchedulerState& other) {
+  counts += other.counts;
+  waiting += other.waiting;
+  running += other.running;
+  pages += other.pages;
+  kept_pages += other.kept_pages;
+  page_limit += other.page_limit;
+  return *this;
+}
+
+Scheduler::Scheduler(LoadedModel& model, Drafter* drafter, const SchedulerOptions& options)
     : model_(model),
       drafter_(drafter),
+      options_(options),
       draws_(model.backend(), model.head(), model.threads()),
       pass_rows_(model.backend().pass_rows()) {}
 
@@ -59,8 +72,10 @@ void Scheduler::run(RequestQueue& queue, int device) {
   }
 }
 
-// Rows that are still needed to fill the next pass; 0 if the known requests fill it.
+// Rows that are still needed to fill the next pass; 0 if the known requests fill it. A server takes a new
+// request before every pass, because a short one need not wait for a long one.
 size_t Scheduler::wanted_rows() const {
+  if (options_.interactive) return pass_limit();
   size_t known = 0;
   for (const std::deque<RunPtr>* runs : {&waiting_, &reading_})
     for (const RunPtr& run : *runs) {
@@ -116,7 +131,23 @@ bool Scheduler::step() {
     recover(rows);
   }
   settle();
+  publish();
   return !idle();
+}
+
+void Scheduler::publish() {
+  const std::lock_guard lock(state_mutex_);
+  state_.counts = counts_;
+  state_.waiting = waiting_.size();
+  state_.running = reading_.size() + living_.size();
+  state_.pages = model_.decoder().kv().pages_in_use();
+  state_.kept_pages = prefixes_.tokens() / ops::kPageTokens;
+  state_.page_limit = page_limit();
+}
+
+SchedulerState Scheduler::state() const {
+  const std::lock_guard lock(state_mutex_);
+  return state_;
 }
 
 size_t Scheduler::blocks_of(const SequenceRun& run) const {
@@ -139,10 +170,7 @@ Scheduler::Pass Scheduler::pack() {
     pack_samples(pass, reading_.empty() ? limit : std::max<size_t>(1, limit - limit / kWindowShare));
     samples.swap(pass.slices);
   }
-  const bool shares = !samples.empty();
-  pack_windows(
-      pass, shares ? std::min(limit - std::min(limit, pass.rows), std::max<size_t>(1, limit / kWindowShare))
-                   : limit);
+  pack_windows(pass, window_limit(pass, limit));
   std::stable_sort(pass.slices.begin(), pass.slices.end(), [](const Slice& a, const Slice& b) {
     return std::pair(a.row_class, kind_of(*a.run)) < std::pair(b.row_class, kind_of(*b.run));
   });
@@ -164,6 +192,27 @@ void Scheduler::pack_samples(Pass& pass, size_t limit) {
   }
 }
 
+// Rows that prompts and windows may have in a pass of at most `limit` rows that has its samples.
+size_t Scheduler::window_limit(const Pass& pass, size_t limit) const {
+  if (!pass.samples.empty())
+    limit = std::min(limit - std::min(limit, pass.rows), std::max<size_t>(1, limit / kWindowShare));
+  return options_.interactive && limit > 0 ? slices_.rows(pass.samples.size(), limit) : limit;
+}
+
+// In a server half of the rows go to the run with the fewest left, so that a short prompt need not wait until
+// a long one is done. The oldest run has the other half, so that it is done at last.
+std::vector<Piece> Scheduler::cut_windows(std::span<const size_t> remaining, size_t limit) const {
+  std::vector<Piece> pieces = fill_pass(remaining, limit);
+  if (!options_.interactive || pieces.size() != 1 || pieces[0].tokens < 2) return pieces;
+  const size_t oldest = pieces[0].index;
+  size_t shortest = oldest;
+  for (size_t i = 0; i < remaining.size(); ++i)
+    if (remaining[i] > 0 && remaining[i] < remaining[shortest]) shortest = i;
+  if (shortest == oldest) return pieces;
+  const size_t tokens = std::min(remaining[shortest], limit / 2);
+  return {{oldest, limit - tokens}, {shortest, tokens}};
+}
+
 void Scheduler::pack_windows(Pass& pass, size_t limit) {
   std::vector<size_t> remaining;
   for (const RunPtr& run : reading_) {
@@ -173,7 +222,7 @@ void Scheduler::pack_windows(Pass& pass, size_t limit) {
     const size_t class_end = run->done < run->decode_begin ? std::min(end, run->decode_begin) : end;
     remaining.push_back(blocks_of(*run) == pass.blocks ? class_end - run->done : 0);
   }
-  for (const Piece& piece : fill_pass(remaining, limit)) {
+  for (const Piece& piece : cut_windows(remaining, limit)) {
     const RunPtr& run = reading_[piece.index];
     const size_t end = run->done + piece.tokens;
     Slice slice;
@@ -197,6 +246,10 @@ void Scheduler::run_pass(Pass& pass) {
   for (const RunPtr& run : pass.samples) drawn_before.push_back(run->request().kmers.size());
   const Stopwatch watch;
   read_heads(pass, model_.decoder().forward(chunks, pass.blocks));
+  size_t sample_rows = 0;
+  for (size_t i = pass.slices.size() - pass.samples.size(); i < pass.slices.size(); ++i)
+    sample_rows += pass.slices[i].tokens.size();
+  slices_.record(pass.samples.size(), pass.rows - sample_rows, watch.seconds());
   const bool samples = !pass.samples.empty();
   ++(samples ? counts_.sample_passes : counts_.window_passes);
   (samples ? counts_.sample_seconds : counts_.window_seconds) += watch.seconds();
@@ -222,6 +275,7 @@ void Scheduler::settle() {
   std::erase_if(reading_, [&](const RunPtr& run) {
     if (complete(run)) return true;
     if (!run->living()) return false;
+    keep_prefix(*run);
     living_.push_back(run);
     return true;
   });
@@ -230,6 +284,7 @@ void Scheduler::settle() {
 
 void Scheduler::clear() {
   for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &living_}) runs->clear();
+  prefixes_.clear();
   table_.clear();
 }
 

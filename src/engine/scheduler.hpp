@@ -5,23 +5,36 @@
 // The rule of a pass (packing.hpp): first the samples that are being generated, one row each and one for each
 // drafted 6-mer; then prompts and windows in the order of their arrival, cut where the pass is full. While
 // samples are being generated, prompts and windows get a quarter of a pass, so that a long one does not delay
-// the samples. No result depends on any of this.
+// the samples. For a server, slice_policy.hpp says how many rows they get, and the shortest one shares them
+// with the oldest. No result depends on any of this.
 //
 // Not thread-safe: one thread calls it. Requests come from other threads through a RequestQueue.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <vector>
 
 #include "src/engine/draws.hpp"
 #include "src/engine/loaded_model.hpp"
+#include "src/engine/packing.hpp"
+#include "src/engine/prefix_cache.hpp"
 #include "src/engine/request_queue.hpp"
 #include "src/engine/run_table.hpp"
+#include "src/engine/slice_policy.hpp"
 
 namespace carbon {
 
 class Drafter;
+
+struct SchedulerOptions {
+  /// For a server: streams go on evenly, and new requests are taken before every pass.
+  bool interactive = false;
+  /// The KV cache holds this many times LoadedModel::batch_tokens() tokens. A sequence that is longer still
+  /// runs, alone.
+  size_t cached_batches = 8;
+};
 
 struct SchedulerCounts {
   uint64_t rows = 0;                              // run so far; a row is a token of one sequence
@@ -30,14 +43,28 @@ struct SchedulerCounts {
   double window_seconds = 0, sample_seconds = 0;  // time of these passes
   uint64_t drawn = 0;                             // 6-mers
   uint64_t shared = 0;                            // requests served by the run of an equal request
+  uint64_t prefix_tokens = 0;  // of prompts that may begin with those of earlier ones (Request::keep_prefix)
+  uint64_t prefix_hits = 0;    // of these, tokens that need not be computed again
 
   SchedulerCounts& operator+=(const SchedulerCounts& other);
+};
+
+/// What a scheduler is doing.
+struct SchedulerState {
+  SchedulerCounts counts;
+  size_t waiting = 0;     // requests without keys and values yet, or suspended
+  size_t running = 0;     // requests that are being computed
+  size_t pages = 0;       // KV pages in use
+  size_t kept_pages = 0;  // of these, pages at most that only the prefix cache uses
+  size_t page_limit = 0;
+
+  SchedulerState& operator+=(const SchedulerState& other);
 };
 
 class Scheduler {
  public:
   /// `drafter` proposes 6-mers; null: no speculative decoding. Both must outlive the scheduler.
-  explicit Scheduler(LoadedModel& model, Drafter* drafter = nullptr);
+  explicit Scheduler(LoadedModel& model, Drafter* drafter = nullptr, const SchedulerOptions& options = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
@@ -56,6 +83,8 @@ class Scheduler {
   /// Rows of one pass, at most.
   size_t pass_limit() const;
   const SchedulerCounts& counts() const { return counts_; }
+  /// As it was after the last step. Any thread may call it.
+  SchedulerState state() const;
 
  private:
   /// The part of a sequence that one pass runs: new tokens, whose rows from want_begin on are read.
@@ -79,10 +108,13 @@ class Scheduler {
   void wait(const RunPtr& run);
   Pass pack();
   void pack_samples(Pass& pass, size_t limit);
+  size_t window_limit(const Pass& pass, size_t limit) const;
   void pack_windows(Pass& pass, size_t limit);
+  std::vector<Piece> cut_windows(std::span<const size_t> remaining, size_t limit) const;
   size_t blocks_of(const SequenceRun& run) const;
   void run_pass(Pass& pass);
   void settle();
+  void publish();
 
   // admission.cpp: which runs have memory.
   void admit();
@@ -95,6 +127,9 @@ class Scheduler {
   size_t pages_taken() const;
   size_t final_length(const SequenceRun& run) const;
   void start(const RunPtr& run);
+  void begin_on_kept_prefix(SequenceRun& run);
+  void keep_prefix(const SequenceRun& run);
+  bool free_kept();
   void draw_first(const std::vector<RunPtr>& runs);
   void count_fork(SequenceRun& run);
   void stand_alone(SequenceRun& run);
@@ -107,16 +142,21 @@ class Scheduler {
   void read_group(std::span<const Slice> slices, const HiddenRows& rows);
   void run_head(std::span<const Slice> slices, const HiddenRows& rows);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
+  void rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
+  void rank_drawn(SequenceRun& run, const HiddenRows& rows, size_t drawn_before);
   void deliver(SequenceRun& run, Request& request);
   void finish(const RunPtr& run);
   void refuse(const RequestPtr& request, const std::string& problem);
 
   LoadedModel& model_;
   Drafter* drafter_;
+  SchedulerOptions options_;
   KmerDraws draws_;
   size_t pass_rows_;           // rows of a pass: the backend's, fewer after one that did not fit the memory
   bool windows_turn_ = false;  // if passes of two depths are needed, they take turns
   RunTable table_;
+  PrefixCache prefixes_;
+  SlicePolicy slices_;
   std::deque<RunPtr> waiting_;  // runs without keys and values: not admitted yet, or suspended
   std::deque<RunPtr> reading_;  // windows and prompts that are being run
   std::deque<RunPtr> living_;   // samples that are being generated
@@ -125,6 +165,8 @@ class Scheduler {
   std::vector<double> values_;
   std::vector<float> states_;
   SchedulerCounts counts_;
+  mutable std::mutex state_mutex_;
+  SchedulerState state_;
 };
 
 }  // namespace carbon

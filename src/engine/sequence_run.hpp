@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "src/engine/request.hpp"
@@ -56,6 +57,13 @@ struct SequenceRun {
     draw.first = static_cast<uint8_t>(generation.bases->first(position));
     draw.last = static_cast<uint8_t>(generation.bases->last(position));
     return draw;
+  }
+  /// Appends the ranks of new 6-mer number `position`, which was drawn from `logits`, to the values.
+  void rank_drawn(std::span<const float> logits, size_t position) {
+    values->resize((position + 1) * kRankWidth);
+    rank_kmers(logits, request().generation->bases->allowed(position), request().kmers[position],
+               values->data() + position * kRankWidth);
+    request().value_store = values;
   }
   /// Appends the 6-mer drawn for the next position. Returns false if the logits were not finite.
   bool take(const ops::DrawnKmer& drawn, uint32_t first_kmer) {

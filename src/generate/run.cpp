@@ -87,7 +87,7 @@ void report_draft(const DraftCounts& counts, Log& log) {
 void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOptions& options) {
   const LoadedModel& model = models.front();
   if (drafts) check_draft(model, drafts->front(), options);
-  Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{}, {options.draft_tokens});
+  Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{}, {options.draft_tokens, {}});
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
                               prefix_ids(model, options.prefix), options);
   GenerateWriter writer(options);

@@ -1,0 +1,32 @@
+#include "src/sampling/ranks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "src/sampling/joint.hpp"
+
+namespace carbon {
+
+void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint32_t kmer, double* out) {
+  std::fill_n(out, kRankWidth, std::numeric_limits<double>::quiet_NaN());
+  Joint joint;
+  if (!joint.assign(logits, allowed)) return;
+  const std::span<const float> kept = joint.logits();
+  const auto before = [&](uint32_t a, uint32_t b) { return kept[a] != kept[b] ? kept[a] > kept[b] : a < b; };
+  std::array<uint32_t, ops::kKmers> order;
+  std::iota(order.begin(), order.end(), 0U);
+  std::partial_sort(order.begin(), order.begin() + kRanked, order.end(), before);
+  for (size_t i = 0; i < kRanked && joint.weights()[order[i]] > 0; ++i) {
+    out[2 + 2 * i] = order[i];
+    out[3 + 2 * i] = joint.log_share(order[i], 0, ops::kBases);
+  }
+  if (kmer == kNoKmer) return;
+  out[0] = joint.log_share(kmer, 0, ops::kBases);
+  size_t rank = 1;
+  for (uint32_t v = 0; v < ops::kKmers; ++v) rank += before(v, kmer) ? 1 : 0;
+  out[1] = static_cast<double>(rank);
+}
+
+}  // namespace carbon
