@@ -38,6 +38,8 @@ LIBS          =
 HTSLIB_CPPFLAGS =
 HTSLIB_LDFLAGS  =
 WITH_ONEDNN   = auto
+# carbon serve, which needs Boost's headers.
+WITH_SERVER   = auto
 # auto, no, or the folder of a CUDA toolkit; code for the kinds of GPU named, and PTX of the last of them.
 WITH_CUDA     = auto
 CUDA_ARCH     = 80 90
@@ -60,6 +62,15 @@ ifeq ($(WITH_ONEDNN),yes)
 ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
 ONEDNN_LIBS     = -ldnnl
 endif
+# Boost 1.70 is the first whose sockets are as here.
+ifeq ($(WITH_SERVER),auto)
+override WITH_SERVER := $(shell printf '\043if !__has_include(<boost/beast.hpp>)\n\043error\n\043endif\n\
+    \043include <boost/version.hpp>\n\043if BOOST_VERSION < 107000\n\043error\n\043endif\n' | \
+    $(CXX) $(CPPFLAGS) -E -x c++ - -o /dev/null 2>/dev/null && echo yes || echo no)
+endif
+ifeq ($(WITH_SERVER),yes)
+SERVER_CPPFLAGS = -DCARBON_SERVER=1
+endif
 # CUDA 12 is the first whose compiler takes C++20.
 ifeq ($(WITH_CUDA),auto)
 override WITH_CUDA := $(shell nvcc=$$(command -v nvcc || echo /usr/local/cuda/bin/nvcc); home=$${nvcc%/bin/nvcc}; \
@@ -72,15 +83,17 @@ SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover
 endif
 
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
-all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
+all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(SERVER_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
 all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lBigWig -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
 cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 
 x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))
-lib_sources  := $(filter-out src/cli/main.cpp,$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp)) kernels/cuda/loader.cpp \
-                $(filter-out $(if $(x86),,kernels/cpu/isa_avx%.cpp),$(wildcard kernels/cpu/*.cpp))
-unit_sources := $(wildcard test/unit/*.cpp test/reference/*.cpp)
+left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
+                $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp)
+lib_sources  := $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp kernels/cpu/*.cpp)) \
+                kernels/cuda/loader.cpp
+unit_sources := $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp))
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
 tool_objects := $(BUILD)/src/cli/main.o $(BUILD)/test/tools/make_checkpoint.o
@@ -140,6 +153,14 @@ $(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/compile_plugin.stamp | $(BUILD)/ve
 $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_VERSION "%s"\n' '$(VERSION)' > $@
+
+# The page of carbon serve: a line of a table for each file, with its text.
+page_files = $(sort $(wildcard src/serve/page/*))
+$(BUILD)/serve_page.h: $(wildcard src/serve/page/*) $(BUILD)/page_files.stamp
+	@mkdir -p $(@D)
+	for file in $(page_files); do printf '{"/%s", R"page(' "$${file##*/}" && cat "$$file" && printf ')page"sv},\n' || exit; \
+	    done > $@
+$(BUILD)/src/serve/page.o: $(BUILD)/serve_page.h
 
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
@@ -298,7 +319,7 @@ distclean: clean
 # pattern rules mention for intermediate ones. A target's own name ($*) is known only to a second expansion, which is for
 # all rules that follow: this one is the last.
 stamps = CXX compile compile_plugin compile_portable compile_nvcc compile_cuda compile_emulated compile_watched \
-         quick_flags install_dirs archive $(linked:%=%.link) \
+         quick_flags install_dirs archive page_files $(linked:%=%.link) \
          $(patsubst kernels/cpu/%.cpp,%.file_flags,$(wildcard kernels/cpu/isa_*.cpp))
 same   = $(and $(findstring <$1>,<$2>),$(findstring <$2>,<$1>))
 .SECONDEXPANSION:

@@ -8,6 +8,7 @@ set -euo pipefail
 packages=(
   g++ make autoconf
   libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev libbigwig-dev
+  libboost-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
 all_tests=(snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn)
@@ -36,7 +37,7 @@ if ! command -v apt-get > /dev/null; then
 install-deps.sh: no apt-get here. With conda the same comes from
 
   conda install -c conda-forge -c bioconda cxx-compiler make autoconf htslib zlib onednn cli11 doctest \
-      nlohmann_json libutf8proc openssl sqlite libbigwig bcftools samtools numpy pysam pybigwig
+      nlohmann_json libutf8proc openssl sqlite libbigwig libboost-headers bcftools samtools numpy pysam pybigwig
 
 and in that environment: autoconf && ./configure --prefix="$CONDA_PREFIX" \
       CPPFLAGS="-I$CONDA_PREFIX/include" LDFLAGS="-L$CONDA_PREFIX/lib -Wl,-rpath,$CONDA_PREFIX/lib"

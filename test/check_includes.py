@@ -29,9 +29,9 @@ GENOME_USERS = sum(LAYERS[:3], ())
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
 # One folder hides a library from all others; a library is known by the start of its headers' names.
-HIDDEN = {"htslib/": GENOME, "bigWig": GENOME, "bwCommon": GENOME, "CLI/": "src/cli"}
+HIDDEN = {"htslib/": GENOME, "bigWig": GENOME, "bwCommon": GENOME, "CLI/": "src/cli", "boost/": "src/serve"}
 # The Makefile writes these into the build folder.
-GENERATED = ("version.h", "backend_stamp.h")
+GENERATED = ("version.h", "backend_stamp.h", "serve_page.h")
 
 LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
 FOLDERS = (*LEVEL, GENOME, PLUGINS)

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 #include <vector>
 
 #include "src/base/error.hpp"
@@ -14,7 +14,7 @@ namespace carbon {
 
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr size_t kMaxDepth = 32;
 
 }  // namespace
 
@@ -34,32 +34,76 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-nlohmann::json parse_json(std::string_view text, const std::string& path) {
-  using json = nlohmann::json;
-  // nlohmann::json silently keeps the last of two equal keys. Such a file is ambiguous, so it is refused
-  // here.
-  std::vector<std::set<std::string>> open_objects;
-  auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) throw Error("read_json", path + ": nested too deeply");
-    if (event == json::parse_event_t::object_start) {
-      open_objects.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      open_objects.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!open_objects.back().insert(key).second) {
-        throw Error("read_json", path + ": key '" + printable(key) + "' appears twice in one object");
-      }
-    }
+namespace {
+
+using nlohmann::json;
+
+// Receives the values of a text one after the other and puts them together. (The library's own ways either
+// keep the last of two equal keys, which makes a file ambiguous, or take quadratic time.)
+class Builder final : public json::json_sax_t {
+ public:
+  Builder(const std::string& path, json& root) : path_(path), root_(root) {}
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(json::number_integer_t value) override { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
+  bool number_float(json::number_float_t value, const std::string& /*text*/) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(json::binary_t& value) override { return add(std::move(value)); }
+  bool start_object(size_t /*size*/) override { return open(json::object()); }
+  bool start_array(size_t /*size*/) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    const auto [at, added] = open_.back()->get_ref<json::object_t&>().emplace(name, nullptr);
+    if (!added)
+      throw Error("read_json", path_ + ": key '" + printable(name) + "' appears twice in one object");
+    member_ = &at->second;
     return true;
-  };
-  try {
-    return json::parse(text.begin(), text.end(), watch);
-  } catch (const json::parse_error& e) {
-    throw Error("read_json", path + ": not valid JSON at byte " + std::to_string(e.byte));
-  } catch (const json::exception&) {
-    throw Error("read_json", path + ": holds a number outside the range of a double");
   }
+  bool parse_error(size_t byte, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
+    if (dynamic_cast<const json::parse_error*>(&error) == nullptr)
+      throw Error("read_json", path_ + ": holds a number outside the range of a double");
+    throw Error("read_json", path_ + ": not valid JSON at byte " + std::to_string(byte));
+  }
+
+ private:
+  // Puts a value where the last key, the open array or the root wants it.
+  json& place(json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    json& parent = *open_.back();
+    if (parent.is_array()) return parent.get_ref<json::array_t&>().emplace_back(std::move(value));
+    return *member_ = std::move(value);
+  }
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(json value) {
+    if (open_.size() >= kMaxDepth) throw Error("read_json", path_ + ": nested too deeply");
+    open_.push_back(&place(std::move(value)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const std::string& path_;
+  json& root_;
+  std::vector<json*> open_;  // a parent does not grow while one of its values is open
+  json* member_ = nullptr;   // the value of the last key
+};
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, const std::string& path) {
+  nlohmann::json root;
+  Builder builder(path, root);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return root;
 }
 
 nlohmann::json read_json_file(const std::string& path, size_t max_bytes) {

@@ -16,6 +16,7 @@ int cmd_scan(int argc, char** argv);
 int cmd_score(int argc, char** argv);
 int cmd_embed(int argc, char** argv);
 int cmd_generate(int argc, char** argv);
+int cmd_serve(int argc, char** argv);
 int cmd_tokenize(int argc, char** argv);
 int cmd_bench(int argc, char** argv);
 int cmd_plugin(int argc, char** argv);

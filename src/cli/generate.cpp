@@ -6,6 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/draft_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/generate/run.hpp"
@@ -107,16 +108,6 @@ void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& met
       ->group(group);
 }
 
-std::optional<size_t> parse_draft_tokens(const std::string& text) {
-  if (text == "auto") return std::nullopt;
-  const bool digits =
-      !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
-  const size_t k = digits ? std::stoul(text) : 0;
-  if (k < 1 || k > 64)
-    throw Error(kFunction, "--draft-tokens " + text + ": expected auto or a number from 1 to 64");
-  return k;
-}
-
 void check(const GenerateOptions& options) {
   const auto number = [](double value) {
     std::string text = std::to_string(value);
@@ -145,7 +136,7 @@ int cmd_generate(int argc, char** argv) {
   GenerateOptions options;
   CommonOptions common;
   Metadata metadata;
-  std::string draft, draft_tokens = "auto";
+  DraftChoice draft;
   options.input.clear();
   set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]");
   CLI::Option* input =
@@ -170,19 +161,11 @@ int cmd_generate(int argc, char** argv) {
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
   add_sampling_options(app, options.sampler);
   add_steering_options(app, options, metadata);
-  CLI::Option* draft_option =
-      app.add_option("--draft", draft,
-                     "faster model that proposes 6-mers; changes the speed, never the output")
-          ->type_name("DIR|NAME")
-          ->group("Speculative decoding");
-  app.add_option("--draft-tokens", draft_tokens, "number of 6-mers proposed at a time, or auto (default)")
-      ->type_name("INT|auto")
-      ->needs(draft_option)
-      ->group("Speculative decoding");
+  add_draft_options(app, draft, "the output");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
-  options.draft_tokens = parse_draft_tokens(draft_tokens);
+  options.draft_tokens = draft_tokens(draft);
   if (!metadata.species.empty() || !metadata.gene.empty())
     options.prefix = metadata_text(metadata.grammar, metadata.species, metadata.gene);
   for (const char* name :
@@ -197,13 +180,7 @@ int cmd_generate(int argc, char** argv) {
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
-  std::optional<LoadedModels> drafts;
-  if (!draft.empty()) {
-    ModelOptions draft_options = common.model;
-    draft_options.model = draft;
-    draft_options.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
-    drafts.emplace(draft_options);
-  }
+  std::optional<LoadedModels> drafts = load_draft(draft, common.model);
   run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;
 }

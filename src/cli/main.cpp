@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::cmd_generate},
+    {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases", carbon::cmd_serve},
     {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::cmd_tokenize},
     {"bench", "Machine", "measure the speed of a model next to the limits of the machine", carbon::cmd_bench},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},

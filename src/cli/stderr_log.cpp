@@ -47,6 +47,15 @@ std::string json_line(std::string_view level, std::string_view where, std::strin
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+// A value as one word.
+std::string word_of(const ordered_json& value) {
+  const std::string quoted = value.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+  const bool plain = value.is_string() && quoted.size() > 2 &&
+                     quoted.size() == value.get_ref<const std::string&>().size() + 2 &&
+                     quoted.find_first_of(" =") == std::string::npos;
+  return plain ? quoted.substr(1, quoted.size() - 2) : quoted;
+}
+
 void write_line(const std::string& line) {
   std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
   std::fwrite(line.data(), 1, line.size(), stderr);
@@ -77,6 +86,18 @@ void StderrLog::summary(std::string_view where, std::span<const std::pair<std::s
   }
   const std::string text = names + ":\t" + values;
   write_line(json() ? json_line("summary", where, text, members) : text + "\n");
+}
+
+void StderrLog::event(std::string_view where, std::span<const LogMember> members) {
+  if (verbosity() < warning_level) return;
+  std::string text;
+  ordered_json values;
+  for (const LogMember& member : members) {
+    const ordered_json value = std::visit([](const auto& each) { return ordered_json(each); }, member.value);
+    values[member.name] = value;
+    text += (text.empty() ? "" : " ") + member.name + "=" + word_of(value);
+  }
+  write_line(json() ? json_line("event", where, text, values) : line_of(LogLevel::message, where, text));
 }
 
 bool StderrLog::terminal() const {

@@ -9,11 +9,19 @@
 #include <array>
 #include <atomic>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
+#include <variant>
 
 #include "src/base/log.hpp"
 
 namespace carbon {
+
+/// A named value of an event.
+struct LogMember {
+  std::string name;
+  std::variant<std::string, uint64_t, double> value;
+};
 
 class StderrLog final : public Log {
  public:
@@ -23,7 +31,7 @@ class StderrLog final : public Log {
   int verbosity() const { return verbosity_; }
   /// Switches to JSON. A line then looks like
   /// `{"time":"2026-11-21T19:03:25.123Z","level":"warning","where":"vep","message":"..."}`; the levels are
-  /// error, warning, info, message, summary and progress.
+  /// error, warning, info, message, summary, event and progress.
   void set_json(bool on) { json_ = on; }
   bool json() const { return json_; }
 
@@ -31,6 +39,10 @@ class StderrLog final : public Log {
   /// `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also a member `counts`. Printed unless the verbosity is
   /// off.
   void summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) override;
+  /// What a service has done for somebody, as important as a message: `[M::where] NAME=VALUE ...`; in JSON a
+  /// line of level event with the members. A text with other characters than printable ASCII, or with a
+  /// space, is quoted as in JSON.
+  void event(std::string_view where, std::span<const LogMember> members);
   /// A bar if stderr is a terminal, otherwise lines. Reports are printed whatever the verbosity.
   ProgressStyle progress_style() const override;
   void progress(const ProgressReport& report) override;

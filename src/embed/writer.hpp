@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "src/embed/run.hpp"
+#include "src/embed/options.hpp"
 
 namespace carbon {
 

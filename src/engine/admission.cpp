@@ -1,6 +1,7 @@
 // The scheduler's memory: which runs get KV cache pages, what they share with their parents, and what happens
 // when memory runs out.
 #include <algorithm>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/engine/drafter.hpp"
@@ -113,6 +114,7 @@ void Scheduler::start(const RunPtr& run) {
   if (!run->sequence) begin_on_kept_prefix(*run);
   if (!run->sequence) run->sequence = model_.decoder().kv().make_sequence();
   count_fork(*run);
+  if (std::function<void()> started; std::swap(started, run->request().started), started) started();
 }
 
 // Begins a run that stands alone with the keys and values of an earlier prompt, as far as they go and none of

@@ -11,19 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/engine/draft_counts.hpp"
 #include "src/engine/draft_policy.hpp"
 #include "src/engine/draws.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/engine/sequence_run.hpp"
 
 namespace carbon {
-
-struct DraftCounts {
-  uint64_t rounds = 0, steps = 0, drafted = 0, tested = 0, accepted = 0;
-  double draft_seconds = 0, target_seconds = 0;
-
-  DraftCounts& operator+=(const DraftCounts& other);
-};
 
 class Drafter {
  public:

@@ -100,6 +100,8 @@ struct Request {
   std::atomic<bool> cancelled{false};  // any thread may set it; the pages are freed after the next pass
 
   // Callbacks. The scheduler's thread calls them, and they must not throw.
+  std::function<void()>
+      started;  // once, when the request gets memory; not if an equal request's run serves it
   std::function<void(const Request&, size_t)> progressed;  // after each step: how many 6-mers were added
   std::function<void(Request&)> finished;                  // once, whatever the outcome
 

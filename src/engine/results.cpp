@@ -203,8 +203,9 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
     return true;
   });
   counts_.drawn += runs.size();
+  // None if the logits are not finite.
   for (const RunPtr& run : runs)
-    if (run->request().progressed) run->request().progressed(run->request(), 1);
+    if (run->request().progressed) run->request().progressed(run->request(), run->request().kmers.size());
 }
 
 void Scheduler::deliver(SequenceRun& run, Request& request) {

@@ -36,6 +36,7 @@ SchedulerCounts& SchedulerCounts::operator+=(const SchedulerCounts& other) {
 
 SchedulerState& SchedulerState::operator+=(const SchedulerState& other) {
   counts += other.counts;
+  drafts += other.drafts;
   waiting += other.waiting;
   running += other.running;
   pages += other.pages;
@@ -138,6 +139,7 @@ bool Scheduler::step() {
 void Scheduler::publish() {
   const std::lock_guard lock(state_mutex_);
   state_.counts = counts_;
+  if (drafter_) state_.drafts = drafter_->counts();
   state_.waiting = waiting_.size();
   state_.running = reading_.size() + living_.size();
   state_.pages = model_.decoder().kv().pages_in_use();

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "src/engine/draft_counts.hpp"
 #include "src/engine/draws.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/engine/packing.hpp"
@@ -52,6 +53,7 @@ struct SchedulerCounts {
 /// What a scheduler is doing.
 struct SchedulerState {
   SchedulerCounts counts;
+  DraftCounts drafts;
   size_t waiting = 0;     // requests without keys and values yet, or suspended
   size_t running = 0;     // requests that are being computed
   size_t pages = 0;       // KV pages in use

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/generate/metadata.hpp"
 
 namespace carbon {
 namespace {
@@ -108,6 +109,60 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   prompt.sequence = fasta.sequence;
   add_bases(prompt, bases.substr(bases.size() - given));
   return prompt;
+}
+
+Prompt PromptPlanner::plan_ids(uint64_t record, const std::string& name,
+                               std::span<const uint32_t> ids) const {
+  const auto dna = static_cast<size_t>(std::find(ids.begin(), ids.end(), layout_.dna_begin()) - ids.begin());
+  if (dna < ids.size() && ids.back() == layout_.dna_end()) ids = ids.first(ids.size() - 1);
+  check_ids(name, ids, dna);
+  Prompt prompt;
+  prompt.record = record;
+  prompt.name = name;
+  prompt.context.assign(ids.begin(), ids.end());
+  for (const uint32_t id : ids.subspan(dna + 1))
+    prompt.sequence += id == layout_.oov() ? std::string(kKmerLength, 'N')
+                                           : kmer_text(static_cast<int>(id - layout_.kmer0()));
+  if (with_draft_) {
+    // The ids of text are the same in both models, and those of DNA follow them in one order.
+    std::vector<uint32_t> draft = prompt.context;
+    for (uint32_t& id : draft)
+      if (id >= layout_.first) id = id - layout_.first + draft_layout_.first;
+    prompt.draft_context = std::make_shared<const std::vector<uint32_t>>(std::move(draft));
+  }
+  add_bases(prompt, "");
+  return prompt;
+}
+
+// `dna` is the place of the first <dna>, which is ids.size() if there is none.
+void PromptPlanner::check_ids(const std::string& name, std::span<const uint32_t> ids, size_t dna) const {
+  const auto wrong = [&](size_t i, const std::string& what) {
+    return Error(kFunction, "token " + std::to_string(i + 1) + " of prompt " + name + ", id " +
+                                std::to_string(ids[i]) + ", " + what);
+  };
+  if (ids.size() > max_positions_)
+    throw Error(kFunction, "prompt " + name + " has " + std::to_string(ids.size()) +
+                               " tokens, more than the model's context of " + std::to_string(max_positions_));
+  if (dna == ids.size())
+    throw Error(kFunction, "prompt " + name + " has no <dna>; give its id, " +
+                               std::to_string(layout_.dna_begin()) + ", before the 6-mers");
+  for (size_t i = 0; i < dna; ++i)
+    if (ids[i] >= layout_.first)
+      throw wrong(i, layout_.first == 0
+                         ? "stands before <dna>, but the model has a vocabulary of DNA alone"
+                         : "stands before <dna> and is not one of text; expected an id below " +
+                               std::to_string(layout_.first));
+  if (dna > 0 && with_draft_ && !same_text_ids(layout_, draft_layout_))
+    throw Error(kFunction, "the draft model has another text vocabulary than the model and cannot read the " +
+                               std::to_string(dna) + " tokens before <dna> of prompt " + name);
+  for (size_t i = dna + 1; i < ids.size(); ++i) {
+    if (ids[i] == layout_.oov() || (ids[i] >= layout_.kmer0() && ids[i] < layout_.kmer_end())) continue;
+    if (ids[i] == layout_.dna_begin())
+      throw wrong(i, "is a second <dna>; a prompt has one, at token " + std::to_string(dna + 1));
+    throw wrong(i, "stands after <dna> and is not one of a 6-mer; expected " +
+                       std::to_string(layout_.kmer0()) + " to " + std::to_string(layout_.kmer_end() - 1) +
+                       ", or " + std::to_string(layout_.oov()) + " for <oov>");
+  }
 }
 
 void PromptPlanner::check_context(const Prompt& prompt) const {

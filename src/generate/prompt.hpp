@@ -1,5 +1,5 @@
-// From a FASTA record to a prompt: the tokens of its context, and the bases that the prompt and the
-// constraint allow at every new position.
+// From a FASTA record, or from token ids, to a prompt: the tokens of its context, and the bases that the
+// prompt and the constraint allow at every new position.
 //
 // A prompt whose length is not a multiple of 6 ends inside a 6-mer. Its last bases then begin the first new
 // 6-mer, whose other bases are drawn. Nothing is padded.
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,7 @@ namespace carbon {
 struct Prompt {
   uint64_t record = 0;  // its number in the input, from 0
   std::string name;
-  std::string sequence;           // as in the file
+  std::string sequence;           // as in the file; of a prompt of ids its 6-mers, with six N for <oov>
   std::vector<uint32_t> context;  // metadata, <dna> and the whole 6-mers, as ids of the model
   /// The same as ids of the draft model; null if there is none.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
@@ -57,9 +58,14 @@ class PromptPlanner {
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
   /// The prompt for generating without prompts: <dna> alone.
   Prompt plan_unconditional() const;
+  /// A prompt of ids of the model: metadata (not the planner's prefix), <dna>, then any number of 6-mers and
+  /// <oov>. </dna> at the end is left out, so that the sequence goes on. Throws Error, which says where, for
+  /// ids of another form, for metadata that the draft model cannot read, and for what does not fit.
+  Prompt plan_ids(uint64_t record, const std::string& name, std::span<const uint32_t> ids) const;
 
  private:
   Prompt start(uint64_t record, const std::string& name, std::string_view whole) const;
+  void check_ids(const std::string& name, std::span<const uint32_t> ids, size_t dna) const;
   void add_bases(Prompt& prompt, std::string_view given) const;
   void check_context(const Prompt& prompt) const;
 

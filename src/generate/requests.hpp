@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/error.hpp"
 #include "src/engine/request.hpp"
 #include "src/generate/prompt.hpp"
 
@@ -27,5 +28,8 @@ void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, c
 
 /// Returns the new bases of a finished sample as text.
 std::string new_bases(const Request& request);
+
+/// What is wrong with a sample whose outcome is not_finite: at which of its new bases.
+Error not_finite(const SampleItem& item);
 
 }  // namespace carbon

@@ -8,11 +8,11 @@
 namespace carbon {
 namespace {
 
-// Bases [begin, end) of a strand, in upper case.
-std::string strand_bases(const IndexedFasta& fasta, const ScanPiece& piece, bool reverse, int64_t begin,
+// Bases [begin, end) of a strand of a contig of `length` bases, in upper case.
+std::string strand_bases(const ContigBases& contig, int64_t length, bool reverse, int64_t begin,
                          int64_t end) {
-  if (!reverse) return to_upper(fasta.fetch(piece.contig, begin, end));
-  return to_upper(reverse_complement(fasta.fetch(piece.contig, piece.length - end, piece.length - begin)));
+  if (!reverse) return to_upper(contig(begin, end));
+  return to_upper(reverse_complement(contig(length - end, length - begin)));
 }
 
 }  // namespace
@@ -58,14 +58,14 @@ void ScanPlanner::spans(const ScanPiece& piece, const std::function<void(const T
   }
 }
 
-void ScanPlanner::plan(const ScanPiece& piece, const IndexedFasta& fasta, const TokenLayout& layout,
+void ScanPlanner::plan(const ScanPiece& piece, const ContigBases& bases, const TokenLayout& layout,
                        const std::function<void(ScanItem)>& take) const {
   const auto shared = std::make_shared<const ScanPiece>(piece);
   // An item is handed on when the next one is known, because the last one is marked.
   std::optional<ScanItem> held;
   spans(piece, [&](const TrackSpan& span) {
     if (held) take(std::move(*held));
-    held = make_item(shared, span, fasta, layout);
+    held = make_item(shared, span, bases, layout);
   });
   if (!held) return;
   held->last = true;
@@ -73,9 +73,9 @@ void ScanPlanner::plan(const ScanPiece& piece, const IndexedFasta& fasta, const 
 }
 
 ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, const TrackSpan& span,
-                                const IndexedFasta& fasta, const TokenLayout& layout) const {
+                                const ContigBases& contig, const TokenLayout& layout) const {
   const int64_t start = span.window.begin;
-  const std::string bases = strand_bases(fasta, *piece, tracks_[span.track].reverse, start, span.end);
+  const std::string bases = strand_bases(contig, piece->length, tracks_[span.track].reverse, start, span.end);
   ScanItem item{piece, span, bases.substr(static_cast<size_t>(span.begin - start)), 0, false, {}};
   // Bases at the ends of the span that have no value need no rows: many spans of assembled genomes are all N.
   const size_t first = item.letters.find_first_of("ACGT");

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "src/engine/request.hpp"
-#include "src/genome/fasta.hpp"
 #include "src/model/config.hpp"
 #include "src/scan/grid.hpp"
 #include "src/scan/options.hpp"
@@ -45,6 +44,9 @@ struct ScanItem {
   size_t bytes() const { return sizeof(*this) + letters.size(); }
 };
 
+/// Returns bases [begin, end) of the forward strand of a contig, in either case. They lie within the contig.
+using ContigBases = std::function<std::string(int64_t begin, int64_t end)>;
+
 class ScanPlanner {
  public:
   ScanPlanner(const ScanGrid& grid, const ScanOptions& options)
@@ -55,13 +57,14 @@ class ScanPlanner {
   /// Calls `take` for each span of the piece, in order.
   void spans(const ScanPiece& piece, const std::function<void(const TrackSpan&)>& take) const;
 
-  /// Calls `take` for each span of the piece with its letters and its request.
-  void plan(const ScanPiece& piece, const IndexedFasta& fasta, const TokenLayout& layout,
+  /// Calls `take` for each span of the piece with its letters and its request. `bases` reads the piece's
+  /// contig.
+  void plan(const ScanPiece& piece, const ContigBases& bases, const TokenLayout& layout,
             const std::function<void(ScanItem)>& take) const;
 
  private:
   ScanItem make_item(const std::shared_ptr<const ScanPiece>& piece, const TrackSpan& span,
-                     const IndexedFasta& fasta, const TokenLayout& layout) const;
+                     const ContigBases& contig, const TokenLayout& layout) const;
 
   ScanGrid grid_;
   ScanLevel level_;

@@ -83,7 +83,12 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
   run_ordered<ScanItem>(
       engine,
       [&](const std::function<void(ScanItem)>& emit) {
-        for (const ScanPiece& piece : pieces) planner.plan(piece, fasta, engine.config().layout, emit);
+        for (const ScanPiece& piece : pieces) {
+          const auto bases = [&](int64_t begin, int64_t end) {
+            return fasta.fetch(piece.contig, begin, end);
+          };
+          planner.plan(piece, bases, engine.config().layout, emit);
+        }
       },
       [&](const ScanItem& item) {
         assembler.consume(item);

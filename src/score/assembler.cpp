@@ -11,15 +11,15 @@ void ScoreAssembler::consume(const ScoredWindow& item) {
   if (item.first) {
     sequence_ = item.sequence;
     emitted_ = 0;
-    writer_.begin(sequence_->place);
+    sink_.begin(sequence_->place);
   }
   if (!item.requests.empty()) {
-    if (options_.level == ScoreLevel::token)
-      write_tokens(item);
+    if (level_ == ScoreLevel::token)
+      emit_tokens(item);
     else
       take_bases(item);
   }
-  if (item.last) writer_.end();
+  if (item.last) sink_.end();
 }
 
 void ScoreAssembler::not_finite(int64_t position) const {
@@ -27,7 +27,7 @@ void ScoreAssembler::not_finite(int64_t position) const {
                            "; the checkpoint's weights or activations are not finite");
 }
 
-void ScoreAssembler::write_tokens(const ScoredWindow& item) {
+void ScoreAssembler::emit_tokens(const ScoredWindow& item) {
   const std::span<const double> values = item.requests.front()->values();
   const std::string& bases = sequence_->strand(item.reverse);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -37,7 +37,7 @@ void ScoreAssembler::write_tokens(const ScoredWindow& item) {
     const size_t begin = item.reverse ? sequence_->length() - at - kKmerLength : at;
     const int64_t absolute = sequence_->place.begin + static_cast<int64_t>(begin);
     if (!std::isfinite(values[row])) not_finite(absolute);
-    writer_.value({absolute, absolute + kKmerLength, values[row], 'N', nullptr});
+    sink_.value({absolute, absolute + kKmerLength, values[row], 'N', nullptr});
   }
 }
 
@@ -55,20 +55,19 @@ void ScoreAssembler::take_bases(const ScoredWindow& item) {
 }
 
 void ScoreAssembler::emit_ready() {
-  const bool use_forward = options_.strand != StrandChoice::reverse,
-             use_reverse = options_.strand != StrandChoice::forward;
+  const bool use_forward = strand_ != StrandChoice::reverse, use_reverse = strand_ != StrandChoice::forward;
   while ((!use_forward || !tracks_[0].empty()) && (!use_reverse || !tracks_[1].empty())) {
-    write_base(tracks_[use_forward ? 0 : 1].front(),
-               use_forward && use_reverse ? &tracks_[1].front() : nullptr);
+    emit_base(tracks_[use_forward ? 0 : 1].front(),
+              use_forward && use_reverse ? &tracks_[1].front() : nullptr);
     if (use_forward) tracks_[0].pop_front();
     if (use_reverse) tracks_[1].pop_front();
     ++emitted_;
   }
 }
 
-// Writes the base at emitted_. `letters` are of one strand; `other` is the second strand, or null. Two
+// Hands on the base at emitted_. `letters` are of one strand; `other` is the second strand, or null. Two
 // strands give the mean.
-void ScoreAssembler::write_base(Letters letters, const Letters* other) {
+void ScoreAssembler::emit_base(Letters letters, const Letters* other) {
   const char base = sequence_->forward[emitted_];
   const int digit = base_digit(base);
   if (digit < 0) return;
@@ -80,7 +79,7 @@ void ScoreAssembler::write_base(Letters letters, const Letters* other) {
     normalise_logs(letters.data());
   }
   if (!std::isfinite(logp)) not_finite(position);
-  writer_.value({position, position + 1, logp, base, letters.data()});
+  sink_.value({position, position + 1, logp, base, letters.data()});
 }
 
 }  // namespace carbon

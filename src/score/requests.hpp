@@ -4,12 +4,11 @@
 #include <string_view>
 
 #include "src/engine/request.hpp"
+#include "src/score/options.hpp"
 #include "src/score/windows.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
-
-enum class ScoreLevel { base, token };
 
 /// Returns the request for one window of an upper-case sequence, or null if the window has no values. Row i
 /// of the values belongs to the window's 6-mer (take - begin) / 6 + i.

@@ -7,6 +7,8 @@
 #include "src/base/error.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/marginals/base_scores.hpp"
+#include "src/score/requests.hpp"
+#include "src/score/windows.hpp"
 
 namespace carbon {
 namespace {

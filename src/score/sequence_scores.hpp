@@ -7,19 +7,11 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "src/engine/engine.hpp"
-#include "src/score/requests.hpp"
-#include "src/score/windows.hpp"
+#include "src/score/collector.hpp"
 
 namespace carbon {
-
-struct SequenceScores {
-  std::vector<double> values;  // nats, one per base or per whole 6-mer; NaN where a letter is not A, C, G, T
-  double sum = 0;              // of the values that are not NaN, in order
-  size_t scored = 0;           // how many values are not NaN
-};
 
 /// Receives the index and the scores of a sequence. It is called in another thread than the caller's.
 using TakeSequenceScores = std::function<void(size_t, const SequenceScores&)>;

@@ -8,27 +8,18 @@
 #include <string>
 
 #include "src/genome/output.hpp"
-#include "src/score/run.hpp"
+#include "src/score/options.hpp"
+#include "src/score/sink.hpp"
 
 namespace carbon {
 
-/// One scored base or k-mer. `letters` (base level): natural logs in the order A, T, C, G of the forward
-/// strand.
-struct ScoredValue {
-  int64_t begin = 0, end = 0;
-  double logp = 0;
-  char base = 'N';
-  const double* letters = nullptr;
-};
-
-class ScoreWriter {
+class ScoreWriter final : public ScoreSink {
  public:
   /// Opens the output and writes the table's heading. Throws Error, as do the other functions.
   ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand);
-  /// For each sequence: begin(), its values, end().
-  void begin(const SequencePlace& sequence);
-  void value(const ScoredValue& value);
-  void end();
+  void begin(const SequencePlace& sequence) override;
+  void value(const ScoredValue& value) override;
+  void end() override;
   /// Completes the output file. Without it, a named file is not left behind.
   void close() { output_.close(); }
 

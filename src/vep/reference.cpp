@@ -23,6 +23,11 @@ void ReferenceReader::read(const std::string& contig, int64_t begin, int64_t end
   begin_ = begin;
 }
 
+int64_t ReferenceReader::length(const std::string& contig) const {
+  if (fasta_) return fasta_->length(contig);
+  return contig == contig_ ? static_cast<int64_t>(bases_.size()) : -1;
+}
+
 ReferenceSlice ReferenceReader::slice(const std::string& contig, int64_t length, int64_t begin, int64_t end) {
   begin = std::clamp<int64_t>(begin, 0, length);
   end = std::clamp(end, begin, length);

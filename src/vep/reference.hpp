@@ -17,6 +17,8 @@ class ReferenceReader {
   ReferenceReader(std::string contig, std::string bases)
       : contig_(std::move(contig)), bases_(std::move(bases)) {}
 
+  /// Length in bases, or -1 if there is no such contig.
+  int64_t length(const std::string& contig) const;
   /// Bases [begin, end) of a contig of `length` bases, clipped to it, in upper case. Throws Error.
   ReferenceSlice slice(const std::string& contig, int64_t length, int64_t begin, int64_t end);
   /// One base, in upper case; cheap for positions that follow one another in either direction. The position

@@ -30,6 +30,7 @@ FILES = """
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
     test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
     bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
+    src/serve/page.cpp src/serve/page/index.html test/unit/http_test.cpp
 """.split()
 GOALS = ["all"] + ["build/" + name for name in ("unit", "make_checkpoint", "check_gpu", "bench_gpu", "check_emulated",
                                                 "emulated/bench_gpu", "emulated/carbon")]
@@ -45,7 +46,7 @@ def make(tree, *settings, rc=0):
     """Runs make; what was made, as paths in the build folder, each with its command."""
     made = os.path.join(tree, "made")
     write(tree, "made", "")
-    result = command(["make", "-s", "-j2", *GOALS, "CXX=./cxx", "AR=./cxx", "WITH_CUDA=cuda", "WITH_ONEDNN=no", *settings],
+    result = command(["make", "-s", "-j2", *GOALS, "CXX=./cxx", "AR=./cxx", "WITH_CUDA=cuda", "WITH_ONEDNN=no", "WITH_SERVER=yes", *settings],
                      cwd=tree, env={"MAKEFLAGS": ""}, timeout=120)
     expect(result.rc == rc, "expected rc %d" % rc, result)
     return {out.removeprefix("build/"): words for out, words in (line.split(": ", 1) for line in read(made).decode().splitlines())}
@@ -135,6 +136,27 @@ def a_source_that_is_new_is_compiled_and_linked():
 
 
 @case
+def the_page_is_made_anew():
+    tree = built()
+    write(tree, "src/serve/page/index.html", "<p>\\n\n")
+    expect_equal(sorted(make(tree)), sorted({"src/serve/page.o"} | ARCHIVE | PROGRAMS), "made with another page")
+    expect_equal(read(os.path.join(tree, "build/serve_page.h")).decode(), '{"/index.html", R"page(<p>\\n\n)page"sv},\n', "the table")
+    write(tree, "src/serve/page/a.css", "")
+    make(tree)
+    os.remove(os.path.join(tree, "src/serve/page/a.css"))
+    expect("src/serve/page.o" in make(tree), "the table keeps a file that is gone")
+
+
+@case
+def without_the_server():
+    tree = built()
+    made = make(tree, "WITH_SERVER=no")
+    expect("unit" in made and "libcarbon.a" in made, "made only %r" % sorted(made))
+    for product, words in made.items():
+        expect("src/serve" not in words and "http_test" not in words and "-DCARBON_SERVER" not in words, "%s has it: %s" % (product, words))
+
+
+@case
 def flags_make_anew_what_has_them():
     built()
     host = objects("src/", "tokenizer/", "kernels/", "test/")
@@ -197,6 +219,7 @@ def includes_in_the_wrong_direction():
             ("src/genome/a.hpp", '"src/model/a.hpp"', "may include only"),
             ("src/vep/a.cpp", "<htslib/vcf.h>", "only src/genome may"),
             ("src/plugin/a.cpp", "<CLI/CLI.hpp>", "only src/cli may"),
+            ("src/cli/a.cpp", "<boost/beast.hpp>", "only src/serve may"),
             ("tokenizer/a.cpp", '"kernels/ops.hpp"', "side by side"),
             ("kernels/cuda/a.cu", '"kernels/cpu/a.hpp"', "side by side"),
             ("kernels/ops.hpp", '"kernels/cpu/a.hpp"', "side by side"),

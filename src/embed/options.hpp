@@ -1,0 +1,37 @@
+// The options of a run of `carbon embed` (docs/conventions.md, "Embeddings"). The command line fills them in.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/tensor.hpp"
+#include "src/base/log.hpp"
+#include "src/base/progress.hpp"
+#include "src/engine/request.hpp"
+#include "src/genome/sequence_inputs.hpp"
+
+namespace carbon {
+
+enum class EmbedOutput { tsv, npy, safetensors };
+
+/// Which rows of a sequence are written: the row of </dna>, the row of the last 6-mer, the mean over the rows
+/// of all 6-mers, or every 6-mer's row.
+enum class Pool { separator, last, mean, none };
+
+struct EmbedOptions {
+  SequenceInputs inputs;
+  std::string output = "-";
+  std::optional<EmbedOutput> type;  // default: by the suffix of `output`, else tsv
+  DType dtype = DType::f32;         // of the output: f32 or f16
+  int layer = kFinalNorm;           // or 1 to the number of blocks
+  Pool pool = Pool::separator;
+  StrandChoice strand = StrandChoice::forward;
+  bool pad_tail = false;  // a partial 6-mer at the end is padded with A; otherwise it is left out
+  ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
+};
+
+/// Throws Error for options that no model could satisfy.
+void check_embed_options(const EmbedOptions& options);
+
+}  // namespace carbon

@@ -1,0 +1,48 @@
+// From a sequence to its requests to the model, and from their results to the rows of the sequence.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/embed/options.hpp"
+#include "src/engine/request.hpp"
+#include "src/model/config.hpp"
+
+namespace carbon {
+
+/// A sequence on its way through the run.
+struct EmbedItem {
+  std::string name;
+  std::vector<RequestPtr> requests;  // one per strand, or none where it has no rows
+
+  size_t bytes() const { return sizeof(*this) + name.capacity(); }
+};
+
+class EmbedPlanner {
+ public:
+  /// Throws Error for a layer that the model lacks. `options` are those that check_embed_options() accepts.
+  EmbedPlanner(const ModelConfig& config, const EmbedOptions& options);
+
+  /// Throws Error, which has `name` in its message, for a sequence that does not fit the model's context, and
+  /// for one without a 6-mer to take the state from.
+  EmbedItem plan(std::string name, std::string_view bases) const;
+
+ private:
+  size_t kmers(size_t length) const;
+  void check(const std::string& name, size_t length) const;
+  void add_request(EmbedItem& item, std::string_view bases) const;
+
+  ModelConfig config_;
+  int layer_;
+  Pool pool_;
+  StrandChoice strand_;
+  bool pad_tail_;
+};
+
+/// Takes the rows [n, hidden] out of the finished requests of a sequence: those of one strand, or the mean of
+/// both strands. Throws Error for a value that is not finite, or would not be as `type` (f32 or f16).
+std::vector<float> take_rows(EmbedItem& item, DType type);
+
+}  // namespace carbon

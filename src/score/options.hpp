@@ -1,0 +1,33 @@
+// The options of a run of `carbon score` (docs/conventions.md, "Score windows"). The command line fills them
+// in.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "src/base/log.hpp"
+#include "src/base/progress.hpp"
+#include "src/genome/sequence_inputs.hpp"
+
+namespace carbon {
+
+enum class ScoreOutput { summary, bedgraph, tsv };
+enum class ScoreLevel { base, token };
+
+struct ScoreOptions {
+  SequenceInputs inputs;
+  std::string output = "-";
+  ScoreOutput type = ScoreOutput::summary;
+  ScoreLevel level = ScoreLevel::base;
+  StrandChoice strand = StrandChoice::forward;
+  size_t window = 0, stride = 0;  // bp, multiples of 6; 0: the defaults of windows.hpp
+  ProgressMode progress = ProgressMode::automatic;
+  Log* log = &silent_log();
+};
+
+/// Sets window and stride if they are 0. Throws Error for a window that does not fit a model of
+/// `max_positions` tokens, for one that is not a positive multiple of 6, and for a stride that is not one or
+/// is longer than the window.
+void complete_score_options(ScoreOptions& options, size_t max_positions);
+
+}  // namespace carbon

@@ -1,0 +1,199 @@
+#include "src/serve/api.hpp"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "src/serve/completions.hpp"
+#include "src/serve/dna_generate.hpp"
+#include "src/serve/dna_scan.hpp"
+#include "src/serve/dna_score.hpp"
+#include "src/serve/dna_variants.hpp"
+#include "src/serve/embeddings.hpp"
+#include "src/serve/page.hpp"
+#include "src/serve/tokens.hpp"
+#include "version.h"
+
+namespace carbon {
+namespace {
+
+using nlohmann::ordered_json;
+
+HttpAnswer json_answer(const ordered_json& body, int status = 200) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return answer;
+}
+
+// A file of the page. It may load nothing from another host.
+HttpAnswer page_answer(const PageFile& file) {
+  HttpAnswer answer;
+  answer.content_type = file.content_type;
+  answer.body = file.bytes;
+  answer.headers = {
+      {"Content-Security-Policy",
+       "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; frame-ancestors 'none'"},
+      {"Cache-Control", "no-cache"},
+      {"Referrer-Policy", "no-referrer"}};
+  return answer;
+}
+
+bool same_method(const char* method, const std::string& asked) {
+  return asked == method || (asked == "HEAD" && std::strcmp(method, "GET") == 0);
+}
+
+// Adds headers to the answer of another exchange.
+class ExchangeWithHeaders final : public HttpExchange {
+ public:
+  ExchangeWithHeaders(HttpExchangePtr exchange, std::function<HttpAnswer(HttpAnswer)> add)
+      : exchange_(std::move(exchange)), add_(std::move(add)) {}
+
+  const HttpRequest& request() const override { return exchange_->request(); }
+  void answer(HttpAnswer answer) override { exchange_->answer(add_(std::move(answer))); }
+  void start(HttpAnswer head) override { exchange_->start(add_(std::move(head))); }
+  void send(std::string piece) override { exchange_->send(std::move(piece)); }
+  void finish() override { exchange_->finish(); }
+  void when_gone(std::function<void()> gone) override { exchange_->when_gone(std::move(gone)); }
+
+ private:
+  HttpExchangePtr exchange_;
+  std::function<HttpAnswer(HttpAnswer)> add_;
+};
+
+}  // namespace
+
+Api::Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options)
+    : service_(service), served_(served), keys_(options.api_key_file), cors_(options.cors) {
+  for (const PageFile& file : page_files())
+    add_quick(file.path, false, [&file] { return page_answer(file); });
+  add_quick("/health", false, [this] { return health(); });
+  add_quick("/version", false, [] { return json_answer({{"version", CARBON_VERSION}}); });
+  add_quick("/metrics", false, [this] {
+    HttpAnswer answer;
+    answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    answer.body = service_.metrics().text(served_.name(), service_.engine().state(), connections_(),
+                                          service_.under_way());
+    return answer;
+  });
+  add_quick("/v1/models", true, [this] { return models(); });
+  const auto with_model = [this](auto make) {
+    return [this, make](HttpExchangePtr exchange) { return make(served_, std::move(exchange)); };
+  };
+  add_work("/v1/completions", with_model(make_completion));
+  add_work("/v1/embeddings", with_model(make_embedding));
+  add_work("/tokenize", with_model(make_tokenize));
+  add_work("/detokenize", with_model(make_detokenize));
+  add_work("/v1/dna/score", with_model(make_dna_score));
+  add_work("/v1/dna/generate", with_model(make_dna_generate));
+  add_work("/v1/dna/scan", with_model(make_dna_scan));
+  add_work("/v1/dna/variants", [this, reference](HttpExchangePtr exchange) {
+    return make_dna_variants(served_, reference, std::move(exchange));
+  });
+}
+
+void Api::add_quick(std::string_view path, bool needs_key, std::function<HttpAnswer()> answer) {
+  routes_.push_back({"GET", path, needs_key, [answer = std::move(answer)](const HttpExchangePtr& exchange) {
+                       exchange->answer(answer());
+                     }});
+}
+
+void Api::add_work(std::string_view path, std::function<WorkPtr(HttpExchangePtr)> make) {
+  routes_.push_back({"POST", path, true, [this, make = std::move(make)](HttpExchangePtr exchange) {
+                       service_.take(make(std::move(exchange)));
+                     }});
+}
+
+const Api::Route* Api::find(const HttpRequest& request) const {
+  for (const Route& route : routes_)
+    if (request.path == route.path && same_method(route.method, request.method)) return &route;
+  return nullptr;
+}
+
+std::optional<HttpAnswer> Api::refuse(const HttpRequest& request) const {
+  std::optional<HttpAnswer> answer = refusal(request);
+  if (answer) answer = with_cors(std::move(*answer));
+  return answer;
+}
+
+std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
+  const Route* const route = find(request);
+  if (route) {
+    if (!route->needs_key || keys_.accept(request.authorization)) return std::nullopt;
+    HttpAnswer answer = ApiError(401, "this server needs a key: send it as \"Authorization: Bearer KEY\"", "",
+                                 "invalid_api_key")
+                            .answer();
+    answer.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return answer;
+  }
+  for (const Route& other : routes_) {
+    if (request.path != other.path) continue;
+    if (request.method == "OPTIONS" && !cors_.empty()) {
+      HttpAnswer answer;
+      answer.status = 204;
+      answer.headers = {{"Access-Control-Allow-Methods", std::string(other.method) + ", OPTIONS"},
+                        {"Access-Control-Allow-Headers", "authorization, content-type, x-request-id"},
+                        {"Access-Control-Max-Age", "600"}};
+      return answer;
+    }
+    HttpAnswer answer =
+        ApiError(405, request.path + " is asked for with " + other.method, "", "method_not_allowed").answer();
+    answer.headers.emplace_back("Allow", other.method);
+    return answer;
+  }
+  return ApiError(404, "there is no " + request.path + " here; the paths are in carbon-serve(1)", "",
+                  "not_found")
+      .answer();
+}
+
+void Api::handle(HttpExchangePtr exchange) const {
+  if (!cors_.empty())
+    exchange = std::make_shared<ExchangeWithHeaders>(
+        exchange, [this](HttpAnswer answer) { return with_cors(std::move(answer)); });
+  if (const Route* const route = find(exchange->request())) return route->handle(exchange);
+  exchange->answer(error(404, "not found"));
+}
+
+HttpAnswer Api::with_cors(HttpAnswer answer) const {
+  if (cors_.empty()) return answer;
+  answer.headers.emplace_back("Access-Control-Allow-Origin", cors_);
+  answer.headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
+  if (cors_ != "*") answer.headers.emplace_back("Vary", "Origin");
+  return answer;
+}
+
+HttpAnswer Api::error(int status, const std::string& message) const {
+  return with_cors(ApiError(status, message).answer());
+}
+
+void Api::log(const HttpAccess& access) const {
+  // A path that does not exist is text of a client, of which there is no end.
+  bool known = false;
+  for (const Route& route : routes_) known = known || access.path == route.path;
+  service_.metrics().answered(known ? access.path : "other", access.status);
+}
+
+HttpAnswer Api::models() const {
+  ordered_json list = ordered_json::array();
+  for (const std::string& name : served_.names())
+    list.push_back({{"id", name},
+                    {"object", "model"},
+                    {"created", served_.created()},
+                    {"owned_by", "carbon"},
+                    {"root", served_.model().checkpoint().id()},
+                    {"parent", nullptr},
+                    {"max_model_len", served_.config().max_positions},
+                    {"bases_per_token", kKmerLength},
+                    {"max_bases", kKmerLength * (served_.config().max_positions - 1)},
+                    {"dtype", served_.model().dtype()},
+                    {"device", served_.model().device_kind()}});
+  return json_answer({{"object", "list"}, {"data", std::move(list)}});
+}
+
+// A load balancer that sees 503 sends no more requests.
+HttpAnswer Api::health() const {
+  const bool ends = service_.draining();
+  return json_answer({{"status", ends ? "ending" : "ok"}}, ends ? 503 : 200);
+}
+
+}  // namespace carbon

@@ -1,0 +1,59 @@
+// The table of endpoints: who answers which path, who needs a key, and what every answer has.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/serve/api_keys.hpp"
+#include "src/serve/http.hpp"
+#include "src/serve/options.hpp"
+#include "src/serve/served_model.hpp"
+#include "src/serve/service.hpp"
+#include "src/serve/shared_reference.hpp"
+
+namespace carbon {
+
+class Api {
+ public:
+  /// `reference`: null, or the FASTA of /v1/dna/variants. All must outlive the object.
+  Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options);
+
+  /// Refuses a request whose header is enough to do so: an unknown path, another method, no key.
+  std::optional<HttpAnswer> refuse(const HttpRequest& request) const;
+  /// Answers a request, at once or later.
+  void handle(HttpExchangePtr exchange) const;
+  /// The answer to what was no proper request.
+  HttpAnswer error(int status, const std::string& message) const;
+  /// Counts an answer.
+  void log(const HttpAccess& access) const;
+  /// Of the server that the metrics tell about.
+  void set_connections(std::function<size_t()> connections) { connections_ = std::move(connections); }
+
+ private:
+  struct Route {
+    const char* method;
+    std::string_view path;
+    bool needs_key;
+    std::function<void(HttpExchangePtr)> handle;
+  };
+  void add_quick(std::string_view path, bool needs_key, std::function<HttpAnswer()> answer);
+  void add_work(std::string_view path, std::function<WorkPtr(HttpExchangePtr)> make);
+  const Route* find(const HttpRequest& request) const;
+  HttpAnswer with_cors(HttpAnswer answer) const;
+  std::optional<HttpAnswer> refusal(const HttpRequest& request) const;
+  HttpAnswer models() const;
+  HttpAnswer health() const;
+
+  Service& service_;
+  const ServedModel& served_;
+  ApiKeys keys_;
+  std::string cors_;
+  std::function<size_t()> connections_ = [] { return size_t{0}; };
+  std::vector<Route> routes_;
+};
+
+}  // namespace carbon

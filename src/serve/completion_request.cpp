@@ -1,0 +1,135 @@
+#include "src/serve/completion_request.hpp"
+
+#include <random>
+
+#include "src/sampling/ranks.hpp"
+
+namespace carbon {
+namespace {
+
+// Fields that would change what is drawn, and which the samplers do not have. Their neutral values are
+// accepted, because clients send them.
+struct Neutral {
+  const char* name;
+  double value;
+};
+constexpr Neutral kNeutral[] = {
+    {"best_of", 1}, {"repetition_penalty", 1}, {"presence_penalty", 0}, {"frequency_penalty", 0},
+    {"min_p", 0},   {"length_penalty", 1},     {"min_tokens", 0}};
+constexpr const char* kRefused[] = {"suffix",       "allowed_token_ids", "logits_processors",
+                                    "guided_regex", "guided_choice",     "guided_grammar",
+                                    "guided_json",  "response_format",   "bad_words"};
+constexpr size_t kMostStops = 16, kLongestStop = 6000;
+
+void refuse_what_changes_the_draw(const Fields& fields) {
+  for (const auto& [name, value] : kNeutral)
+    if (fields.has(name) && fields.number(name, value, -1e300, 1e300) != value)
+      fields.fail(name, "cannot be honoured; leave it out");
+  for (const char* name : kRefused)
+    if (fields.has(name)) fields.fail(name, "cannot be honoured; leave it out");
+  if (const nlohmann::json* const bias = fields.find("logit_bias"); bias && !bias->empty())
+    fields.fail("logit_bias", "cannot be honoured; leave it out");
+  fields.flag("use_beam_search", false);
+  if (fields.flag("use_beam_search", false))
+    fields.fail("use_beam_search", "cannot be honoured; leave it out");
+}
+
+std::vector<std::string> read_stops(const Fields& fields) {
+  const nlohmann::json* const value = fields.find("stop");
+  std::vector<std::string> stops;
+  if (!value) return stops;
+  const auto add = [&](const nlohmann::json& one) {
+    if (!one.is_string()) fields.fail("stop", "must be a string or a list of strings");
+    stops.push_back(one.get<std::string>());
+    if (stops.back().empty() || stops.back().size() > kLongestStop)
+      fields.fail("stop", "has a string of " + std::to_string(stops.back().size()) + " letters; 1 to " +
+                              std::to_string(kLongestStop) + " are possible");
+  };
+  if (!value->is_array()) {
+    add(*value);
+    return stops;
+  }
+  if (value->size() > kMostStops)
+    fields.fail("stop", "has more than " + std::to_string(kMostStops) + " strings");
+  for (const nlohmann::json& one : *value) add(one);
+  return stops;
+}
+
+SamplerOptions read_sampler(const Fields& fields) {
+  SamplerOptions sampler;
+  sampler.temperature = fields.number("temperature", 1, 0, 100);
+  sampler.greedy = sampler.temperature == 0;
+  if (sampler.greedy) sampler.temperature = 1;
+  sampler.top_p = fields.number("top_p", 1, 0, 1);
+  if (sampler.top_p == 0) fields.fail("top_p", "must be above 0");
+  // OpenAI's clients send -1 or 0 for all.
+  const int64_t top_k = fields.whole("top_k", 0, -1, static_cast<int64_t>(ops::kKmers));
+  sampler.top_k = top_k > 0 ? static_cast<uint32_t>(top_k) : 0;
+  if (sampler.greedy) {
+    sampler.top_k = 0;
+    sampler.top_p = 1;
+  }
+  sampler.seed = read_seed(fields).value_or(draw_seed());
+  return sampler;
+}
+
+std::optional<size_t> read_logprobs(const Fields& fields, const std::string& name) {
+  const nlohmann::json* const value = fields.find(name);
+  if (!value || *value == false) return std::nullopt;
+  return static_cast<size_t>(fields.whole(name, 0, 0, static_cast<int64_t>(kRanked)));
+}
+
+void check_size(const CompletionRequest& request, const Fields& fields, const TokenLayout& layout,
+                const RequestLimits& limits) {
+  const size_t samples = request.prompts.size() * request.samples;
+  if (samples > limits.items)
+    fields.fail("n", "times the number of prompts is " + std::to_string(samples) +
+                         "; the server's limit is " + std::to_string(limits.items));
+  size_t bases = samples * request.max_tokens * kKmerLength;
+  for (const SentPrompt& prompt : request.prompts) bases += bases_of(prompt, layout).size();
+  if (bases > limits.bases)
+    fields.fail("max_tokens", "and the prompts have " + std::to_string(bases) +
+                                  " bases together, for all samples; the server's limit for one request is " +
+                                  std::to_string(limits.bases));
+}
+
+}  // namespace
+
+uint64_t draw_seed() {
+  std::random_device random;
+  return (uint64_t{random()} << 32 | random()) >> 11;
+}
+
+std::optional<uint64_t> read_seed(const Fields& fields) {
+  const nlohmann::json* const value = fields.find("seed");
+  if (!value) return std::nullopt;
+  if (value->is_number_unsigned()) return value->get<uint64_t>();
+  if (!value->is_number_integer()) fields.fail("seed", "must be a whole number of at most 64 bits");
+  return static_cast<uint64_t>(value->get<int64_t>());
+}
+
+CompletionRequest read_completion(const Fields& fields, const ServedModel& served,
+                                  const RequestLimits& limits) {
+  served.check_name(fields);
+  CompletionRequest request;
+  request.prompts = read_prompts(fields, "prompt", served.auto_dna_tags(), limits.items);
+  request.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
+  request.max_tokens = static_cast<size_t>(fields.whole("max_tokens", 16, 0, 1 << 24));
+  refuse_what_changes_the_draw(fields);
+  request.sampler = read_sampler(fields);
+  request.stops = read_stops(fields);
+  request.echo = fields.flag("echo", false);
+  request.stream = fields.flag("stream", false);
+  request.token_ids = fields.flag("return_token_ids", false);
+  request.logprobs = read_logprobs(fields, "logprobs");
+  request.prompt_logprobs = read_logprobs(fields, "prompt_logprobs");
+  if (const nlohmann::json* const options = fields.find("stream_options"))
+    request.include_usage = Fields(*options, "stream_options").flag("include_usage", false);
+  fields.flag("ignore_eos", false);  // the end of a text is never drawn
+  if (request.stream && request.prompt_logprobs)
+    fields.fail("prompt_logprobs", "cannot be streamed; use echo with logprobs, or no stream");
+  check_size(request, fields, served.config().layout, limits);
+  return request;
+}
+
+}  // namespace carbon

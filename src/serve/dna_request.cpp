@@ -1,0 +1,89 @@
+#include "src/serve/dna_request.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "src/base/error.hpp"
+#include "src/serve/prompts.hpp"
+
+namespace carbon {
+namespace {
+
+void check_bases(size_t bases, const std::string& field, const RequestLimits& limits) {
+  if (bases <= limits.bases) return;
+  throw ApiError(400,
+                 field + " has " + std::to_string(bases) + " bases; the server's limit for one request is " +
+                     std::to_string(limits.bases),
+                 field);
+}
+
+}  // namespace
+
+std::string sent_sequence(const Fields& fields, const RequestLimits& limits) {
+  std::string bases = checked_bases(fields.required_text("sequence"), "sequence");
+  check_bases(bases.size(), "sequence", limits);
+  return bases;
+}
+
+std::vector<std::string> sent_sequences(const Fields& fields, const RequestLimits& limits) {
+  const std::string name = "sequences";
+  const nlohmann::json& list = fields.required(name);
+  if (!list.is_array()) fields.fail(name, "must be a list of strings");
+  if (list.size() > limits.items)
+    fields.fail(name, "has " + std::to_string(list.size()) + " entries; the server's limit is " +
+                          std::to_string(limits.items));
+  std::vector<std::string> sequences;
+  size_t sum = 0;
+  for (const nlohmann::json& one : list) {
+    const std::string field = name + "[" + std::to_string(sequences.size()) + "]";
+    if (!one.is_string()) throw ApiError(400, field + " must be a string", field);
+    sequences.push_back(checked_bases(one.get_ref<const std::string&>(), field));
+    sum += sequences.back().size();
+  }
+  check_bases(sum, name, limits);
+  return sequences;
+}
+
+StrandChoice read_strand(const Fields& fields, StrandChoice otherwise) {
+  constexpr StrandChoice kStrands[] = {StrandChoice::forward, StrandChoice::reverse, StrandChoice::both};
+  constexpr size_t kNone = std::size(kStrands);
+  const size_t chosen = fields.choice("strand", kNone, {"+", "-", "both"});
+  return chosen == kNone ? otherwise : kStrands[chosen];
+}
+
+size_t read_bp(const Fields& fields, const std::string& name) {
+  return static_cast<size_t>(fields.whole(name, 0, 1, 1'000'000'000));
+}
+
+void check_reads(size_t bases, const RequestLimits& limits, const std::string& field) {
+  if (bases <= kMostReads * limits.bases) return;
+  throw ApiError(400,
+                 field + " gives windows of " + std::to_string(bases) +
+                     " bases in all; the server's limit for one request is " +
+                     std::to_string(kMostReads * limits.bases),
+                 field);
+}
+
+void name_fields(const std::function<void()>& check) {
+  static const std::set<std::string> kFields = {"window", "stride", "context", "horizon", "frames", "length"};
+  try {
+    check();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string& topic = error.advice().topic;
+    throw ApiError(400, error.what(), kFields.contains(topic) ? topic : "");
+  }
+}
+
+void append_json(double number, std::string& text) {
+  if (!std::isfinite(number)) {
+    text += "null";
+    return;
+  }
+  char digits[32];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+}  // namespace carbon

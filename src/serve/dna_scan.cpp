@@ -1,0 +1,107 @@
+#include "src/serve/dna_scan.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "src/base/numbers.hpp"
+#include "src/scan/assembler.hpp"
+#include "src/scan/planner.hpp"
+#include "src/serve/dna_request.hpp"
+#include "src/serve/rounds.hpp"
+#include "src/serve/service.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+ScanOptions read_options(const Fields& fields) {
+  constexpr ScanLevel kLevels[] = {ScanLevel::marginal, ScanLevel::chain, ScanLevel::first};
+  ScanOptions options;
+  options.strand = read_strand(fields, options.strand);
+  options.level = kLevels[fields.choice("level", 0, {"marginal", "chain", "first"})];
+  options.frames = static_cast<int>(fields.whole("frames", 0, 1, 6));
+  if (options.frames == 4 || options.frames == 5) fields.fail("frames", "must be 1, 2, 3 or 6");
+  options.context = static_cast<int64_t>(read_bp(fields, "context"));
+  return options;
+}
+
+class DnaScan final : public Work {
+ public:
+  DnaScan(const ServedModel& served, HttpExchangePtr exchange) : Work(std::move(exchange)), served_(served) {}
+
+ private:
+  void begin() override {
+    const Fields fields = Fields::of_body(request().body);
+    served_.check_name(fields);
+    const std::string sequence = sent_sequence(fields, service().limits());
+    ScanOptions options = read_options(fields);
+    fields.refuse_others();
+    const size_t max_positions = served_.config().max_positions;
+    ScanGrid grid;
+    name_fields([&] {
+      complete_scan_options(options, max_positions);
+      grid = make_scan_grid(options.context, max_positions);
+    });
+    plan(sequence, ScanPlanner(grid, options), options.level);
+    run(spans_.begin(served_.config().hidden));
+  }
+
+  void plan(const std::string& sequence, const ScanPlanner& planner, ScanLevel level) {
+    const auto length = static_cast<int64_t>(sequence.size());
+    const ScanPiece piece{"sequence", 0, length, 0, length};
+    size_t bases = 0;
+    planner.spans(piece,
+                  [&](const TrackSpan& span) { bases += static_cast<size_t>(span.end - span.window.begin); });
+    check_reads(bases / planner.tracks().size(), service().limits(), "context");
+    assembler_.emplace(planner.tracks(), level, [this](const ScannedBase& base) { add_base(base); });
+    planner.plan(
+        piece,
+        [&](int64_t begin, int64_t end) {
+          return sequence.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+        },
+        served_.config().layout, [&](ScanItem item) { spans_.add(std::move(item)); });
+    length_ = sequence.size();
+    answer_ = "{\"sequence_length\":";
+    append_integer(length_, answer_);
+    answer_ += ",\"letters\":\"ACGT\",\"logp\":[";
+  }
+
+  void finished() override {
+    for (const ScanItem& span : spans_.end()) assembler_->consume(span);
+    if (!spans_.done()) return run(spans_.begin(served_.config().hidden));
+    add_nulls(length_);
+    service().metrics().tokens(spans_.tokens(), 0);
+    service().metrics().ended(Metrics::End::length, seconds());
+    answer_json(std::move(answer_) + "]}");
+  }
+
+  // For the bases up to `position`, which have no values.
+  void add_nulls(size_t position) {
+    for (; done_ < position; ++done_) answer_ += done_ == 0 ? "null" : ",null";
+  }
+
+  void add_base(const ScannedBase& base) {
+    add_nulls(static_cast<size_t>(base.position));
+    answer_ += done_ == 0 ? "[" : ",[";
+    for (const char letter : {'A', 'C', 'G', 'T'}) {
+      if (letter != 'A') answer_ += ',';
+      append_json(base.logp[static_cast<size_t>(base_digit(letter))], answer_);
+    }
+    answer_ += ']';
+    ++done_;
+  }
+
+  const ServedModel& served_;
+  std::optional<ScanAssembler> assembler_;
+  Rounds<ScanItem> spans_;
+  size_t length_ = 0, done_ = 0;  // bases of the sequence; those that the answer has
+  std::string answer_;            // as far as it is known
+};
+
+}  // namespace
+
+WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<DnaScan>(served, std::move(exchange));
+}
+
+}  // namespace carbon

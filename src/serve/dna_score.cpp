@@ -1,0 +1,101 @@
+#include "src/serve/dna_score.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "src/base/numbers.hpp"
+#include "src/score/assembler.hpp"
+#include "src/score/collector.hpp"
+#include "src/score/planner.hpp"
+#include "src/score/windows.hpp"
+#include "src/serve/dna_request.hpp"
+#include "src/serve/rounds.hpp"
+#include "src/serve/service.hpp"
+
+namespace carbon {
+namespace {
+
+ScoreOptions read_options(const Fields& fields, size_t max_positions) {
+  ScoreOptions options;
+  options.strand = read_strand(fields, options.strand);
+  options.level = fields.choice("level", 0, {"bp", "token"}) == 0 ? ScoreLevel::base : ScoreLevel::token;
+  options.window = read_bp(fields, "window");
+  options.stride = read_bp(fields, "stride");
+  if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)
+    fields.fail("strand", "must be '+' or '-' for level 'token', which has one value a 6-mer");
+  name_fields([&] { complete_score_options(options, max_positions); });
+  return options;
+}
+
+class DnaScore final : public Work {
+ public:
+  DnaScore(const ServedModel& served, HttpExchangePtr exchange)
+      : Work(std::move(exchange)), served_(served) {}
+
+ private:
+  void begin() override {
+    const Fields fields = Fields::of_body(request().body);
+    served_.check_name(fields);
+    const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
+    const ScoreOptions options = read_options(fields, served_.config().max_positions);
+    fields.refuse_others();
+    check_windows(sequences, options);
+    collector_.emplace(options.level);
+    assembler_.emplace(options, *collector_);
+    const ScorePlanner planner(served_.config().layout, options);
+    for (size_t i = 0; i < sequences.size(); ++i)
+      planner.plan({"sequences[" + std::to_string(i) + "]", 0, static_cast<int64_t>(sequences[i].size())},
+                   sequences[i], [&](ScoredWindow window) { windows_.add(std::move(window)); });
+    run(windows_.begin(served_.config().hidden));
+  }
+
+  void check_windows(const std::vector<std::string>& sequences, const ScoreOptions& options) {
+    size_t bases = 0;
+    for (const std::string& sequence : sequences)
+      for (const SlidingWindow& window : sliding_windows(sequence.size(), options.window, options.stride))
+        bases += window.end - window.begin;
+    check_reads(bases, service().limits(), "stride");
+  }
+
+  void finished() override {
+    for (const ScoredWindow& window : windows_.end()) {
+      assembler_->consume(window);
+      if (window.last) add_result();
+    }
+    if (!windows_.done()) return run(windows_.begin(served_.config().hidden));
+    service().metrics().tokens(windows_.tokens(), 0);
+    service().metrics().ended(Metrics::End::length, seconds());
+    answer_json(std::move(answer_) + "]}");
+  }
+
+  void add_result() {
+    const SequenceScores scores = collector_->take();
+    answer_ += answer_.back() == '[' ? "{\"n_scored\":" : ",{\"n_scored\":";
+    append_integer(scores.scored, answer_);
+    answer_ += ",\"sum_logp\":";
+    append_json(scores.sum, answer_);
+    answer_ += ",\"mean_logp\":";
+    // Of no scores it is not a number, and so null.
+    append_json(scores.sum / static_cast<double>(scores.scored), answer_);
+    answer_ += ",\"logp\":[";
+    for (size_t i = 0; i < scores.values.size(); ++i) {
+      if (i > 0) answer_ += ',';
+      append_json(scores.values[i], answer_);
+    }
+    answer_ += "]}";
+  }
+
+  const ServedModel& served_;
+  std::optional<ScoreCollector> collector_;
+  std::optional<ScoreAssembler> assembler_;
+  Rounds<ScoredWindow> windows_;
+  std::string answer_ = "{\"results\":[";  // as far as it is known
+};
+
+}  // namespace
+
+WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<DnaScore>(served, std::move(exchange));
+}
+
+}  // namespace carbon

@@ -1,0 +1,181 @@
+#include "src/serve/dna_variants.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "src/base/error.hpp"
+#include "src/serve/dna_request.hpp"
+#include "src/serve/service.hpp"
+#include "src/vep/variant_planner.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+// How variants on the request's sequence are placed, in the planner's terms.
+constexpr const char* kSequence = "sequence";
+// Positions beyond any contig.
+constexpr int64_t kMostPosition = int64_t{1} << 40;
+// Variants are planned in steps. Only those of one step share the windows of recipe anchored.
+constexpr size_t kStep = 16, kAnchoredStep = 512;
+// A round ends with the step that takes its results beyond this.
+constexpr size_t kRoundBytes = size_t{64} << 20;
+
+// A text, as on the command line, or a number.
+PhaseChoice read_phases(const Fields& fields) {
+  constexpr PhaseChoice kChoices[] = {PhaseChoice::automatic, PhaseChoice::one, PhaseChoice::six};
+  const nlohmann::json* const value = fields.find("phases");
+  if (value && *value == 1) return PhaseChoice::one;
+  if (value && *value == 6) return PhaseChoice::six;
+  return kChoices[fields.choice("phases", 0, {"auto", "1", "6"})];
+}
+
+VepOptions read_options(const Fields& fields) {
+  constexpr Recipe kRecipes[] = {Recipe::centered, Recipe::next_token, Recipe::anchored};
+  constexpr VepStrand kStrands[] = {VepStrand::forward, VepStrand::reverse, VepStrand::both,
+                                    VepStrand::recipe_default};
+  VepOptions options;
+  options.recipes = {kRecipes[fields.choice("recipe", 0, {"centered", "next-token", "anchored"})]};
+  options.strand = kStrands[fields.choice("strand", 3, {"+", "-", "both"})];
+  options.phases = read_phases(fields);
+  options.window = fields.whole("window", options.window, 0, kMostPosition);
+  if (fields.has("context"))
+    options.context = options.anchored_context = fields.whole("context", 0, 0, kMostPosition);
+  if (fields.has("horizon") && !options.wants(Recipe::anchored))
+    fields.fail("horizon", "is one of recipe 'anchored'; leave it out");
+  options.horizons = {fields.whole("horizon", kDefaultHorizon, 0, kMostPosition)};
+  return options;
+}
+
+std::string read_allele(const Fields& variant, const std::string& name) {
+  const std::string allele = variant.required_text(name);
+  if (allele.empty()) variant.fail(name, "is empty; an allele has at least one letter");
+  if (allele.find(',') != std::string::npos)
+    variant.fail(name, "has a comma; send a variant for each allele");
+  return allele;
+}
+
+// `placed`: the variants are on the request's sequence.
+PlacedVariant read_variant(const Fields& variant, bool placed) {
+  if (placed && variant.has("chrom"))
+    variant.fail("chrom", "cannot be used with the field sequence, on which all variants are then");
+  PlacedVariant out;
+  out.contig = placed ? kSequence : variant.required_text("chrom");
+  variant.required("pos");
+  out.variant.pos = variant.whole("pos", 0, 0, kMostPosition) - 1;
+  out.variant.ref = read_allele(variant, "ref");
+  out.variant.alts = {read_allele(variant, "alt")};
+  variant.refuse_others();
+  return out;
+}
+
+class DnaVariants final : public Work {
+ public:
+  DnaVariants(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange)
+      : Work(std::move(exchange)), served_(served), reference_(reference) {}
+
+ private:
+  void begin() override {
+    const Fields fields = Fields::of_body(request().body);
+    served_.check_name(fields);
+    if (fields.has("sequence")) {
+      own_.emplace(kSequence, to_upper(sent_sequence(fields, service().limits())));
+    } else if (!reference_) {
+      fields.fail("sequence",
+                  "is missing, and the server has no reference: send the bases around the variants, or start "
+                  "the server with a FASTA (-f)");
+    }
+    read_variants(fields);
+    const VepOptions options = read_options(fields);
+    fields.refuse_others();
+    name_fields([&] { planner_.emplace(served_.config(), options); });
+    step_ = options.wants(Recipe::anchored) ? kAnchoredStep : kStep;
+    run(next_round());
+  }
+
+  void read_variants(const Fields& fields) {
+    const RequestLimits& limits = service().limits();
+    const nlohmann::json& list = fields.required("variants");
+    if (list.size() > limits.items)
+      fields.fail("variants", "has " + std::to_string(list.size()) + " entries; the server's limit is " +
+                                  std::to_string(limits.items));
+    size_t letters = 0;
+    for (const Fields& variant : fields.objects("variants")) {
+      variants_.push_back(read_variant(variant, own_.has_value()));
+      letters += variants_.back().variant.ref.size() + variants_.back().variant.alts[0].size();
+    }
+    if (letters > limits.bases)
+      fields.fail("variants", "have alleles of " + std::to_string(letters) +
+                                  " letters in all; the server's limit for one request is " +
+                                  std::to_string(limits.bases));
+  }
+
+  // Plans the next variants.
+  std::vector<RequestPtr> next_round() {
+    if (own_) return plan(*own_);
+    try {
+      std::vector<RequestPtr> requests;
+      reference_->read([&](const IndexedFasta& fasta) {
+        ReferenceReader reader(fasta);
+        requests = plan(reader);
+      });
+      return requests;
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const Error& error) {
+      // The variants and options are checked, so that the FASTA itself cannot be read.
+      throw ApiError(500, error.what());
+    }
+  }
+
+  std::vector<RequestPtr> plan(ReferenceReader& reader) {
+    std::vector<RequestPtr> requests;
+    for (size_t bytes = 0; planned_ < variants_.size() && bytes < kRoundBytes;) {
+      const size_t n = std::min(step_, variants_.size() - planned_);
+      planner_->plan(std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
+        for (const RequestPtr& request : item.requests) {
+          bytes += request->bytes(served_.config().hidden);
+          tokens_ += request->tokens.size();
+          requests.push_back(request);
+        }
+        running_.push_back(std::move(item));
+      });
+      planned_ += n;
+    }
+    return requests;
+  }
+
+  void finished() override {
+    for (const VariantItem& item : std::exchange(running_, {})) add_result(planner_->read(item));
+    if (planned_ < variants_.size()) return run(next_round());
+    service().metrics().tokens(tokens_, 0);
+    service().metrics().ended(Metrics::End::length, seconds());
+    answer_json(std::move(answer_) + "]}");
+  }
+
+  void add_result(const VariantScores& scores) {
+    answer_ += answer_.back() == '[' ? "{\"score\":" : ",{\"score\":";
+    append_json(scores.values[0][0], answer_);
+    const std::string flag = flag_name(scores.flags[0]);
+    answer_ += ",\"flag\":" + (flag.empty() ? "null" : '"' + flag + '"') + "}";
+  }
+
+  const ServedModel& served_;
+  SharedReference* const reference_;    // null: the server has none
+  std::optional<ReferenceReader> own_;  // the request's sequence
+  std::vector<PlacedVariant> variants_;
+  std::optional<VariantPlanner> planner_;
+  size_t step_ = 0, planned_ = 0;
+  std::vector<VariantItem> running_;  // those of the round
+  size_t tokens_ = 0;
+  std::string answer_ = "{\"results\":[";  // as far as it is known
+};
+
+}  // namespace
+
+WorkPtr make_dna_variants(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange) {
+  return std::make_shared<DnaVariants>(served, reference, std::move(exchange));
+}
+
+}  // namespace carbon

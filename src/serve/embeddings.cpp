@@ -1,0 +1,148 @@
+#include "src/serve/embeddings.hpp"
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "src/base/numbers.hpp"
+#include "src/embed/planner.hpp"
+#include "src/generate/metadata.hpp"
+#include "src/serve/dna_request.hpp"
+#include "src/serve/prompts.hpp"
+#include "src/serve/service.hpp"
+
+namespace carbon {
+namespace {
+
+// Each byte string's 6-bit groups as letters (RFC 4648, section 4).
+void append_base64(std::string_view bytes, std::string& text) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t group = 0;
+    for (size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    for (size_t j = 0; j < 4; ++j) text += i + j <= bytes.size() ? kLetters[group >> (18 - 6 * j) & 63] : '=';
+  }
+}
+
+class Embedding final : public Work {
+ public:
+  Embedding(const ServedModel& served, HttpExchangePtr exchange)
+      : Work(std::move(exchange)), served_(served) {}
+
+ private:
+  void begin() override {
+    const Fields fields = Fields::of_body(request().body);
+    served_.check_name(fields);
+    const std::vector<SentPrompt> inputs =
+        read_prompts(fields, "input", served_.auto_dna_tags(), service().limits().items);
+    const auto hidden = static_cast<int64_t>(served_.config().hidden);
+    values_ = static_cast<size_t>(fields.whole("dimensions", hidden, 1, hidden));
+    base64_ = fields.choice("encoding_format", 0, {"float", "base64"}) == 1;
+    check_size(inputs);
+    std::vector<RequestPtr> requests;
+    const EmbedPlanner planner(served_.config(), {});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      items_.push_back(plan(planner, "input[" + std::to_string(i) + "]", inputs[i]));
+      requests.push_back(items_.back().requests.front());
+      tokens_ += requests.back()->tokens.size();
+    }
+    run(requests);
+  }
+
+  void check_size(const std::vector<SentPrompt>& inputs) {
+    size_t bases = 0;
+    for (const SentPrompt& input : inputs) bases += bases_of(input, served_.config().layout).size();
+    if (bases > service().limits().bases)
+      throw ApiError(400,
+                     "input has " + std::to_string(bases) + " bases; the server's limit for one request is " +
+                         std::to_string(service().limits().bases),
+                     "input");
+  }
+
+  // What `carbon embed` reads, after the metadata.
+  EmbedItem plan(const EmbedPlanner& planner, const std::string& name, const SentPrompt& input) const {
+    EmbedItem item;
+    if (const auto* const text = std::get_if<DnaText>(&input)) {
+      item = planner.plan(name, text->bases);
+      put_before(prefix_ids(served_.model(), text->metadata, &served_.tokenizer()), *item.requests.front());
+    } else {
+      item = {name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
+    }
+    Request& request = *item.requests.front();
+    request.keep_prefix = true;
+    if (request.tokens.size() > served_.config().max_positions)
+      throw ApiError(400,
+                     name + " takes " + std::to_string(request.tokens.size()) +
+                         " tokens, and the model's context has " +
+                         std::to_string(served_.config().max_positions),
+                     "input");
+    return item;
+  }
+
+  static void put_before(const std::vector<uint32_t>& metadata, Request& request) {
+    request.tokens.insert(request.tokens.begin(), metadata.begin(), metadata.end());
+    request.want_begin += metadata.size();
+  }
+
+  RequestPtr plan_ids(const std::string& name, const std::vector<uint32_t>& ids) const {
+    const Prompt prompt = PromptPlanner(served_.config(), nullptr, {}, {}).plan_ids(0, name, ids);
+    const auto request = std::make_shared<Request>();
+    request->tokens = prompt.context;
+    request->tokens.push_back(served_.config().layout.dna_end());
+    request->want_begin = request->tokens.size() - 1;
+    request->head = HeadKind::hidden;
+    return request;
+  }
+
+  void finished() override {
+    std::string body = "{\"object\":\"list\",\"data\":[";
+    for (size_t i = 0; i < items_.size(); ++i) {
+      body += i == 0 ? "{" : ",{";
+      body += "\"object\":\"embedding\",\"index\":";
+      append_integer(i, body);
+      body += ",\"embedding\":";
+      append_values(take_rows(items_[i], DType::f32), body);
+      body += '}';
+    }
+    body += "],\"model\":" + nlohmann::ordered_json(served_.name()).dump() + ",\"usage\":";
+    body += nlohmann::ordered_json{{"prompt_tokens", tokens_}, {"total_tokens", tokens_}}.dump() + "}";
+    service().metrics().tokens(tokens_, 0);
+    service().metrics().ended(Metrics::End::length, seconds());
+    answer_json(std::move(body));
+  }
+
+  // As JSON has numbers of 64 bits, those of 32 bits are written with as many digits, so that both encodings
+  // give a client the same numbers.
+  void append_values(const std::vector<float>& row, std::string& body) const {
+    if (base64_) {
+      static_assert(std::endian::native == std::endian::little);
+      std::string bytes(values_ * sizeof(float), '\0');
+      std::memcpy(bytes.data(), row.data(), bytes.size());
+      body += '"';
+      append_base64(bytes, body);
+      body += '"';
+      return;
+    }
+    for (size_t i = 0; i < values_; ++i) {
+      body += i == 0 ? '[' : ',';
+      append_json(double{row[i]}, body);
+    }
+    body += ']';
+  }
+
+  const ServedModel& served_;
+  size_t values_ = 0;  // of each embedding
+  bool base64_ = false;
+  std::vector<EmbedItem> items_;
+  size_t tokens_ = 0;
+};
+
+}  // namespace
+
+WorkPtr make_embedding(const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<Embedding>(served, std::move(exchange));
+}
+
+}  // namespace carbon

@@ -1,0 +1,57 @@
+// Reads the fields of a JSON request with their types and ranges. Each error names its field.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/serve/api_error.hpp"
+
+namespace carbon {
+
+/// A JSON object. A field that is null counts as missing. All functions throw ApiError with status 400.
+class Fields {
+ public:
+  /// The body of a request, which must be one JSON object.
+  static Fields of_body(std::string_view body);
+  /// `where` is what errors call it, e.g. "variants[3]"; "" for the request itself.
+  Fields(nlohmann::json object, std::string where);
+
+  bool has(const std::string& name) const { return find(name) != nullptr; }
+  std::string text(const std::string& name, const std::string& otherwise) const;
+  std::string required_text(const std::string& name) const;
+  bool flag(const std::string& name, bool otherwise) const;
+  /// A whole number from `least` to `most`. A number with a fraction of zero counts as whole.
+  int64_t whole(const std::string& name, int64_t otherwise, int64_t least, int64_t most) const;
+  /// A number from `least` to `most`.
+  double number(const std::string& name, double otherwise, double least, double most) const;
+  /// The position of a text among `choices`.
+  size_t choice(const std::string& name, size_t otherwise, const std::vector<std::string>& choices) const;
+  /// Any value; null if it is missing.
+  const nlohmann::json* find(const std::string& name) const;
+  /// A missing field is an error.
+  const nlohmann::json& required(const std::string& name) const;
+  /// A list of objects, each with its place in its name.
+  std::vector<Fields> objects(const std::string& name) const;
+
+  /// Throws for a field that none of the functions above was asked for.
+  void refuse_others() const;
+  /// The names of these fields, for a line in the log.
+  std::vector<std::string> others() const;
+
+  /// "strand", or "variants[3].ref".
+  std::string full_name(const std::string& name) const;
+  [[noreturn]] void fail(const std::string& name, const std::string& problem) const;
+
+ private:
+  nlohmann::json object_;
+  std::string where_;
+  mutable std::set<std::string> asked_;
+};
+
+}  // namespace carbon

@@ -1,0 +1,129 @@
+#include "src/serve/prompts.hpp"
+
+#include <utility>
+
+#include "src/base/json.hpp"
+#include "src/generate/metadata.hpp"
+#include "src/genome/fasta_alphabet.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr std::string_view kBegin = "<dna>", kEnd = "</dna>";
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
+
+std::string_view without_end(std::string_view text) {
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  if (text.ends_with(kEnd)) text.remove_suffix(kEnd.size());
+  return text;
+}
+
+std::vector<uint32_t> read_ids(const nlohmann::json& list, const std::string& field) {
+  std::vector<uint32_t> ids;
+  ids.reserve(list.size());
+  for (const nlohmann::json& id : list) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() > UINT32_MAX)
+      throw ApiError(400, field + "[" + std::to_string(ids.size()) + "] is not a token id", field);
+    ids.push_back(id.get<uint32_t>());
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string checked_bases(std::string_view text, const std::string& field) {
+  std::string bases;
+  bases.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_space(text[i])) continue;
+    if (!is_sequence_byte(static_cast<unsigned char>(text[i])))
+      throw ApiError(400,
+                     field + " has '" + printable(text.substr(i, 1)) + "' at character " +
+                         std::to_string(i + 1) + " of its sequence; a sequence has letters only",
+                     field);
+    bases += text[i];
+  }
+  return bases;
+}
+
+DnaText split_dna_text(std::string_view text, const std::string& field, bool auto_dna_tags) {
+  const size_t begin = text.find(kBegin);
+  if (begin == std::string_view::npos) {
+    if (auto_dna_tags) return {"", checked_bases(without_end(text), field)};
+    throw ApiError(
+        400,
+        field +
+            " has no <dna>: write \"<dna>ACGT...\" with the bases after the tag (a server started with "
+            "--auto-dna-tags adds it)",
+        field, "dna_tag_missing");
+  }
+  const std::string_view bases = without_end(text.substr(begin + kBegin.size()));
+  for (const std::string_view tag : {kBegin, kEnd})
+    if (bases.find(tag) != std::string_view::npos ||
+        text.substr(0, begin).find(kEnd) != std::string_view::npos)
+      throw ApiError(400, field + " has more than one DNA region; give one, and </dna> only at its end",
+                     field);
+  return {std::string(text.substr(0, begin)), checked_bases(bases, field)};
+}
+
+std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, bool auto_dna_tags,
+                                     size_t most) {
+  const nlohmann::json& value = fields.required(name);
+  std::vector<SentPrompt> prompts;
+  const auto add = [&](const nlohmann::json& one, const std::string& field) {
+    if (one.is_string()) {
+      prompts.emplace_back(split_dna_text(one.get_ref<const std::string&>(), field, auto_dna_tags));
+    } else if (one.is_array()) {
+      prompts.emplace_back(read_ids(one, field));
+    } else {
+      throw ApiError(400, field + " must be a string or a list of token ids", field);
+    }
+  };
+  if (!value.is_array() || (!value.empty() && value.front().is_number())) {
+    add(value, name);
+    return prompts;
+  }
+  if (value.empty()) fields.fail(name, "is empty");
+  if (value.size() > most)
+    fields.fail(name, "has " + std::to_string(value.size()) + " entries; the server's limit is " +
+                          std::to_string(most));
+  for (const nlohmann::json& one : value) add(one, name + "[" + std::to_string(prompts.size()) + "]");
+  return prompts;
+}
+
+std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout) {
+  if (const auto* const text = std::get_if<DnaText>(&prompt)) return text->bases;
+  std::string bases;
+  bool dna = false;
+  for (const uint32_t id : std::get<std::vector<uint32_t>>(prompt)) {
+    if (dna && id >= layout.kmer0() && id < layout.kmer_end())
+      bases += kmer_text(static_cast<int>(id - layout.kmer0()));
+    if (dna && id == layout.oov()) bases += "NNNNNN";
+    dna = dna || id == layout.dna_begin();
+  }
+  return bases;
+}
+
+Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t record,
+                   GenerateOptions options) {
+  const std::string name = std::to_string(record + 1);
+  const ModelConfig* const draft = served.draft() ? &served.draft()->config() : nullptr;
+  const auto* const text = std::get_if<DnaText>(&prompt);
+  if (!text)
+    return PromptPlanner(served.config(), draft, {}, options)
+        .plan_ids(record, name, std::get<std::vector<uint32_t>>(prompt));
+  options.prefix = text->metadata;
+  if (served.draft()) check_draft(served.model(), *served.draft(), options.prefix);
+  const PromptPlanner planner(served.config(), draft,
+                              prefix_ids(served.model(), options.prefix, &served.tokenizer()), options);
+  if (!text->bases.empty()) return planner.plan(record, {name, text->bases});
+  Prompt empty = planner.plan_unconditional();
+  empty.record = record;
+  return empty;
+}
+
+}  // namespace carbon

@@ -1,0 +1,47 @@
+// Prompts as clients send them: text with <dna>, or token ids, one or several.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "src/generate/options.hpp"
+#include "src/generate/prompt.hpp"
+#include "src/serve/fields.hpp"
+#include "src/serve/served_model.hpp"
+
+namespace carbon {
+
+/// What stands before <dna>, and the bases after it.
+struct DnaText {
+  std::string metadata;
+  std::string bases;
+};
+
+/// A text, or the ids of one.
+using SentPrompt = std::variant<DnaText, std::vector<uint32_t>>;
+
+/// Takes a text apart: metadata, <dna>, bases, and at the end an optional </dna>, which is left out. White
+/// space between bases is dropped. With `auto_dna_tags`, a text without <dna> is all bases. Throws ApiError,
+/// which names `field`, for a text without <dna>, for more than one DNA region, and for what is not a letter
+/// among the bases, with its place.
+DnaText split_dna_text(std::string_view text, const std::string& field, bool auto_dna_tags);
+
+/// The bases of a field that has a sequence without tags, checked in the same way.
+std::string checked_bases(std::string_view text, const std::string& field);
+
+/// The prompts of a field: a string, a list of strings, a list of ids, or a list of lists of ids.
+std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, bool auto_dna_tags,
+                                     size_t most);
+
+/// Its bases; of ids, a 6-mer that is not one of A, C, G and T is NNNNNN.
+std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout);
+
+/// A prompt that is to be continued with the options' number of new bases. Of several prompts, `record` is
+/// the number from 0, as of records in a FASTA.
+Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t record,
+                   GenerateOptions options);
+
+}  // namespace carbon

@@ -1,0 +1,143 @@
+#include "src/serve/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "src/base/error.hpp"
+#include "src/base/threads.hpp"
+#include "src/serve/api.hpp"
+#include "src/serve/service.hpp"
+
+namespace carbon {
+namespace {
+
+using std::chrono::steady_clock;
+
+// How often the server looks for late requests, and for connections that are still sending at its end.
+constexpr auto kLook = std::chrono::milliseconds(100);
+// For the last bytes of answers to reach clients.
+constexpr auto kFlush = std::chrono::seconds(2);
+
+// Room for two prompts as long as the model's context, beside which streams go on.
+SchedulerOptions scheduler_options(const LoadedModel& model) {
+  SchedulerOptions options;
+  options.interactive = true;
+  const size_t batch = model.batch_tokens();
+  options.cached_batches =
+      std::max(options.cached_batches, (2 * model.config().max_positions + batch - 1) / batch);
+  return options;
+}
+
+// A wish for the end, which any thread may have.
+class EndWish {
+ public:
+  void ask() {
+    const std::lock_guard lock(mutex_);
+    asked_ = true;
+    changed_.notify_all();
+  }
+  // Waits for it at most `time`.
+  bool wait(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [&] { return asked_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool asked_ = false;
+};
+
+void write_port(const std::string& path, uint16_t port) {
+  if (path.empty()) return;
+  // Whoever waits for the file must not read half a number.
+  const std::string unfinished = path + ".partial";
+  std::FILE* const file = std::fopen(unfinished.c_str(), "w");
+  const bool written = file && std::fprintf(file, "%u\n", unsigned{port}) > 0;
+  if ((file && std::fclose(file) != 0) || !written || std::rename(unfinished.c_str(), path.c_str()) != 0)
+    throw Error("serve", path + ": cannot write the port");
+}
+
+// Ends the service and then the server, when the last answers are sent.
+void end(Service& service, HttpServer& server, double drain_seconds) {
+  server.stop_accepting();
+  service.drain(drain_seconds);
+  const auto until = steady_clock::now() + kFlush;
+  while (server.connections() > 0 && steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+  server.close();
+  service.close();
+}
+
+}  // namespace
+
+void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& options,
+               std::function<void(const HttpAccess&)> access) {
+  Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{},
+                {options.draft_tokens, scheduler_options(models.front())});
+  const ServedModel served(models, drafts, options.names, options.auto_dna_tags);
+  std::optional<SharedReference> reference;
+  if (!options.fasta.empty()) reference.emplace(IndexedFasta(options.fasta, *options.log));
+  Service service(engine, options.limits);
+  Api api(service, served, reference ? &*reference : nullptr, options);
+  HttpServer server(options.http,
+                    {[&](const HttpRequest& request) { return api.refuse(request); },
+                     [&](HttpExchangePtr exchange) { api.handle(std::move(exchange)); },
+                     [&](int status, const std::string& message) { return api.error(status, message); },
+                     [&](const HttpAccess& done) {
+                       api.log(done);
+                       if (access) access(done);
+                     }});
+  api.set_connections([&] { return server.connections(); });
+
+  EndWish wish;
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto fail = [&](const std::exception_ptr& problem) {
+    {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = problem;
+    }
+    wish.ask();
+  };
+  const auto guarded = [&](auto work) {
+    return [&fail, work] {
+      try {
+        work();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+    };
+  };
+  // The engine may be in a long pass, the network waits for clients; this thread watches both.
+  std::thread network = start_thread(guarded([&] { server.run(); }));
+  std::thread computing;
+  try {
+    computing = start_thread(guarded([&] { service.run(); }));
+    write_port(options.port_file, server.port());
+    options.log->message("serve", "serving " + served.name() + " on http://" + options.http.host + ":" +
+                                      std::to_string(server.port()));
+    if (options.stop) options.stop->watch([&] { wish.ask(); });
+    while (!wish.wait(kLook)) service.stop_late();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  if (!failure)
+    options.log->message("serve", "ending: requests under way have " +
+                                      std::to_string(static_cast<int>(options.drain_seconds)) + " s");
+  end(service, server, failure ? 0 : options.drain_seconds);
+  network.join();
+  if (computing.joinable()) computing.join();
+  if (options.stop) options.stop->ignore();
+  if (!options.port_file.empty()) std::remove(options.port_file.c_str());
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace carbon

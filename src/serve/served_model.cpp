@@ -1,0 +1,46 @@
+#include "src/serve/served_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "src/base/json.hpp"
+#include "tokenizer/bpe.hpp"
+
+namespace carbon {
+namespace {
+
+// Text outside DNA needs the files of the model's tokenizer, which many folders lack.
+HybridTokenizer tokenizer_of(const LoadedModel& model) {
+  const TokenLayout& layout = model.config().layout;
+  const std::string& dir = model.checkpoint().dir();
+  if (layout.first == 0 || !Bpe::present(dir)) return {layout, nullptr};
+  return {layout, std::make_shared<const Bpe>(Bpe::load(dir))};
+}
+
+}  // namespace
+
+ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector<std::string> names,
+                         bool auto_dna_tags)
+    : models_(models),
+      drafts_(drafts),
+      names_(std::move(names)),
+      auto_dna_tags_(auto_dna_tags),
+      created_(std::chrono::duration_cast<std::chrono::seconds>(
+                   std::chrono::system_clock::now().time_since_epoch())
+                   .count()),
+      tokenizer_(tokenizer_of(models.front())) {
+  if (names_.empty()) names_.push_back(models.front().checkpoint().id());
+}
+
+void ServedModel::check_name(const Fields& fields) const {
+  const std::string asked = fields.text("model", name());
+  if (std::find(names_.begin(), names_.end(), asked) != names_.end()) return;
+  throw ApiError(404,
+                 "the model '" + printable(asked) + "' is not served here; the one that is has the name '" +
+                     name() + "'",
+                 "model", "model_not_found");
+}
+
+}  // namespace carbon

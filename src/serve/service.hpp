@@ -1,0 +1,64 @@
+// Between HTTP and the engine: the requests of clients become requests to the model, which run together, and
+// the results become answers. Workers plan and answer, so that neither the network nor the engine waits for
+// that.
+//
+// It knows no endpoint; those are listed in api.cpp.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "src/engine/engine.hpp"
+#include "src/engine/request_queue.hpp"
+#include "src/serve/metrics.hpp"
+#include "src/serve/options.hpp"
+#include "src/serve/work.hpp"
+#include "src/serve/workers.hpp"
+
+namespace carbon {
+
+class Service {
+ public:
+  /// `engine` must have the options of a server (SchedulerOptions::interactive), and outlive the service.
+  Service(Engine& engine, const RequestLimits& limits);
+  /// Runs the engine in the calling thread until close(), or until the engine fails; then every work is told,
+  /// and the error is thrown.
+  void run();
+
+  // Any thread may call these.
+  /// Takes on a work. One too many is answered with status 429, and one during drain() with 503.
+  void take(const WorkPtr& work);
+  /// Stops works that are older than RequestLimits::seconds. To be called every now and then.
+  void stop_late();
+  /// Takes no more works, and waits for those under way; after `seconds` it stops them.
+  void drain(double seconds);
+  /// Ends run(). To be called after drain().
+  void close() { queue_.close(); }
+  bool draining() const;
+  /// Works under way.
+  size_t under_way() const;
+
+  Engine& engine() { return engine_; }
+  Metrics& metrics() { return metrics_; }
+  const RequestLimits& limits() const { return limits_; }
+
+ private:
+  friend class Work;
+  void finished(const Work& work);
+  std::vector<WorkPtr> works() const;
+
+  Engine& engine_;
+  const RequestLimits limits_;
+  RequestQueue queue_;
+  Metrics metrics_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<WorkPtr> works_;
+  bool draining_ = false, failed_ = false;
+  Workers workers_;  // the last member: its threads end before what they use
+};
+
+}  // namespace carbon

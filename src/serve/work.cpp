@@ -1,0 +1,162 @@
+#include "src/serve/work.hpp"
+
+#include <utility>
+
+#include "src/serve/service.hpp"
+
+namespace carbon {
+
+std::string Work::error_piece(const ApiError& error) const {
+  return "data: " + error.body() + "\n\ndata: [DONE]\n\n";
+}
+
+void Work::run(const std::vector<RequestPtr>& requests) {
+  bool none = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || stopped_) return;
+    requests_.insert(requests_.end(), requests.begin(), requests.end());
+    pending_ += requests.size();
+    none = pending_ == 0;
+  }
+  if (none) return schedule(kFinished);
+  // The service keeps this object until the last request is finished.
+  for (const RequestPtr& request : requests) request->finished = [this](Request&) { request_finished(); };
+  try {
+    service_->queue_.push(requests);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    pending_ -= requests.size();
+    throw;
+  }
+}
+
+void Work::request_finished() {
+  bool last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    last = --pending_ == 0;
+  }
+  if (last) schedule(kFinished);
+}
+
+void Work::stop(const ApiError& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || stopped_) return;
+    stopped_ = reason;
+  }
+  cancel_requests();
+  schedule(0);
+}
+
+void Work::cancel_requests() {
+  const std::lock_guard lock(mutex_);
+  for (const RequestPtr& request : requests_) request->cancelled = true;
+}
+
+void Work::schedule(unsigned todo) {
+  const std::lock_guard lock(mutex_);
+  todo_ |= todo;
+  if (std::exchange(scheduled_, true)) return;
+  service_->workers_.post([self = shared_from_this()] { self->drive(); });
+}
+
+// Does what is to be done, one thing after the other.
+void Work::drive() {
+  for (;;) {
+    unsigned todo = 0;
+    bool done = false;
+    std::optional<ApiError> stopped;
+    {
+      const std::lock_guard lock(mutex_);
+      todo = std::exchange(todo_, 0);
+      if (!ended_) stopped = stopped_;
+      if (todo == 0 && !stopped) {
+        scheduled_ = false;
+        done = ended_ && pending_ == 0;
+        if (!done) return;
+      }
+    }
+    if (done) return service_->finished(*this);
+    if (stopped) fail(*stopped);
+    for (const unsigned one : {kBegin, kLook, kFinished})
+      if ((todo & one) != 0) do_one(one);
+  }
+}
+
+void Work::do_one(unsigned todo) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+  }
+  try {
+    if (todo == kBegin) begin();
+    if (todo == kLook) look();
+    if (todo == kFinished) {
+      check_requests();
+      forget_requests();
+      finished();
+    }
+  } catch (...) {
+    fail(api_error_of(std::current_exception()));
+  }
+}
+
+// The scheduler refuses what endpoints have not found, such as a sequence beyond the model's context.
+void Work::check_requests() const {
+  for (const RequestPtr& request : requests_) {
+    if (request->outcome == Outcome::refused) throw ApiError(400, request->problem);
+    if (request->outcome == Outcome::not_finite)
+      throw ApiError(500, "a result is not finite; the checkpoint's weights or activations are not finite");
+  }
+}
+
+// Their results may be large, and the endpoint may be about to run more of them.
+void Work::forget_requests() {
+  const std::lock_guard lock(mutex_);
+  requests_.clear();
+}
+
+void Work::fail(const ApiError& error) {
+  if (!streaming_) return answer(error.answer());
+  send(error_piece(error));
+  end_stream();
+}
+
+void Work::answer(HttpAnswer answer) {
+  exchange_->answer(std::move(answer));
+  end();
+}
+
+void Work::answer_json(std::string body) {
+  HttpAnswer whole;
+  whole.body = std::move(body);
+  answer(std::move(whole));
+}
+
+void Work::start_stream(std::string content_type) {
+  HttpAnswer head;
+  head.content_type = std::move(content_type);
+  streaming_ = true;
+  exchange_->start(std::move(head));
+}
+
+void Work::send(std::string piece) {
+  exchange_->send(std::move(piece));
+}
+
+void Work::end_stream() {
+  exchange_->finish();
+  end();
+}
+
+void Work::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  cancel_requests();
+}
+
+}  // namespace carbon

@@ -1,0 +1,98 @@
+// What one client wants, from the arrival of its request to the end of its answer. An endpoint derives from
+// Work and says how the request is planned and answered; service.hpp runs it.
+//
+// Workers call begin(), look() and finished(), never two at a time for one Work. Its other functions say who
+// may call them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/engine/request.hpp"
+#include "src/serve/api_error.hpp"
+#include "src/serve/http.hpp"
+
+namespace carbon {
+
+class Service;
+
+class Work : public std::enable_shared_from_this<Work> {
+ public:
+  explicit Work(HttpExchangePtr exchange) : exchange_(std::move(exchange)) {}
+  virtual ~Work() = default;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  /// Any thread: look() is wanted.
+  void wake() { schedule(kLook); }
+  /// Any thread: ends the work. Its requests are cancelled, and `reason` is told to the client if it is still
+  /// there. Further calls have no effect, nor has one after the end of the answer.
+  void stop(const ApiError& reason);
+
+ protected:
+  /// Plans the request; answers it, or gives requests to run(). What it throws becomes the answer.
+  virtual void begin() = 0;
+  /// Called at some time after wake(), but not after finished(). What it throws becomes the answer.
+  virtual void look() {}
+  /// Called when all requests given to run() are finished; none was refused. They are then kept by nobody but
+  /// the endpoint. Answers, or calls run() again.
+  /// What it throws becomes the answer.
+  virtual void finished() = 0;
+  /// The text that tells an error in a stream that has begun.
+  virtual std::string error_piece(const ApiError& error) const;
+
+  // For begin(), look() and finished().
+  const HttpRequest& request() const { return exchange_->request(); }
+  Service& service() { return *service_; }
+  std::chrono::steady_clock::time_point arrived() const { return arrived_; }
+  /// Seconds since then.
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - arrived_).count();
+  }
+  /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
+  void run(const std::vector<RequestPtr>& requests);
+  /// Sends a whole answer, which ends the work. Requests that still run are cancelled.
+  void answer(HttpAnswer answer);
+  void answer_json(std::string body);
+  /// Begins an answer in pieces; end_stream() ends the work, as answer() does.
+  void start_stream(std::string content_type);
+  void send(std::string piece);
+  void end_stream();
+
+ private:
+  friend class Service;
+  enum Todo : unsigned { kBegin = 1, kLook = 2, kFinished = 4 };
+
+  void schedule(unsigned todo);
+  void drive();
+  void do_one(unsigned todo);
+  void request_finished();
+  void cancel_requests();
+  void end();
+  void fail(const ApiError& error);
+  void check_requests() const;
+  void forget_requests();
+
+  HttpExchangePtr exchange_;
+  Service* service_ = nullptr;
+  std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
+  bool streaming_ = false;
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<RequestPtr> requests_;
+  size_t pending_ = 0;      // requests that are not finished
+  unsigned todo_ = 0;       // what a worker is to do
+  bool scheduled_ = false;  // a worker does it, or will
+  bool ended_ = false;      // the answer is complete
+  std::optional<ApiError> stopped_;
+};
+
+using WorkPtr = std::shared_ptr<Work>;
+
+}  // namespace carbon

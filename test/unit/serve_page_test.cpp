@@ -1,0 +1,29 @@
+// The files of the web page that are part of the program.
+
+#include "src/serve/page.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+using namespace carbon;
+
+TEST_CASE("the page is in the program as it is in the sources") {
+  std::set<std::string_view> paths;
+  for (const PageFile& file : page_files()) {
+    CAPTURE(file.path);
+    CHECK(paths.insert(file.path).second);
+    CHECK(file.path.starts_with('/'));
+    std::ifstream in("src/serve/page" + (file.path == "/" ? "/index.html" : std::string(file.path)));
+    REQUIRE(in);
+    CHECK(file.bytes == std::string(std::istreambuf_iterator<char>(in), {}));
+    CHECK(file.content_type.ends_with("; charset=utf-8"));
+    CHECK_FALSE(file.content_type.starts_with("text/plain"));
+    if (file.path == "/") CHECK(file.content_type.starts_with("text/html"));
+    if (file.path.ends_with(".js")) CHECK(file.content_type.starts_with("text/javascript"));
+  }
+  CHECK(paths.count("/") == 1);
+}
