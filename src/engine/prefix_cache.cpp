@@ -67,6 +67,12 @@ void PrefixCache::trim(size_t most) {
   }
 }
 
+size_t PrefixCache::pages() const {
+  size_t sum = 0;
+  for (const Entry& entry : entries_) sum += (entry.tokens.size() + ops::kPageTokens - 1) / ops::kPageTokens;
+  return sum;
+}
+
 size_t PrefixCache::tokens() const {
   size_t sum = 0;
   for (const Entry& entry : entries_) sum += entry.tokens.size();

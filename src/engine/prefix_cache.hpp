@@ -28,8 +28,9 @@ class PrefixCache {
   /// Drops entries until the rest have at most `most` tokens.
   void trim(size_t most);
   void clear() { entries_.clear(); }
-  /// The sum over the entries. Those that begin alike share their pages, but count each.
+  /// The sums over the entries. Those that begin alike share their pages, but count each.
   size_t tokens() const;
+  size_t pages() const;
 
  private:
   struct Entry {

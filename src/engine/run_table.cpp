@@ -87,6 +87,13 @@ size_t RunTable::kept_for_children() const {
   return tokens;
 }
 
+size_t RunTable::kept_pages() const {
+  size_t pages = 0;
+  for (const RunPtr& run : finished_)
+    if (run->sequence) pages += (run->sequence->length() + ops::kPageTokens - 1) / ops::kPageTokens;
+  return pages;
+}
+
 void RunTable::keep_finished(const RunPtr& run) {
   // Forgets the requests that have no more children to come, except the first one, which says what the run
   // has computed.

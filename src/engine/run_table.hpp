@@ -35,6 +35,8 @@ class RunTable {
   void trim_finished(size_t tokens);
   /// Tokens whose keys and values finished runs keep for children to come.
   size_t kept_for_children() const;
+  /// Pages that finished runs keep, at most: some may be shared.
+  size_t kept_pages() const;
   /// Drops all finished runs without expected children. Returns false if there were none.
   bool drop_finished();
   void clear();

@@ -143,7 +143,7 @@ void Scheduler::publish() {
   state_.waiting = waiting_.size();
   state_.running = reading_.size() + living_.size();
   state_.pages = model_.decoder().kv().pages_in_use();
-  state_.kept_pages = prefixes_.tokens() / ops::kPageTokens;
+  state_.kept_pages = prefixes_.pages() + table_.kept_pages();
   state_.page_limit = page_limit();
 }
 

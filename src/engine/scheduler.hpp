@@ -57,7 +57,7 @@ struct SchedulerState {
   size_t waiting = 0;     // requests without keys and values yet, or suspended
   size_t running = 0;     // requests that are being computed
   size_t pages = 0;       // KV pages in use
-  size_t kept_pages = 0;  // of these, pages at most that only the prefix cache uses
+  size_t kept_pages = 0;  // pages, at most, that are kept for later requests
   size_t page_limit = 0;
 
   SchedulerState& operator+=(const SchedulerState& other);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -13,14 +14,16 @@ void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint
   std::fill_n(out, kRankWidth, std::numeric_limits<double>::quiet_NaN());
   Joint joint;
   if (!joint.assign(logits, allowed)) return;
+  std::fill_n(out, kRankWidth, 0.0);
   const std::span<const float> kept = joint.logits();
   const auto before = [&](uint32_t a, uint32_t b) { return kept[a] != kept[b] ? kept[a] > kept[b] : a < b; };
   std::array<uint32_t, ops::kKmers> order;
   std::iota(order.begin(), order.end(), 0U);
   std::partial_sort(order.begin(), order.begin() + kRanked, order.end(), before);
-  for (size_t i = 0; i < kRanked && joint.weights()[order[i]] > 0; ++i) {
-    out[2 + 2 * i] = order[i];
-    out[3 + 2 * i] = joint.log_share(order[i], 0, ops::kBases);
+  for (size_t i = 0; i < kRanked; ++i) {
+    const bool possible = std::isfinite(kept[order[i]]);
+    out[2 + 2 * i] = possible ? order[i] : -1.0;
+    if (possible) out[3 + 2 * i] = joint.log_share(order[i], 0, ops::kBases);
   }
   if (kmer == kNoKmer) return;
   out[0] = joint.log_share(kmer, 0, ops::kBases);

@@ -14,8 +14,8 @@ namespace carbon {
 inline constexpr size_t kRanked = 20;
 /// A row of ranks: [0] natural log of the probability of the 6-mer asked for, [1] its rank from 1, then for
 /// each of the kRanked likeliest 6-mers, the likeliest first, its index and the natural log of its
-/// probability. Of equally likely ones the lower index comes first. What does not exist is NaN: [0] and [1]
-/// without a 6-mer, the last places if fewer 6-mers are allowed, and everything if a logit is not finite.
+/// probability. Of equally likely ones the lower index comes first. Without a 6-mer [0] and [1] are 0. If
+/// fewer 6-mers are allowed, the index in the last places is -1. Everything is NaN if a logit is not finite.
 inline constexpr size_t kRankWidth = 2 + 2 * kRanked;
 /// Asks for the likeliest 6-mers alone.
 inline constexpr uint32_t kNoKmer = 4096;

@@ -1,6 +1,6 @@
 #include "src/serve/logprobs.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 namespace carbon {
@@ -12,7 +12,7 @@ namespace {
 // Calls `take` with index, log-probability and rank of the `top` likeliest 6-mers of a row.
 template <class Take>
 void each_likeliest(std::span<const double> ranks, size_t top, Take take) {
-  for (size_t i = 0; i < std::min(top, kRanked) && !std::isnan(ranks[2 + 2 * i]); ++i)
+  for (size_t i = 0; i < std::min(top, kRanked) && ranks[2 + 2 * i] >= 0; ++i)
     take(static_cast<int>(ranks[2 + 2 * i]), ranks[3 + 2 * i], i + 1);
 }
 
@@ -28,7 +28,7 @@ ordered_json empty_list() {
 LogprobList::LogprobList(size_t top) : top_(top), list_(empty_list()) {}
 
 void LogprobList::add(const RankedToken& token) {
-  const bool known = !token.ranks.empty() && !std::isnan(token.ranks[0]);
+  const bool known = !token.ranks.empty() && token.ranks[1] > 0;
   list_["tokens"].push_back(token.letters);
   list_["token_logprobs"].push_back(known ? ordered_json(token.ranks[0]) : ordered_json());
   list_["text_offset"].push_back(token.offset);
@@ -47,7 +47,7 @@ ordered_json LogprobList::take() {
 
 ordered_json prompt_logprob(std::span<const double> ranks, uint32_t kmer, size_t top,
                             const TokenLayout& layout) {
-  if (ranks.empty() || std::isnan(ranks[0])) return nullptr;
+  if (ranks.empty() || ranks[1] == 0) return nullptr;
   ordered_json entry = ordered_json::object();
   const auto add = [&](int index, double logp, size_t rank) {
     entry[std::to_string(layout.kmer0() + static_cast<uint32_t>(index))] = {

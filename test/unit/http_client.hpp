@@ -1,5 +1,5 @@
 // A client of HTTP for tests of the server: a socket, what is written to it, and answers as they are on the
-// wire. It waits for nothing longer than a few seconds.
+// wire. It waits for nothing longer than 20 seconds.
 #pragma once
 
 #include <arpa/inet.h>
@@ -8,6 +8,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -27,7 +29,7 @@ class HttpClient {
   /// `receive_buffer`: of the socket in bytes, 0 for the system's own.
   explicit HttpClient(uint16_t port, int receive_buffer = 0)
       : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval limit{5, 0};
+    const timeval limit{20, 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (receive_buffer > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
@@ -74,9 +76,9 @@ class HttpClient {
     rest_.append(bytes, 0, static_cast<size_t>(n));
     return true;
   }
-  /// All bytes up to the end of the connection.
-  std::string read_all() {
-    while (read_some()) {
+  /// All bytes up to the end of the connection, or as many as `enough`.
+  std::string read_all(size_t enough = SIZE_MAX) {
+    while (rest_.size() < enough && read_some()) {
     }
     return std::exchange(rest_, {});
   }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -34,7 +35,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 TEST_CASE("requests have their time") {
   HttpOptions options;
-  options.idle_seconds = 0.3;
+  options.idle_seconds = 0.5;
   options.read_seconds = 0.15;
   RunningServer running(options);
   const auto start = std::chrono::steady_clock::now();
@@ -47,45 +48,62 @@ TEST_CASE("requests have their time") {
   CHECK(seconds_since(start) >= 0.15);
   CHECK(silent.read_all().empty());
   CHECK(between.read_all().empty());
-  CHECK(seconds_since(start) >= 0.3);
+  CHECK(seconds_since(start) >= 0.5);
   const std::vector<HttpAccess> log = running.log(3);
   CHECK(log.size() == 3);
   CHECK(log[2].received == 4);
 }
 
-TEST_CASE("a slow reader is given time, blocks nobody, and is given up") {
+TEST_CASE("clients that read nothing delay nobody, and are given up") {
   HttpOptions options;
-  options.write_seconds = 0.8;
+  SUBCASE("in time") {
+    RunningServer running(options);
+    // The large answer does not fit into the buffers of the sockets.
+    HttpClient slow(running.port(), 8192), other(running.port());
+    slow.send(kLarge);
+    slow.read_some(100);
+    for (int i = 0; i < 100; ++i) CHECK(other.ask(kEcho).status == 200);
+    CHECK(running.log(100).size() == 100);
+    CHECK(slow.read_all(RunningServer::kLarge).size() >= RunningServer::kLarge);
+    CHECK(running.log(101).back().complete);
+  }
+  SUBCASE("too late") {
+    options.write_seconds = 0.3;
+    RunningServer running(options);
+    HttpClient stuck(running.port(), 8192), stream(running.port(), 8192);
+    stuck.send(kLarge);
+    stream.send("GET /hold HTTP/1.1\r\nHost: here\r\n\r\n");
+    const HttpExchangePtr held = running.hold();
+    held->start({200, "text/plain", "", {}});
+    for (int i = 0; i < 160; ++i) held->send(std::string(100000, 'x'));
+    CHECK(running.gone(1) == 1);
+    for (const HttpAccess& access : running.log(2)) {
+      CHECK_FALSE(access.complete);
+      CHECK(access.sent > 0);
+      CHECK(access.sent < RunningServer::kLarge);
+    }
+    running.wait_for_connections(0);
+  }
+}
+
+TEST_CASE("a client that reads slowly is given time") {
+  HttpOptions options;
+  options.write_seconds = 0.5;
   RunningServer running(options);
-  // The large answer does not fit into the buffers of the sockets.
-  HttpClient slow(running.port(), 8192), stuck(running.port(), 8192), stream(running.port(), 8192);
+  HttpClient slow(running.port(), 8192);
   slow.send(kLarge);
-  stuck.send(kLarge);
-  stream.send("GET /hold HTTP/1.1\r\nHost: here\r\n\r\n");
-  const HttpExchangePtr held = running.hold();
-  held->start({200, "text/plain", "", {}});
-  for (int i = 0; i < 100; ++i) held->send(std::string(100000, 'x'));
-  HttpClient other(running.port());
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 100; ++i) CHECK(other.ask(kEcho).status == 200);
-  CHECK(seconds_since(start) < 0.7);
-  CHECK(running.log(100).size() == 100);
-  // Far too little for the socket to ask for more.
-  while (seconds_since(start) < 1.8) {
-    slow.read_some(1000);
+  double last = 0, longest = 0;
+  while (last < 1.2) {
+    slow.read_some(1000);  // far too little for the server's socket to ask for more
     sleep(0.01);
+    const double now = seconds_since(start);
+    longest = std::max(longest, now - last);
+    last = now;
   }
-  CHECK(running.gone(1) == 1);
-  const std::vector<HttpAccess> log = running.log(102);
-  CHECK(log.size() == 102);
-  for (size_t i : {100, 101}) {
-    CHECK_FALSE(log[i].complete);
-    CHECK(log[i].sent > 0);
-    CHECK(log[i].sent < RunningServer::kLarge);
-  }
-  CHECK(running.server().connections() == 2);
-  CHECK(slow.read_answer().body.size() == RunningServer::kLarge);
-  CHECK(running.log(103).back().complete);
+  // On a busy machine it may have been too slow.
+  if (longest > 0.2) return;
+  CHECK(running.log(0).empty());
 }
 
 TEST_CASE("connections that are too many are told so") {
@@ -97,8 +115,10 @@ TEST_CASE("connections that are too many are told so") {
   CHECK(first->ask(kEcho).status == 200);
   CHECK(second.ask(kEcho).status == 200);
   std::vector<std::unique_ptr<HttpClient>> others;
-  for (int i = 0; i < 200; ++i) others.push_back(std::make_unique<HttpClient>(running.port()));
-  for (const auto& other : others) other->send(kEcho);
+  for (int i = 0; i < 200; ++i) {
+    others.push_back(std::make_unique<HttpClient>(running.port()));
+    others.back()->send(kEcho);
+  }
   for (const auto& other : others) {
     CHECK(other->read_answer().status == 503);
     CHECK(other->read_all().empty());

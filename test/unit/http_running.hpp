@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -81,7 +82,7 @@ class RunningServer {
   }
   void wait_for_connections(size_t n) {
     for (int i = 0; server_->connections() != n; ++i) {
-      if (i == 3000)
+      if (i == 20000)
         throw std::runtime_error("there are " + std::to_string(server_->connections()) + " connections");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -90,7 +91,7 @@ class RunningServer {
  private:
   void wait(const std::function<bool()>& ready, const std::function<void()>& action) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(5), ready)) throw std::runtime_error("waited in vain");
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), ready)) throw std::runtime_error("waited in vain");
     action();
   }
 

@@ -1,0 +1,398 @@
+"""carbon serve: every endpoint, compared with the command that computes the same, and what is refused."""
+
+import base64
+import json
+import math
+import os
+import random
+import struct
+
+from harness import case, data, expect, expect_equal, fresh, info_of, main, model, ok, parse_fasta, records, tool, write
+from serve_support import Server, need_server
+
+
+def bases(n, seed):
+    rng = random.Random(seed)
+    return "".join(rng.choice("ACGT") for _ in range(n))
+
+
+def fasta(*sequences):
+    return write(fresh(), "in.fa", "".join(">s%d\n%s\n" % item for item in enumerate(sequences)))
+
+
+def single(value):
+    """As a float of 32 bits."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def refused(server, path, body, status, param, *words):
+    answer = server.post(path, body)
+    what = "%s %s: %d %s" % (path, str(body)[:200], answer.status, answer.body[:300])
+    expect(answer.status == status, what)
+    error = answer.json["error"]
+    expect(set(error) == {"message", "type", "param", "code"}, what)
+    expect(error["param"] == param, what)
+    for word in words:
+        expect(word in error["message"], what)
+
+
+@case
+def what_is_said_about_the_server():
+    with Server("--served-model-name", "dna", "--served-model-name", "other") as server:
+        expect_equal(server.get("/health").json, {"status": "ok"}, "health")
+        models = server.get("/v1/models").json
+        expect_equal([m["id"] for m in models["data"]], ["dna", "other"], "names")
+        expect_equal(models["data"][0]["max_model_len"], 4096, "context")
+        expect("version" in server.get("/version").json, "version")
+        for name in ("dna", "other"):
+            server.good("/v1/completions", {"model": name, "prompt": "<dna>ACGTACGT", "max_tokens": 1})
+        refused(server, "/v1/completions", {"model": "x", "prompt": "<dna>ACGTAC"}, 404, "model", "'x'", "'dna'")
+        expect_equal(server.get("/nothing").status, 404, "unknown path")
+        expect_equal(server.get("/v1/completions").status, 405, "method")
+        expect_equal(server.get("/v1/completions").headers["Allow"], "POST", "Allow")
+        text = server.get("/metrics").body.decode()
+        for line in text.splitlines():
+            expect(line.startswith("# ") or len(line.rsplit(" ", 1)) == 2 and math.isfinite(float(line.rsplit(" ", 1)[1])), line)
+        expect_equal(server.metric("vllm:generation_tokens_total"), 2, "6-mers")
+        expect_equal(server.ask("HEAD", "/health").body, b"", "HEAD")
+        answer = server.get("/health", headers={"X-Request-Id": "a-b.1"})
+        expect_equal(answer.headers["X-Request-Id"], "a-b.1", "id")
+    expect("path=/v1/completions" in server.err and "ACGTACGT" not in server.err, server.err)
+
+
+@case
+def the_page_comes_from_this_host_alone():
+    with Server() as server:
+        page = server.get("/")
+        expect_equal(page.status, 200, "status")
+        expect("default-src 'self'" in page.headers["Content-Security-Policy"], "policy")
+        text = page.body.decode()
+        for word in ("src=\"", "href=\""):
+            for part in text.split(word)[1:]:
+                target = part.split('"')[0]
+                expect(not target.startswith(("http", "//")), target)
+                if target.startswith(("/", "./")) or target.endswith((".js", ".css", ".svg")):
+                    file = server.get("/" + target.lstrip("./"))
+                    expect_equal(file.status, 200, target)
+                    kind = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}[target.rsplit(".")[-1]]
+                    expect(file.headers["Content-Type"].startswith(kind), target)
+
+
+@case
+def completions_are_those_of_generate():
+    prompt = bases(602, 1)
+    path = fasta(prompt)
+    with Server() as server:
+        for seed, temperature, extra in ((0, 1, {}), (7, 0.8, {"top_k": 50}), (2**63, 1.3, {"top_p": 0.9}), (5, 0, {})):
+            greedy = ["--greedy"] if temperature == 0 else ["-T", temperature]
+            options = [x for name, value in extra.items() for x in ("--" + name.replace("_", "-"), value)]
+            # 602 bases end in the middle of a 6-mer: the first of the new ones has four new bases.
+            want = [s for _, s in parse_fasta(ok("generate", "-m", model(), "-l", 16, "-n", 3, "--seed", seed, *greedy, *options, path).text)]
+            body = {"prompt": "<dna>" + prompt + "</dna>", "max_tokens": 3, "n": 3, "seed": seed, "temperature": temperature, **extra}
+            got = server.good("/v1/completions", body)
+            expect_equal([c["text"] for c in got["choices"]], want, "text")
+            expect_equal(got["usage"], {"prompt_tokens": 101, "total_tokens": 110, "completion_tokens": 9}, "usage")
+            expect_equal({c["finish_reason"] for c in got["choices"]}, {"length"}, "reason")
+            expect_equal(got["carbon_seed"], seed, "seed")
+        drawn = server.good("/v1/completions", {"prompt": "<dna>" + prompt, "max_tokens": 9})
+        again = server.good("/v1/completions", {"prompt": "<dna>" + prompt, "max_tokens": 9, "seed": drawn["carbon_seed"]})
+        expect_equal(again["choices"], drawn["choices"], "a seed that the server has drawn")
+
+
+@case
+def prompts_as_text_and_as_ids():
+    one, two = bases(60, 1), bases(66, 2)
+    path = fasta(one, two)
+    want = [s for _, s in parse_fasta(ok("generate", "-m", model(), "-l", 24, "--seed", 3, path).text)]
+    with Server() as server:
+        tokens = [server.good("/tokenize", {"prompt": "<dna>" + s + "</dna>"})["tokens"] for s in (one, two)]
+        expect_equal(server.good("/detokenize", {"tokens": tokens[0]})["prompt"], "<dna>" + one + "</dna>", "text")
+        for prompts in (["<dna>" + one, "<dna>" + two], tokens, [tokens[0][:-1], tokens[1]]):
+            got = server.good("/v1/completions", {"prompt": prompts, "max_tokens": 4, "seed": 3})
+            expect_equal([c["text"] for c in got["choices"]], want, "texts")
+            expect_equal([c["index"] for c in got["choices"]], [0, 1], "indices")
+        got = server.good("/v1/completions", {"prompt": tokens[0], "max_tokens": 4, "seed": 3})
+        expect_equal(got["choices"][0]["text"], want[0], "ids of one prompt")
+        empty = server.good("/v1/completions", {"prompt": "<dna>", "max_tokens": 4, "seed": 3})
+        free = ok("generate", "-m", model(), "-l", 24, "--seed", 3, "--unconditional")
+        expect_equal(empty["choices"][0]["text"], parse_fasta(free.text)[0][1], "without a prompt")
+
+
+def text_of(events, index=0):
+    return "".join(c["text"] for e in events for c in e["choices"] if c["index"] == index)
+
+
+def logprobs_of(events, index=0):
+    whole = {}
+    for event in events:
+        for choice in event["choices"]:
+            if choice["index"] == index and choice["logprobs"]:
+                for name, values in choice["logprobs"].items():
+                    whole.setdefault(name, []).extend(values)
+    return whole
+
+
+@case
+def a_stream_is_the_whole_answer_in_pieces():
+    prompt = "<dna>" + bases(64, 4)
+    with Server() as server:
+        for extra in ({}, {"n": 3}, {"logprobs": 3}, {"echo": True, "logprobs": 2, "n": 2}, {"stop": ["ACG", "TT"]},
+                      {"stop": "GGG", "logprobs": 1}, {"max_tokens": 0, "echo": True, "logprobs": 0}):
+            body = {"prompt": prompt, "max_tokens": 30, "seed": 4, **extra}
+            whole = server.good("/v1/completions", body)
+            answer = server.post("/v1/completions", {**body, "stream": True, "stream_options": {"include_usage": True}})
+            expect(answer.headers["Content-Type"].startswith("text/event-stream"), "content type")
+            *events, last = answer.events
+            expect_equal((last["choices"], last["usage"]), ([], whole["usage"]), "usage of %s" % extra)
+            expect(all(len(e["choices"]) == 1 and "usage" not in e for e in events), "usage only at the end")
+            for choice in whole["choices"]:
+                expect_equal(text_of(events, choice["index"]), choice["text"], "text of %s" % extra)
+                if choice["logprobs"]:
+                    expect_equal(logprobs_of(events, choice["index"]), choice["logprobs"], "logprobs of %s" % extra)
+                reasons = [c["finish_reason"] for e in events for c in e["choices"] if c["index"] == choice["index"]]
+                expect_equal(reasons[-1], choice["finish_reason"], "reason")
+                expect(set(reasons[:-1]) <= {None}, "one reason")
+        unasked = server.post("/v1/completions", {"prompt": prompt, "stream": True, "max_tokens": 2}).events
+        expect_equal(len(unasked), 2, "one event for each 6-mer")
+
+
+@case
+def stop_strings_are_found_inside_6_mers():
+    prompt = "<dna>" + bases(63, 5)
+    with Server() as server:
+        full = server.good("/v1/completions", {"prompt": prompt, "max_tokens": 40, "seed": 1})["choices"][0]["text"]
+        expect_equal(len(full), 237, "40 6-mers, of which the prompt has 3 bases")
+        for begin, length in ((0, 3), (1, 7), (20, 9), (100, 2), (3, 1), (150, 12)):
+            stop = full[begin:begin + length]
+            got = server.good("/v1/completions", {"prompt": prompt, "max_tokens": 40, "seed": 1, "stop": [stop.lower(), "\n", "</dna>"]})
+            choice = got["choices"][0]
+            at = full.index(stop)
+            expect_equal((choice["text"], choice["finish_reason"], choice["stop_reason"]), (full[:at], "stop", stop), stop)
+            expect_equal(got["usage"]["completion_tokens"], (3 + at + length + 5) // 6, "6-mers up to the end of " + stop)
+        got = server.good("/v1/completions", {"prompt": prompt, "max_tokens": 40, "seed": 1, "stop": ["NNN"]})
+        expect_equal((got["choices"][0]["text"], got["choices"][0]["finish_reason"]), (full, "length"), "never found")
+
+
+@case
+def logprobs_are_those_of_the_6_mers():
+    sequence = bases(120, 6) + "N" * 6 + bases(12, 7)
+    # Over the whole vocabulary, of which this model has little besides 6-mers: a lower bound.
+    path = fasta(sequence)
+    rows = [line.split("\t") for line in ok("score", "-m", model(), "--level", "token", "-O", "bedgraph", path).lines()]
+    vocabulary = {int(r[1]): float(r[3]) for r in rows}
+    with Server() as server:
+        got = server.good("/v1/completions", {"prompt": "<dna>" + sequence, "max_tokens": 0, "echo": True, "logprobs": 5, "prompt_logprobs": 2})
+        choice = got["choices"][0]
+        expect_equal(choice["text"], sequence, "echo")
+        probs = choice["logprobs"]
+        expect_equal(probs["tokens"], [sequence[i:i + 6] for i in range(0, len(sequence), 6)], "tokens")
+        expect_equal(probs["text_offset"], list(range(0, len(sequence), 6)), "offsets")
+        for i, logp in enumerate(probs["token_logprobs"]):
+            if "N" in probs["tokens"][i]:
+                expect(logp is None and probs["top_logprobs"][i] is None, "an unknown 6-mer has none")
+                continue
+            expect(vocabulary[6 * i] <= logp + 1e-6 and logp < 0, "%d: %g, %g" % (i, vocabulary[6 * i], logp))
+            top = probs["top_logprobs"][i]
+            expect(len(top) in (5, 6) and top[probs["tokens"][i]] == logp, top)
+            expect(sorted(top.values(), reverse=True)[0] == max(top.values()), top)
+        entries = choice["prompt_logprobs"]
+        expect_equal(len(entries), 1 + len(probs["tokens"]), "one entry per token, the first for <dna>")
+        expect(entries[0] is None, "nothing comes before <dna>")
+        for entry, token, logp in zip(entries[1:], probs["tokens"], probs["token_logprobs"]):
+            if entry is not None:
+                own = [e for e in entry.values() if e["decoded_token"] == token]
+                expect(len(own) == 1 and own[0]["logprob"] == logp and own[0]["rank"] >= 1, entry)
+
+
+@case
+def scores_are_those_of_score():
+    sequences = [bases(1000, 1), "ACGTN" + bases(40, 2).lower(), "ACG", "NNNN"]
+    path = fasta(*sequences)
+    with Server() as server:
+        for strand in ("+", "-", "both"):
+            got = server.good("/v1/dna/score", {"sequences": sequences, "strand": strand})["results"]
+            for sequence, result, line in zip(sequences, got, ok("score", "-m", model(), "--strand", strand, path).lines()[1:]):
+                fields = line.split("\t")
+                expect_equal(len(result["logp"]), len(sequence), "one value per base")
+                expect_equal(str(result["n_scored"]), fields[4], "scored: " + line)
+                for name, text in (("sum_logp", fields[5]), ("mean_logp", fields[6])):
+                    if result[name] is None:
+                        expect_equal((text, result["n_scored"]), (".", 0), line)
+                    else:
+                        expect_equal("%.10g" % result[name], text, name)
+            rows = [r.split("\t") for r in ok("score", "-m", model(), "--strand", strand, "-O", "tsv", path).lines()[1:]]
+            shown = {(row[0], int(row[1])): row[3] for row in rows}
+            for i, result in enumerate(got):
+                for pos, value in enumerate(result["logp"], 1):
+                    text = shown.get(("s%d" % i, pos), "NA")
+                    expect_equal("NA" if value is None else "%.6g" % value, text, "base %d of s%d" % (pos, i))
+
+
+@case
+def variants_are_those_of_vep():
+    directory = fresh()
+    name, sequence = "s0", {"s0": bases(30000, 11)}
+    reference = fasta(sequence[name])
+    rng = random.Random(3)
+    asked, lines = [], []
+    for pos in sorted(rng.sample(range(1, len(sequence[name]) - 3), 40)):
+        ref = sequence[name][pos - 1:pos - 1 + rng.choice((1, 1, 1, 2, 4))].upper()
+        alt = rng.choice([rng.choice("ACGT"), ref[0] + bases(3, pos), ref[0], "<DUP>", "*"])
+        if set(ref) <= set("ACGT") and alt != ref:
+            asked.append({"chrom": name, "pos": pos, "ref": ref, "alt": alt})
+            lines.append("%s\t%d\t.\t%s\t%s\t.\t.\t." % (name, pos, ref, alt))
+    asked.append({"chrom": "none", "pos": 5, "ref": "A", "alt": "C"})
+    lines.append("none\t5\t.\tA\tC\t.\t.\t.")
+    header = "##fileformat=VCFv4.2\n##contig=<ID=%s>\n##contig=<ID=none>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" % name
+    vcf = write(directory, "in.vcf", header + "\n".join(lines) + "\n")
+    with Server("-f", reference) as server:
+        for recipe, options, fields in (("centered", [], {}), ("centered", ["--window", 600, "--strand", "+"], {"window": 600, "strand": "+"}),
+                                        ("anchored", ["--horizon", 48], {"horizon": 48}), ("next-token", [], {})):
+            got = server.good("/v1/dna/variants", {"variants": asked, "recipe": recipe, **fields})["results"]
+            out = records(ok("vep", "-m", model(), "-f", reference, "--recipe", recipe, *options, vcf).text)
+            expect_equal(len(got), len(out), "variants")
+            scored = 0
+            for result, line in zip(got, out):
+                info = info_of(line)
+                text = [v for k, v in info.items() if k.startswith("CARBON_") and k != "CARBON_FLAG"]
+                expect(len(text) <= 1, line)
+                if result["score"] is None:
+                    expect(not text or text[0] == ".", line)
+                    expect(result["flag"] is not None and result["flag"] in info.get("CARBON_FLAG", ""), "%s %s" % (result, line))
+                    continue
+                scored += 1
+                expect_equal("%g" % single(result["score"]), text[0], line)
+            expect(scored >= 3, "%d scored" % scored)
+        # The same on a sequence that is sent along.
+        contig = [{k: v for k, v in variant.items() if k != "chrom"} for variant in asked[:-1]]
+        got = server.good("/v1/dna/variants", {"variants": contig, "sequence": sequence[name]})["results"]
+        expect_equal(got, server.good("/v1/dna/variants", {"variants": asked[:-1]})["results"], "sequence sent along")
+    with Server() as server:
+        answer = server.post("/v1/dna/variants", {"variants": asked})
+        expect(answer.status == 400 and "sequence" in answer.json["error"]["message"], str(answer.body))
+
+
+@case
+def a_scan_is_that_of_scan():
+    sequence = bases(700, 8) + "NNNNN" + bases(100, 9)
+    path = fasta(sequence)
+    with Server() as server:
+        for options, fields in (([], {}), (["--strand", "+"], {"strand": "+"}), (["--frames", 6, "--level", "first"], {"frames": 6, "level": "first"}),
+                                (["--level", "chain", "--context", 300], {"level": "chain", "context": 300})):
+            got = server.good("/v1/dna/scan", {"sequence": sequence, **fields})
+            expect_equal((got["sequence_length"], got["letters"], len(got["logp"])), (len(sequence), "ACGT", len(sequence)), "shape")
+            lines = ok("scan", "-m", model(), "-f", path, *options).lines()
+            names = [line for line in lines if line.startswith("#")][-1].lstrip("#").split("\t")
+            expect_equal(names, ["CHROM", "POS", "REF", "ALT", "CARBON_SCAN"], "columns")
+            want, seen = [line.split("\t")[1:] for line in lines if not line.startswith("#")], []
+            for i, values in enumerate(got["logp"]):
+                if values:
+                    logp = dict(zip("ACGT", values))
+                    ref = sequence[i]
+                    seen += [[str(i + 1), ref, alt, "%.6g" % single(logp[alt] - logp[ref])] for alt in "ACGT" if alt != ref]
+            expect_equal(seen, want, "ratios with %s" % options)
+
+
+@case
+def embeddings_are_those_of_embed():
+    sequences = [bases(600, 1), bases(45, 2)]
+    path = fasta(*sequences)
+    rows = [[float(x) for x in line.split("\t")[1:]] for line in ok("embed", "-m", model(), path).lines() if not line.startswith("#")]
+    rows = [r for r in rows if len(r) == 32]
+    with Server() as server:
+        for tags in ("<dna>%s", "<dna>%s</dna>"):
+            got = server.good("/v1/embeddings", {"input": [tags % s for s in sequences]})
+            for row, item in zip(rows, got["data"]):
+                expect(max(abs(a - b) for a, b in zip(row, item["embedding"])) < 1e-5 * max(map(abs, row)), "embedding")
+        expect_equal(got["usage"], {"prompt_tokens": 102 + 9, "total_tokens": 102 + 9}, "usage")
+        packed = server.good("/v1/embeddings", {"input": "<dna>" + sequences[0], "encoding_format": "base64"})
+        floats = struct.unpack("<32f", base64.b64decode(packed["data"][0]["embedding"]))
+        expect_equal(list(floats), got["data"][0]["embedding"], "base64")
+        short = server.good("/v1/embeddings", {"input": "<dna>" + sequences[0], "dimensions": 5})
+        expect_equal(short["data"][0]["embedding"], got["data"][0]["embedding"][:5], "dimensions")
+
+
+@case
+def generation_in_bases():
+    prompt = bases(100, 3)
+    path = fasta(prompt)
+    with Server() as server:
+        for sampler in ("kmer", "marginal", "chain"):
+            want = ok("generate", "-m", model(), "-l", 50, "-n", 2, "--seed", 9, "--sampler", sampler, "--constraint", "ACGNNR", path).text
+            body = {"prompt": prompt, "length": 50, "n": 2, "seed": 9, "sampler": sampler, "constraint": "ACGNNR", "probabilities": True}
+            got = server.good("/v1/dna/generate", body)
+            expect_equal([s["sequence"] for s in got["samples"]], [s for _, s in parse_fasta(want)], sampler)
+            for sample, line in zip(got["samples"], [x for x in want.splitlines() if x.startswith(">")]):
+                text = line.split("logp=")[1].split()[0]
+                expect(abs(sample["logp"] - float(text)) <= 1e-4 * abs(float(text)), line)
+                table = ok("score", "-m", model(), "-O", "tsv", fasta(prompt + sample["sequence"])).lines()
+                names = table[0].lstrip("#").split("\t")
+                columns = [names.index(n) for n in names if n in ("A", "C", "G", "T", "p_A", "p_C", "p_G", "p_T", "logp_A", "logp_C", "logp_G", "logp_T")]
+                expect(len(columns) == 4, names)
+                for probabilities, row in zip(sample["probabilities"], table[101:]):
+                    fields = [float(row.split("\t")[c]) for c in columns]
+                    if max(fields) < 0:
+                        fields = [math.exp(x) for x in fields]
+                    expect(max(abs(a - b) for a, b in zip(probabilities, fields)) < 1e-4, row)
+            events = server.post("/v1/dna/generate", {**body, "stream": True}).events
+            for i, sample in enumerate(got["samples"]):
+                own = [e for e in events if e["index"] == i]
+                expect_equal("".join(e.get("bases", "") for e in own), sample["sequence"], "stream")
+                expect_equal((own[-1]["logp"], own[-1]["probabilities"]), (sample["logp"], sample["probabilities"]), "its end")
+
+
+@case
+def what_is_wrong_is_said():
+    with Server("--max-bases", 2000, "--max-items", 8) as server:
+        path = "/v1/completions"
+        for body, param, *words in (
+                ("{", None, "JSON"), ("[]", None, "object"), ('{"a":1,"a":2}', None, "twice"), ("[" * 100000, None, "nested"),
+                ({}, "prompt", "missing"), ({"prompt": "ACGT"}, "prompt", "<dna>"), ({"prompt": 7}, "prompt"), ({"prompt": []}, "prompt"),
+                ({"prompt": "<dna>AC GT!"}, "prompt", "'!'", "character 6"), ({"prompt": "<dna>A<dna>C"}, "prompt", "more than one"),
+                ({"prompt": [1, 2]}, None, "<dna>"), ({"prompt": ["<dna>A", 3]}, "prompt[1]"), ({"prompt": "<dna>ACG", "n": 0}, "n"),
+                ({"prompt": "<dna>ACG", "n": 1.5}, "n"), ({"prompt": "<dna>ACG", "max_tokens": -1}, "max_tokens"),
+                ({"prompt": "<dna>ACG", "temperature": -1}, "temperature"), ({"prompt": "<dna>ACG", "temperature": "hot"}, "temperature"),
+                ({"prompt": "<dna>ACG", "top_p": 0}, "top_p"), ({"prompt": "<dna>ACG", "logprobs": 21}, "logprobs"),
+                ({"prompt": "<dna>ACG", "suffix": "A"}, "suffix"), ({"prompt": "<dna>ACG", "logit_bias": {"1": 2}}, "logit_bias"),
+                ({"prompt": "<dna>ACG", "best_of": 2}, "best_of"), ({"prompt": "<dna>ACG", "repetition_penalty": 1.1}, "repetition_penalty"),
+                ({"prompt": "<dna>ACG", "stream": 1}, "stream"), ({"prompt": "<dna>ACG", "stop": [1]}, "stop"),
+                ({"prompt": "<dna>ACG", "seed": 0.5}, "seed"), ({"prompt": "<dna>ACG", "max_tokens": 400}, "max_tokens", "2000"),
+                ({"prompt": ["<dna>A"] * 9}, "prompt", "8"), ({"prompt": "<dna>NNNNNN"}, None, "A, C, G or T"),
+                ({"prompt": "<species>x<dna>ACG"}, None)):
+            refused(server, path, body, 400, param, *words)
+        for body in ({"best_of": 1}, {"repetition_penalty": 1.0}, {"logit_bias": {}}, {"suffix": None}, {"user": "me"}, {"min_p": 0},
+                     {"presence_penalty": 0}, {"ignore_eos": True}, {"top_k": -1}, {"logprobs": None}, {"skip_special_tokens": True}):
+            server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
+        refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field")
+        refused(server, "/v1/dna/score", {"sequences": ["ACG"], "strand": "*"}, 400, "strand", "'both'")
+        refused(server, "/v1/dna/score", {"sequences": ["A" * 3000]}, 400, "sequences", "2000")
+        refused(server, "/v1/dna/generate", {"prompt": "ACG"}, 400, "length", "missing")
+        refused(server, "/v1/dna/scan", {}, 400, "sequence", "missing")
+    with Server() as server:
+        answer = server.post("/v1/completions", {"prompt": "<dna>" + "A" * 24600, "max_tokens": 1})
+        expect(answer.status == 400 and "context" in answer.json["error"]["message"], str(answer.body))
+
+
+@case
+def keys_and_origins():
+    keys = write(fresh(), "keys", "# for the lab\nabc123\n\nsecond-key\n")
+    with Server("--api-key", keys, "--cors", "https://lab.example.org") as server:
+        for path in ("/health", "/metrics", "/version", "/"):
+            expect_equal(server.get(path).status, 200, path)
+        expect_equal(server.get("/v1/models").status, 401, "without a key")
+        for header in ("Bearer abc12", "Bearer abc1234", "abc123", "Basic abc123", "Bearer # for the lab"):
+            answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": header})
+            expect_equal((answer.status, answer.json["error"]["code"]), (401, "invalid_api_key"), header)
+        for key in ("abc123", "second-key"):
+            answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": "Bearer " + key})
+            expect_equal(answer.status, 200, key)
+            expect_equal(answer.headers["Access-Control-Allow-Origin"], "https://lab.example.org", "origin")
+        ask = server.ask("OPTIONS", "/v1/completions", headers={"Origin": "https://lab.example.org"})
+        expect_equal((ask.status, ask.headers["Access-Control-Allow-Methods"]), (204, "POST, OPTIONS"), "preflight")
+        checked = ok("serve", "--check", "--port", server.port, "--api-key", keys)
+        expect("serves" in checked.text, "check", checked)
+    expect("abc123" not in server.err and "second-key" not in server.err, "a key in the log")
+
+
+need_server()
+main()
