@@ -1,6 +1,7 @@
 #include "src/serve/api_keys.hpp"
 
 #include <openssl/crypto.h>
+#include <strings.h>
 
 #include <cerrno>
 #include <cstring>
@@ -25,7 +26,8 @@ ApiKeys::ApiKeys(const std::string& path) {
 bool ApiKeys::accept(std::string_view authorization) const {
   constexpr std::string_view kScheme = "Bearer ";
   if (keys_.empty()) return true;
-  if (!authorization.starts_with(kScheme)) return false;
+  // The scheme's case does not matter (RFC 9110, section 11.1).
+  if (authorization.size() < kScheme.size() || strncasecmp(authorization.data(), kScheme.data(), kScheme.size()) != 0) return false;
   const std::string_view shown = authorization.substr(kScheme.size());
   bool found = false;
   for (const std::string& key : keys_)

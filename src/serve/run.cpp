@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -66,6 +67,13 @@ void write_port(const std::string& path, uint16_t port) {
     throw Error("serve", path + ": cannot write the port");
 }
 
+// Another server may have written its port to the file since.
+void remove_port(const std::string& path, uint16_t port) {
+  if (path.empty()) return;
+  std::ifstream in(path);
+  if (unsigned written = 0; in >> written && written == port) std::remove(path.c_str());
+}
+
 // Ends the service and then the server, when the last answers are sent.
 void end(Service& service, HttpServer& server, double drain_seconds) {
   server.stop_accepting();
@@ -85,7 +93,7 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
   const ServedModel served(models, drafts, options.names, options.auto_dna_tags);
   std::optional<SharedReference> reference;
   if (!options.fasta.empty()) reference.emplace(IndexedFasta(options.fasta, *options.log));
-  Service service(engine, options.limits);
+  Service service(engine, options.limits, *options.log);
   Api api(service, served, reference ? &*reference : nullptr, options);
   HttpServer server(options.http,
                     {[&](const HttpRequest& request) { return api.refuse(request); },
@@ -136,7 +144,7 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
   network.join();
   if (computing.joinable()) computing.join();
   if (options.stop) options.stop->ignore();
-  if (!options.port_file.empty()) std::remove(options.port_file.c_str());
+  remove_port(options.port_file, server.port());
   if (failure) std::rethrow_exception(failure);
 }
 

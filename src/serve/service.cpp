@@ -15,8 +15,8 @@ constexpr size_t kWorkers = 2;
 
 }  // namespace
 
-Service::Service(Engine& engine, const RequestLimits& limits)
-    : engine_(engine), limits_(limits), workers_(kWorkers) {}
+Service::Service(Engine& engine, const RequestLimits& limits, Log& log)
+    : engine_(engine), limits_(limits), log_(log), workers_(kWorkers) {}
 
 void Service::run() {
   try {

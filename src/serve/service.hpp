@@ -23,7 +23,7 @@ namespace carbon {
 class Service {
  public:
   /// `engine` must have the options of a server (SchedulerOptions::interactive), and outlive the service.
-  Service(Engine& engine, const RequestLimits& limits);
+  Service(Engine& engine, const RequestLimits& limits, Log& log);
   /// Runs the engine in the calling thread until close(), or until the engine fails; then every work is told,
   /// and the error is thrown.
   void run();
@@ -44,6 +44,7 @@ class Service {
   Engine& engine() { return engine_; }
   Metrics& metrics() { return metrics_; }
   const RequestLimits& limits() const { return limits_; }
+  Log& log() { return log_; }
 
  private:
   friend class Work;
@@ -52,6 +53,7 @@ class Service {
 
   Engine& engine_;
   const RequestLimits limits_;
+  Log& log_;
   RequestQueue queue_;
   Metrics metrics_;
   mutable std::mutex mutex_;

@@ -10,7 +10,7 @@ import time
 from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model,
                      ok, read, to_fasta, tree, write)
 
-COMMANDS = ("score", "vep", "embed", "tokenize", "bench", "plugin")
+COMMANDS = ("score", "vep", "embed", "serve", "tokenize", "bench", "plugin")
 
 
 @case
@@ -71,7 +71,8 @@ for bad in (["score", "--nonsense", "x.fa"], ["vep", "-f", "x.fa", "--nonsense",
             ["score", "-@", "0", "x.fa"], ["score", "--batch-tokens", "0", "x.fa"], ["score", "--dtype", "int8", "x.fa"],
             ["vep", "x.vcf"], ["vep", "-f", "x.fa", "-c", "q", "x.vcf"], ["vep", "-f", "x.fa", "a.vcf", "b.vcf"],
             ["vep", "-f", "x.fa", "--max-ref-mismatch", "2", "x.vcf"], ["tokenize", "--skip-special"],
-            ["tokenize", "--decode", "--auto-dna-tags"], ["score", "-m"],
+            ["tokenize", "--decode", "--auto-dna-tags"], ["score", "-m"], ["serve", "--nonsense"], ["serve", "--port", "65536"],
+            ["serve", "x.fa"], ["serve", "--max-queue", "0"],
             ["embed", "-O", "csv", "x.fa"], ["embed", "--pool", "max", "x.fa"], ["embed", "--dtype-out", "bf16", "x.fa"],
             ["embed", "--layer", "x", "x.fa"], ["embed", "--window", "60", "x.fa"]):
     case(unknown_option(bad), name="refused: carbon " + " ".join(bad))

@@ -2,9 +2,10 @@
 puts a generated checkpoint where `hf download` puts a real one. Not a test."""
 
 import os
+import shutil
 import sys
 
-from harness import CARBON, DATA, ENV, command, expect, fresh, model, write
+from harness import CARBON, DATA, ENV, Skip, command, expect, fresh, model, ok, write
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
 
@@ -24,6 +25,18 @@ def environment(**sizes):
     os.chmod(write(programs, "hf", HF), 0o755)
     return {"PATH": programs + os.pathsep + ENV["PATH"], "HF_HOME": os.path.join(fresh(), "hf"),
             "TEST_MODEL": model(**{"max_positions": 8192, **sizes}), "CARBON_MODEL": model(**sizes)}
+
+
+def no_server():
+    """Why examples of carbon serve cannot be run, or None."""
+    if "no carbon serve" in ok("--version").text:
+        return "this carbon was built without its server"
+    return None if shutil.which("curl") else "curl is not installed"
+
+
+def need_server():
+    if no_server():
+        raise Skip(no_server())
 
 
 def run_block(where, text, directory, env, timeout=240):

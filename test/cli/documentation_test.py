@@ -7,8 +7,9 @@ The blocks of a document run one after the other in one directory. Examples of m
 import os
 import re
 import shutil
+import signal
 
-from documentation_support import SOURCE, environment, run_block, write_fasta
+from documentation_support import SOURCE, environment, need_server, no_server, run_block, write_fasta
 from harness import CARBON, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
 from workflow_support import WORKFLOWS, study
@@ -63,6 +64,8 @@ def run_document(name):
     d, env = directory()
     if name == "README.md":
         human(d)
+    if name == "docs/serving.md":
+        need_server()
     if name == "workflows/README.md":
         if shutil.which("snakemake") is None:
             raise Skip("snakemake is not installed")
@@ -70,11 +73,21 @@ def run_document(name):
         os.rename(os.path.join(d, "ref.fa"), os.path.join(d, "GRCh38.fa"))
         write(d, "my.yaml", text.replace("HuggingFaceBio/Carbon-500M", model()).replace("shards: 20", "shards: 2"))
     run = 0
-    for line, text, reason in blocks(os.path.join(SOURCE, name)):
-        if reason is None:
-            run_block("%s:%d" % (name, line), text, d, env)
-            run += 1
+    try:
+        for line, text, reason in blocks(os.path.join(SOURCE, name)):
+            # The README has a block with a server among others without.
+            if reason is None and not ("carbon serve" in text and no_server()):
+                run_block("%s:%d" % (name, line), text, d, env)
+                run += 1
+    finally:
+        end_server(d)
     return d, run
+
+
+def end_server(d):
+    """Ends the server of docs/serving.md if one of its blocks has failed. The last one ends it otherwise."""
+    if os.path.exists(os.path.join(d, "port")) and os.path.exists(os.path.join(d, "serve.pid")):
+        os.kill(int(read(os.path.join(d, "serve.pid"))), signal.SIGTERM)
 
 
 for document in documents():

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 
-from documentation_support import SOURCE, environment, run_block, write_fasta
+from documentation_support import SOURCE, environment, need_server, run_block, write_fasta
 from harness import SHARED, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
 
@@ -136,6 +136,8 @@ def names(text):
 
 
 def run_page(page, commands):
+    if page == "carbon-serve.1":
+        need_server()
     d, env = fresh(), environment(layers=16 if page == "carbon-embed.1" else 2)  # --layer 15
     env["CPATH"] = os.path.join(SOURCE, "plugins")  # where make install puts the header is where compilers look
     for line, text in commands:

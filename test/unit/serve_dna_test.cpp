@@ -1,0 +1,594 @@
+// The endpoints in bases and the embeddings have the numbers of the commands, and refuse what these refuse.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "src/embed/planner.hpp"
+#include "src/generate/continuations.hpp"
+#include "src/generate/metadata.hpp"
+#include "src/generate/requests.hpp"
+#include "src/scan/assembler.hpp"
+#include "src/score/assembler.hpp"
+#include "src/score/sequence_scores.hpp"
+#include "src/serve/dna_generate.hpp"
+#include "src/serve/dna_scan.hpp"
+#include "src/serve/dna_score.hpp"
+#include "src/serve/dna_variants.hpp"
+#include "src/serve/embeddings.hpp"
+#include "src/vep/variant_scores.hpp"
+#include "test/unit/genome_files.hpp"
+#include "test/unit/serve_running.hpp"
+#include "test/unit/test_engine.hpp"
+
+using namespace carbon;
+using carbon::test::GeneratedCheckpoint;
+using carbon::test::RunningService;
+using carbon::test::TestEngine;
+using carbon::test::tiny;
+using carbon_test::TemporaryDirectory;
+using nlohmann::json;
+
+namespace {
+
+std::string random_bases(size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string bases;
+  while (bases.size() < n) bases += "ACGTacgt"[random() % 8];
+  return bases;
+}
+
+std::string with_gap(std::string bases, size_t at, size_t n) {
+  return bases.replace(at, n, n, 'N');
+}
+
+RunningService::Make variants_on(SharedReference* reference) {
+  return [reference](const ServedModel& served, HttpExchangePtr exchange) {
+    return make_dna_variants(served, reference, std::move(exchange));
+  };
+}
+
+// NaN is null.
+bool equal(const json& value, double number) {
+  return std::isnan(number) ? value.is_null() : value.is_number() && value.get<double>() == number;
+}
+
+void check_scores(const json& result, const SequenceScores& wanted) {
+  CHECK(result["n_scored"] == wanted.scored);
+  CHECK(equal(result["sum_logp"], wanted.sum));
+  CHECK(equal(result["mean_logp"], wanted.sum / static_cast<double>(wanted.scored)));
+  REQUIRE(result["logp"].size() == wanted.values.size());
+  for (size_t i = 0; i < wanted.values.size(); ++i) CHECK(equal(result["logp"][i], wanted.values[i]));
+}
+
+// The probabilities of A, C, G and T at the bases of a sequence, as `carbon score -O tsv` prints them.
+class Letters final : public ScoreSink {
+ public:
+  void begin(const SequencePlace&) override {}
+  void value(const ScoredValue& value) override {
+    for (const char letter : {'A', 'C', 'G', 'T'})
+      probabilities.push_back(std::exp(value.letters[base_digit(letter)]));
+  }
+  void end() override {}
+
+  std::vector<double> probabilities;
+};
+
+void score(Engine& engine, const ScoreOptions& options, const std::string& bases, ScoreSink& sink) {
+  ScoreAssembler assembler(options, sink);
+  ScorePlanner(engine.config().layout, options)
+      .plan({"s", 0, static_cast<int64_t>(bases.size())}, bases, [&](const ScoredWindow& window) {
+        run_requests(engine, window.requests);
+        assembler.consume(window);
+      });
+}
+
+std::vector<std::array<double, 4>> scan(Engine& engine, ScanOptions options, const std::string& bases) {
+  complete_scan_options(options, engine.config().max_positions);
+  const ScanPlanner planner(make_scan_grid(options.context, engine.config().max_positions), options);
+  const TemporaryDirectory folder;
+  const IndexedFasta fasta(folder.put("in.fa", ">s\n" + bases + "\n"));
+  std::vector<std::array<double, 4>> values(bases.size(), {NAN, NAN, NAN, NAN});
+  ScanAssembler assembler(planner.tracks(), options.level, [&](const ScannedBase& base) {
+    values[static_cast<size_t>(base.position)] = base.logp;
+  });
+  for (const ScanPiece& piece : selected_pieces(fasta, {}))
+    planner.plan(
+        piece, [&](int64_t begin, int64_t end) { return fasta.fetch("s", begin, end); },
+        engine.config().layout,
+        [&](const ScanItem& item) {
+          run_requests(engine, item.requests);
+          assembler.consume(item);
+        });
+  return values;
+}
+
+std::vector<float> from_base64(const std::string& text) {
+  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char letter : text.substr(0, text.find('='))) {
+    bits = bits << 6 | static_cast<uint32_t>(letters.find(letter));
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
+  }
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("/v1/dna/score has the numbers of carbon score") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const std::vector<std::string> sequences = {
+      random_bases(700, 1), "", "NNN", with_gap(random_bases(331, 2), 40, 20), "A", random_bases(30000, 3)};
+  for (const bool tokens : {false, true}) {
+    std::vector<std::string> upper;
+    for (const std::string& sequence : sequences) upper.push_back(to_upper(sequence));
+    const std::vector<std::string_view> views(upper.begin(), upper.end());
+    std::vector<SequenceScores> wanted;
+    score_sequences(engine.get(), tokens ? ScoreLevel::token : ScoreLevel::base, views,
+                    [&](size_t, const SequenceScores& scores) { wanted.push_back(scores); });
+    json body = {{"sequences", sequences}};
+    if (tokens) body["level"] = "token";
+    const json results = server.ask(make_dna_score, body)["results"];
+    REQUIRE(results.size() == sequences.size());
+    for (size_t i = 0; i < sequences.size(); ++i) check_scores(results[i], wanted[i]);
+  }
+}
+
+TEST_CASE("/v1/dna/score takes the options of carbon score") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const std::string bases = with_gap(random_bases(997, 4), 500, 5);
+  for (const auto& [strand, level, window, stride] :
+       {std::tuple("-", "bp", 0, 0), std::tuple("both", "bp", 240, 60), std::tuple("-", "token", 240, 240)}) {
+    CAPTURE(strand);
+    ScoreOptions options;
+    options.strand = std::string(strand) == "both" ? StrandChoice::both : StrandChoice::reverse;
+    options.level = std::string(level) == "bp" ? ScoreLevel::base : ScoreLevel::token;
+    options.window = static_cast<size_t>(window);
+    options.stride = static_cast<size_t>(stride);
+    json body = {{"sequences", {bases}}, {"strand", strand}, {"level", level}};
+    if (window > 0) body.update({{"window", window}, {"stride", stride}});
+    complete_score_options(options, engine.get().config().max_positions);
+    ScoreCollector collector(options.level);
+    score(engine.get(), options, bases, collector);
+    check_scores(server.ask(make_dna_score, body)["results"][0], collector.take());
+  }
+}
+
+TEST_CASE("/v1/dna/score names the field that is wrong") {
+  const GeneratedCheckpoint files(tiny());
+  RequestLimits limits;
+  limits.bases = 100;
+  limits.items = 3;
+  RunningService server(files.dir(), limits);
+  const auto refused = [&](const json& body) { return server.refused(make_dna_score, body); };
+  CHECK(refused(json::object()) == "sequences");
+  CHECK(refused({{"sequences", "ACGT"}}) == "sequences");
+  CHECK(refused({{"sequences", {"ACGT", 1}}}) == "sequences[1]");
+  CHECK(refused({{"sequences", {"AC1GT"}}}) == "sequences[0]");
+  CHECK(refused({{"sequences", {"A", "C", "G", "T"}}}) == "sequences");
+  CHECK(refused({{"sequences", {std::string(60, 'A'), std::string(41, 'A')}}}) == "sequences");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"strand", "forward"}}) == "strand");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"window", 7}}) == "window");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"window", -6}}) == "window");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"window", 12}, {"stride", 18}}) == "stride");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"level", "token"}, {"strand", "both"}}) == "strand");
+  CHECK(refused({{"sequences", {"ACGT"}}, {"windows", 12}}) == "windows");
+  CHECK(server.ask(make_dna_score, {{"sequences", {"A"}}, {"model", "other"}}, 404)["error"]["param"] ==
+        "model");
+  CHECK(server.ask(make_dna_score, {{"sequences", {"A"}}, {"model", "tiny"}})["results"].size() == 1);
+  CHECK(server.ask(make_dna_score, {{"sequences", json::array()}})["results"].empty());
+}
+
+TEST_CASE("windows that overlap too much are refused before they are planned") {
+  const GeneratedCheckpoint files(tiny());
+  RequestLimits limits;
+  limits.bases = 60000;
+  RunningService server(files.dir(), limits);
+  const std::string bases = random_bases(60000, 5);
+  CHECK(server.refused(make_dna_score, {{"sequences", {bases}}, {"window", 24000}, {"stride", 6}}) ==
+        "stride");
+  CHECK(server.refused(make_dna_scan, {{"sequence", bases}, {"context", 24564}}) == "context");
+}
+
+TEST_CASE("/v1/dna/generate has the samples of carbon generate") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  for (const std::string& prompt : {random_bases(60, 6), random_bases(64, 7), std::string("A")}) {
+    SamplerOptions sampler;
+    sampler.seed = 18446744073709551615U;
+    Continuation wanted;
+    const std::vector<NumberedPrompt> prompts = {{0, prompt}};
+    generate_bases(engine.get(), sampler, 50, prompts,
+                   [&](size_t, const Continuation& sample) { wanted = sample; });
+    const json body = {
+        {"prompt", prompt}, {"length", 50}, {"n", 3}, {"seed", sampler.seed}, {"probabilities", true}};
+    const json answer = server.ask(make_dna_generate, body);
+    CHECK(answer["seed"] == sampler.seed);
+    REQUIRE(answer["samples"].size() == 3);
+    CHECK(answer["samples"][0]["sequence"] == wanted.bases);
+    CHECK(answer["samples"][0]["logp"] == wanted.logp);
+    CHECK(answer["samples"][1]["sequence"] != wanted.bases);
+    for (const json& sample : answer["samples"]) {
+      const std::string text = sample["sequence"];
+      ScoreOptions options;
+      complete_score_options(options, engine.get().config().max_positions);
+      Letters letters;
+      score(engine.get(), options, prompt + text, letters);
+      REQUIRE(sample["probabilities"].size() == 50);
+      for (size_t i = 0; i < 50; ++i) {
+        REQUIRE(sample["probabilities"][i].size() == 4);
+        for (size_t b = 0; b < 4; ++b)
+          CHECK(sample["probabilities"][i][b] == letters.probabilities[(prompt.size() + i) * 4 + b]);
+      }
+    }
+    CHECK(server.ask(make_dna_generate, body) == answer);
+  }
+}
+
+TEST_CASE("/v1/dna/generate takes the options of carbon generate") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  GenerateOptions options;
+  options.length = 20;
+  options.constraint = "RYNNACGT";
+  options.sampler.kind = SamplerKind::chain;
+  options.sampler.temperature = 0.5;
+  options.sampler.top_k = 3;
+  options.sampler.top_p = 0.9;
+  const auto prompt = std::make_shared<const Prompt>(
+      PromptPlanner(engine.get().config(), nullptr, {}, options).plan_unconditional());
+  std::vector<RequestPtr> samples, requests;
+  emit_samples(prompt, 2, options.sampler, 1, [&](const SampleItem& item) {
+    samples.push_back(item.requests.back());
+    requests.insert(requests.end(), item.requests.begin(), item.requests.end());
+  });
+  run_requests(engine.get(), requests);
+  const json answer = server.ask(make_dna_generate, {{"length", 20},
+                                                     {"n", 2},
+                                                     {"constraint", options.constraint},
+                                                     {"sampler", "chain"},
+                                                     {"temperature", 0.5},
+                                                     {"top_k", 3},
+                                                     {"top_p", 0.9}});
+  CHECK(answer["seed"] == 0);
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(answer["samples"][i]["sequence"] == new_bases(*samples[i]));
+    CHECK(answer["samples"][i]["logp"] == samples[i]->logp);
+    CHECK_FALSE(answer["samples"][i].contains("probabilities"));
+  }
+  const json greedy =
+      server.ask(make_dna_generate, {{"prompt", "ACGTACG"}, {"length", 9}, {"greedy", true}, {"n", 2}});
+  CHECK(greedy["samples"][0] == greedy["samples"][1]);
+}
+
+TEST_CASE("a stream of /v1/dna/generate has what the whole answer has") {
+  const GeneratedCheckpoint files(tiny());
+  RunningService server(files.dir());
+  for (const bool probabilities : {false, true}) {
+    json body = {{"prompt", random_bases(64, 8)},
+                 {"length", 33},
+                 {"n", 3},
+                 {"seed", 5},
+                 {"probabilities", probabilities}};
+    const json whole = server.ask(make_dna_generate, body)["samples"];
+    body["stream"] = true;
+    std::vector<std::vector<std::string>> pieces(3);
+    json samples = {json::object(), json::object(), json::object()};
+    for (const json& event : server.events(make_dna_generate, body)) {
+      const size_t index = event["index"];
+      CHECK(samples[index].empty());
+      if (event.contains("bases")) {
+        CHECK(event.size() == 2);
+        pieces[index].push_back(event["bases"]);
+        continue;
+      }
+      CHECK(event["finish_reason"] == "length");
+      std::string text;
+      for (const std::string& piece : pieces[index]) text += piece;
+      samples[index] = {{"sequence", text}, {"logp", event["logp"]}};
+      if (probabilities) samples[index]["probabilities"] = event["probabilities"];
+    }
+    CHECK(samples == whole);
+    // Four bases of the prompt begin the first 6-mer.
+    REQUIRE(pieces[0].size() == 7);
+    CHECK(pieces[0].front().size() == 2);
+    CHECK(pieces[0][1].size() == 6);
+    CHECK(pieces[0].back().size() == 1);
+  }
+}
+
+TEST_CASE("/v1/dna/generate names the field that is wrong") {
+  const GeneratedCheckpoint files(tiny());
+  RequestLimits limits;
+  limits.bases = 100;
+  limits.items = 3;
+  RunningService server(files.dir(), limits);
+  const auto refused = [&](const json& more) {
+    json body = {{"prompt", "ACGTAC"}, {"length", 10}};
+    body.update(more);
+    return server.refused(make_dna_generate, body);
+  };
+  CHECK(refused({{"length", nullptr}}) == "length");
+  CHECK(refused({{"length", 0}}) == "length");
+  CHECK(refused({{"length", 95}}) == "length");
+  CHECK(refused({{"length", 40}, {"n", 3}}) == "length");
+  CHECK(refused({{"n", 4}}) == "n");
+  CHECK(refused({{"prompt", "<dna>ACGT"}}) == "prompt");
+  CHECK(refused({{"prompt", std::string(101, 'A')}}) == "prompt");
+  CHECK(refused({{"prompt", "NNN"}}) == "");
+  CHECK(refused({{"seed", -1}}) == "seed");
+  CHECK(refused({{"seed", 1.5}}) == "seed");
+  CHECK(refused({{"temperature", 0}}) == "temperature");
+  CHECK(refused({{"greedy", true}, {"temperature", 1}}) == "temperature");
+  CHECK(refused({{"greedy", true}, {"top_k", 4}}) == "top_k");
+  CHECK(refused({{"greedy", true}, {"top_p", 0.5}}) == "top_p");
+  CHECK(refused({{"greedy", 1}}) == "greedy");
+  CHECK(refused({{"top_k", 4097}}) == "top_k");
+  CHECK(refused({{"top_k", 5}, {"sampler", "marginal"}}) == "top_k");
+  CHECK(refused({{"top_p", 0}}) == "top_p");
+  CHECK(refused({{"sampler", "beam"}}) == "sampler");
+  CHECK(refused({{"constraint", "ACGTACGTACGT"}}) == "length");
+  CHECK(refused({{"constraint", "AC!"}}) == "");
+  CHECK(refused({{"prefix", "<species>fungi"}}) == "");  // the model has no text
+  CHECK(refused({{"max_tokens", 4}}) == "max_tokens");
+}
+
+TEST_CASE("/v1/dna/scan has the numbers of carbon scan") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const auto check = [&](const json& fields, const ScanOptions& options, const std::string& bases) {
+    CAPTURE(fields.dump());
+    json body = fields;
+    body["sequence"] = bases;
+    const json answer = server.ask(make_dna_scan, body);
+    CHECK(answer["sequence_length"] == bases.size());
+    CHECK(answer["letters"] == "ACGT");
+    const std::vector<std::array<double, 4>> wanted = scan(engine.get(), options, bases);
+    REQUIRE(answer["logp"].size() == wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const json& row = answer["logp"][i];
+      CHECK(row.is_null() == std::isnan(wanted[i][0]));
+      CHECK(row.is_null() == (base_digit(bases[i]) < 0));
+      size_t at = 0;
+      if (!row.is_null())
+        for (const char letter : {'A', 'C', 'G', 'T'})
+          CHECK(row[at++] == wanted[i][static_cast<size_t>(base_digit(letter))]);
+    }
+  };
+  const std::string bases = with_gap(with_gap(random_bases(1003, 9), 0, 3), 500, 30);
+  check(json::object(), {}, bases);
+  check({{"level", nullptr}}, {}, random_bases(30000, 10));
+  check(json::object(), {}, "NNNN");
+  ScanOptions options;
+  options.strand = StrandChoice::forward;
+  options.frames = 3;
+  options.level = ScanLevel::chain;
+  options.context = 120;
+  check({{"strand", "+"}, {"frames", 3}, {"level", "chain"}, {"context", 120}}, options, bases);
+  options = {};
+  options.strand = StrandChoice::reverse;
+  options.level = ScanLevel::first;
+  check({{"strand", "-"}, {"level", "first"}}, options, bases);
+  CHECK(server.ask(make_dna_scan, {{"sequence", ""}}) ==
+        json({{"sequence_length", 0}, {"letters", "ACGT"}, {"logp", json::array()}}));
+}
+
+TEST_CASE("/v1/dna/scan names the field that is wrong") {
+  const GeneratedCheckpoint files(tiny());
+  RequestLimits limits;
+  limits.bases = 100;
+  RunningService server(files.dir(), limits);
+  const auto refused = [&](const json& more) {
+    json body = {{"sequence", "ACGTAC"}};
+    body.update(more);
+    return server.refused(make_dna_scan, body);
+  };
+  CHECK(refused({{"sequence", nullptr}}) == "sequence");
+  CHECK(refused({{"sequence", std::string(101, 'A')}}) == "sequence");
+  CHECK(refused({{"sequence", 5}}) == "sequence");
+  CHECK(refused({{"frames", 4}}) == "frames");
+  CHECK(refused({{"frames", "6"}}) == "frames");
+  CHECK(refused({{"frames", 3}, {"level", "first"}}) == "frames");
+  CHECK(refused({{"context", 7}}) == "context");
+  CHECK(refused({{"context", 0}}) == "context");
+  CHECK(refused({{"context", 600000}}) == "context");
+  CHECK(refused({{"level", "bp"}}) == "level");
+  CHECK(refused({{"sequences", {"ACGT"}}}) == "sequences");
+}
+
+TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const std::string contig = with_gap(random_bases(1200, 11), 700, 2);
+  const TemporaryDirectory folder;
+  const std::string path = folder.put("in.fa", ">c\n" + contig + "\n");
+  const IndexedFasta fasta(path);
+  SharedReference reference{IndexedFasta(path)};
+  std::vector<PlacedVariant> variants;
+  const auto add = [&](int64_t pos, size_t ref, const std::string& alt) {
+    variants.push_back({"c", {pos, contig.substr(static_cast<size_t>(pos), ref), {alt}}});
+  };
+  for (const int64_t pos : {0, 5, 300, 301, 302, 600, 1199})
+    for (const char* alt : {"A", "c", "G", "T"}) add(pos, 1, alt);
+  for (const char* alt : {"*", "<DEL>", "N", ".", "G]c:5]", "ACGTA"}) add(400, 1, alt);
+  add(500, 60, "A");
+  add(310, 3, contig.substr(310, 1));
+  add(700, 1, "A");
+  variants.push_back({"c", {1200, "A", {"C"}}});
+  variants.push_back({"c", {-1, "A", {"C"}}});
+  variants.push_back({"c", {650, to_upper(contig.substr(650, 1)) == "A" ? "C" : "A", {"G"}}});
+  for (int64_t pos = 100; pos < 700; ++pos) add(pos, 1, "A");
+  json placed = json::array(), bare = json::array();
+  for (const PlacedVariant& one : variants) {
+    bare.push_back({{"pos", one.variant.pos + 1}, {"ref", one.variant.ref}, {"alt", one.variant.alts[0]}});
+    placed.push_back(bare.back());
+    placed.back()["chrom"] = "c";
+  }
+
+  const auto check = [&](const json& fields, const VepOptions& options) {
+    CAPTURE(fields.dump());
+    json on_file = fields, on_sequence = fields;
+    on_file["variants"] = placed;
+    on_sequence["variants"] = bare;
+    on_sequence["sequence"] = contig;
+    const json results = server.ask(variants_on(&reference), on_file)["results"];
+    CHECK(server.ask(variants_on(nullptr), on_sequence)["results"] == results);
+    REQUIRE(results.size() == variants.size());
+    score_variants(engine.get(), fasta, options, variants, [&](size_t i, const VariantScores& wanted) {
+      CHECK(equal(results[i]["score"], wanted.values[0][0]));
+      const std::string flag = flag_name(wanted.flags[0]);
+      CHECK(results[i]["flag"] == (flag.empty() ? json() : json(flag)));
+    });
+  };
+  VepOptions options;
+  options.window = 240;
+  check({{"window", 240}}, options);
+  options.strand = VepStrand::reverse;
+  options.phases = PhaseChoice::six;
+  check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, options);
+  options = {};
+  options.recipes = {Recipe::next_token};
+  options.context = 180;
+  options.strand = VepStrand::both;
+  check({{"recipe", "next-token"}, {"context", 180}, {"strand", "both"}}, options);
+  options = {};
+  options.recipes = {Recipe::anchored};
+  options.anchored_context = 120;
+  options.horizons = {60};
+  options.phases = PhaseChoice::one;
+  check({{"recipe", "anchored"}, {"context", 120}, {"horizon", 60}, {"phases", 1}}, options);
+
+  const json other = {{"chrom", "d"}, {"pos", 1}, {"ref", "A"}, {"alt", "C"}};
+  const json unknown = server.ask(variants_on(&reference), {{"variants", {other}}})["results"];
+  CHECK(unknown == json::array({{{"score", nullptr}, {"flag", "no_contig"}}}));
+}
+
+TEST_CASE("/v1/dna/variants names the field that is wrong") {
+  const GeneratedCheckpoint files(tiny());
+  RequestLimits limits;
+  limits.bases = 100;
+  limits.items = 3;
+  RunningService server(files.dir(), limits);
+  const TemporaryDirectory folder;
+  SharedReference reference{IndexedFasta(folder.put("in.fa", ">c\nACGTACGT\n"))};
+  const json snv = {{"chrom", "c"}, {"pos", 2}, {"ref", "C"}, {"alt", "T"}};
+  const auto refused = [&](const json& more, const json& of_variant = json::object()) {
+    json variant = snv;
+    variant.update(of_variant);
+    json body = {{"variants", json::array({variant})}};
+    body.update(more);
+    return server.refused(variants_on(&reference), body);
+  };
+  CHECK(refused({{"variants", nullptr}}) == "variants");
+  CHECK(refused({{"variants", 1}}) == "variants");
+  CHECK(refused({{"variants", {1}}}) == "variants[0]");
+  CHECK(refused({{"variants", {snv, snv, snv, snv}}}) == "variants");
+  CHECK(refused({{"sequence", "ACGT"}}) == "variants[0].chrom");
+  CHECK(refused(json::object(), {{"chrom", nullptr}}) == "variants[0].chrom");
+  CHECK(refused(json::object(), {{"pos", nullptr}}) == "variants[0].pos");
+  CHECK(refused(json::object(), {{"pos", -1}}) == "variants[0].pos");
+  CHECK(refused(json::object(), {{"ref", ""}}) == "variants[0].ref");
+  CHECK(refused(json::object(), {{"alt", "A,C"}}) == "variants[0].alt");
+  CHECK(refused(json::object(), {{"alt", std::string(100, 'A')}}) == "variants");
+  CHECK(refused(json::object(), {{"id", "rs1"}}) == "variants[0].id");
+  CHECK(refused({{"recipe", "centered,anchored"}}) == "recipe");
+  CHECK(refused({{"horizon", 12}}) == "horizon");
+  CHECK(refused({{"recipe", "anchored"}, {"horizon", 1e6}}) == "horizon");
+  CHECK(refused({{"window", 13}}) == "window");
+  CHECK(refused({{"recipe", "next-token"}, {"context", 1e6}}) == "context");
+  CHECK(refused({{"phases", 3}}) == "phases");
+  CHECK(refused({{"phases", true}}) == "phases");
+  CHECK(refused({{"cache", "x"}}) == "cache");
+  CHECK(server.refused(variants_on(nullptr), {{"variants", {snv}}}) == "sequence");
+}
+
+TEST_CASE("/v1/embeddings has the numbers of carbon embed") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const TokenLayout& layout = engine.get().config().layout;
+  const std::vector<std::string> inputs = {random_bases(604, 12), "", "NNNNNN", random_bases(60, 13)};
+  const EmbedPlanner planner(engine.get().config(), {});
+  json texts = json::array(), ids = json::array();
+  std::vector<std::vector<float>> wanted;
+  size_t tokens = 0;
+  for (const std::string& input : inputs) {
+    texts.push_back("<dna>" + input + (texts.empty() ? "</dna>" : ""));
+    EmbedItem item = planner.plan("s", input);
+    run_requests(engine.get(), item.requests);
+    const std::vector<uint32_t>& all = item.requests[0]->tokens;
+    ids.push_back(std::vector<uint32_t>(all.begin(), all.end() - (ids.empty() ? 0 : 1)));
+    tokens += all.size();
+    wanted.push_back(take_rows(item, DType::f32));
+  }
+  const json answer = server.ask(make_embedding, {{"input", texts}, {"user", "me"}, {"unknown", 1}});
+  CHECK(answer["object"] == "list");
+  CHECK(answer["model"] == "tiny");
+  CHECK(answer["usage"] == json({{"prompt_tokens", tokens}, {"total_tokens", tokens}}));
+  REQUIRE(answer["data"].size() == inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    CHECK(answer["data"][i]["object"] == "embedding");
+    CHECK(answer["data"][i]["index"] == i);
+    CHECK(answer["data"][i]["embedding"] == json(std::vector<double>(wanted[i].begin(), wanted[i].end())));
+  }
+  CHECK(server.ask(make_embedding, {{"input", ids}, {"model", "tiny"}}) == answer);
+  CHECK(server.ask(make_embedding, {{"input", texts[3]}})["data"][0]["embedding"] ==
+        answer["data"][3]["embedding"]);
+  for (const size_t n : {size_t{1}, size_t{2}, size_t{3}, size_t{64}}) {
+    const json encoded =
+        server.ask(make_embedding, {{"input", ids[0]}, {"encoding_format", "base64"}, {"dimensions", n}});
+    CHECK(from_base64(encoded["data"][0]["embedding"]) ==
+          std::vector<float>(wanted[0].begin(), wanted[0].begin() + static_cast<ptrdiff_t>(n)));
+  }
+  const auto refused = [&](const json& body) { return server.refused(make_embedding, body); };
+  CHECK(refused(json::object()) == "input");
+  CHECK(refused({{"input", "ACGT"}}) == "input");
+  CHECK(refused({{"input", json::array()}}) == "input");
+  CHECK(refused({{"input", {{"a", 1}}}}) == "input");
+  CHECK(refused({{"input", {layout.kmer0()}}}) == "");
+  CHECK(refused({{"input", "<dna>A"}, {"dimensions", 65}}) == "dimensions");
+  CHECK(refused({{"input", "<dna>A"}, {"encoding_format", "hex"}}) == "encoding_format");
+  CHECK(refused({{"input", "<dna>" + std::string(30000, 'A')}}) == "");
+}
+
+TEST_CASE("metadata stands before the DNA of embeddings and prompts") {
+  const GeneratedCheckpoint files(
+      "--hidden 64 --layers 2 --heads 4 --kv-heads 2 --head-dim 32 --intermediate 128 --max-positions 64");
+  TestEngine engine(files.dir(), 500);
+  RunningService server(files.dir());
+  const std::string bases = random_bases(48, 14), tag = "<species>fungi";
+  std::vector<uint32_t> ids = prefix_ids(engine.model(), tag);
+  REQUIRE(ids.size() == 5);
+  const std::vector<uint32_t> kmers = encode_kmers(bases, engine.get().config().layout);
+  ids.push_back(engine.get().config().layout.dna_begin());
+  ids.insert(ids.end(), kmers.begin(), kmers.end());
+  const json text = server.ask(make_embedding, {{"input", tag + "<dna>" + bases}});
+  CHECK(text["usage"]["prompt_tokens"] == 15);
+  CHECK(text == server.ask(make_embedding, {{"input", ids}}));
+  CHECK(text["data"] != server.ask(make_embedding, {{"input", "<dna>" + bases}})["data"]);
+  // Of the 64 tokens, <dna>, </dna> and the metadata leave 57 6-mers.
+  CHECK(server.ask(make_embedding, {{"input", tag + "<dna>" + std::string(342, 'A')}})["data"].size() == 1);
+  CHECK(server.refused(make_embedding, {{"input", tag + "<dna>" + std::string(348, 'A')}}) == "input");
+
+  const auto sampled = [&](const json& more) {
+    json body = {{"prompt", bases}, {"length", 60}};
+    body.update(more);
+    return server.ask(make_dna_generate, body);
+  };
+  CHECK(sampled({{"prefix", tag}}) != sampled(json::object()));
+}
