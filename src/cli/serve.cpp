@@ -120,6 +120,7 @@ int cmd_serve(int argc, char** argv) {
     return 0;
   }
   options.draft_tokens = draft_tokens(draft);
+  check_serve_options(options);
   if (app.count("--draft") > 0 && draft.model.empty()) throw Error(kFunction, "--draft is empty");
   LoadedModels models(common.model);
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);

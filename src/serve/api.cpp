@@ -39,6 +39,20 @@ HttpAnswer page_answer(const PageFile& file) {
   return answer;
 }
 
+ordered_json model_json(const ServedModel& served, const std::string& name) {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", served.created()},
+          {"owned_by", "carbon"},
+          {"root", served.model().checkpoint().id()},
+          {"parent", nullptr},
+          {"max_model_len", served.config().max_positions},
+          {"bases_per_token", kKmerLength},
+          {"max_bases", kKmerLength * (served.config().max_positions - 1)},
+          {"dtype", served.model().dtype()},
+          {"device", served.model().device_kind()}};
+}
+
 bool same_method(const char* method, const std::string& asked) {
   return asked == method || (asked == "HEAD" && std::strcmp(method, "GET") == 0);
 }
@@ -66,7 +80,7 @@ class ExchangeWithHeaders final : public HttpExchange {
 Api::Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options)
     : service_(service), served_(served), keys_(options.api_key_file), cors_(options.cors) {
   for (const PageFile& file : page_files())
-    add_quick(file.path, false, [&file] { return page_answer(file); });
+    add_quick(std::string(file.path), false, [&file] { return page_answer(file); });
   add_quick("/health", false, [this] { return health(); });
   add_quick("/version", false, [] { return json_answer({{"version", CARBON_VERSION}}); });
   add_quick("/metrics", false, [this] {
@@ -77,6 +91,8 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
     return answer;
   });
   add_quick("/v1/models", true, [this] { return models(); });
+  for (const std::string& name : served_.names())
+    add_quick("/v1/models/" + name, true, [this, &name] { return json_answer(model_json(served_, name)); });
   const auto with_model = [this](auto make) {
     return [this, make](HttpExchangePtr exchange) { return make(served_, std::move(exchange)); };
   };
@@ -92,14 +108,14 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   });
 }
 
-void Api::add_quick(std::string_view path, bool needs_key, std::function<HttpAnswer()> answer) {
-  routes_.push_back({"GET", path, needs_key, [answer = std::move(answer)](const HttpExchangePtr& exchange) {
-                       exchange->answer(answer());
-                     }});
+void Api::add_quick(std::string path, bool needs_key, std::function<HttpAnswer()> answer) {
+  routes_.push_back(
+      {"GET", std::move(path), needs_key,
+       [answer = std::move(answer)](const HttpExchangePtr& exchange) { exchange->answer(answer()); }});
 }
 
-void Api::add_work(std::string_view path, std::function<WorkPtr(HttpExchangePtr)> make) {
-  routes_.push_back({"POST", path, true, [this, make = std::move(make)](HttpExchangePtr exchange) {
+void Api::add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> make) {
+  routes_.push_back({"POST", std::move(path), true, [this, make = std::move(make)](HttpExchangePtr exchange) {
                        service_.take(make(std::move(exchange)));
                      }});
 }
@@ -175,18 +191,7 @@ void Api::log(const HttpAccess& access) const {
 
 HttpAnswer Api::models() const {
   ordered_json list = ordered_json::array();
-  for (const std::string& name : served_.names())
-    list.push_back({{"id", name},
-                    {"object", "model"},
-                    {"created", served_.created()},
-                    {"owned_by", "carbon"},
-                    {"root", served_.model().checkpoint().id()},
-                    {"parent", nullptr},
-                    {"max_model_len", served_.config().max_positions},
-                    {"bases_per_token", kKmerLength},
-                    {"max_bases", kKmerLength * (served_.config().max_positions - 1)},
-                    {"dtype", served_.model().dtype()},
-                    {"device", served_.model().device_kind()}});
+  for (const std::string& name : served_.names()) list.push_back(model_json(served_, name));
   return json_answer({{"object", "list"}, {"data", std::move(list)}});
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/serve/api_keys.hpp"
@@ -36,12 +35,12 @@ class Api {
  private:
   struct Route {
     const char* method;
-    std::string_view path;
+    std::string path;
     bool needs_key;
     std::function<void(HttpExchangePtr)> handle;
   };
-  void add_quick(std::string_view path, bool needs_key, std::function<HttpAnswer()> answer);
-  void add_work(std::string_view path, std::function<WorkPtr(HttpExchangePtr)> make);
+  void add_quick(std::string path, bool needs_key, std::function<HttpAnswer()> answer);
+  void add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> make);
   const Route* find(const HttpRequest& request) const;
   HttpAnswer with_cors(HttpAnswer answer) const;
   std::optional<HttpAnswer> refusal(const HttpRequest& request) const;

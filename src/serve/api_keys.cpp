@@ -27,7 +27,9 @@ bool ApiKeys::accept(std::string_view authorization) const {
   constexpr std::string_view kScheme = "Bearer ";
   if (keys_.empty()) return true;
   // The scheme's case does not matter (RFC 9110, section 11.1).
-  if (authorization.size() < kScheme.size() || strncasecmp(authorization.data(), kScheme.data(), kScheme.size()) != 0) return false;
+  if (authorization.size() < kScheme.size() ||
+      strncasecmp(authorization.data(), kScheme.data(), kScheme.size()) != 0)
+    return false;
   const std::string_view shown = authorization.substr(kScheme.size());
   bool found = false;
   for (const std::string& key : keys_)

@@ -15,10 +15,10 @@ struct Neutral {
 };
 constexpr Neutral kNeutral[] = {
     {"best_of", 1}, {"repetition_penalty", 1}, {"presence_penalty", 0}, {"frequency_penalty", 0},
-    {"min_p", 0},   {"length_penalty", 1},     {"min_tokens", 0}};
-constexpr const char* kRefused[] = {"suffix",       "allowed_token_ids", "logits_processors",
-                                    "guided_regex", "guided_choice",     "guided_grammar",
-                                    "guided_json",  "response_format",   "bad_words"};
+    {"min_p", 0},   {"length_penalty", 1}};
+constexpr const char* kRefused[] = {
+    "suffix",         "allowed_token_ids", "logits_processors", "guided_regex", "guided_choice",
+    "guided_grammar", "guided_json",       "response_format",   "bad_words",    "structured_outputs"};
 constexpr size_t kMostStops = 16, kLongestStop = 6000;
 
 void refuse_what_changes_the_draw(const Fields& fields) {
@@ -29,9 +29,10 @@ void refuse_what_changes_the_draw(const Fields& fields) {
     if (fields.has(name)) fields.fail(name, "cannot be honoured; leave it out");
   if (const nlohmann::json* const bias = fields.find("logit_bias"); bias && !bias->empty())
     fields.fail("logit_bias", "cannot be honoured; leave it out");
-  fields.flag("use_beam_search", false);
-  if (fields.flag("use_beam_search", false))
-    fields.fail("use_beam_search", "cannot be honoured; leave it out");
+  for (const char* name : {"use_beam_search", "include_stop_str_in_output"})
+    if (fields.flag(name, false)) fields.fail(name, "cannot be honoured; leave it out");
+  if (const nlohmann::json* const ids = fields.find("stop_token_ids"); ids && !ids->empty())
+    fields.fail("stop_token_ids", "cannot be honoured; leave it out");
 }
 
 std::vector<std::string> read_stops(const Fields& fields) {
@@ -104,8 +105,7 @@ std::optional<uint64_t> read_seed(const Fields& fields) {
   const nlohmann::json* const value = fields.find("seed");
   if (!value) return std::nullopt;
   if (value->is_number_unsigned()) return value->get<uint64_t>();
-  if (!value->is_number_integer()) fields.fail("seed", "must be a whole number of at most 64 bits");
-  return static_cast<uint64_t>(value->get<int64_t>());
+  return static_cast<uint64_t>(fields.whole("seed", 0, INT64_MIN, INT64_MAX));
 }
 
 CompletionRequest read_completion(const Fields& fields, const ServedModel& served,
@@ -118,6 +118,10 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
   refuse_what_changes_the_draw(fields);
   request.sampler = read_sampler(fields);
   request.stops = read_stops(fields);
+  // Without stop strings every sample has max_tokens 6-mers.
+  const int64_t most = request.stops.empty() ? static_cast<int64_t>(request.max_tokens) : 0;
+  if (fields.whole("min_tokens", 0, 0, INT32_MAX) > most)
+    fields.fail("min_tokens", "cannot be honoured beside stop, nor be above max_tokens; leave it out");
   request.echo = fields.flag("echo", false);
   request.stream = fields.flag("stream", false);
   request.token_ids = fields.flag("return_token_ids", false);

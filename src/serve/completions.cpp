@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "src/base/error.hpp"
 #include "src/generate/requests.hpp"
 #include "src/serve/completion_request.hpp"
 #include "src/serve/logprobs.hpp"
@@ -51,6 +52,7 @@ class Completion final : public Work {
   void begin() override {
     const Fields fields = Fields::of_body(request().body);
     asked_ = read_completion(fields, served_, service().limits());
+    report_ignored(fields);
     id_ = "cmpl-" + request().id;
     created_ =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -104,7 +106,7 @@ class Completion final : public Work {
     const size_t given = part.bases.size() % kKmerLength;
     GenerateOptions options;
     options.length = asked_.max_tokens == 0 ? 0 : kKmerLength * asked_.max_tokens - given;
-    part.prompt = std::make_shared<const Prompt>(plan_prompt(served_, sent, number, options));
+    part.prompt = std::make_shared<const Prompt>(plan_completion(sent, number, options));
     const std::vector<uint32_t>& context = part.prompt->context;
     const TokenLayout& layout = served_.config().layout;
     const auto dna = std::find(context.begin(), context.end(), layout.dna_begin());
@@ -112,6 +114,19 @@ class Completion final : public Work {
     if (part.kmers() > 0 && ((asked_.echo && asked_.logprobs) || asked_.prompt_logprobs))
       part.ranks = rank_request(part, layout);
     return part;
+  }
+
+  // What is wrong with a prompt is known to the room generate, which knows no names of fields.
+  Prompt plan_completion(const SentPrompt& sent, size_t number, const GenerateOptions& options) const {
+    try {
+      return plan_prompt(served_, sent, number, options);
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const Error& error) {
+      const bool too_long = error.advice().topic == "length";
+      throw ApiError(400, error.what(), too_long ? "max_tokens" : "prompt",
+                     too_long ? "context_length_exceeded" : "");
+    }
   }
 
   // Row i, that of <dna> being 0, predicts 6-mer i of the prompt.
@@ -186,7 +201,7 @@ class Completion final : public Work {
 
   void add_prompt_tokens(const PromptPart& part, LogprobList& list) const {
     for (size_t i = 0; i < part.kmers(); ++i)
-      list.add({part.bases.substr(i * kKmerLength, kKmerLength), i * kKmerLength, part.row(i)});
+      list.add({to_upper(part.bases.substr(i * kKmerLength, kKmerLength)), i * kKmerLength, part.row(i)});
   }
 
   ordered_json prompt_logprobs(const PromptPart& part) const {

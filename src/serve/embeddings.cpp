@@ -40,6 +40,10 @@ class Embedding final : public Work {
     const auto hidden = static_cast<int64_t>(served_.config().hidden);
     values_ = static_cast<size_t>(fields.whole("dimensions", hidden, 1, hidden));
     base64_ = fields.choice("encoding_format", 0, {"float", "base64"}) == 1;
+    fields.find("user");  // known, and of no use here
+    report_ignored(fields);
+    fields.text("user", "");
+    report_ignored(fields);
     check_size(inputs);
     std::vector<RequestPtr> requests;
     const EmbedPlanner planner(served_.config(), {});

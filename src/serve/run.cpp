@@ -86,6 +86,11 @@ void end(Service& service, HttpServer& server, double drain_seconds) {
 
 }  // namespace
 
+void check_serve_options(const ServeOptions& options) {
+  const ApiKeys keys(options.api_key_file);
+  if (!options.fasta.empty()) const IndexedFasta fasta(options.fasta, *options.log);
+}
+
 void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& options,
                std::function<void(const HttpAccess&)> access) {
   Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{},

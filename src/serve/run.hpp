@@ -7,6 +7,9 @@
 
 namespace carbon {
 
+/// Throws Error for files that cannot be used. Needs no model.
+void check_serve_options(const ServeOptions& options);
+
 /// Serves the model until options.stop asks for the end; then it takes no more requests, finishes those under
 /// way within options.drain_seconds, and returns. `drafts`: null, or a second model on as many devices, which
 /// changes no byte of an answer. `access` is called for each answer. Throws Error if the port cannot be had

@@ -48,8 +48,8 @@ void Service::take(const WorkPtr& work) {
       refusal.emplace(503, "the server is about to end", "", "server_ending");
     } else if (works_.size() >= limits_.queue) {
       refusal.emplace(429,
-                      "the server has " + std::to_string(works_.size()) +
-                          " requests under way, which is its limit; try again later",
+                      "the server works on " + std::to_string(works_.size()) +
+                          " at a time, which is its limit; try again later",
                       "", "queue_full");
     } else {
       works_.insert(work);

@@ -23,7 +23,7 @@ namespace carbon {
 class Service {
  public:
   /// `engine` must have the options of a server (SchedulerOptions::interactive), and outlive the service.
-  Service(Engine& engine, const RequestLimits& limits, Log& log);
+  Service(Engine& engine, const RequestLimits& limits, Log& log = silent_log());
   /// Runs the engine in the calling thread until close(), or until the engine fails; then every work is told,
   /// and the error is thrown.
   void run();

@@ -2,12 +2,20 @@
 
 #include <utility>
 
+#include "src/base/json.hpp"
+#include "src/serve/fields.hpp"
 #include "src/serve/service.hpp"
 
 namespace carbon {
 
 std::string Work::error_piece(const ApiError& error) const {
   return "data: " + error.body() + "\n\ndata: [DONE]\n\n";
+}
+
+void Work::report_ignored(const Fields& fields) {
+  std::string names;
+  for (const std::string& name : fields.others()) names += (names.empty() ? "" : ", ") + printable(name);
+  if (!names.empty()) service_->log().info("serve", request().path + " ignores: " + names);
 }
 
 void Work::run(const std::vector<RequestPtr>& requests) {
@@ -79,7 +87,10 @@ void Work::drive() {
       }
     }
     if (done) return service_->finished(*this);
-    if (stopped) fail(*stopped);
+    if (stopped) {
+      service_->metrics().ended(Metrics::End::abort, 0);
+      fail(*stopped);
+    }
     for (const unsigned one : {kBegin, kLook, kFinished})
       if ((todo & one) != 0) do_one(one);
   }

@@ -20,6 +20,7 @@
 
 namespace carbon {
 
+class Fields;
 class Service;
 
 class Work : public std::enable_shared_from_this<Work> {
@@ -55,6 +56,8 @@ class Work : public std::enable_shared_from_this<Work> {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - arrived_).count();
   }
+  /// Says in the log which fields of a request were ignored.
+  void report_ignored(const Fields& fields);
   /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
   void run(const std::vector<RequestPtr>& requests);
   /// Sends a whole answer, which ends the work. Requests that still run are cancelled.

@@ -44,6 +44,7 @@ def what_is_said_about_the_server():
         expect_equal([m["id"] for m in models["data"]], ["dna", "other"], "names")
         expect_equal(models["data"][0]["max_model_len"], 4096, "context")
         expect("version" in server.get("/version").json, "version")
+        expect_equal(server.get("/v1/models/other").json, models["data"][1], "one model")
         for name in ("dna", "other"):
             server.good("/v1/completions", {"model": name, "prompt": "<dna>ACGTACGT", "max_tokens": 1})
         refused(server, "/v1/completions", {"model": "x", "prompt": "<dna>ACGTAC"}, 404, "model", "'x'", "'dna'")
@@ -349,19 +350,20 @@ def what_is_wrong_is_said():
                 ("{", None, "JSON"), ("[]", None, "object"), ('{"a":1,"a":2}', None, "twice"), ("[" * 100000, None, "nested"),
                 ({}, "prompt", "missing"), ({"prompt": "ACGT"}, "prompt", "<dna>"), ({"prompt": 7}, "prompt"), ({"prompt": []}, "prompt"),
                 ({"prompt": "<dna>AC GT!"}, "prompt", "'!'", "character 6"), ({"prompt": "<dna>A<dna>C"}, "prompt", "more than one"),
-                ({"prompt": [1, 2]}, None, "<dna>"), ({"prompt": ["<dna>A", 3]}, "prompt[1]"), ({"prompt": "<dna>ACG", "n": 0}, "n"),
+                ({"prompt": [1, 2]}, "prompt", "<dna>"), ({"prompt": ["<dna>A", 3]}, "prompt[1]"), ({"prompt": "<dna>ACG", "n": 0}, "n"),
                 ({"prompt": "<dna>ACG", "n": 1.5}, "n"), ({"prompt": "<dna>ACG", "max_tokens": -1}, "max_tokens"),
                 ({"prompt": "<dna>ACG", "temperature": -1}, "temperature"), ({"prompt": "<dna>ACG", "temperature": "hot"}, "temperature"),
                 ({"prompt": "<dna>ACG", "top_p": 0}, "top_p"), ({"prompt": "<dna>ACG", "logprobs": 21}, "logprobs"),
                 ({"prompt": "<dna>ACG", "suffix": "A"}, "suffix"), ({"prompt": "<dna>ACG", "logit_bias": {"1": 2}}, "logit_bias"),
                 ({"prompt": "<dna>ACG", "best_of": 2}, "best_of"), ({"prompt": "<dna>ACG", "repetition_penalty": 1.1}, "repetition_penalty"),
                 ({"prompt": "<dna>ACG", "stream": 1}, "stream"), ({"prompt": "<dna>ACG", "stop": [1]}, "stop"),
-                ({"prompt": "<dna>ACG", "seed": 0.5}, "seed"), ({"prompt": "<dna>ACG", "max_tokens": 400}, "max_tokens", "2000"),
-                ({"prompt": ["<dna>A"] * 9}, "prompt", "8"), ({"prompt": "<dna>NNNNNN"}, None, "A, C, G or T"),
-                ({"prompt": "<species>x<dna>ACG"}, None)):
+                ({"prompt": "<dna>ACG", "seed": 0.5}, "seed"), ({"prompt": "<dna>ACG", "min_tokens": 20}, "min_tokens"),
+                ({"prompt": "<dna>ACG", "structured_outputs": {}}, "structured_outputs"), ({"prompt": "<dna>ACG", "stop_token_ids": [1]}, "stop_token_ids"), ({"prompt": "<dna>ACG", "max_tokens": 400}, "max_tokens", "2000"),
+                ({"prompt": ["<dna>A"] * 9}, "prompt", "8"), ({"prompt": "<dna>NNNNNN"}, "prompt", "A, C, G or T"),
+                ({"prompt": "<species>x<dna>ACG"}, "prompt")):
             refused(server, path, body, 400, param, *words)
         for body in ({"best_of": 1}, {"repetition_penalty": 1.0}, {"logit_bias": {}}, {"suffix": None}, {"user": "me"}, {"min_p": 0},
-                     {"presence_penalty": 0}, {"ignore_eos": True}, {"top_k": -1}, {"logprobs": None}, {"skip_special_tokens": True}):
+                     {"presence_penalty": 0}, {"ignore_eos": True}, {"top_k": -1}, {"logprobs": None}, {"skip_special_tokens": True}, {"min_tokens": 1}, {"seed": 1.0}):
             server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field")
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "strand": "*"}, 400, "strand", "'both'")
@@ -370,7 +372,10 @@ def what_is_wrong_is_said():
         refused(server, "/v1/dna/scan", {}, 400, "sequence", "missing")
     with Server() as server:
         answer = server.post("/v1/completions", {"prompt": "<dna>" + "A" * 24600, "max_tokens": 1})
-        expect(answer.status == 400 and "context" in answer.json["error"]["message"], str(answer.body))
+        error = answer.json["error"]
+        expect_equal((answer.status, error["param"]), (400, "prompt"), str(error))
+        expect("context" in error["message"], str(error))
+        refused(server, "/v1/completions", {"prompt": "<dna>ACGT", "max_tokens": 5000}, 400, "max_tokens", "context")
 
 
 @case
@@ -383,6 +388,7 @@ def keys_and_origins():
         for header in ("Bearer abc12", "Bearer abc1234", "abc123", "Basic abc123", "Bearer # for the lab"):
             answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": header})
             expect_equal((answer.status, answer.json["error"]["code"]), (401, "invalid_api_key"), header)
+        expect_equal(server.get("/v1/models", headers={"Authorization": "bearer abc123"}).status, 200, "a scheme in lower case")
         for key in ("abc123", "second-key"):
             answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": "Bearer " + key})
             expect_equal(answer.status, 200, key)
