@@ -198,7 +198,8 @@ void Scheduler::pack_samples(Pass& pass, size_t limit) {
 size_t Scheduler::window_limit(const Pass& pass, size_t limit) const {
   if (!pass.samples.empty())
     limit = std::min(limit - std::min(limit, pass.rows), std::max<size_t>(1, limit / kWindowShare));
-  return options_.interactive && limit > 0 ? slices_.rows(pass.samples.size(), limit) : limit;
+  return options_.interactive && limit > 0 ? slices_.rows(pass.samples.size(), reading_.size(), limit)
+                                           : limit;
 }
 
 // In a server half of the rows go to the run with the fewest left, so that a short prompt need not wait until

@@ -9,7 +9,8 @@ namespace {
 constexpr size_t kFirstRows = 16, kFirstLoneRows = 256;
 // Fewer rows would cost almost the time of these.
 constexpr size_t kLeastRows = 8, kLeastLoneRows = 128;
-// Seconds of a pass without samples, after which new requests are looked at.
+// Seconds that prompts and windows may take in a pass, after which new requests are looked at. If one pass of
+// the samples takes longer, they may take as long as that.
 constexpr double kLonePass = 0.25;
 // The share of a new measurement in an average.
 constexpr double kNew = 0.3;
@@ -31,13 +32,14 @@ bool SlicePolicy::knows(size_t samples) const {
   return samples_ > 0 && 4 * samples <= 5 * samples_ && 5 * samples >= 4 * samples_;
 }
 
-size_t SlicePolicy::rows(size_t samples, size_t limit) const {
+size_t SlicePolicy::rows(size_t samples, size_t waiting, size_t limit) const {
   if (samples == 0)
     return lone_row_seconds_ == 0 ? std::min(kFirstLoneRows, limit)
                                   : rows_in(kLonePass, lone_row_seconds_, kLeastLoneRows, limit);
   if (!knows(samples)) return 0;
-  return row_seconds_ == 0 ? std::min(kFirstRows, limit)
-                           : rows_in(sample_seconds_, row_seconds_, kLeastRows, limit);
+  const double fair = sample_seconds_ * static_cast<double>(waiting) / static_cast<double>(samples);
+  const double seconds = std::max(sample_seconds_, std::min(fair, kLonePass));
+  return row_seconds_ == 0 ? std::min(kFirstRows, limit) : rows_in(seconds, row_seconds_, kLeastRows, limit);
 }
 
 void SlicePolicy::record(size_t samples, size_t window_rows, double seconds) {

@@ -220,16 +220,19 @@ TEST_CASE("a sample's ranks add up to its log-probability, and respect the bases
 
 TEST_CASE("slices beside streams take about the time of the streams") {
   SlicePolicy policy;
-  CHECK(policy.rows(0, 2048) == 256);
+  CHECK(policy.rows(0, 1, 2048) == 256);
   policy.record(0, 256, 0.256);
-  CHECK(policy.rows(0, 2048) == 250);
-  CHECK(policy.rows(0, 100) == 100);
-  CHECK(policy.rows(4, 512) == 0);  // the time of four samples is not known
+  CHECK(policy.rows(0, 1, 2048) == 250);
+  CHECK(policy.rows(0, 1, 100) == 100);
+  CHECK(policy.rows(4, 1, 512) == 0);  // the time of four samples is not known
   policy.record(4, 0, 0.04);
-  CHECK(policy.rows(4, 512) == 16);
+  CHECK(policy.rows(4, 1, 512) == 16);
   policy.record(4, 16, 0.04 + 0.016);
-  CHECK(policy.rows(4, 512) == 40);
-  CHECK(policy.rows(5, 512) == 40);
-  CHECK(policy.rows(8, 512) == 0);
-  CHECK(policy.rows(4, 20) == 20);
+  CHECK(policy.rows(4, 1, 512) == 40);
+  CHECK(policy.rows(5, 1, 512) == 40);
+  CHECK(policy.rows(8, 1, 512) == 0);
+  CHECK(policy.rows(4, 1, 20) == 20);
+  // Twelve prompts beside four streams get three times as much, but no more than a quarter of a second.
+  CHECK(policy.rows(4, 12, 512) == 120);
+  CHECK(policy.rows(4, 400, 512) == 250);
 }
