@@ -1,10 +1,11 @@
 """Streams from an OpenAI-compatible server, many at a time: tokens/s, time to the first token, time between tokens.
 
-    load.py PORT [--clients N,N...] [--bases BP] [--tokens N] [--requests N] [--long BP] [--prefix TEXT] [--model NAME]
+    load.py PORT [--clients N,N...] [--bases BP] [--tokens N] [--requests N] [--long BP] [--ids ID] [--model NAME]
 
 For each number of clients it sends as many requests as --requests says (default: 2 for each client), each with a prompt of
---bases random bases of its own (1,000) after --prefix (<dna>), and asks for --tokens tokens (167, which is 1,000 bp) at
-temperature 0. With --long, another client sends a prompt of so many bases after one second, and the streams beside it are
+--bases random bases of its own (1,000), and asks for --tokens tokens (167, which is 1,000 bp) at temperature 0. With --ids,
+the id of <dna>, prompts are token ids, as a server without the tokenizer wants them. With --long, another client sends a
+prompt of so many bases after one second, and the streams beside it are
 measured. One line of JSON for each number of clients; times in seconds. Needs nothing but Python.
 """
 
@@ -33,7 +34,8 @@ async def stream(port, body, times):
         if not line.startswith(b"data: "):
             continue
         event = json.loads(line[6:])
-        if event.get("choices") and event["choices"][0].get("text"):
+        # The last event of a stream has text in some servers and none in others.
+        if event.get("choices") and (event["choices"][0].get("text") or not event["choices"][0].get("finish_reason")):
             times.append(time.monotonic())
     writer.close()
     if not finished:
@@ -45,14 +47,20 @@ def percentile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))] if values else 0
 
 
+def prompt(arguments, rng, bases):
+    if arguments.ids is not None:
+        return [arguments.ids] + [arguments.ids + 3 + rng.randrange(4096) for _ in range((bases + 5) // 6)]
+    return "<dna>" + "".join(rng.choice("ACGT") for _ in range(bases))
+
+
 async def measure(arguments, clients):
     rng = random.Random(clients)
     count = arguments.requests or 2 * clients
-    prompts = ["".join(rng.choice("ACGT") for _ in range(arguments.bases)) for _ in range(count)]
+    prompts = [prompt(arguments, rng, arguments.bases) for _ in range(count)]
     firsts, between, tokens = [], [], 0
 
-    def body(bases, n):
-        return {"model": arguments.model, "prompt": arguments.prefix + bases, "max_tokens": n, "temperature": 0,
+    def body(text, n):
+        return {"model": arguments.model, "prompt": text, "max_tokens": n, "temperature": 0,
                 "stream": True, "ignore_eos": True}
 
     async def client():
@@ -66,7 +74,7 @@ async def measure(arguments, clients):
 
     async def intruder():
         await asyncio.sleep(1)
-        await stream(arguments.port, body("".join(rng.choice("ACGT") for _ in range(arguments.long)), 1), [])
+        await stream(arguments.port, body(prompt(arguments, rng, arguments.long), 1), [])
 
     begin = time.monotonic()
     await asyncio.gather(*(client() for _ in range(clients)), *([intruder()] if arguments.long else []))
@@ -87,7 +95,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=167)
     parser.add_argument("--requests", type=int, default=0)
     parser.add_argument("--long", type=int, default=0)
-    parser.add_argument("--prefix", default="<dna>")
+    parser.add_argument("--ids", type=int)
     parser.add_argument("--model", default=None)
     arguments = parser.parse_args()
     for clients in map(int, arguments.clients.split(",")):

@@ -39,13 +39,10 @@ void Work::run(const std::vector<RequestPtr>& requests) {
   }
 }
 
+// Once the last request is counted, a worker may end this object.
 void Work::request_finished() {
-  bool last = false;
-  {
-    const std::lock_guard lock(mutex_);
-    last = --pending_ == 0;
-  }
-  if (last) schedule(kFinished);
+  const std::lock_guard lock(mutex_);
+  if (--pending_ == 0) schedule_locked(kFinished);
 }
 
 void Work::stop(const ApiError& reason) {
@@ -65,6 +62,10 @@ void Work::cancel_requests() {
 
 void Work::schedule(unsigned todo) {
   const std::lock_guard lock(mutex_);
+  schedule_locked(todo);
+}
+
+void Work::schedule_locked(unsigned todo) {
   todo_ |= todo;
   if (std::exchange(scheduled_, true)) return;
   service_->workers_.post([self = shared_from_this()] { self->drive(); });

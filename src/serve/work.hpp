@@ -73,6 +73,7 @@ class Work : public std::enable_shared_from_this<Work> {
   enum Todo : unsigned { kBegin = 1, kLook = 2, kFinished = 4 };
 
   void schedule(unsigned todo);
+  void schedule_locked(unsigned todo);
   void drive();
   void do_one(unsigned todo);
   void request_finished();
