@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "src/serve/completions.hpp"
@@ -157,6 +158,11 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     answer.headers.emplace_back("Allow", other.method);
     return answer;
   }
+  constexpr std::string_view kModels = "/v1/models/";
+  if (request.path.starts_with(kModels))
+    return ApiError(404, "the model '" + request.path.substr(kModels.size()) + "' is not served here",
+                    "model", "model_not_found")
+        .answer();
   return ApiError(404, "there is no " + request.path + " here; the paths are in carbon-serve(1)", "",
                   "not_found")
       .answer();

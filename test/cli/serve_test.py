@@ -49,6 +49,7 @@ def what_is_said_about_the_server():
             server.good("/v1/completions", {"model": name, "prompt": "<dna>ACGTACGT", "max_tokens": 1})
         refused(server, "/v1/completions", {"model": "x", "prompt": "<dna>ACGTAC"}, 404, "model", "'x'", "'dna'")
         expect_equal(server.get("/nothing").status, 404, "unknown path")
+        expect_equal(server.get("/v1/models/x").json["error"]["code"], "model_not_found", "unknown model")
         expect_equal(server.get("/v1/completions").status, 405, "method")
         expect_equal(server.get("/v1/completions").headers["Allow"], "POST", "Allow")
         text = server.get("/metrics").body.decode()

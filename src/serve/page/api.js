@@ -63,7 +63,7 @@ async function json(path, body, signal) {
   }
 }
 
-/// The models of the server: [{id, max_model_len, ...}].
+/// The models of the server: [{id, max_bases, ...}].
 export async function listModels() { return (await json("/v1/models")).data; }
 
 /// ln P of the four letters at each base: an array with [A, C, G, T] or null for each.

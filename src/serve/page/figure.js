@@ -32,28 +32,30 @@ export const THEMES = {
 };
 
 /// The data of a figure. `logp` has one entry for each base of `sequence`: the natural logarithms of the
-/// probabilities of A, C, G and T, or null where the model gives none. Means of log-probabilities (over
-/// strands or frames) do not add up to one, so each base is scaled to do so; differences stay as they are.
+/// probabilities of A, C, G and T, or null where the model gives none. `lnp` has them as they are. The
+/// probabilities of means of log-probabilities (over strands or frames) do not add up to one; where they are
+/// drawn or printed, each base is scaled to do so.
 export function makeTrack(sequence, logp) {
   const length = sequence.length;
   const base = new Int8Array(length);              // 0 to 3, or -1 for another letter
   const lnp = new Float64Array(4 * length).fill(NaN);
+  const total = new Float64Array(length);          // ln of the sum of the four probabilities
   for (let i = 0; i < length; ++i) {
     base[i] = LETTERS.indexOf(sequence[i].toUpperCase());
     const row = logp[i];
     if (!row) continue;
     const values = row.map((v) => (v === null ? -Infinity : v));
-    const total = Math.log(values.reduce((sum, v) => sum + Math.exp(v), 0));
-    for (let k = 0; k < 4; ++k) lnp[4 * i + k] = values[k] - total;
+    total[i] = Math.log(values.reduce((sum, v) => sum + Math.exp(v), 0));
+    for (let k = 0; k < 4; ++k) lnp[4 * i + k] = values[k];
   }
-  return {sequence, length, base, lnp};
+  return {sequence, length, base, lnp, total};
 }
 
 /// Whether base i has probabilities.
 export function hasValue(track, i) { return !Number.isNaN(track.lnp[4 * i]); }
 
 /// The probability of letter k at base i.
-export function probability(track, i, k) { return Math.exp(track.lnp[4 * i + k]); }
+export function probability(track, i, k) { return Math.exp(track.lnp[4 * i + k] - track.total[i]); }
 
 /// ln P of the base that is there; NaN if it has none.
 export function logLikelihood(track, i) {

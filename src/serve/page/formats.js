@@ -62,13 +62,13 @@ export function baseTable(name, track) {
   return tsv(rows);
 }
 
-/// Every SNV, with the columns of `carbon scan`: ln P(ALT) - ln P(REF).
+/// Every SNV, with the columns of `carbon scan`: ln P(ALT) - ln P(REF), which it writes as a float of 32 bits.
 export function variantTable(name, track) {
   const rows = [["#CHROM", "POS", "REF", "ALT", "CARBON_SCAN"]];
   for (let i = 0; i < track.length; ++i) {
     if (track.base[i] < 0 || !hasValue(track, i)) continue;
     for (let k = 0; k < 4; ++k) {
-      if (k !== track.base[i]) rows.push([name, i + 1, LETTERS[track.base[i]], LETTERS[k], sixDigits(logRatio(track, i, k))]);
+      if (k !== track.base[i]) rows.push([name, i + 1, LETTERS[track.base[i]], LETTERS[k], sixDigits(Math.fround(logRatio(track, i, k)))]);
     }
   }
   return tsv(rows);

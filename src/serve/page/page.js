@@ -51,9 +51,9 @@ async function showModel() {
     const models = await listModels();
     model = models[0] || null;
     if (!model) { $("model").textContent = "The server has no model."; return; }
-    const bases = number(6 * model.max_model_len);
+    const bases = number(model.max_bases);
     $("model").replaceChildren("Model ", element("strong", {textContent: model.id}),
-        model.max_model_len ? `, which reads up to ${bases} bases at once.` : ".",
+        model.max_bases ? `, which reads up to ${bases} bases at once.` : ".",
         model.id === "carbon-tiny" ? " It is for demonstration, and too small to judge variants." : "");
     showCommands();
   } catch (error) {
@@ -273,7 +273,7 @@ async function startGenerating() {
   $("stop").hidden = false;
   const told = {at: 0};                  // when progress was said last: not with every piece
   const progress = (ending) => {
-    work.header = `${name} sample=1 ${settings.greedy ? "greedy" : `seed=${settings.seed}`} length=${work.bases.length}`;
+    work.header = `${name} sample=1 seed=${settings.greedy ? 0 : settings.seed} length=${work.bases.length}`;
     if (!ending && performance.now() - told.at < 1000) return;
     told.at = performance.now();
     $("generate-progress").textContent = `${number(work.bases.length)} of ${number(settings.length)} new bases${ending}`;
