@@ -1,6 +1,8 @@
 """A bf16 Llama checkpoint of one safetensors file as GGUF for llama.cpp: the same bf16 matrices, norms in f32, no vocabulary text.
 
-    to_gguf.py MODEL_DIR OUT.gguf
+    to_gguf.py [--names] MODEL_DIR OUT.gguf
+
+With --names every token has a text of its own (t0, t1, ...), without which llama-server does not start.
 """
 import json
 import struct
@@ -44,7 +46,8 @@ def interleaved(matrix, head_dim):
 
 
 def main():
-    directory, out = sys.argv[1:]
+    names = "--names" in sys.argv
+    directory, out = sys.argv[-2:]
     with open(directory + "/config.json") as f:
         config = json.load(f)
     writer = gguf.GGUFWriter(out, "llama")
@@ -61,7 +64,15 @@ def main():
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
-    writer.add_tokenizer_model("no_vocab")
+    if names:
+        count = config["vocab_size"]
+        writer.add_tokenizer_model("llama")
+        writer.add_token_list(["t%d" % i for i in range(count)])
+        writer.add_token_scores([0.0] * count)
+        writer.add_token_types([gguf.TokenType.NORMAL] * count)
+        writer.add_add_bos_token(False)
+    else:
+        writer.add_tokenizer_model("no_vocab")
     for name, bits in tensors(directory + "/model.safetensors"):
         if bits.ndim == 1:
             writer.add_tensor(new_name(name), (bits.astype(numpy.uint32) << 16).view(numpy.float32))

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <utility>
 
+#include "src/base/threads.hpp"
 #include "src/cli/exit_signals.hpp"
 
 namespace carbon {
@@ -35,7 +36,7 @@ StopSignals::StopSignals(std::function<void()> request) {
   came = 0;
   sem_init(&wake, 0, 0);
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &before[i]);
-  watcher_ = std::thread([request = std::move(request)] {
+  watcher_ = start_thread([request = std::move(request)] {
     while (sem_wait(&wake) != 0) {
     }
     if (came != 0) request();
