@@ -120,6 +120,10 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
     }
     wish.ask();
   };
+  const auto has_failed = [&] {
+    const std::lock_guard lock(failure_mutex);
+    return failure != nullptr;
+  };
   const auto guarded = [&](auto work) {
     return [&fail, work] {
       try {
@@ -129,25 +133,33 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
       }
     };
   };
-  // The engine may be in a long pass, the network waits for clients; this thread watches both.
   std::thread network = start_thread(guarded([&] { server.run(); }));
-  std::thread computing;
+  std::thread watching;
   try {
-    computing = start_thread(guarded([&] { service.run(); }));
     write_port(options.port_file, server.port());
     options.log->message("serve", "serving " + served.name() + " on http://" + options.http.host + ":" +
                                       std::to_string(server.port()));
     if (options.stop) options.stop->watch([&] { wish.ask(); });
-    while (!wish.wait(kLook)) service.stop_late();
+    watching = start_thread([&] {
+      while (!wish.wait(kLook)) service.stop_late();
+      const bool failed = has_failed();
+      if (!failed)
+        options.log->message("serve", "ending: requests under way have " +
+                                          std::to_string(static_cast<int>(options.drain_seconds)) + " s");
+      end(service, server, failed ? 0 : options.drain_seconds);
+    });
   } catch (...) {
     fail(std::current_exception());
+    server.close();
   }
-  if (!failure)
-    options.log->message("serve", "ending: requests under way have " +
-                                      std::to_string(static_cast<int>(options.drain_seconds)) + " s");
-  end(service, server, failure ? 0 : options.drain_seconds);
+  // The engine runs in the thread that has loaded the model, and so with its OpenMP threads. With further
+  // ones there would be more than CPUs, and OpenMP then lets them sleep at once when they wait, which costs a
+  // quarter of the speed of a single stream.
+  if (watching.joinable()) {
+    guarded([&] { service.run(); })();
+    watching.join();
+  }
   network.join();
-  if (computing.joinable()) computing.join();
   if (options.stop) options.stop->ignore();
   remove_port(options.port_file, server.port());
   if (failure) std::rethrow_exception(failure);
