@@ -144,7 +144,7 @@ install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DC
 $(BUILD)/src/base/installed.o: file_flags = $(install_dirs)
 $(BUILD)/src/base/installed.o: $(BUILD)/install_dirs.stamp
 
-# A plugin is one file and sees of the program only carbon_plugin.h.
+# A plugin is one file and sees of the program only carbon_plugin.h and the headers of src/statistics.
 compile_plugin = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -shared -fvisibility=hidden $(depfiles) $(LDFLAGS)
 $(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/compile_plugin.stamp | $(BUILD)/version.h
 	@mkdir -p $(@D)
@@ -154,13 +154,24 @@ $(BUILD)/version.h: VERSION
 	@mkdir -p $(@D)
 	printf '#define CARBON_VERSION "%s"\n' '$(VERSION)' > $@
 
-# The page of carbon serve: a line of a table for each file, with its text.
-page_files = $(sort $(wildcard src/serve/page/*))
-$(BUILD)/serve_page.h: $(wildcard src/serve/page/*) $(BUILD)/page_files.stamp
+# The page of carbon serve: a line of a table for each file, with its text. The figures are those of carbon report.
+figure_files = $(sort $(wildcard src/report/figures/*.js))
+figure_style = src/report/figures/viewer.css
+page_files   = $(sort $(wildcard src/serve/page/*)) $(figure_files) $(figure_style)
+$(BUILD)/serve_page.h: $(wildcard src/serve/page/* src/report/figures/*) $(BUILD)/page_files.stamp
 	@mkdir -p $(@D)
 	for file in $(page_files); do printf '{"/%s", R"page(' "$${file##*/}" && cat "$$file" && printf ')page"sv},\n' || exit; \
 	    done > $@
 $(BUILD)/src/serve/page.o: $(BUILD)/serve_page.h
+# What a report contains. The figures are modules of JavaScript, of which one file is made: figures.js.
+report_page_files = $(sort $(wildcard src/report/page/*)) $(figure_style)
+$(BUILD)/report_page.h: $(wildcard src/report/page/* src/report/figures/*) $(BUILD)/report_page_files.stamp \
+                        $(BUILD)/figure_files.stamp
+	@mkdir -p $(@D)
+	{ for file in $(report_page_files); do printf '{"%s", R"page(' "$${file##*/}" && cat "$$file" && printf ')page"sv},\n' || \
+	    exit; done; printf '{"figures.js", R"page(' && sed -e '/^import /d' -e 's/^export //' $(figure_files) && \
+	    printf ')page"sv},\n'; } > $@
+$(BUILD)/src/report/html.o: $(BUILD)/report_page.h
 
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
@@ -319,7 +330,7 @@ distclean: clean
 # pattern rules mention for intermediate ones. A target's own name ($*) is known only to a second expansion, which is for
 # all rules that follow: this one is the last.
 stamps = CXX compile compile_plugin compile_portable compile_nvcc compile_cuda compile_emulated compile_watched \
-         quick_flags install_dirs archive page_files $(linked:%=%.link) \
+         quick_flags install_dirs archive page_files report_page_files figure_files $(linked:%=%.link) \
          $(patsubst kernels/cpu/%.cpp,%.file_flags,$(wildcard kernels/cpu/isa_*.cpp))
 same   = $(and $(findstring <$1>,<$2>),$(findstring <$2>,<$1>))
 .SECONDEXPANSION:

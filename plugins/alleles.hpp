@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/labels.hpp"
 #include "plugins/support.hpp"
+#include "src/statistics/label.hpp"
 
 namespace carbon_plugins {
 
@@ -56,6 +56,31 @@ inline std::optional<double> number_of(carbon_run* run, const carbon_record* rec
   return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
 }
 
+using carbon::Label;
+using carbon::Verdict;
+
+/// The expression of --label.
+inline Label parsed_label(const std::string& text) {
+  try {
+    return Label(text);
+  } catch (const carbon::LabelError& error) {
+    fail("--label " + error.reason);
+  }
+}
+
+/// Tells the label its tag's type by the header, any but CARBON_TYPE_NONE.
+inline void set_label_type(Label& label, int type) {
+  using carbon::LabelType;
+  try {
+    label.set_type(type == CARBON_TYPE_FLAG      ? LabelType::flag
+                   : type == CARBON_TYPE_INTEGER ? LabelType::integer
+                   : type == CARBON_TYPE_FLOAT   ? LabelType::real
+                                                 : LabelType::text);
+  } catch (const carbon::LabelError& error) {
+    fail("--label: " + error.reason);
+  }
+}
+
 /// What the label says of each ALT.
 inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label) {
   const carbon_values values = info(run, record, label.tag());
@@ -74,14 +99,6 @@ inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, 
     }
   }
   return out;
-}
-
-/// The classes of labels, with 1 for positive and 0 for negative where a label is a number alone.
-inline bool has_class(const Verdict& verdict) {
-  return verdict.kind == Verdict::classed || verdict.value == 0 || verdict.value == 1;
-}
-inline bool is_positive(const Verdict& verdict) {
-  return verdict.kind == Verdict::classed ? verdict.positive : verdict.value == 1;
 }
 
 }  // namespace carbon_plugins

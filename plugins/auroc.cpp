@@ -6,12 +6,13 @@
 #include <optional>
 
 #include "plugins/alleles.hpp"
-#include "plugins/labels.hpp"
-#include "plugins/ranking.hpp"
 #include "plugins/support.hpp"
+#include "src/statistics/label.hpp"
+#include "src/statistics/ranking.hpp"
 
 namespace {
 
+using namespace carbon;
 using namespace carbon_plugins;
 
 class Auroc {
@@ -33,14 +34,14 @@ class Auroc {
   void start() {
     if (label_text_.empty())
       fail("--label is missing: name the tag or expression that says what is positive");
-    label_.emplace(label_text_);
+    label_ = parsed_label(label_text_);
     const int score_type = checked(run_->api->info_type(run_, score_tag_.c_str()));
     const int label_type = checked(run_->api->info_type(run_, label_->tag().c_str()));
     if (score_type != CARBON_TYPE_INTEGER && score_type != CARBON_TYPE_FLOAT)
       fail("--score " + score_tag_ + ": the header has no INFO tag of that name that is a number");
     if (label_type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
-    label_->set_type(label_type);
+    set_label_type(*label_, label_type);
   }
 
   void record(carbon_record* record) {
@@ -76,6 +77,7 @@ class Auroc {
     bootstrap(evaluation);
     Output(run_, nullptr).write(table());
     if (!json_.empty()) Output(run_, json_.c_str()).write(json(evaluation, once));
+    name_picture();
   }
 
  private:
@@ -88,7 +90,7 @@ class Auroc {
 
   uint64_t positives() const {
     return static_cast<uint64_t>(
-        std::count_if(rows_.begin(), rows_.end(), [](const Row& r) { return r.positive; }));
+        std::count_if(rows_.begin(), rows_.end(), [](const LabelledRow& r) { return r.positive; }));
   }
 
   void warn() const {
@@ -104,19 +106,26 @@ class Auroc {
     run_->api->message(run_, CARBON_WARNING, text.c_str());
   }
 
+  void name_picture() const {
+    const std::string input = run_->api->input(run_, 0);
+    if (!binary_ || input == "-") return;  // a report draws classes, and reads its files twice
+    name_report(run_, "--tags " + shell_word(score_tag_) + " --label " + shell_word(label_text_) +
+                          (negate_ ? " --negate " : " ") + shell_word(input));
+  }
+
   // Percentile intervals: rows drawn with replacement; a sample in which a metric is undefined does not count
   // for it.
   void bootstrap(const Evaluation& evaluation) {
     Random random(seed_);
-    std::vector<double> found[Metrics::kCount];
+    std::vector<double> found[RankMetrics::kCount];
     Weights weights(rows_.size());
     for (uint64_t b = 0; b < replicates_; ++b) {
       resample(weights, random);
-      const Metrics sample = evaluation.metrics(weights);
-      for (size_t m = 0; m < Metrics::kCount; ++m)
+      const RankMetrics sample = evaluation.metrics(weights);
+      for (size_t m = 0; m < RankMetrics::kCount; ++m)
         if (!std::isnan(sample.values[m])) found[m].push_back(sample.values[m]);
     }
-    for (size_t m = 0; m < Metrics::kCount; ++m) {
+    for (size_t m = 0; m < RankMetrics::kCount; ++m) {
       std::sort(found[m].begin(), found[m].end());
       if (std::isnan(result_.values[m])) continue;
       low_.values[m] = quantile(found[m], (1 - confidence_) / 2);
@@ -137,8 +146,8 @@ class Auroc {
 
   std::string table() const {
     std::string out = "#metric\tvalue\tlow\thigh\n";
-    for (size_t m = 0; m < Metrics::kCount; ++m)
-      out += std::string(Metrics::kNames[m]) + "\t" + to_text(result_.values[m]) + "\t" +
+    for (size_t m = 0; m < RankMetrics::kCount; ++m)
+      out += std::string(RankMetrics::kNames[m]) + "\t" + to_text(result_.values[m]) + "\t" +
              to_text(low_.values[m]) + "\t" + to_text(high_.values[m]) + "\n";
     for (const auto& [name, count] : counts())
       out += std::string(name) + "\t" + std::to_string(count) + "\t.\t.\n";
@@ -151,8 +160,8 @@ class Auroc {
     out.name("negated").value(negate_).name("bootstrap").value(replicates_).name("seed").value(seed_);
     out.name("confidence").value(confidence_);
     out.name("metrics").open('{');
-    for (size_t m = 0; m < Metrics::kCount; ++m) {
-      out.name(Metrics::kNames[m]).open('{').name("value").value(result_.values[m]);
+    for (size_t m = 0; m < RankMetrics::kCount; ++m) {
+      out.name(RankMetrics::kNames[m]).open('{').name("value").value(result_.values[m]);
       out.name("low").value(low_.values[m]).name("high").value(high_.values[m]).close('}');
     }
     out.close('}').name("counts").open('{');
@@ -162,7 +171,7 @@ class Auroc {
       const ClassMetrics one = evaluation.chromosome(c, once);
       out.open('{').name("name").value(names_[c]);
       out.name("positive").value(one.positive).name("negative").value(one.negative);
-      for (size_t m = 0; m < 3; ++m) out.name(Metrics::kNames[m]).value(one.values[m]);
+      for (size_t m = 0; m < 3; ++m) out.name(RankMetrics::kNames[m]).value(one.values[m]);
       out.close('}');
     }
     return out.close(']').close('}').text();
@@ -176,11 +185,11 @@ class Auroc {
 
   std::optional<Label> label_;
   bool binary_ = true;
-  std::vector<Row> rows_;
+  std::vector<LabelledRow> rows_;
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;  // of chromosomes, as they come
   uint64_t alleles_ = 0, missing_scores_ = 0, missing_labels_ = 0, other_labels_ = 0;
-  Metrics result_, low_, high_;  // the interval's ends
+  RankMetrics result_, low_, high_;  // the interval's ends
 };
 
 }  // namespace

@@ -4,15 +4,16 @@
 #include <optional>
 #include <variant>
 
-#include "plugins/agreement.hpp"
 #include "plugins/allele_table.hpp"
 #include "plugins/alleles.hpp"
-#include "plugins/labels.hpp"
 #include "plugins/strata.hpp"
 #include "plugins/support.hpp"
+#include "src/statistics/agreement.hpp"
+#include "src/statistics/label.hpp"
 
 namespace {
 
+using namespace carbon;
 using namespace carbon_plugins;
 
 struct Counts {
@@ -133,6 +134,7 @@ class Concord {
     const std::vector<Bound> bounds = measured_bounds(lines[0]);
     Output(run_, nullptr).write(table(lines));
     if (!json_.empty()) Output(run_, json_.c_str()).write(json(lines, bounds));
+    name_picture();
     for (const Bound& bound : bounds)
       if (!bound.met()) checked(run_->api->unmet(run_, complaint(bound).c_str()));
   }
@@ -173,11 +175,11 @@ class Concord {
   }
 
   void read_label() {
-    label_.emplace(label_text_);
+    label_ = parsed_label(label_text_);
     const int type = checked(run_->api->info_type(run_, label_->tag().c_str()));
     if (type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header of " + file_a_ + " has no INFO tag " + label_->tag());
-    label_->set_type(type);
+    set_label_type(*label_, type);
   }
 
   // ---- alleles
@@ -230,9 +232,11 @@ class Concord {
     return found;
   }
 
-  void add(Pair pair, const Verdict& verdict) {
+  void add(ScorePair pair, const Verdict& verdict) {
     const bool judged = verdict.kind == Verdict::classed || verdict.kind == Verdict::value_only;
-    pair.label = judged ? Pair::kClassed : verdict.kind == Verdict::missing ? Pair::kMissing : Pair::kOther;
+    pair.label = judged                             ? ScorePair::kClassed
+                 : verdict.kind == Verdict::missing ? ScorePair::kMissing
+                                                    : ScorePair::kOther;
     pair.positive = judged && is_positive(verdict);
     binary_ &= !judged || has_class(verdict);
     pairs_.push_back(pair);
@@ -255,28 +259,28 @@ class Concord {
          std::to_string(without_a) + " lack the first and " + std::to_string(without_b) + " the second");
   }
 
-  Line line(const std::string& name, const Counts& counts, const std::vector<Pair>& pairs) const {
+  Line line(const std::string& name, const Counts& counts, const std::vector<ScorePair>& pairs) const {
     Line out;
     out.name = name;
     out.counts = counts;
     out.pairs = pairs.size();
     out.agreement = agreement(pairs);
     if (!label_) return out;
-    std::vector<Pair> classed;
-    for (const Pair& pair : pairs) {
-      if (pair.label == Pair::kClassed) classed.push_back(pair);
-      out.missing_label += pair.label == Pair::kMissing;
-      out.other_label += pair.label == Pair::kOther;
+    std::vector<ScorePair> classed;
+    for (const ScorePair& pair : pairs) {
+      if (pair.label == ScorePair::kClassed) classed.push_back(pair);
+      out.missing_label += pair.label == ScorePair::kMissing;
+      out.other_label += pair.label == ScorePair::kOther;
     }
-    for (const Pair& pair : classed) ++(pair.positive ? out.positive : out.negative);
+    for (const ScorePair& pair : classed) ++(pair.positive ? out.positive : out.negative);
     if (binary_) out.separation = separation(classed, negate_, bootstrap_);
     return out;
   }
 
   void add_strata(std::vector<Line>& lines) const {
     if (!strata_) return;
-    std::vector<std::vector<Pair>> parts(counts_.size());
-    for (const Pair& pair : pairs_) parts[pair.stratum].push_back(pair);
+    std::vector<std::vector<ScorePair>> parts(counts_.size());
+    for (const ScorePair& pair : pairs_) parts[pair.stratum].push_back(pair);
     for (size_t s = 0; s < parts.size(); ++s)
       lines.push_back(line(strata_->names()[s], counts_[s], parts[s]));
   }
@@ -297,8 +301,16 @@ class Concord {
   }
   std::string why_no_correlation() const {
     if (pairs_.size() == 1) return "only one allele has both scores";
-    return (is_constant(pairs_, &Pair::a) ? name_a() : name_b()) + " has the same value for all " +
+    return (is_constant(pairs_, &ScorePair::a) ? name_a() : name_b()) + " has the same value for all " +
            std::to_string(pairs_.size()) + " alleles";
+  }
+
+  void name_picture() const {
+    const std::string input = run_->api->input(run_, 0);
+    if (!json_.empty())
+      name_report(run_, shell_word(json_));
+    else if (!two_files() && input != "-")
+      name_report(run_, "--tags " + shell_word(tag_a_ + "," + tag_b_) + " " + shell_word(input));
   }
 
   // ---- bounds
@@ -439,7 +451,7 @@ class Concord {
   std::optional<AlleleTable> table_;       // of the second file
   std::string first_b_, first_unmatched_;  // alleles, for the message that none was matched
   std::vector<Counts> counts_;             // by stratum
-  std::vector<Pair> pairs_;
+  std::vector<ScorePair> pairs_;
   bool binary_ = true;
 };
 

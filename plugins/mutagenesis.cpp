@@ -96,6 +96,10 @@ class Mutagenesis {
       run_->api->message(
           run_, CARBON_WARNING,
           (std::to_string(skipped_) + " positions have no base A, C, G or T and are left out").c_str());
+    if (matrix_path_.empty())
+      run_->api->message(run_, CARBON_INFO, "carbon report draws the table that --matrix FILE writes");
+    else
+      name_report(run_, shell_word(matrix_path_));
   }
 
  private:

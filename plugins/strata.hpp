@@ -8,22 +8,9 @@
 
 #include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
+#include "src/statistics/allele_type.hpp"
 
 namespace carbon_plugins {
-
-/// SNV, MNV, INS, DEL, complex (bases become other bases of another number), or other (no bases, or no
-/// change).
-inline const char* allele_type(std::string ref, std::string alt) {
-  for (const std::string* text : {&ref, &alt})
-    if (text->empty() || text->find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string::npos)
-      return "other";
-  while (!ref.empty() && !alt.empty() && ref.back() == alt.back()) ref.pop_back(), alt.pop_back();
-  size_t same = 0;
-  while (same < ref.size() && same < alt.size() && ref[same] == alt[same]) ++same;
-  const size_t removed = ref.size() - same, inserted = alt.size() - same;
-  if (removed == inserted) return removed == 0 ? "other" : removed == 1 ? "SNV" : "MNV";
-  return removed == 0 ? "INS" : inserted == 0 ? "DEL" : "complex";
-}
 
 class Strata {
  public:
@@ -52,7 +39,7 @@ class Strata {
   std::string name(const carbon_record* record, const carbon_values& values, size_t i) {
     if (!tag_.empty()) return text(record, values, i);
     if (by_ == "FILTER") return checked(run_->api->record_filter(run_, record));
-    return allele_type(allele_text(run_, record, 0), allele_text(run_, record, i + 1));
+    return carbon::allele_type(allele_text(run_, record, 0), allele_text(run_, record, i + 1));
   }
 
   /// The tag's values as they stand in the file; `.` without the tag, 1 for a flag.

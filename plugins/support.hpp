@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "plugins/carbon_plugin.h"
+#include "src/statistics/split_mix.hpp"
 #include "version.h"
 
 namespace carbon_plugins {
@@ -168,6 +169,21 @@ inline std::string to_text(double value) {
   return text;
 }
 
+/// A text as a word that a shell does not split or replace.
+inline std::string shell_word(const std::string& text) {
+  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// Says which command draws what was found. `arguments` are words for a shell.
+inline void name_report(carbon_run* run, const std::string& arguments) {
+  run->api->message(run, CARBON_INFO,
+                    ("a picture of this: carbon report " + arguments + " -o report.html").c_str());
+}
+
 /// A file or standard output of the run; `path` null is -o.
 class Output {
  public:
@@ -303,26 +319,7 @@ inline void add_model(Json& out, carbon_run* run) {
   for (const auto& [name, which] : properties) out.name(name).value(checked(run->api->property(run, which)));
 }
 
-/// SplitMix64: the same numbers everywhere for a seed, and short enough to restate in a test.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  /// One of 0 ... n - 1: the high half of next() * n.
-  uint64_t below(uint64_t n) {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
-  }
-  /// From 0 up to 1, in steps of 2^-53.
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
- private:
-  uint64_t state_;
-};
+using Random = carbon::SplitMix64;
 
 /// The numbers of one row of a data set: neither other rows nor other seeds have a part in them.
 inline Random row_stream(uint64_t seed, uint64_t row) {

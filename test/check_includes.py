@@ -25,16 +25,20 @@ LAYERS = (
 GENOME = "src/genome"
 GENOME_INCLUDES = ("src/base", "tokenizer")
 GENOME_USERS = sum(LAYERS[:3], ())
-# A plugin is compiled without the program, which for its part knows plugins by the C interface alone.
+# A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
+# are headers alone and stand beside the layers, too.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
+STATISTICS = "src/statistics"
+STATISTICS_INCLUDES = ("src/base",)
+STATISTICS_USERS = (PLUGINS,) + sum(LAYERS[:3], ())
 # One folder hides a library from all others; a library is known by the start of its headers' names.
 HIDDEN = {"htslib/": GENOME, "bigWig": GENOME, "bwCommon": GENOME, "CLI/": "src/cli", "boost/": "src/serve"}
 # The Makefile writes these into the build folder.
-GENERATED = ("version.h", "backend_stamp.h", "serve_page.h")
+GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h")
 
 LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
-FOLDERS = (*LEVEL, GENOME, PLUGINS)
+FOLDERS = (*LEVEL, GENOME, STATISTICS, PLUGINS)
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)[">]')
 
 
@@ -54,8 +58,13 @@ def wrong(file, quote, header):
         return None if known else '"%s" is in no folder that the table at the top of test/check_includes.py has' % header
     if here == there or (here, header) == PLUGIN_INTERFACE:
         return None
+    if here == STATISTICS:
+        return None if there in STATISTICS_INCLUDES else "%s includes %s, but may include only %s" % (here, header, STATISTICS_INCLUDES[0])
+    if there == STATISTICS:
+        return None if here in STATISTICS_USERS else "%s includes %s, but stands too low to know statistics" % (here, header)
     if PLUGINS in (here, there):
-        return "%s includes %s, but plugins and program share nothing except %s, for %s" % (here, header, *PLUGIN_INTERFACE[::-1])
+        return "%s includes %s, but plugins and program share nothing except %s, and %s, for %s" % (
+            here, header, STATISTICS, *PLUGIN_INTERFACE[::-1])
     if here == GENOME:
         return None if there in GENOME_INCLUDES else "%s includes %s, but may include only %s" % (here, header, " and ".join(GENOME_INCLUDES))
     if there == GENOME:

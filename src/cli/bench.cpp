@@ -6,6 +6,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/model/synthetic.hpp"
 
 namespace carbon {
@@ -62,6 +63,9 @@ int cmd_bench(int argc, char** argv) {
   options.model = common.model;
   options.progress = common.progress;
   run_bench(options);
+  const bool in_file = options.json && options.output != "-";
+  program_log().info("bench", "a picture of this: carbon report " + (in_file ? options.output : "FILE") +
+                                  " -o report.html" + (in_file ? "" : ", with --json -o FILE"));
   return 0;
 }
 

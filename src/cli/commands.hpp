@@ -18,6 +18,7 @@ int cmd_embed(int argc, char** argv);
 int cmd_generate(int argc, char** argv);
 int cmd_serve(int argc, char** argv);
 int cmd_tokenize(int argc, char** argv);
+int cmd_report(int argc, char** argv);
 int cmd_bench(int argc, char** argv);
 int cmd_plugin(int argc, char** argv);
 /// argv[0] is +NAME.

@@ -26,6 +26,8 @@ constexpr Command kCommands[] = {
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::cmd_generate},
     {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases", carbon::cmd_serve},
     {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"report", "Reports", "draw the scores in files that the other commands wrote, as one HTML file",
+     carbon::cmd_report},
     {"bench", "Machine", "measure the speed of a model next to the limits of the machine", carbon::cmd_bench},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };

@@ -1,0 +1,162 @@
+// What an allele's label says: an expression that +auroc, +concord and the report take, judged on the values
+// of an INFO tag.
+//
+// Knows neither records nor scores.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace carbon {
+
+/// What is wrong with an expression, and what would be right; whoever catches it says where it comes from.
+struct LabelError {
+  std::string reason;
+};
+
+/// The types of a tag that can be asked.
+enum class LabelType { flag, integer, real, text };
+
+struct Verdict {
+  enum Kind { classed, value_only, neither, missing } kind = missing;
+  bool positive = false;
+  double value = 0;  // for rank correlation
+};
+
+/// The classes of labels, with 1 for positive and 0 for negative where a label is a number alone.
+inline bool has_class(const Verdict& verdict) {
+  return verdict.kind == Verdict::classed || verdict.value == 0 || verdict.value == 1;
+}
+inline bool is_positive(const Verdict& verdict) {
+  return verdict.kind == Verdict::classed ? verdict.positive : verdict.value == 1;
+}
+
+/// TAG | TAG=A,B[/C,D] | TAG>NUMBER and the like.
+class Label {
+ public:
+  /// Throws LabelError for a text that is no expression.
+  explicit Label(const std::string& text) {
+    const size_t end = std::min(text.find_first_of("=<>!"), text.size());
+    tag_ = text.substr(0, end);
+    std::string rest = text.substr(end);
+    for (const char* op : {"==", "!=", "<=", ">=", "<", ">", "="})
+      if (rest.starts_with(op)) {
+        operator_ = op;
+        break;
+      }
+    rest = rest.substr(operator_.size());
+    if (tag_.empty() || (rest.empty() != operator_.empty()))
+      refuse(text + ": expected TAG, TAG=A,B/C,D or TAG>NUMBER");
+    if (operator_ == "=") {
+      read_lists(rest, text);
+    } else if (!operator_.empty() && !parse_number(rest, threshold_)) {
+      refuse(text + ": '" + rest + "' is not a number; words are compared with a single =");
+    }
+  }
+
+  const std::string& tag() const { return tag_; }
+  bool is_flag() const { return is_flag_; }  // after set_type()
+
+  /// Throws LabelError for a type of tag that the expression cannot be asked of. Floats are compared in their
+  /// own precision.
+  void set_type(LabelType type) {
+    const bool numeric = type == LabelType::integer || type == LabelType::real;
+    if (type == LabelType::flag && !operator_.empty()) refuse(tag_ + " is a flag; give its name alone");
+    if (type == LabelType::text && operator_ != "=")
+      refuse(tag_ + " is text; name its values, " + tag_ + "=A,B/C,D");
+    if (numeric && operator_ == "=")
+      for (const auto* list : {&positive_, &negative_})
+        for (const std::string& word : *list)
+          if (double ignored; !parse_number(word, ignored))
+            refuse(tag_ + " is a number, '" + word + "' is none");
+    is_float_ = type == LabelType::real;
+    is_flag_ = type == LabelType::flag;
+    threshold_ = exact(threshold_);
+  }
+
+  /// `values` are those of one allele, or the record's.
+  Verdict judge_numbers(std::optional<double> value) const {
+    if (!value || std::isnan(*value)) return {};
+    if (operator_.empty()) return {Verdict::value_only, false, *value};
+    if (operator_ == "=") return judge(listed(positive_, *value), listed(negative_, *value));
+    const bool holds = operator_ == "=="   ? *value == threshold_
+                       : operator_ == "!=" ? *value != threshold_
+                       : operator_ == "<=" ? *value <= threshold_
+                       : operator_ == ">=" ? *value >= threshold_
+                       : operator_ == "<"  ? *value < threshold_
+                                           : *value > threshold_;
+    return {Verdict::classed, holds, *value};
+  }
+  /// A null pointer is a missing value.
+  Verdict judge_texts(const char* const* texts, size_t count) const {
+    bool any = false, positive = false, negative = false;
+    for (size_t i = 0; i < count; ++i) {
+      if (!texts[i]) continue;
+      any = true;
+      positive |= std::find(positive_.begin(), positive_.end(), texts[i]) != positive_.end();
+      negative |= std::find(negative_.begin(), negative_.end(), texts[i]) != negative_.end();
+    }
+    return any ? judge(positive, negative) : Verdict{};
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::string reason) { throw LabelError{std::move(reason)}; }
+  /// The whole text as a number; false if it is none.
+  static bool parse_number(const std::string& text, double& value) {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return code == std::errc() && end == text.data() + text.size() && !text.empty();
+  }
+  Verdict judge(bool positive, bool negative) const {
+    if (negative_.empty()) negative = !positive;
+    if (positive == negative) return {Verdict::neither, false, 0};
+    return {Verdict::classed, positive, positive ? 1.0 : 0.0};
+  }
+  double exact(double number) const {
+    return is_float_ ? static_cast<double>(static_cast<float>(number)) : number;
+  }
+  bool listed(const std::vector<std::string>& words, double value) const {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      double number = 0;
+      return parse_number(word, number) && exact(number) == value;
+    });
+  }
+  /// A,B/C,D; a backslash before / or , makes it a letter of the word.
+  void read_lists(const std::string& rest, const std::string& text) {
+    std::vector<std::string>* list = &positive_;
+    std::string word;
+    const auto end_word = [&] {
+      if (word.empty()) refuse(text + ": an empty word");
+      list->push_back(std::move(word));
+      word.clear();
+    };
+    for (size_t i = 0; i < rest.size(); ++i) {
+      const char c = rest[i];
+      if (c == '\\' && i + 1 < rest.size() && std::strchr("/,\\", rest[i + 1])) {
+        word += rest[++i];
+      } else if (c == ',') {
+        end_word();
+      } else if (c == '/') {
+        if (list == &negative_) refuse(text + ": a second /; write \\/ for one that belongs to a word");
+        end_word();
+        list = &negative_;
+      } else {
+        word += c;
+      }
+    }
+    end_word();
+  }
+
+  std::string tag_, operator_;
+  std::vector<std::string> positive_, negative_;
+  double threshold_ = 0;
+  bool is_float_ = false, is_flag_ = false;
+};
+
+}  // namespace carbon

@@ -1,0 +1,164 @@
+"""carbon report --multiqc: files in the form of MultiQC's custom content. Their form is checked everywhere; where MultiQC is
+installed (or MULTIQC names it), it reads them, its report has the same numbers, and names with HTML do no harm in it."""
+
+import html.parser
+import json
+import math
+import os
+import re
+import shutil
+
+import numpy as np
+
+from harness import Skip, case, command, expect, expect_close, expect_equal, fresh, main, model, ok, read, write
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+MARKDOWN = "**b** _i_ `c` [l](javascript:alert(3)) &lt;script&gt;alert(4)&lt;/script&gt;"
+TYPES = ("bargraph", "linegraph", "scatter", "heatmap", "table", "box")
+_bench = []
+
+
+def bench_document():
+    if not _bench:
+        _bench.append(json.loads(ok("bench", "-q", "-m", model(), "-p", "20", "-n", "2", "-b", "1", "--batch-tokens", "50", "--rounds", "1",
+                                    "--json", timeout=600).text))
+    return json.loads(json.dumps(_bench[0]))
+
+
+def write_files(evil):
+    """A folder with the files of MultiQC for embeddings with groups and a bench."""
+    folder = fresh()
+    document = bench_document()
+    # MultiQC would shorten these as if they were names of files.
+    names, group, column = ["sample%d.fa" % i for i in range(30)], "b/a.fastq.gz", "kind"
+    if evil:
+        document["tests"][0]["test"] = EVIL
+        document["limits"][MARKDOWN] = dict(document["limits"]["read"])
+        names[0], names[1], group, column = EVIL, MARKDOWN, MARKDOWN, EVIL
+    bench = write(folder, "bench.json", json.dumps(document))
+    np.save(os.path.join(folder, "e.npy"), np.random.default_rng(1).normal(size=(30, 6)).astype("f4"))
+    write(folder, "e.names.tsv", "#name\tfirst_row\trows\n" + "".join("%s\t%d\t1\n" % (n, i) for i, n in enumerate(names)))
+    table = write(folder, "g.tsv", "name\t%s\n" % column + "".join("%s\t%s\n" % (n, group if i % 3 else "other one")
+                                                                    for i, n in enumerate(names)))
+    title = os.path.join(folder, "e.<b>bold<b>.npy")
+    if evil:
+        os.rename(os.path.join(folder, "e.npy"), title)
+        os.rename(os.path.join(folder, "e.names.tsv"), title[:-4] + ".names.tsv")
+    out = os.path.join(folder, "mqc")
+    ok("report", bench, title if evil else os.path.join(folder, "e.npy"), "--groups", table, "--colour", column, "--multiqc", out,
+       "-o", os.path.join(folder, "r.html"))
+    return out
+
+
+def plots_of(folder):
+    expect(all(re.fullmatch(r"carbon_[A-Za-z0-9_]+_mqc\.json", name) for name in os.listdir(folder)), "names of files")
+    return {name: json.loads(read(os.path.join(folder, name))) for name in sorted(os.listdir(folder))}
+
+
+def numbers_in(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [n for v in value for n in numbers_in(v)]
+    return [value] if isinstance(value, (int, float)) else []
+
+
+@case
+def files_have_the_form_of_custom_content():
+    for evil in (False, True):
+        plots = plots_of(write_files(evil))
+        expect_equal(sorted(plots), ["carbon_%s_mqc.json" % n for n in ("bench_arithmetic", "bench_memory", "bench_share", "bench_speed",
+                                                                        "e_pc1_pc2", "e_pc3_pc4", "e_scree")], "files")
+        ids = []
+        for name, plot in plots.items():
+            expect_equal(name, plot["id"] + "_mqc.json", "id")
+            ids += [plot["id"], plot["pconfig"]["id"]]
+            expect(plot["plot_type"] in TYPES, "type of " + name)
+            expect(plot["parent_id"].startswith("carbon_") and plot["parent_name"] and plot["section_name"] and plot["description"], name)
+            expect(plot["pconfig"]["title"], "title of " + name)
+            numbers = numbers_in(plot["data"])
+            expect(numbers and all(math.isfinite(n) for n in numbers), "numbers of " + name)
+            for key in ("parent_name", "section_name", "description"):
+                expect(not set("\"'") & set(plot[key]), "%s of %s: %s" % (key, name, plot[key]))
+            expect("<" not in json.dumps(plot), "a tag in " + name)
+            expect(isinstance(plot["data"], list) and len(plot["data"]) == 1, "names are kept in an array")
+        expect_equal(len(set(ids)), len(ids), "ids")
+
+
+class Page(html.parser.HTMLParser):
+    """Elements and their attributes of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.scripts = []
+        self.inside = False
+        self.text = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.inside = tag in ("script", "style")
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside and self.scripts:
+            self.scripts[-1] += data
+        elif not self.inside:
+            self.text.append(data)
+
+
+def multiqc(folder):
+    program = os.environ.get("MULTIQC") or shutil.which("multiqc")
+    if not program:
+        raise Skip("no MultiQC; the form of the files is checked without it")
+    out = fresh()
+    result = command([program, folder, "-o", out, "--no-ansi", "--no-version-check", "--data-format", "json"], cwd=out, timeout=300)
+    expect(result.rc == 0, "MultiQC failed", result)
+    expect("rror" not in result.err and "arning" not in result.err, "MultiQC complains", result)
+    return read(os.path.join(out, "multiqc_report.html")).decode(), json.loads(read(os.path.join(out, "multiqc_data", "multiqc_data.json")))
+
+
+@case
+def multiqc_shows_the_same_numbers():
+    folder = write_files(False)
+    _, document = multiqc(folder)
+    shown = document["report_plot_data"]
+    for name, plot in plots_of(folder).items():
+        expect(plot["pconfig"]["id"] in shown, "%s is not in the report, which has %r" % (name, list(shown)))
+        dataset = shown[plot["pconfig"]["id"]]["datasets"][0]
+        if plot["plot_type"] == "bargraph":
+            wanted = {(sample, key): value for sample, values in plot["data"][0].items() for key, value in values.items()}
+            got = {(sample, cat["name"]): value for cat in dataset["cats"] for sample, value in zip(dataset["samples"], cat["data"])
+                   if value is not None and not math.isnan(value)}
+            expect_equal(set(got), set(wanted), "bars of " + name)
+        else:
+            wanted = {(p["name"], a): p[a] for points in plot["data"][0].values() for p in points for a in "xy"}
+            got = {(p["name"], a): p[a] for p in dataset["points"] for a in "xy"}
+            expect_equal(set(got), set(wanted), "points of " + name)
+        for key, value in wanted.items():
+            expect_close(got[key], value, 1e-9 * abs(value), "%s: %r" % (name, key))
+
+
+@case
+def names_do_no_harm_in_multiqc():
+    plain, _ = multiqc(write_files(False))
+    evil, document = multiqc(write_files(True))
+    expect_equal(len(document["report_plot_data"]), 7, "plots")
+    before, after = Page(plain), Page(evil)
+    expect_equal(len(after.scripts), len(before.scripts), "elements of script")
+    for tag, attributes in after.elements:
+        expect("onerror" not in attributes, "an attribute onerror")
+        expect(not attributes.get("href", "").startswith("javascript:alert"), "a link with a script")
+        expect(not (tag == "img" and attributes.get("src") == "x"), "an image of a name")
+    count = [sum(tag in ("strong", "em", "code", "b") for tag, _ in page.elements) for page in (before, after)]
+    expect_equal(count[1], count[0], "emphasis from Markdown")
+    expect("\u2039b\u203abold" in "".join(after.text), "the name of the file is not shown")
+
+
+if __name__ == "__main__":
+    main()
