@@ -156,7 +156,7 @@ $(BUILD)/version.h: VERSION
 
 # The page of carbon serve: a line of a table for each file, with its text. The figures are those of carbon report.
 figure_files = $(sort $(wildcard src/report/figures/*.js))
-figure_style = src/report/figures/viewer.css
+figure_style = $(wildcard src/report/figures/*.css)
 page_files   = $(sort $(wildcard src/serve/page/*)) $(figure_files) $(figure_style)
 $(BUILD)/serve_page.h: $(wildcard src/serve/page/* src/report/figures/*) $(BUILD)/page_files.stamp
 	@mkdir -p $(@D)
