@@ -82,7 +82,8 @@ class Looks {
       add_steps();
     else
       add_groups();
-    looks_.push_back({"no value", std::string(theme::kReference), Marker::circle, 2});
+    if (data_.without.rows > 0)
+      looks_.push_back({"no value", std::string(theme::kReference), Marker::circle, 2});
   }
 
   const std::vector<Look>& looks() const { return looks_; }
@@ -334,7 +335,7 @@ Table group_table(const EmbeddingPoints& data, const std::string& colour) {
     add("a number", rest);
   else if (left > 0)
     add(plural(left, "further group"), rest);
-  add("no value", data.without);
+  if (data.without.sequences > 0) add("no value", data.without);
   return table;
 }
 

@@ -77,7 +77,7 @@ void PairCloud::draw(Plot& plot) const {
   if (dots()) {
     std::vector<Point> points(count_);
     for (size_t i = 0; i < count_; ++i) points[i] = point_(i);
-    plot.dots(points, theme::kLine, count_ > 1000 ? 1.5 : 2.2, count_ > 1000 ? 0.35 : 0.6);
+    plot.dots(points, theme::kLine, count_ > 1000 ? 1.5 : 2.2, count_ > 1000 ? 0.5 : 0.6);
     return;
   }
   // One element for each colour, and one box for neighbours that have the same.

@@ -50,7 +50,7 @@ std::string section_name(const std::string& path, std::set<std::string>& taken) 
   stem = stem.substr(0, stem.find('.', 1));
   for (char& c : stem)
     if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) c = '_';
-  if (stem.empty() || (stem[0] >= '0' && stem[0] <= '9')) stem = "file_" + stem;
+  if (stem.empty() || (stem[0] >= '0' && stem[0] <= '9')) stem.insert(0, "file_");
   std::string name = stem;
   for (int copy = 2; !taken.insert(name).second; ++copy) name = stem + "_" + std::to_string(copy);
   return name;
@@ -61,6 +61,19 @@ std::string title_of(const ReportOptions& options) {
   std::string title;
   for (const std::string& file : options.files) title += (title.empty() ? "" : ", ") + base_name(file);
   return title;
+}
+
+// Sections name their figures without knowing one another, and the names are those of files.
+void make_names_unique(Report& report) {
+  std::set<std::string> taken;
+  for (Section& section : report.sections)
+    for (auto& part : section.parts) {
+      auto* figure = std::get_if<Figure>(&part);
+      if (!figure) continue;
+      const std::string name = figure->name;
+      for (int copy = 2; !taken.insert(figure->name).second; ++copy)
+        figure->name = name + "_" + std::to_string(copy);
+    }
 }
 
 // Refuses what was asked for and no file has a use for: most likely a file was forgotten, or the wrong one
@@ -97,6 +110,7 @@ void run_report(const ReportOptions& options) {
   for (size_t i = 0; i < options.files.size(); ++i)
     report.sections.push_back(
         maker_of(kinds[i])(section_name(options.files[i], names), options.files[i], options));
+  make_names_unique(report);
 
   FileSet files;
   files.add(options.output, html_of(report, options.command));
