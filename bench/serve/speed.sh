@@ -42,9 +42,14 @@ start() {
   if [[ $1 == carbon ]]; then
     "$build/carbon" serve -q -m "$work/model" -@ "$threads" --port "$port" &
   else
-    # Every slot has room for a prompt, its continuation, and a long prompt of $long bases in one of them.
-    local slots=64 context=$((64 * 384 + long / 6 + 512))
-    "$LLAMA_SERVER" -m "$work/model.gguf" -t "$threads" -tb "$threads" -c "$context" -np "$slots" --kv-unified --port "$port" \
+    # Every slot has room for a prompt and its continuation. One cache for all slots (--kv-unified) makes room for a long
+    # prompt, but 64 slots are many times slower with it, so it is used only then.
+    local slots=64 context=$((64 * 384 + 512)) unified=()
+    if [[ $long != 0 ]]; then
+      unified=(--kv-unified)
+      context=$((context + long / 6))
+    fi
+    "$LLAMA_SERVER" -m "$work/model.gguf" -t "$threads" -tb "$threads" -c "$context" -np "$slots" "${unified[@]}" --port "$port" \
         --no-warmup --no-webui > "$work/llama.log" 2>&1 &
   fi
   server=$!

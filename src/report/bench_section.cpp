@@ -97,7 +97,7 @@ std::string test_name(const Place& test) {
     if (test.has(key)) name += std::string(", ") + before + count_text(test.at(key).count()) + after;
   };
   if (kind == "decode") add("batch", "", " at a time");
-  if (kind == "vep") add("alts", "", " alternative alleles");
+  if (kind == "vep") add("alts", "alternative alleles: ", "");
   if (kind == "anchored") {
     add("distance", "", " bp apart");
     add("horizon", "horizon ", " bp");
@@ -377,10 +377,11 @@ Figure limit_figure(const std::string& name, const Bench& bench, bool bytes) {
   }
   if (bars.empty()) return figure;
   figure.svg = BarChart(figure.title, unit, bars, 0, {}).picture();
-  figure.caption = (bytes ? "How fast this machine reads and copies memory, in 10^9 bytes per second. "
-                          : "How fast this machine computes, in 10^9 operations per second; a multiply-add "
-                            "counts as two. ") +
-                   of_rounds(bench);
+  figure.caption =
+      (bytes ? "How fast this machine reads and copies memory, in billions of bytes per second. "
+             : "How fast this machine computes, in billions of operations per second; a multiply-add "
+               "counts as two. ") +
+      of_rounds(bench);
   figure.words =
       "The highest rate is " +
       value_text(std::max_element(bars.begin(), bars.end(),

@@ -44,7 +44,7 @@ std::string with_minus(std::string digits) {
 
 std::string with_commas(std::string digits) {
   const size_t end = std::min(digits.find('.'), digits.size());
-  for (size_t at = end; at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (size_t at = end; at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 
@@ -113,6 +113,13 @@ std::string count_text(uint64_t count) {
 
 std::string value_text(double value) {
   if (std::isnan(value)) return ".";
+  if (const double size = std::abs(value); size >= 1e4 && size < 1e15) {
+    // Whole numbers of people's size are not written with an exponent.
+    const double unit = std::pow(10, std::floor(std::log10(size)) - 3);
+    const double rounded = std::round(value / unit) * unit;
+    return (rounded < 0 ? std::string(kMinus) : std::string()) +
+           count_text(static_cast<uint64_t>(std::abs(rounded)));
+  }
   std::string digits;
   append_general(value, 4, digits);
   return with_minus(std::move(digits));
@@ -220,7 +227,8 @@ void Plot::draw_x(Svg& out) const {
     const std::vector<double> ticks = ticks_of(x_, right_ - left_, 80);
     for (const double tick : ticks) {
       out.stroke("M" + px(x(tick)) + " " + px(bottom_) + "v5", theme::kSoft);
-      out.text(x(tick), bottom_ + 17, tick_of(x_, ticks, tick));
+      const std::string words = tick_of(x_, ticks, tick);
+      out.text(std::min(x(tick), width_ - text_width(words) / 2), bottom_ + 17, words);
     }
   }
   out.text((left_ + right_) / 2, height_ - 8, x_.label, {.size = 12, .colour = theme::kInk});

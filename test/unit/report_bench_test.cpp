@@ -76,7 +76,7 @@ TEST_CASE("report bench: the figures have the numbers of the file") {
   REQUIRE(speed.numbers.rows.size() == 3);
   CHECK(speed.numbers.rows[0] ==
         Row{"prefill", "1000", "500", "2000", "6000", "3000", "12000", ".", ".", ".", "0.5", "0.25", "1"});
-  CHECK(speed.numbers.rows[2][0] == "vep, 3 alternative alleles");
+  CHECK(speed.numbers.rows[2][0] == "vep, alternative alleles: 3");
   CHECK(speed.numbers.rows[2][7] == "1.5");
   const Figure& share = figure_of(section, "b_share");
   CHECK(share.numbers.rows[1] == Row{"decode, 4 at a time", "125", "62.5", "250", "reading"});
