@@ -1,5 +1,6 @@
 """--device cuda:N,N...: the bytes of one GPU on two and three emulated ones, stopped and resumed, and what is refused."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 from cuda_support import EMULATED, emulated, least_memory
 from harness import (ENV, case, data, expect, expect_equal, expect_failure, fresh, genome, main, model,
                      read, to_fasta, write)
+from serve_support import Server
 from vep_support import HEAD, MINI, OTHER
 
 SIZES = dict(head_dim=64, hidden=64, layers=1)
@@ -69,6 +71,27 @@ def variants_and_their_cache_have_the_bytes_of_one_gpu():
     result = run("vep", "cuda", "-v", "4", "--cache", cache, *VEP, "-f", fasta, MINI)
     expect_equal(result.out, one, "one GPU with the cache of two")
     expect(any("cache: %s of %s" % (words[0], words[0]) in line for line in result.messages("I")), "all found", result)
+
+
+@case
+def a_server_has_the_answers_of_one_gpu():
+    """Requests that arrive together, so that both GPUs have some."""
+    dna = ["ACGTTGCAACGGATC"[i:] * (2 + i) for i in range(8)]
+    asked = [("/v1/completions", {"prompt": "<dna>" + s, "max_tokens": 3, "seed": i, "logprobs": 2, "n": 1 + i % 2}) for i, s in enumerate(dna)]
+    asked += [("/v1/dna/score", {"sequences": [s]}) for s in dna] + [("/v1/embeddings", {"input": "<dna>" + s}) for s in dna]
+
+    def answers(device):
+        with Server("-m", model(**SIZES), "--device", device, "--batch-tokens", "40", env={"CARBON_EMULATED_GPUS": "2"},
+                    program=os.path.join(EMULATED, "carbon")) as server:
+            with concurrent.futures.ThreadPoolExecutor(len(asked)) as pool:
+                found = list(pool.map(lambda request: server.ask("POST", *request, timeout=110), asked))
+        for answer, request in zip(found, asked):
+            expect(answer.status == 200, "%s: %d %s" % (request, answer.status, answer.body))
+        return [{k: v for k, v in answer.json.items() if k not in ("id", "created")} for answer in found]
+
+    one, two = answers("cuda"), answers("cuda:0,1")
+    for request, a, b in zip(asked, one, two):
+        expect_equal(b, a, "%s %s" % request)
 
 
 def scored(path):

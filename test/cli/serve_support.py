@@ -34,10 +34,10 @@ class Answer:
 class Server:
     """carbon serve on a free port, in a `with` statement. Its stderr is in `err` after the end."""
 
-    def __init__(self, *args, env=None):
+    def __init__(self, *args, env=None, program=CARBON):
         self.folder = fresh()
         self.port_file = os.path.join(self.folder, "port")
-        self.args = [CARBON, "serve", "--port", "0", "--port-file", self.port_file, *map(str, args)]
+        self.args = [program, "serve", "--port", "0", "--port-file", self.port_file, *map(str, args)]
         if "-m" not in self.args:
             self.args += ["-m", model()]
         self.env = {**ENV, **(env or {})}
