@@ -76,7 +76,7 @@ def variants_and_their_cache_have_the_bytes_of_one_gpu():
 @case
 def a_server_has_the_answers_of_one_gpu():
     """Requests that arrive together, so that both GPUs have some."""
-    dna = ["ACGTTGCAACGGATC"[i:] * (2 + i) for i in range(8)]
+    dna = ["ACGTTGCAACGGATC"[i:] * (2 + i) for i in range(4)]
     asked = [("/v1/completions", {"prompt": "<dna>" + s, "max_tokens": 3, "seed": i, "logprobs": 2, "n": 1 + i % 2}) for i, s in enumerate(dna)]
     asked += [("/v1/dna/score", {"sequences": [s]}) for s in dna] + [("/v1/embeddings", {"input": "<dna>" + s}) for s in dna]
 
