@@ -5,6 +5,7 @@
 #include <set>
 
 #include "src/base/error.hpp"
+#include "src/report/input.hpp"
 #include "src/report/plot.hpp"
 
 namespace carbon {
@@ -138,7 +139,7 @@ class Collector {
 
 void note_missing(const std::string& path, const ReportOptions& options, TablePieces& out) {
   if (!out.pieces.empty()) return;
-  const std::string where = path.substr(path.rfind('/') + 1);
+  const std::string where = file_name(path);
   out.notes.push_back(options.regions.empty()
                           ? "The table " + where + " has no base with a value."
                           : "The table " + where + " has no base in the regions that were chosen.");

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "src/report/input.hpp"
 #include "src/report/plot.hpp"
 #include "src/report/variant_provenance.hpp"
 
 namespace carbon {
 namespace {
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 std::vector<GeneArea> areas_of(const std::vector<TablePiece>& pieces) {
   std::vector<GeneArea> areas;

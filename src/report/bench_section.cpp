@@ -8,6 +8,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/report/input.hpp"
 #include "src/report/plot.hpp"
 #include "src/report/sections.hpp"
 #include "src/report/theme.hpp"
@@ -398,7 +399,7 @@ Section bench_section(const std::string& name, const std::string& path, const Re
   const Bench bench = read_bench(path);
   Section section;
   section.name = name;
-  section.title = "Speed beside the limits of the machine: " + path.substr(path.rfind('/') + 1);
+  section.title = "Speed beside the limits of the machine: " + file_name(path);
   section.paragraphs = {
       "Measured by carbon bench. Numbers from a machine that did other work at the same time mean little; a "
       "large "

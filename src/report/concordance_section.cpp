@@ -7,6 +7,7 @@
 
 #include "src/base/numbers.hpp"
 #include "src/report/concordance_file.hpp"
+#include "src/report/input.hpp"
 #include "src/report/plot.hpp"
 #include "src/report/sections.hpp"
 #include "src/report/theme.hpp"
@@ -98,15 +99,11 @@ struct Names {
   std::string a, b, both;
 };
 
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 Names names_of(const ConcordanceFile& file) {
   Names out{file.tag_a, file.tag_b, file.tag_a + " and " + file.tag_b};
   if (file.file_a == file.file_b) return out;
-  out.a += " of " + base_name(file.file_a);
-  out.b += " of " + base_name(file.file_b);
+  out.a += " of " + file_name(file.file_a);
+  out.b += " of " + file_name(file.file_b);
   if (out.a == out.b) out.a += " (A)", out.b += " (B)";
   out.both = out.a + " and " + out.b;
   return out;
@@ -330,7 +327,7 @@ Section concordance_section(const std::string& name, const std::string& path, co
   add_classes(name, file, names, out);
   add_bounds(file, out);
   out.parts.push_back(full_table(file, names));
-  out.provenance = {{"File", base_name(path)},
+  out.provenance = {{"File", file_name(path)},
                     {"A", file.tag_a + " of " + file.file_a},
                     {"B", file.tag_b + " of " + file.file_b}};
   if (!file.by.empty()) out.provenance.emplace_back("Strata by", file.by);

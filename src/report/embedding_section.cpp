@@ -6,6 +6,7 @@
 
 #include "src/base/numbers.hpp"
 #include "src/report/embedding_points.hpp"
+#include "src/report/input.hpp"
 #include "src/report/plot.hpp"
 #include "src/report/sections.hpp"
 #include "src/report/theme.hpp"
@@ -30,10 +31,6 @@ std::string six_digits(double value) {
 
 std::string text_of(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string plural(uint64_t count, const std::string& one) {
-  return count_text(count) + " " + one + (count == 1 ? "" : "s");
 }
 
 std::string component_name(size_t component) {
@@ -365,7 +362,7 @@ Section embedding_section(const std::string& name, const std::string& path, cons
   const EmbeddingPoints data = read_points(path, options, kComponents, kMostPoints);
   Section section;
   section.name = name;
-  section.title = "Embeddings: " + path.substr(path.rfind('/') + 1);
+  section.title = "Embeddings: " + file_name(path);
   section.paragraphs = paragraphs_of(data);
   const Looks looks(data);
   for (size_t first = 0; first < 4 && first + 1 < data.pca.components.size(); first += 2)

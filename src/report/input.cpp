@@ -75,4 +75,8 @@ InputKind input_kind(const std::string& path) {
   return table_kind(path, column_line(text));
 }
 
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 }  // namespace carbon

@@ -20,4 +20,7 @@ enum class InputKind {
 /// Throws Error, which says what a report can draw, for any other file.
 InputKind input_kind(const std::string& path);
 
+/// The name of a file without its folders, as titles and captions show it.
+std::string file_name(const std::string& path);
+
 }  // namespace carbon

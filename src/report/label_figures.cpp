@@ -27,10 +27,6 @@ std::string percent(double share) {
   return value_text(100 * share) + " %";
 }
 
-std::string plural(uint64_t count, const std::string& what) {
-  return count_text(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // The numbers of a lined picture, {"name": {"x": y}}, as MultiQC reads them.
 std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
                        const std::string& y,

@@ -111,6 +111,10 @@ std::string count_text(uint64_t count) {
   return with_commas(std::to_string(count));
 }
 
+std::string plural(uint64_t count, const std::string& one) {
+  return count_text(count) + " " + one + (count == 1 ? "" : "s");
+}
+
 std::string value_text(double value) {
   if (std::isnan(value)) return ".";
   if (const double size = std::abs(value); size >= 1e4 && size < 1e15) {

@@ -38,6 +38,8 @@ Axis round_axis(std::string label, double least, double most);
 Axis category_axis(std::string label, std::vector<std::string> names);
 /// A count as it is written in text: 12,345.
 std::string count_text(uint64_t count);
+/// The same with what is counted: 1 row, 12,345 rows.
+std::string plural(uint64_t count, const std::string& one);
 /// A measured value as it is written in text and tables: four significant digits, with a minus sign.
 std::string value_text(double value);
 

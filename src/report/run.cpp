@@ -39,14 +39,10 @@ MakeSection maker_of(InputKind kind) {
   throw Error("run_report", "this kind of file has no section");
 }
 
-std::string base_name(const std::string& path) {
-  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
-}
-
 // A name for files and links: that of the file up to its first point, with other letters as _, and a number
 // if two files would have the same.
 std::string section_name(const std::string& path, std::set<std::string>& taken) {
-  std::string stem = path == "-" ? "stdin" : base_name(path);
+  std::string stem = file_name(path);
   stem = stem.substr(0, stem.find('.', 1));
   for (char& c : stem)
     if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) c = '_';
@@ -59,7 +55,7 @@ std::string section_name(const std::string& path, std::set<std::string>& taken) 
 std::string title_of(const ReportOptions& options) {
   if (!options.title.empty()) return options.title;
   std::string title;
-  for (const std::string& file : options.files) title += (title.empty() ? "" : ", ") + base_name(file);
+  for (const std::string& file : options.files) title += (title.empty() ? "" : ", ") + file_name(file);
   return title;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "src/report/header_fields.hpp"
+#include "src/report/input.hpp"
 
 namespace carbon {
 namespace {
@@ -32,7 +33,7 @@ std::string words_of(const std::string& field) {
 
 std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
                                                                     const std::vector<std::string>& lines) {
-  std::vector<std::pair<std::string, std::string>> out = {{"File", path.substr(path.rfind('/') + 1)}};
+  std::vector<std::pair<std::string, std::string>> out = {{"File", file_name(path)}};
   const bool several =
       std::count_if(lines.begin(), lines.end(), [](const auto& l) { return is_model(l); }) > 1;
   for (const std::string& line : lines) {

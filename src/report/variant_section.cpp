@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/report/agreement_figures.hpp"
+#include "src/report/input.hpp"
 #include "src/report/label_figures.hpp"
 #include "src/report/sections.hpp"
 #include "src/report/variant_counts.hpp"
@@ -49,7 +50,7 @@ class VariantSection {
   VariantSection(const std::string& name, const std::string& path, const ReportOptions& options)
       : name_(name),
         path_(path),
-        sample_(path.substr(path.rfind('/') + 1)),
+        sample_(file_name(path)),
         options_(options),
         source_(open_variants(path, options)),
         layout_(source_->layout()),
