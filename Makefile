@@ -12,7 +12,10 @@
 #   make demo       call variants on samtools' example reads and annotate them
 #   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
 #                   the shells' completion; make uninstall removes what it has installed
-#   make lint       formatting of the sources, directions of their includes, syntax of the man pages
+#   make lint       formatting of the sources, directions of their includes, shell scripts, syntax of the man pages
+#   make fuzz       fuzzes everything that reads files or requests, SECONDS=60 for each target (test/fuzz/fuzz.mk)
+#   make check-sanitized  the unit tests of what reads files and requests, with sanitizers
+#   make check-all  all of the above that needs no GPU, for longer, and the threads under ThreadSanitizer; takes hours
 #   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
@@ -43,6 +46,8 @@ WITH_SERVER   = auto
 # auto, no, or the folder of a CUDA toolkit; code for the kinds of GPU named, and PTX of the last of them.
 WITH_CUDA     = auto
 CUDA_ARCH     = 80 90
+# Where carbon-cuda.so looks for cuBLASLt first; empty leaves that to the system, as a package does.
+CUDA_RPATH    = $(WITH_CUDA)/lib64
 NVCCFLAGS     = -O3
 INSTALL       = install
 SANITIZE      =
@@ -52,7 +57,15 @@ all:
 
 -include config.mk
 
-# Looks for the header and links, which is much faster than compiling the header.
+machine := $(shell $(CXX) -dumpmachine)
+x86     := $(filter x86_64% i%86%,$(machine))
+aarch64 := $(filter aarch64%,$(machine))
+
+# Looks for the header and links, which is much faster than compiling the header. Only x86-64 has products that are
+# computed by oneDNN (AMX).
+ifeq ($(WITH_ONEDNN)$(if $(x86),,-not-x86),auto-not-x86)
+override WITH_ONEDNN := no
+endif
 ifeq ($(WITH_ONEDNN),auto)
 override WITH_ONEDNN := $(shell printf '\043if !__has_include(<dnnl.hpp>)\n\043error\n\043endif\n\
     extern "C" const void* dnnl_version();\nint main() { return !dnnl_version(); }\n' | \
@@ -88,18 +101,20 @@ all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
 all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lBigWig -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
 cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 
-x86          := $(filter x86_64% i%86%,$(shell $(CXX) -dumpmachine))
 left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
-                $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp)
-lib_sources  := $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp kernels/cpu/*.cpp)) \
-                kernels/cuda/loader.cpp
-unit_sources := $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp))
+                $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \
+                $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp) \
+                $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)
+# Sorted, because the order in which a folder lists its files would otherwise be the order in the program.
+lib_sources  := $(sort $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp kernels/cpu/*.cpp)) \
+                kernels/cuda/loader.cpp)
+unit_sources := $(sort $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp)))
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
 tool_objects := $(BUILD)/src/cli/main.o $(BUILD)/test/tools/make_checkpoint.o
 plugin_names := $(patsubst plugins/%.cpp,%,$(wildcard plugins/*.cpp))
 plugins      := $(plugin_names:%=$(BUILD)/plugins/%.so)
-cuda_sources := $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu)
+cuda_sources := $(sort $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu))
 cuda_objects := $(cuda_sources:%=$(BUILD)/cuda/%.o)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 # The same sources for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
@@ -128,10 +143,16 @@ $(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(BUILD)/version.h $(BUILD)/backend
 
 # Each instruction set's kernels are one file, compiled for it alone; they include no standard inline functions, so
 # nothing compiled for a newer CPU can leak into the rest of the program.
-isa_generic.file_flags     = -O3
-isa_avx2.file_flags        = -O3 -mavx2 -mfma -mf16c
-isa_avx512.file_flags      = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
-isa_avx512_bf16.file_flags = -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mfma -mf16c
+isa_optimisation           = -O3
+isa_generic.file_flags     = $(isa_optimisation)
+isa_avx2.file_flags        = $(isa_optimisation) -mavx2 -mfma -mf16c
+isa_avx512.file_flags      = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
+isa_avx512_vnni.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c
+isa_avx512_bf16.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx512bf16 -mfma -mf16c
+# GCC's first scheduling pass moves all loads of a tile to its beginning and then has too few registers for its sums.
+isa_neon.file_flags        = $(isa_optimisation) -fno-schedule-insns
+isa_neon_dotprod.file_flags = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod
+isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod+bf16
 $(BUILD)/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
 $(filter $(BUILD)/kernels/cpu/isa_%,$(lib_objects)): $(BUILD)/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
 # This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
@@ -178,7 +199,7 @@ $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.h
                           $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION $(BUILD)/CXX.stamp
 	@mkdir -p $(@D)
 	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' \
-	    "$$(cat $(filter-out %.stamp,$^) | cksum | cut -d' ' -f1)" "$$($(CXX) -dumpfullversion)" > $@
+	    "$$(cat $(filter-out %.stamp,$^) | cksum | cut -d' ' -f1)" "$$({ $(CXX) -dumpfullversion || $(CXX) -dumpversion; } 2> /dev/null)" > $@
 
 # When a source is gone, no object is newer than the archive that still holds its object, but the stamp is.
 archive = $(AR) rcs $(BUILD)/libcarbon.a $(lib_objects)
@@ -208,14 +229,15 @@ $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stam
 	@mkdir -p $(@D)
 	$(compile_cuda) -MF $@.d -o $@ $<
 
-cuda_libs = -L$(WITH_CUDA)/lib64 -Wl,-rpath,$(WITH_CUDA)/lib64 -lcublasLt -lcudart_static -ldl -lrt -lpthread
+cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
+cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcublasLt -lcudart_static -ldl -lrt -lpthread
 carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
 
-# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP
-# comes along, as few machines have it; the C++ library does not, as the static one may want a newer C library than the
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP and
+# utf8proc come along, as few machines have them; the C++ library does not, as the static one may want a newer C library than the
 # machine's.
 link_portable  = $(CXX) $(all_cxxflags) -Wl,--as-needed $(LDFLAGS)
-portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lgomp -Wl,--pop-state
+portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -lgomp -Wl,--pop-state
 bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
 check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
 check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)
@@ -238,8 +260,8 @@ $(BUILD)/emulated/%.cu.o: %.cu $(BUILD)/compile_watched.stamp | $(BUILD)/backend
 $(BUILD)/emulated/%.cpp.o: %.cpp $(BUILD)/compile_emulated.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
 	$(compile_emulated) -MF $@.d -o $@ $<
-check_emulated.link          = $(link) $(emulated_checks) $(emulated_objects) $(check_libs) -lcrypto
-emulated/bench_gpu.link      = $(link) $(emulated_bench) $(emulated_objects) $(bench_libs) -lcrypto
+check_emulated.link          = $(link) $(emulated_checks) $(emulated_objects) $(check_libs) -lutf8proc -lcrypto
+emulated/bench_gpu.link      = $(link) $(emulated_bench) $(emulated_objects) $(bench_libs) -lutf8proc -lcrypto
 emulated/carbon-cuda.so.link = $(link) -shared $(emulated_objects)
 
 linked := carbon unit make_checkpoint carbon-cuda.so check_gpu bench_gpu check_emulated \
@@ -307,14 +329,28 @@ uninstall:
 	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
 	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
+# The same commit gives the same bytes: the times in the archive are that of the commit, and the modes do not depend on
+# the user's settings. An unpacked archive that lies in somebody else's repository is not that repository.
 DIST = carbon-$(VERSION).tar.gz
 dist:
-	git archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
+	@test -e .git || { echo "make dist: no git repository here; the archive is made from the files of a commit" >&2; exit 1; }
+	@git diff --quiet HEAD -- || echo "make dist: uncommitted changes are not in $(DIST)" >&2
+	git -c tar.umask=0022 archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
 
+# Where there is no git, an unpacked archive holds sources and what was built, and nothing else.
+source_types = cpp hpp h inl cu cuh
+find_sources = find . -path './build*' -prune -o -type f '(' -false $(source_types:%=-o -name '*.%') ')' -print
+# Git also refuses to look at a repository of another user.
+has_git = test -e .git && git ls-files > /dev/null 2>&1
 lint:
-	git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+	{ if $(has_git); then git ls-files -co --exclude-standard $(source_types:%='*.%'); else $(find_sources); fi; } | \
+	    xargs clang-format --dry-run --Werror
 	$(or $(PYTHON),python3) test/check_includes.py
+	{ if $(has_git); then git ls-files -co --exclude-standard '*.sh' .ci/run; else find . -path './build*' -prune -o -name '*.sh' -print; fi; } | \
+	    xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[15]
+
+include test/fuzz/fuzz.mk
 
 clean:
 	rm -rf $(BUILD) carbon carbon-cuda.so plugins/*.so

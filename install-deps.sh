@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
 # Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
-# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --list prints the packages
-# and installs nothing.
+# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint
+# and make fuzz need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
 set -euo pipefail
 
 packages=(
@@ -12,15 +12,20 @@ packages=(
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy)
-onednn=libdnnl-dev
+fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git)
+packaging=(build-essential debhelper lintian mmdebstrap buildah)
+onednn=
+[[ $(uname -m) != x86_64 ]] || onednn=libdnnl-dev  # used on x86-64 only
 list=
 for argument in "$@"; do
   case $argument in
     --no-onednn) onednn= ;;
     --all-tests) packages+=("${all_tests[@]}") ;;
+    --fuzz) packages+=("${fuzz[@]}") ;;
+    --packaging) packages+=("${packaging[@]}") ;;
     --list) list=1 ;;
     *)
-      echo "Usage: ./install-deps.sh [--no-onednn] [--all-tests] [--list]" >&2
+      echo "Usage: ./install-deps.sh [--no-onednn] [--all-tests] [--fuzz] [--packaging] [--list]" >&2
       [[ $argument == --help || $argument == -h ]] && exit 0
       exit 1
       ;;

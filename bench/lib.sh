@@ -46,7 +46,7 @@ medians() {
 
 # machine: two lines that say where the tables come from.
 machine() {
-  grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: /CPU /'
+  LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
   echo "carbon $(git describe --always --dirty) on $("$build/carbon" --version | sed -n 's/^CPU //p'), $threads threads," \
     "$layers layers, $runs runs each, $(date -u +%F)"
 }

@@ -56,7 +56,7 @@ print(json.dumps({"prefill": rate(tests[0]), "decode": {t["batch"]: rate(t) for 
   esac
 }
 
-grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: /CPU /'
+LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
 echo "carbon $(git describe --always --dirty), $threads threads, $runs runs each, $(date -u +%F)"
 [[ " ${programs[*]} " != *" llama.cpp "* ]] || "$llama_python" -c 'import llama_cpp; print("llama-cpp-python", llama_cpp.__version__)'
 [[ " ${programs[*]} " != *" transformers "* ]] ||

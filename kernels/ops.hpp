@@ -158,6 +158,9 @@ class Backend {
   /// f32 or bf16: the type of "act" buffers and of the KV cache.
   virtual DType dtype() const = 0;
 
+  /// True if products round their weights and activations to int8 (CpuOptions::int8).
+  virtual bool int8() const { return false; }
+
   /// True if the bits of a row depend on its class. Otherwise rows of both classes may share an operation.
   virtual bool separates_classes() const { return true; }
 
@@ -281,7 +284,11 @@ struct CpuOptions {
   DType dtype = DType::bf16;
   int threads = 1;
   OneDnnUse onednn = OneDnnUse::with_amx;
-  std::string isa;  // generic, avx2, avx512 or avx512_bf16; "" for the newest that the CPU has
+  std::string isa;  // a name of cpu_isa(), e.g. generic or avx2; "" for the newest that the CPU has
+  /// Products of int8: weights with a scale for each output and 32 inputs, as q8_0 stores them, and
+  /// activations with a scale for each row and 32 inputs. `dtype` is the type of "act" buffers and of the KV
+  /// cache, bf16.
+  bool int8 = false;
 };
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);

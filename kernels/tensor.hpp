@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace carbon {
 
@@ -25,8 +26,10 @@ constexpr const char* dtype_name(DType t) {
   return t == DType::f32 ? "f32" : t == DType::bf16 ? "bf16" : "f16";
 }
 
-/// The type in which a checkpoint stores a tensor.
-enum class WeightType : uint8_t { f32, bf16, f16 };
+/// The type in which a checkpoint stores a tensor. q8_0 is a block type of GGUF: kQ8Block numbers share a
+/// scale of f16, which comes first, and each is an int8 that is multiplied by it.
+enum class WeightType : uint8_t { f32, bf16, f16, q8_0 };
+inline constexpr size_t kQ8Block = 32;
 
 /// How a WeightType lies in memory: a row is a sequence of blocks, and each block holds `block` numbers in
 /// `block_bytes` bytes. An array with one element per number has blocks of one.
@@ -37,6 +40,7 @@ struct WeightFormat {
 };
 
 constexpr WeightFormat weight_format(WeightType t) {
+  if (t == WeightType::q8_0) return {kQ8Block, sizeof(uint16_t) + kQ8Block, alignof(uint16_t)};
   return t == WeightType::f32 ? WeightFormat{1, 4, 4} : WeightFormat{1, 2, 2};
 }
 /// Bytes of `n` consecutive numbers, from the beginning of a block; n is a multiple of the block length.
@@ -120,6 +124,18 @@ inline uint16_t float_to_half(float v) {
     half = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
   }
   return static_cast<uint16_t>(sign | half);
+}
+
+/// `n` numbers of type q8_0 from the beginning of a block, n a multiple of kQ8Block, as f32. Exact: eleven
+/// bits of a scale times eight of an int8.
+inline void widen_q8_0(const void* in, size_t n, float* out) {
+  const char* block = static_cast<const char*>(in);
+  for (size_t i = 0; i < n; i += kQ8Block, block += weight_format(WeightType::q8_0).block_bytes) {
+    uint16_t scale;
+    std::memcpy(&scale, block, sizeof scale);
+    const auto* const values = reinterpret_cast<const int8_t*>(block + sizeof scale);
+    for (size_t j = 0; j < kQ8Block; ++j) out[i + j] = half_to_float(scale) * static_cast<float>(values[j]);
+  }
 }
 
 }  // namespace carbon

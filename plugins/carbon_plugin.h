@@ -97,7 +97,7 @@ typedef const carbon_plugin* carbon_plugin_entry_function(void);
 /* Levels of `message`, as in carbon -v. */
 enum { CARBON_WARNING = 3, CARBON_INFO = 4 };
 
-/* What `property` knows. The last five load the model. */
+/* What `property` knows. All but the first two load the model. */
 enum {
   CARBON_VERSION_TEXT = 0, /* "0.1.0" */
   CARBON_COMMAND_LINE = 1, /* as it was typed, without line breaks */
@@ -105,7 +105,8 @@ enum {
   CARBON_MODEL_SHA256 = 3,
   CARBON_MODEL_DTYPE = 4,
   CARBON_DEVICE_KIND = 5,
-  CARBON_MODEL_POSITIONS = 6 /* tokens the model can hold, as decimal text */
+  CARBON_MODEL_POSITIONS = 6, /* tokens the model can hold, as decimal text */
+  CARBON_DEFAULT_CONTEXT = 7  /* bp, of the next-token recipe for this model, as decimal text */
 };
 
 /* How the values of an INFO tag are counted. */

@@ -58,7 +58,7 @@ class Mutagenesis {
     options.choice("strand", {"default", "+", "-", "both"}, "as in carbon vep; default: the recipe's",
                    strand_);
     options.number("window", "BP", "centered: window (default: 8192)", window_, int64_t{12});
-    options.number("context", "BP", "left context (default: next-token 24000, anchored 4098)", context_,
+    options.number("context", "BP", "left context (default: next-token as vep, anchored 4098)", context_,
                    int64_t{1});
     options.list("horizon", "BP[,BP...]",
                  "anchored: bases after the allele (default: 768); a tag for each of several",
@@ -70,13 +70,14 @@ class Mutagenesis {
       fail("--regions or --regions-file is missing: say which bases to change");
     if (recipe_ == kNextToken && indels())
       fail("--recipe next-token scores single bases: use it with --type snv");
-    if (context_ == 0) context_ = recipe_ == kAnchored ? 4098 : 24000;
     set_horizons();
     if (run_->api->input(run_, 1)) fail("one FASTA file is expected, not several");
     fasta_ = checked(run_->api->fasta_open(run_, run_->api->input(run_, 0)));
     for (const std::string& text : regions_) add_regions(text, false);
     for (const std::string& path : region_files_) add_regions(path, true);
     merge();
+    if (context_ == 0)  // the property loads the model, so it is asked for last
+      context_ = recipe_ == kNextToken ? std::stoll(property(CARBON_DEFAULT_CONTEXT)) : 4098;
     tags_ = tags();
   }
 

@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
 # `make demo`: from reads to scored variants. Calls variants on the example reads that come with samtools (two pieces of
 # the human genome, one person) and pipes them through carbon vep with the bundled model. Leaves no files behind.
+# In a source tree it runs the program that was built there; a copy of it elsewhere runs the installed one.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
+top=$(cd "$(dirname "$0")/.." && pwd)
 examples=/usr/share/doc/samtools/examples
-fail() { echo "make demo: $*" >&2; exit 1; }
+fail() { echo "demo: $*" >&2; exit 1; }
 
-[[ -x ./carbon ]] || fail "no ./carbon here; run make first"
+if [[ -f $top/Makefile ]]; then
+  carbon=$top/carbon
+  model=$top/models/carbon-tiny
+  [[ -x $carbon ]] || fail "no $carbon; run make first"
+else
+  carbon=$(command -v carbon) || fail "carbon is not installed"
+  model="carbon-tiny"
+fi
 for program in samtools bcftools; do
-  command -v $program > /dev/null || fail "$program is not installed; ./install-deps.sh installs it"
+  command -v $program > /dev/null || fail "$program is not installed (Debian package $program)"
 done
 for file in ex1.fa ex1.sam.gz; do
   [[ -r $examples/$file ]] && continue
@@ -29,7 +37,7 @@ samtools view -u -t "$work/ex1.fa.fai" $examples/ex1.sam.gz |
   samtools addreplacerg -u -r 'ID:NA18507\tSM:NA18507' - |
   bcftools mpileup -Ou -f "$work/ex1.fa" - 2> "$work/mpileup.log" |
   bcftools call -mv -Ou --ploidy 2 |
-  ./carbon vep -q -m models/carbon-tiny -f "$work/ex1.fa" -o "$work/scored.vcf.gz" - ||
+  "$carbon" vep -q -m "$model" -f "$work/ex1.fa" -o "$work/scored.vcf.gz" - ||
   { cat "$work/mpileup.log" >&2; fail "a step of the pipeline failed"; }
 
 records=$(bcftools view -H "$work/scored.vcf.gz" | wc -l)

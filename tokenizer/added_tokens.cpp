@@ -35,17 +35,13 @@ AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens) {
 }
 
 bool AddedTokens::add(AddedToken token) {
-  if (token.text.empty()) return false;
-  auto& bucket = by_first_byte_[static_cast<unsigned char>(token.text[0])];
-  if (std::any_of(bucket.begin(), bucket.end(), [&](const AddedToken* t) { return t->text == token.text; }))
-    return false;
+  if (token.text.empty() || by_text_.contains(token.text)) return false;
   const uint32_t id = token.id;
   const auto [place, inserted] = by_id_.emplace(id, std::move(token));
   if (!inserted) return false;
-  const AddedToken* added = &place->second;
-  bucket.insert(std::find_if(bucket.begin(), bucket.end(),
-                             [&](const AddedToken* t) { return t->text.size() < added->text.size(); }),
-                added);
+  const std::string& text = place->second.text;
+  by_text_.emplace(text, &place->second);
+  begins_[static_cast<unsigned char>(text[0])] = true;
   return true;
 }
 
@@ -54,10 +50,25 @@ const AddedToken* AddedTokens::find(uint32_t id) const {
   return place == by_id_.end() ? nullptr : &place->second;
 }
 
+// In alphabetical order a token that `text` begins with is followed only by longer tokens up to the place of
+// `text`. So if the last token before that place is not a beginning of `text`, the next one to look at is a
+// beginning of what the two have in common.
+const AddedToken* AddedTokens::longest_at_start(std::string_view text) const {
+  while (!text.empty()) {
+    auto place = by_text_.upper_bound(text);
+    if (place == by_text_.begin()) return nullptr;
+    const auto& [token, found] = *--place;
+    if (text.starts_with(token)) return found;
+    const auto differ = std::mismatch(text.begin(), text.end(), token.begin(), token.end()).first;
+    text = text.substr(0, static_cast<size_t>(differ - text.begin()));
+  }
+  return nullptr;
+}
+
 AddedTokens::Match AddedTokens::next(std::string_view text, size_t from) const {
   for (size_t position = from; position < text.size(); ++position)
-    for (const AddedToken* token : by_first_byte_[static_cast<unsigned char>(text[position])])
-      if (text.substr(position, token->text.size()) == token->text) return {position, token};
+    if (begins_[static_cast<unsigned char>(text[position])])
+      if (const AddedToken* token = longest_at_start(text.substr(position))) return {position, token};
   return {};
 }
 

@@ -50,9 +50,12 @@ class AddedTokens {
   Match next(std::string_view text, size_t from) const;
 
  private:
+  const AddedToken* longest_at_start(std::string_view text) const;
+
   std::map<uint32_t, AddedToken> by_id_;
-  /// Tokens by their first byte, the longest first. Points into by_id_, whose nodes do not move.
-  std::array<std::vector<const AddedToken*>, 256> by_first_byte_;
+  /// The same by their texts. Points into by_id_, whose nodes do not move.
+  std::map<std::string_view, const AddedToken*> by_text_;
+  std::array<bool, 256> begins_ = {};  // whether a token begins with the byte
 };
 
 }  // namespace carbon

@@ -101,12 +101,13 @@ void Bpe::Impl::encode_plain(std::string_view text, std::vector<uint32_t>& ids) 
 }
 
 Bpe::Bpe(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Bpe::Bpe(BpeFiles files) : Bpe(std::make_unique<Impl>(std::move(files))) {}
 Bpe::Bpe(Bpe&&) noexcept = default;
 Bpe& Bpe::operator=(Bpe&&) noexcept = default;
 Bpe::~Bpe() = default;
 
 Bpe Bpe::load(const std::string& path) {
-  return Bpe(std::make_unique<Impl>(read_bpe_files(path)));
+  return Bpe(read_bpe_files(path));
 }
 
 bool Bpe::present(const std::string& path) {

@@ -12,8 +12,12 @@
 
 namespace carbon {
 
+struct BpeFiles;
+
 class Bpe {
  public:
+  /// For what was read (bpe_files.hpp).
+  explicit Bpe(BpeFiles files);
   /// `path` is a tokenizer.json, or a directory with a tokenizer.json (preferred) or with vocab.json and
   /// merges.txt. Throws Error, which names the file.
   static Bpe load(const std::string& path);

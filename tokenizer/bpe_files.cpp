@@ -68,8 +68,11 @@ std::unordered_map<char32_t, unsigned char> make_byte_of_letter() {
 class Reader {
  public:
   void read_vocab(const std::string& where, const json& vocab);
+  void read_tokens(const std::string& where, std::span<const std::string_view> tokens);
   void read_merge_list(const std::string& where, const json& merges);
   void read_merges_txt(const std::string& path);
+  void read_merge(const std::string& where, std::string_view line);
+  void add_token(const std::string& where, AddedToken token);
   void read_added_tokens(const std::string& where, const json& list);
   /// Adds those added tokens of the released vocabulary that the files do not name.
   void add_released_tokens();
@@ -77,6 +80,7 @@ class Reader {
 
  private:
   std::string token_bytes(const std::string& where, std::string_view token) const;
+  void find_bytes(const std::string& where);
   void add_merge(const std::string& where, std::string_view left, std::string_view right);
 
   BpeFiles files_;
@@ -116,6 +120,24 @@ void Reader::read_vocab(const std::string& where, const json& vocab) {
     slot = token_bytes(where, token);
     id_of_.emplace(slot, static_cast<uint32_t>(id));
   }
+  find_bytes(where);
+}
+
+void Reader::read_tokens(const std::string& where, std::span<const std::string_view> tokens) {
+  files_.tokens.reserve(tokens.size());
+  id_of_.reserve(tokens.size());
+  for (const std::string_view token : tokens) {
+    check_utf8(token, kFunction);
+    const auto id = static_cast<uint32_t>(files_.tokens.size());
+    files_.tokens.push_back(token_bytes(where, token));
+    if (!id_of_.emplace(files_.tokens.back(), id).second)
+      fail(where, "token " + in_quotes(token) + " comes twice");
+  }
+  find_bytes(where);
+}
+
+/// Finds the token of each single byte.
+void Reader::find_bytes(const std::string& where) {
   for (int byte = 0; byte < 256; ++byte) {
     const auto place = id_of_.find(std::string(1, static_cast<char>(byte)));
     if (place == id_of_.end())
@@ -178,11 +200,15 @@ void Reader::read_merges_txt(const std::string& path) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     // Only the first line can be a comment, because "# #" is a merge.
     if (number == 1 && line.starts_with("#version")) continue;
-    check_utf8(line, kFunction);
-    std::string_view left, right;
-    if (!split_merge(line, left, right)) fail(here, "expected two tokens with one space between them");
-    add_merge(here, left, right);
+    read_merge(here, line);
   }
+}
+
+void Reader::read_merge(const std::string& where, std::string_view line) {
+  check_utf8(line, kFunction);
+  std::string_view left, right;
+  if (!split_merge(line, left, right)) fail(where, "expected two tokens with one space between them");
+  add_merge(where, left, right);
 }
 
 void Reader::read_added_tokens(const std::string& where, const json& list) {
@@ -201,14 +227,18 @@ void Reader::read_added_tokens(const std::string& where, const json& list) {
     const auto id = entry.at("id").get<uint64_t>();
     const auto& text = entry.at("content").get_ref<const std::string&>();
     if (id > UINT32_MAX) fail(here, "id " + std::to_string(id) + " is too large");
-    if (id < files_.tokens.size() && files_.tokens[id] != text)
-      fail(here, "id " + std::to_string(id) + " of " + in_quotes(text) +
-                     " belongs to another token of the vocabulary");
     const bool special = has("special", &json::is_boolean) && entry.at("special").get<bool>();
-    if (!files_.added.add({text, static_cast<uint32_t>(id), special}))
-      fail(here,
-           in_quotes(text) + " (id " + std::to_string(id) + ") is empty, or its text or id is given twice");
+    add_token(here, {text, static_cast<uint32_t>(id), special});
   }
+}
+
+void Reader::add_token(const std::string& where, AddedToken token) {
+  if (token.id < files_.tokens.size() && files_.tokens[token.id] != token.text)
+    fail(where, "id " + std::to_string(token.id) + " of " + in_quotes(token.text) +
+                    " belongs to another token of the vocabulary");
+  if (!files_.added.add(token))
+    fail(where, in_quotes(token.text) + " (id " + std::to_string(token.id) +
+                    ") is empty, or its text or id is given twice");
 }
 
 void Reader::add_released_tokens() {
@@ -295,6 +325,16 @@ BpeFiles read_bpe_files(const std::string& path) {
     reader.read_vocab(vocab, read_json_file(vocab, kLargestFile));
     reader.read_merges_txt((place / "merges.txt").string());
   }
+  reader.add_released_tokens();
+  return reader.take();
+}
+
+BpeFiles read_bpe_lists(const std::string& where, std::span<const std::string_view> tokens,
+                        std::span<const std::string_view> merges, const std::vector<AddedToken>& added) {
+  Reader reader;
+  reader.read_tokens(where, tokens);
+  for (const std::string_view merge : merges) reader.read_merge(where, merge);
+  for (const AddedToken& token : added) reader.add_token(where, token);
   reader.add_released_tokens();
   return reader.take();
 }

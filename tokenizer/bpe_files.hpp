@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tokenizer/added_tokens.hpp"
@@ -25,6 +27,11 @@ struct BpeFiles {
 
 /// For `path` see Bpe::load(). Throws Error, which names file and entry.
 BpeFiles read_bpe_files(const std::string& path);
+/// The same from lists that another kind of file holds: the tokens of the vocabulary by id, in the letters of
+/// byte-level BPE; the merges in rank order, as "left right"; and the added tokens. `where` begins the
+/// messages of an Error.
+BpeFiles read_bpe_lists(const std::string& where, std::span<const std::string_view> tokens,
+                        std::span<const std::string_view> merges, const std::vector<AddedToken>& added);
 /// True if read_bpe_files(path) would find files.
 bool bpe_files_present(const std::string& path);
 

@@ -6,6 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "tokenizer/added_tokens.hpp"
+#include "tokenizer/token_text.hpp"
 #include "tokenizer/unicode.hpp"
 
 namespace carbon {
@@ -61,7 +62,7 @@ void encode_region(std::string_view segment, const TokenLayout& layout, Encoding
   const bool has_end = segment.ends_with(kDnaEnd);
   if (has_end) segment.remove_suffix(kDnaEnd.size());
 
-  if (has_begin) append(out, layout.dna_begin(), 0);
+  if (has_begin) append(out, layout.begin(), 0);
   const std::string bases = bases_of(python_strip(segment));
   const std::vector<uint32_t> ids = encode_kmers(bases, layout);
   const int tail = static_cast<int>(bases.size() % kKmerLength);
@@ -69,12 +70,12 @@ void encode_region(std::string_view segment, const TokenLayout& layout, Encoding
     const bool padded = tail != 0 && i + 1 == ids.size();
     append(out, ids[i], ids[i] == layout.oov() ? 0 : padded ? tail : kKmerLength);
   }
-  if (has_end) append(out, layout.dna_end(), 0);
+  if (has_end) append(out, layout.separator(), 0);
 }
 
 std::string dna_text(uint32_t id, const TokenLayout& layout) {
-  if (id == layout.dna_begin()) return std::string(kDnaBegin);
-  if (id == layout.dna_end()) return std::string(kDnaEnd);
+  if (id == layout.begin()) return std::string(kDnaBegin);
+  if (id == layout.separator()) return std::string(kDnaEnd);
   if (id == layout.oov()) return std::string(kOov);
   if (id < layout.kmer_end()) return kmer_text(static_cast<int>(id - layout.kmer0()));
   return "<unused_" + std::to_string(id - layout.kmer_end()) + ">";
@@ -121,14 +122,23 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
 
 HybridTokenizer::HybridTokenizer(TokenLayout layout, std::shared_ptr<const Bpe> bpe)
     : layout_(layout), bpe_(std::move(bpe)) {
-  if (uint64_t{layout_.first} + 3 + kKmerCount > layout_.vocab_size)
+  if (uint64_t{layout_.first} + layout_.family->kmer0 + kKmerCount > layout_.vocab_size)
     throw Error("tokenizer", "a vocabulary of " + std::to_string(layout_.vocab_size) +
                                  " ids has no room for the DNA tokens from id " +
                                  std::to_string(layout_.first) + "; check dna_start_id and vocab_size");
+  if (bpe_ && layout_.metadata() == MetadataKind::tokens)
+    throw Error(
+        "tokenizer",
+        "a model of the family " + std::string(layout_.family->name) +
+            " has no BPE vocabulary: its whole text is DNA and single tokens; leave out the BPE files");
 }
 
 Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) const {
   check_utf8(text, "tokenize");
+  if (layout_.metadata() == MetadataKind::tokens) {
+    check_no_dna_tags(auto_dna_tags, layout_);
+    return encode_token_text(text, layout_);
+  }
   std::string wrapped;
   if (auto_dna_tags && text.find(kDnaBegin) == std::string_view::npos) {
     wrapped.append(kDnaBegin).append(text).append(kDnaEnd);
@@ -175,11 +185,12 @@ Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) cons
 }
 
 std::string HybridTokenizer::decode(const std::vector<uint32_t>& ids, bool skip_special) const {
+  if (layout_.metadata() == MetadataKind::tokens) return decode_token_text(ids, skip_special, layout_);
   std::vector<uint32_t> kept = ids;
   if (skip_special && has_released_text(layout_)) std::erase(kept, kEndOfText);
 
   const auto is_dna = [&](uint32_t id) { return id >= layout_.first && id < layout_.vocab_size; };
-  const auto is_special = [&](uint32_t id) { return id >= layout_.dna_begin() && id <= layout_.oov(); };
+  const auto is_special = [&](uint32_t id) { return id >= layout_.begin() && id <= layout_.oov(); };
   std::string text;
   for (size_t i = 0; i < kept.size();) {
     if (!is_dna(kept[i])) {
@@ -189,10 +200,10 @@ std::string HybridTokenizer::decode(const std::vector<uint32_t>& ids, bool skip_
       if (layout_.first != 0)
         text += bpe_ ? bpe_->decode(run, skip_special) : decode_without_files(run, skip_special, layout_);
       i += run.size();
-    } else if (kept[i] == layout_.dna_begin()) {
+    } else if (kept[i] == layout_.begin()) {
       // Inside a region all DNA tokens are printed, also <oov> and a second <dna>. Ids of text are left out.
       if (!skip_special) text += kDnaBegin;
-      for (++i; i < kept.size() && kept[i] != layout_.dna_end(); ++i)
+      for (++i; i < kept.size() && kept[i] != layout_.separator(); ++i)
         if (is_dna(kept[i])) text += dna_text(kept[i], layout_);
     } else {
       if (!skip_special || !is_special(kept[i])) text += dna_text(kept[i], layout_);

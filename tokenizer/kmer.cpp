@@ -76,10 +76,8 @@ std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout&
   ids.reserve((sequence.size() + kKmerLength - 1) / kKmerLength);
   for (size_t begin = 0; begin < sequence.size(); begin += kKmerLength) {
     const std::string_view chunk = sequence.substr(begin, kKmerLength);
-    int index = 0;
-    if (chunk.size() == kKmerLength) {
-      index = kmer_index(chunk);
-    } else {
+    int index = kmer_index(chunk);  // -1 also for a piece that is too short
+    if (chunk.size() < kKmerLength && layout.pads()) {
       std::string padded(chunk);
       padded.resize(kKmerLength, 'A');
       index = kmer_index(padded);

@@ -1,15 +1,18 @@
-// 6-mers by index arithmetic: the DNA half of the Carbon tokenizer (docs/model.md, "Vocabulary" and
-// "6-mers").
+// 6-mers by index arithmetic, and the tokens around them (docs/model.md, "Vocabulary", "6-mers" and
+// "Families").
 //
 // The digits of bases are A=0, T=1, C=2, G=3, and the first base of a 6-mer is the most significant digit.
 // Ids are computed, not looked up by text, because a text such as CCCCCC is also a BPE token. Knows no model
 // and no text outside DNA.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tokenizer/family.hpp"
 
 namespace carbon {
 
@@ -25,17 +28,42 @@ inline int complement_digit(int digit) {
   return digit ^ 1;
 }
 
-/// The ids of the DNA tokens in a vocabulary. They begin at `first` (dna_start_id of a checkpoint): <dna>,
-/// </dna>, <oov>, then the 4,096 6-mers.
+/// The tokens of DNA in a vocabulary, and how a sequence is put together from them. The DNA tokens of a
+/// Carbon begin at `first`, the dna_start_id of a checkpoint; those of a GENERator at 0.
 struct TokenLayout {
   uint32_t first = 151669;
   uint32_t vocab_size = 155776;
+  const ModelFamily* family = &kCarbonFamily;  // never null
 
-  uint32_t dna_begin() const { return first; }
-  uint32_t dna_end() const { return first + 1; }
-  uint32_t oov() const { return first + 2; }
-  uint32_t kmer0() const { return first + 3; }
+  /// The token that begins a sequence; a sequence has it once.
+  uint32_t begin() const { return first + family->begin; }
+  /// The token after the last 6-mer of a sequence whose state is to stand for all of it.
+  uint32_t separator() const { return first + family->separator; }
+  uint32_t oov() const { return first + family->oov; }
+  uint32_t kmer0() const { return first + family->kmer0; }
   uint32_t kmer_end() const { return kmer0() + kKmerCount; }
+  bool is_kmer(uint32_t id) const { return id >= kmer0() && id < kmer_end(); }
+  /// True if a last piece of 1 to 5 bases is padded with A; otherwise it is <oov>.
+  bool pads() const { return family->pads; }
+
+  MetadataKind metadata() const {
+    return family->metadata == MetadataKind::text && first == 0 ? MetadataKind::none : family->metadata;
+  }
+  /// True for the id of a token that may stand beside the bases.
+  bool is_metadata(uint32_t id) const {
+    return family->metadata == MetadataKind::text ? id < first
+                                                  : id >= first + family->special && id < kmer0();
+  }
+  /// The tokens before the first 6-mer: the one that begins a sequence, and these of metadata.
+  std::vector<uint32_t> start(const std::vector<uint32_t>& metadata = {}) const {
+    std::vector<uint32_t> tokens{begin()};
+    tokens.insert(tokens.begin() + family->metadata_place, metadata.begin(), metadata.end());
+    return tokens;
+  }
+  /// True if metadata has the same ids in both.
+  bool same_metadata(const TokenLayout& other) const {
+    return family == other.family && first == other.first && vocab_size == other.vocab_size;
+  }
 };
 
 /// Index 0..4095 of six bases (any case), or -1 if one is not A, C, G or T.
@@ -43,9 +71,9 @@ int kmer_index(std::string_view six);
 /// The six letters of an index. Throws Error unless 0 <= index < 4096.
 std::string kmer_text(int index);
 
-/// The token ids of a sequence that is cut into 6-mers from its beginning. A last piece of fewer than six
-/// letters is padded with A at its end. A piece with a letter other than A, C, G or T (any case) becomes
-/// <oov>.
+/// The token ids of a sequence that is cut into 6-mers from its beginning. Of a last piece of fewer than six
+/// letters the layout says whether it is padded with A at its end or becomes <oov>. A piece with a letter
+/// other than A, C, G or T (any case) becomes <oov>.
 std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout);
 
 /// The letters in upper case.

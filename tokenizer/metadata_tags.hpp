@@ -1,7 +1,8 @@
-// Metadata tags that may stand before <dna>: the species and gene tags of the attested grammars, with the ids
-// they have in the released vocabulary (docs/model.md, "Metadata tags").
+// Metadata tags: the names of species and gene types, and how each family writes them (docs/model.md,
+// "Metadata tags" and "Families").
 //
-// Tags are ordinary text to the tokenizer. These few are built in so that they need no BPE files.
+// To the tokenizer of a Carbon, tags are ordinary text. These few are built in, with the ids they have in the
+// released vocabulary, so that they need no BPE files. A GENERator has single tokens for them.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/kmer.hpp"
+
 namespace carbon {
 
 /// How tags are written. corpus: <species>NAME, as in the description of the pre-training corpus. card:
@@ -17,10 +20,21 @@ namespace carbon {
 /// same in card and eval; none are known for corpus.
 enum class TagGrammar { corpus, card, eval };
 
-/// The text of the tags for a species and a gene type; either may be empty. In every grammar `species` is a
-/// name of the corpus (vertebrate_mammalian, vertebrate_other, fungi, plant, protozoa, invertebrate). Throws
-/// Error for an unknown name, with a list of the known ones, and for a gene type in the corpus grammar.
-std::string metadata_text(TagGrammar grammar, std::string_view species, std::string_view gene);
+/// What a sequence is said to be. Either name may be empty. `species` is a name of Carbon's corpus
+/// (vertebrate_mammalian, vertebrate_other, fungi, plant, protozoa, invertebrate) in every grammar and
+/// family.
+struct MetadataNames {
+  std::string species, gene;
+  std::optional<TagGrammar> grammar;  // none: corpus
+};
+
+/// Throws Error for an unknown name, with a list of the known ones.
+void check_metadata_names(const MetadataNames& names);
+
+/// The metadata text of the names for a model, "" for none. Throws Error for an unknown name, for a gene type
+/// in the corpus grammar, and for what the family of the model lacks: a grammar where metadata is single
+/// tokens, and a gene type that has no token.
+std::string metadata_text(const TokenLayout& layout, const MetadataNames& names);
 
 /// The ids in the released vocabulary of a text that is one known tag, or a species tag followed by a gene
 /// tag. Nothing for other texts.

@@ -45,7 +45,7 @@ void write_marginals(const std::string& path, int device, const std::string& fol
   const Checkpoint checkpoint(path);
   const TokenLayout& layout = checkpoint.config().layout;
   std::mt19937 random(7);
-  std::vector<uint32_t> tokens{layout.dna_begin()};
+  std::vector<uint32_t> tokens{layout.begin()};
   while (tokens.size() < kTokens) tokens.push_back(layout.kmer0() + random() % ops::kKmers);
   write_array(folder + "/tokens", tokens);
   write_array(folder + "/cpu_f32",

@@ -1,8 +1,8 @@
 """A bf16 Llama checkpoint of one safetensors file as GGUF for llama.cpp: the same bf16 matrices, norms in f32, no vocabulary text.
 
-    to_gguf.py [--names] MODEL_DIR OUT.gguf
+    to_gguf.py [--names] [--q8_0] MODEL_DIR OUT.gguf
 
-With --names every token has a text of its own (t0, t1, ...), without which llama-server does not start.
+With --q8_0 the matrices are rounded to Q8_0. With --names every token has a text of its own (t0, t1, ...), without which llama-server does not start.
 """
 import json
 import struct
@@ -46,7 +46,7 @@ def interleaved(matrix, head_dim):
 
 
 def main():
-    names = "--names" in sys.argv
+    names, rounds = "--names" in sys.argv, "--q8_0" in sys.argv
     directory, out = sys.argv[-2:]
     with open(directory + "/config.json") as f:
         config = json.load(f)
@@ -63,7 +63,7 @@ def main():
     writer.add_rope_freq_base(config["rope_theta"])
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0 if rounds else gguf.LlamaFileType.MOSTLY_BF16)
     if names:
         count = config["vocab_size"]
         writer.add_tokenizer_model("llama")
@@ -79,6 +79,11 @@ def main():
             continue
         if "q_proj" in name or "k_proj" in name:
             bits = interleaved(bits, config["head_dim"])
+        if rounds:
+            values = (bits.astype(numpy.uint32) << 16).view(numpy.float32)
+            kind = gguf.GGMLQuantizationType.Q8_0
+            writer.add_tensor(new_name(name), gguf.quants.quantize(values, kind), raw_dtype=kind)
+            continue
         writer.add_tensor(new_name(name), numpy.ascontiguousarray(bits).view(numpy.uint8),
                           raw_dtype=gguf.GGMLQuantizationType.BF16)
     writer.write_header_to_file()

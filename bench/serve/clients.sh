@@ -101,7 +101,7 @@ sglang() {
   done
 }
 
-grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: /CPU /'
+LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
 echo "checkout $(git describe --always --dirty); carbon built $(date -u -r "$CARBON" '+%F %T'), sha256 $(sha256sum "$CARBON" | cut -c1-16)," \
   "$("$CARBON" --version | sed -n 's/^CPU //p'), $(nproc) cores, $(date -u +%F)"
 "$venv/bin/pip" list 2> /dev/null | grep -E '^(openai|guidellm|vllm|sglang|playwright|torch|transformers) ' | tr -s ' '

@@ -85,7 +85,7 @@ for ((run = 1; run <= runs; ++run)); do
   done
 done
 
-grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: /CPU /'
+LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
 echo "carbon $(git describe --always --dirty), $threads threads, $runs runs each, $(date -u +%F)"
 /usr/bin/env python3 - "$work/lines" << 'END'
 import json, statistics, sys

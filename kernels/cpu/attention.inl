@@ -40,7 +40,7 @@ struct AttentionScratch {
     const auto take = [&](size_t n) {
       const size_t here = at;
       at += round_up(n, 16);
-      return base + here;
+      return base == nullptr ? nullptr : base + here;
     };
     q = take(rows * head_dim);
     scores = take(rows * kPage);
@@ -243,7 +243,22 @@ void attention(const AttentionRange& g) {
 }
 
 constexpr Kernels make_table(const char* name) {
-  return {
-      name,      kPanelOutputs,     kPairs,    linear,     widen,       narrow,       add_rows, norm, swiglu,
-      append_kv, attention_scratch, attention, finite_max, exp_shifted, multiply_adds};
+  return {name,
+          kPanelOutputs,
+          kPairs,
+          linear,
+          {kInt8Group, kInt8Offset, sizeof(ActBlock)},
+          round_activations,
+          round_weights,
+          widen,
+          narrow,
+          add_rows,
+          norm,
+          swiglu,
+          append_kv,
+          attention_scratch,
+          attention,
+          finite_max,
+          exp_shifted,
+          multiply_adds};
 }

@@ -29,6 +29,8 @@ namespace {
 
 // Part of device_kind(). Must be raised with every change to the kernels that changes the bits of a score.
 constexpr const char* kNumerics = "2";
+// The same for what only products of int8 do.
+constexpr const char* kInt8Numerics = "1";
 
 // Enough rows for the full speed of products, and few enough that activations are small compared with the
 // weights.
@@ -51,6 +53,7 @@ class CpuBackend final : public ops::Backend {
 
   std::string device_kind() const override;
   DType dtype() const override { return dtype_; }
+  bool int8() const override { return int8_; }
 
   size_t pass_rows() const override { return kPassRows; }
   bool separates_classes() const override { return false; }
@@ -114,15 +117,14 @@ class CpuBackend final : public ops::Backend {
     return static_cast<const char*>(act) + elements * dtype_size(dtype_);
   }
   void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
-  /// The rows of activations as f32, in memory that the next call overwrites.
-  const float* widened(const void* act, size_t n, size_t k);
-  /// Rows of k activations in the type in which the kernels multiply them.
+  /// Rows of activations in the type in which the kernels multiply them.
   struct Activations {
     const void* data;
-    DType type;
-    size_t k;
-    const void* row(size_t i) const { return static_cast<const char*>(data) + i * k * dtype_size(type); }
+    DType type;  // unless they are rounded to int8
+    size_t row_bytes;
+    const void* row(size_t i) const { return static_cast<const char*>(data) + i * row_bytes; }
   };
+  /// May use memory that the next call overwrites.
   Activations activations(const void* act, size_t n, size_t k);
   /// Calls f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
@@ -139,24 +141,30 @@ class CpuBackend final : public ops::Backend {
 
   const Kernels& kernels_;
   DType dtype_;
+  bool int8_;
   int threads_;
   std::unique_ptr<OneDnn> onednn_;
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one per thread
   size_t scratch_bytes_ = 0;
-  GrowingMemory logits_, widened_, sums_;
+  GrowingMemory logits_, activations_, sums_;
 };
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
-    : kernels_(select_kernels(options.isa)), dtype_(options.dtype), threads_(options.threads) {
+    : kernels_(select_kernels(options.isa)),
+      dtype_(options.dtype),
+      int8_(options.int8),
+      threads_(options.threads) {
   if (dtype_ == DType::f16)
     throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32", {"dtype"});
+  if (int8_ && dtype_ != DType::bf16)
+    throw Error("make_cpu_backend", "products of int8 go with activations in bf16", {"dtype"});
   if (threads_ < 1)
     throw Error("make_cpu_backend",
                 std::to_string(threads_) + " threads were asked for; at least 1 is needed");
   // oneDNN is used for AMX. Without AMX the kernels of this program are as fast for many rows and faster for
   // few. On a CPU without products of bf16 oneDNN only emulates them.
-  if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 &&
+  if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 && !int8_ &&
       std::strcmp(kernels_.name, "avx512_bf16") == 0 &&
       (options.onednn == ops::OneDnnUse::always || onednn_has_amx()))
     onednn_ = make_onednn(threads_);
@@ -164,7 +172,10 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
 }
 
 std::string CpuBackend::device_kind() const {
-  return "cpu:" + std::string(kernels_.name) + (onednn_ ? "+" + onednn_->kind() : "") + ":" + kNumerics;
+  const std::string products = onednn_ ? "+" + onednn_->kind()
+                               : int8_ ? "+int8." + std::string(kInt8Numerics)
+                                       : "";
+  return "cpu:" + std::string(kernels_.name) + products + ":" + kNumerics;
 }
 
 void* CpuBackend::allocate(size_t bytes) {
@@ -240,7 +251,8 @@ std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> mat
   const size_t rows = ops::joined_rows(matrices);
   CpuWeight::Matrices made;
   for (const TensorView& matrix : matrices)
-    made.push_back(std::make_shared<CpuMatrix>(kernels_, matrix, dtype_, onednn_.get(), threads_));
+    made.push_back(std::make_shared<CpuMatrix>(
+        kernels_, matrix, dtype_, int8_ ? Products::int8 : Products::act_type, onednn_.get(), threads_));
   return std::make_unique<CpuWeight>(std::move(made), rows, matrices.front().cols);
 }
 
@@ -270,8 +282,19 @@ void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* 
 }
 
 CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_t k) {
-  if (dtype_ == DType::bf16 && !kernels_.pairs) return {widened(act, n, k), DType::f32, k};
-  return {act, dtype_, k};
+  const bool widens = !int8_ && dtype_ == DType::bf16 && !kernels_.pairs;
+  if (!int8_ && !widens) return {act, dtype_, k * dtype_size(dtype_)};
+  const size_t row_bytes = int8_ ? divide_up(k, kQ8Block) * kernels_.int8.act_bytes : k * sizeof(float);
+  char* const out =
+      static_cast<char*>(activations_.ensure("linear", checked_product("linear", n, row_bytes)));
+  parallel_rows(n, k, [&](size_t first, size_t rows) {
+    char* const to = out + first * row_bytes;
+    if (int8_)
+      kernels_.round_activations(at(act, first * k), dtype_, rows, k, to);
+    else
+      kernels_.widen(at(act, first * k), weight_type(dtype_), rows * k, reinterpret_cast<float*>(to));
+  });
+  return {out, DType::f32, row_bytes};
 }
 
 // Blocks of rows have nearly equal sizes that are multiples of 6, which the heights of all tiles divide.
@@ -367,15 +390,6 @@ size_t CpuBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops::
                                   ops::RowClass row_class) const {
   const bool fused = own(gate).single() != nullptr && own(up).single() != nullptr;
   return fused ? 0 : Backend::swiglu_scratch(n, gate, up, row_class);
-}
-
-const float* CpuBackend::widened(const void* act, size_t n, size_t k) {
-  const size_t bytes = checked_product("linear", n * k, sizeof(float));
-  float* const out = static_cast<float*>(widened_.ensure("linear", bytes));
-  parallel_rows(n, k, [&](size_t first, size_t rows) {
-    kernels_.widen(at(act, first * k), weight_type(dtype_), rows * k, out + first * k);
-  });
-  return out;
 }
 
 std::unique_ptr<ops::RowPlan> CpuBackend::plan(std::span<const ops::RowRun> runs, size_t heads,

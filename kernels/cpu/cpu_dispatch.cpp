@@ -1,6 +1,11 @@
 // Chooses the instruction set whose kernels run on this CPU.
 #include "kernels/cpu/cpu_dispatch.hpp"
 
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #include <cstdlib>
 
 #include "kernels/ops.hpp"
@@ -24,8 +29,21 @@ bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 bool has_avx512_bf16() {
-  return has_avx512() && __builtin_cpu_supports("avx512bf16");
+  return has_avx512_vnni() && __builtin_cpu_supports("avx512bf16");
+}
+#elif defined(__aarch64__)
+bool has_neon() {
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0;
+}
+bool has_neon_dotprod() {
+  return has_neon() && (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+}
+bool has_neon_bf16() {
+  return has_neon_dotprod() && (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
 }
 #endif
 
@@ -35,7 +53,12 @@ constexpr IsaClass kClasses[] = {
 #if defined(__x86_64__) || defined(__i386__)
     {"avx2", kernels_avx2, has_avx2},
     {"avx512", kernels_avx512, has_avx512},
+    {"avx512_vnni", kernels_avx512_vnni, has_avx512_vnni},
     {"avx512_bf16", kernels_avx512_bf16, has_avx512_bf16},
+#elif defined(__aarch64__)
+    {"neon", kernels_neon, has_neon},
+    {"neon_dotprod", kernels_neon_dotprod, has_neon_dotprod},
+    {"neon_bf16", kernels_neon_bf16, has_neon_bf16},
 #endif
 };
 
@@ -46,6 +69,12 @@ std::string names_of_supported() {
 }
 
 }  // namespace
+
+std::vector<std::string> known_isas() {
+  std::vector<std::string> names;
+  for (const IsaClass& c : kClasses) names.emplace_back(c.name);
+  return names;
+}
 
 std::vector<const Kernels*> supported_kernels() {
   std::vector<const Kernels*> result;

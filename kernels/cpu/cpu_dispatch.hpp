@@ -12,6 +12,9 @@ namespace carbon::cpu {
 /// Throws Error if the instruction set is unknown or the CPU does not have it.
 const Kernels& select_kernels(const std::string& isa);
 
+/// The names of all instruction sets that this program has kernels for, the slowest first.
+std::vector<std::string> known_isas();
+
 /// The kernels for all instruction sets that this CPU has, the slowest first.
 std::vector<const Kernels*> supported_kernels();
 

@@ -75,7 +75,7 @@ double MemoryLimits::copy_rate() {
   });
 }
 
-double multiply_add_rate(DType act_type, int threads) {
+double multiply_add_rate(WeightType type, int threads) {
   constexpr size_t kRounds = 1 << 16;
   const Kernels& kernels = select_kernels("");
   double rate = 0;
@@ -89,7 +89,7 @@ double multiply_add_rate(DType act_type, int threads) {
 #pragma omp barrier
     const Stopwatch watch;
     do {
-      done += 2 * static_cast<double>(kernels.multiply_adds(act_type, kRounds, values.data()));
+      done += 2 * static_cast<double>(kernels.multiply_adds(type, kRounds, values.data()));
       seconds = watch.seconds();
     } while (seconds < kLeastSeconds);
     rate = done / seconds;

@@ -27,8 +27,8 @@ class MemoryLimits {
   Memory memory_;
 };
 
-/// Floating-point operations per second (a multiply-add counts as two) of the instructions that matrix
-/// products with this type of activations use, on registers only.
-double multiply_add_rate(DType act_type, int threads);
+/// Operations per second (a multiply-add counts as two) of the instructions that matrix products with weights
+/// of this type (f32, bf16, q8_0) use, on registers only.
+double multiply_add_rate(WeightType type, int threads);
 
 }  // namespace carbon::cpu

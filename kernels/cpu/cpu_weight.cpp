@@ -1,30 +1,41 @@
 // A weight of the CPU backend. See cpu_weight.hpp.
 #include "kernels/cpu/cpu_weight.hpp"
 
+#include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace carbon::cpu {
 namespace {
 
-/// The matrix rounded to bf16.
-Memory to_bf16_copy(const Kernels& kernels, const TensorView& matrix) {
+/// The matrix in another type of elements: exact as f32, or rounded to bf16.
+Memory converted(const Kernels& kernels, const TensorView& matrix, WeightType type) {
   constexpr size_t kChunk = 1024;
+  static_assert(kChunk % kQ8Block == 0);
   const size_t n = checked_product("prepare", matrix.rows, matrix.cols);
-  Memory copy = allocate_aligned("prepare", checked_product("prepare", n, sizeof(bf16)));
-  bf16* const out = static_cast<bf16*>(copy.get());
+  Memory copy = allocate_aligned("prepare", checked_product("prepare", n, dtype_size(type)));
   const char* const in = static_cast<const char*>(matrix.data);
   float wide[kChunk];
   for (size_t i = 0; i < n; i += kChunk) {
     const size_t count = std::min(kChunk, n - i);
-    kernels.widen(in + weight_bytes(matrix.dtype, i), matrix.dtype, count, wide);
-    kernels.narrow(wide, count, out + i);
+    const bool rounds = type == WeightType::bf16;
+    float* const to = rounds ? wide : static_cast<float*>(copy.get()) + i;
+    kernels.widen(in + weight_bytes(matrix.dtype, i), matrix.dtype, count, to);
+    if (rounds) kernels.narrow(wide, count, static_cast<bf16*>(copy.get()) + i);
   }
   return copy;
+}
+
+/// The type of elements in panels.
+WeightType panel_type(WeightType stored, DType act_type, Products products) {
+  if (products == Products::int8) return WeightType::q8_0;
+  if (act_type == DType::bf16) return WeightType::bf16;
+  return stored == WeightType::q8_0 ? WeightType::f32 : stored;
 }
 
 /// Tells the operating system that the pages that are completely inside a mapped view are not needed for now.
@@ -69,17 +80,76 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
   }
 }
 
+constexpr size_t int8_blocks(size_t cols) {
+  return (cols + kQ8Block - 1) / kQ8Block;
+}
+
+/// A row of a matrix in int8, with a scale of f16 for each block.
+class Int8Row {
+ public:
+  Int8Row(const Kernels& kernels, size_t cols)
+      : kernels_(kernels),
+        wide_(int8_blocks(cols) * kQ8Block),
+        wide_scales_(int8_blocks(cols)),
+        values_(wide_.size()),
+        scales_(wide_scales_.size()) {}
+
+  void read(const TensorView& matrix, size_t row) {
+    if (matrix.dtype == WeightType::q8_0) return copy(static_cast<const char*>(matrix.row(row)));
+    kernels_.widen(matrix.row(row), matrix.dtype, matrix.cols, wide_.data());
+    kernels_.round_weights(wide_.data(), wide_.size(), values_.data(), wide_scales_.data());
+    std::ranges::transform(wide_scales_, scales_.begin(), float_to_half);
+  }
+  /// Of block `i`.
+  const int8_t* values(size_t i) const { return &values_[i * kQ8Block]; }
+  uint16_t scale(size_t i) const { return scales_[i]; }
+
+ private:
+  void copy(const char* block) {
+    for (size_t i = 0; i < scales_.size(); ++i, block += weight_format(WeightType::q8_0).block_bytes) {
+      std::memcpy(&scales_[i], block, sizeof(uint16_t));
+      std::memcpy(&values_[i * kQ8Block], block + sizeof(uint16_t), kQ8Block);
+    }
+  }
+
+  const Kernels& kernels_;
+  std::vector<float> wide_, wide_scales_;
+  std::vector<int8_t> values_;
+  std::vector<uint16_t> scales_;
+};
+
+/// Writes output `j` of a panel.
+void pack_output(const Int8Row& row, size_t blocks, const Kernels& kernels, size_t j, char* panel) {
+  const size_t outputs = kernels.panel_outputs, group = kernels.int8.group;
+  for (size_t i = 0; i < blocks; ++i) {
+    for (size_t k = 0; k < kQ8Block; ++k)
+      panel[(k / group * outputs + j) * group + k % group] =
+          static_cast<char>(row.values(i)[k] + kernels.int8.offset);
+    panel += outputs * kQ8Block;
+    const uint16_t scale = row.scale(i);
+    std::memcpy(panel + j * sizeof scale, &scale, sizeof scale);
+    panel += outputs * sizeof scale;
+  }
+}
+
 }  // namespace
 
-CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn,
-                     int threads)
-    : rows_(matrix.rows), type_(matrix.dtype), panel_outputs_(kernels.panel_outputs) {
+CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, Products products,
+                     OneDnn* onednn, int threads)
+    : rows_(matrix.rows),
+      type_(panel_type(matrix.dtype, act_type, products)),
+      panel_outputs_(kernels.panel_outputs) {
+  if (products == Products::int8) {
+    data_ = pack_int8(kernels, matrix, threads);
+    panel_bytes_ = panel_outputs_ * weight_bytes(type_, int8_blocks(matrix.cols) * kQ8Block);
+    if (matrix.mapped_file) give_back(matrix);
+    return;
+  }
   const void* data = matrix.data;
   Memory copy;
-  if (act_type == DType::bf16 && matrix.dtype != WeightType::bf16) {
-    copy = to_bf16_copy(kernels, matrix);
+  if (type_ != matrix.dtype) {
+    copy = converted(kernels, matrix, type_);
     data = copy.get();
-    type_ = WeightType::bf16;
   }
   if (onednn != nullptr && act_type == DType::bf16)
     onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
@@ -118,6 +188,27 @@ Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols
     }
   };
   unit == sizeof(uint16_t) ? run(uint16_t{}) : run(uint32_t{});
+  return room;
+}
+
+Memory pack_int8(const Kernels& kernels, const TensorView& matrix, int threads) {
+  const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
+  const size_t panels = (matrix.rows + outputs - 1) / outputs;
+  const size_t panel_bytes =
+      checked_product("prepare", outputs, weight_bytes(WeightType::q8_0, blocks * kQ8Block));
+  const size_t bytes = checked_product("prepare", panels, panel_bytes);
+  Memory room = allocate_aligned("prepare", bytes);
+  char* const out = static_cast<char*>(room.get());
+  const Int8Row zeros(kernels, matrix.cols);
+  std::vector<Int8Row> rows(static_cast<size_t>(threads), zeros);  // one per thread
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (size_t panel = 0; panel < panels; ++panel)
+    for (size_t j = 0; j < outputs; ++j) {
+      Int8Row& row = rows[static_cast<size_t>(omp_get_thread_num())];
+      const bool inside = panel * outputs + j < matrix.rows;
+      if (inside) row.read(matrix, panel * outputs + j);
+      pack_output(inside ? row : zeros, blocks, kernels, j, out + panel * panel_bytes);
+    }
   return room;
 }
 

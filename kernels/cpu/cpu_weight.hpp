@@ -13,11 +13,17 @@
 
 namespace carbon::cpu {
 
+/// The numbers of products: those of activations, or int8 for weights and activations.
+enum class Products : uint8_t { act_type, int8 };
+
 class CpuMatrix {
  public:
-  /// If activations are bf16, elements of other types are rounded to bf16; if they are f32, elements keep
-  /// their type. `onednn` may be null. The memory of `matrix` is not needed afterwards.
-  CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, OneDnn* onednn, int threads);
+  /// Products of int8 have panels of int8 with scales (WeightType::q8_0): elements of that type are taken as
+  /// they are, others are rounded (Kernels::round_weights). Otherwise, if activations are bf16, elements of
+  /// other types are rounded to bf16; if they are f32, elements keep their type, or become f32 if that is a
+  /// type with blocks. `onednn` may be null. The memory of `matrix` is not needed afterwards.
+  CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, Products products,
+            OneDnn* onednn, int threads);
 
   size_t rows() const { return rows_; }
   /// The matrix in the layout of oneDNN, or null if it is in panels.
@@ -61,5 +67,10 @@ class CpuWeight final : public ops::Weight {
 /// number.
 Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols, size_t outputs, bool pairs,
                    int threads);
+
+/// Copies a matrix into panels of int8: [panels, blocks of kQ8Block inputs], and in each block the weights
+/// [steps, panel_outputs, Int8Layout::group], then the scales [panel_outputs] as f16. Elements outside the
+/// matrix are zero.
+Memory pack_int8(const Kernels& kernels, const TensorView& matrix, int threads);
 
 }  // namespace carbon::cpu

@@ -20,6 +20,8 @@ namespace isa_avx2 {
 //
 #include "kernels/cpu/linear.inl"
 //
+#include "kernels/cpu/linear_int8.inl"
+//
 #include "kernels/cpu/kv_page.inl"
 //
 #include "kernels/cpu/attention.inl"

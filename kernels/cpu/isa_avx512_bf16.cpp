@@ -1,5 +1,5 @@
-// The kernels compiled for AVX-512 F, BW, VL and DQ with AVX512_BF16. No standard library header may be
-// included here (see kernels.hpp).
+// The kernels compiled for AVX-512 F, BW, VL and DQ with AVX512_VNNI and AVX512_BF16. No standard library
+// header may be included here (see kernels.hpp).
 //
 // GCC 12 warns of undefined operands in its own AVX-512 header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernels.hpp"
 
 #define INLINE [[gnu::always_inline]] inline
+#define PAIRS
 
 namespace carbon::cpu {
 namespace {
@@ -23,6 +24,8 @@ namespace isa_avx512_bf16 {
 #include "kernels/cpu/tile.inl"
 //
 #include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/linear_int8.inl"
 //
 #include "kernels/cpu/kv_page.inl"
 //

@@ -17,6 +17,8 @@ namespace isa_generic {
 //
 #include "kernels/cpu/linear.inl"
 //
+#include "kernels/cpu/linear_int8.inl"
+//
 #include "kernels/cpu/kv_page.inl"
 //
 #include "kernels/cpu/attention.inl"

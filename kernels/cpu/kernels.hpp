@@ -25,14 +25,15 @@ inline constexpr size_t kMaxHeadDim = 1024;
 inline constexpr size_t kLinearRows = 192;
 
 /// The number of values that multiply_adds needs with the widest vectors.
-inline constexpr size_t kPeakValues = 14 * 16;
+inline constexpr size_t kPeakValues = 26 * 16;
 
 /// out[i, j] = sum_k act[i, k] * weight[j, k] for rows [0, rows) and for `outputs` outputs from the first of
-/// a panel on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16.
+/// a panel on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16;
+/// rounded activations (round_activations) with q8_0.
 struct LinearRange {
-  const void* act;  // [rows, k], dense
-  DType act_type;
-  const void* panels;  // as pack_panels (cpu_weight.hpp) makes them
+  const void* act;     // [rows, k], dense
+  DType act_type;      // not used for q8_0
+  const void* panels;  // as pack_panels (cpu_weight.hpp) makes them, or pack_int8 for q8_0
   WeightType weight_type;
   size_t rows, k, outputs;
   float* out;  // of the first row and output
@@ -80,11 +81,27 @@ struct AttentionRange {
   float* scratch;  // attention_scratch(rows of all pieces * group, ...) floats, 64-byte aligned
 };
 
+/// How weights and activations of int8 lie in memory for an instruction set (linear_int8.inl).
+struct Int8Layout {
+  size_t group;      // inputs whose weights for an output follow one another
+  int32_t offset;    // added to a weight in a panel
+  size_t act_bytes;  // of a row of activations for kQ8Block inputs
+};
+
 struct Kernels {
   const char* name;
   size_t panel_outputs;  // outputs of a panel of weights
   bool pairs;            // bf16 activations are multiplied in pairs; otherwise they are widened to f32 first
   void (*linear)(const LinearRange& range);
+  Int8Layout int8;
+  /// Rounds rows of k activations to blocks of int8 for linear(): for each kQ8Block inputs, of which the last
+  /// are filled up with zeros, the largest magnitude becomes 127, and what lies between two whole numbers the
+  /// nearest, of equals the even one. If one of them is not finite, the sums of the row become NaN.
+  void (*round_activations)(const void* act, DType type, size_t rows, size_t k, void* blocks);
+  /// Rounds n weights, a multiple of kQ8Block, to int8 as the tools of GGUF make q8_0: the scale of a block
+  /// is its largest magnitude / 127 (which is rounded to f16 later), and a weight divided by that is rounded
+  /// to nearest, of equals away from zero. If one of them is not finite, the scale is NaN.
+  void (*round_weights)(const float* in, size_t n, int8_t* out, float* scales);
   /// out[i] = in[i], exact. `in` is at the beginning of a block of its type, and n a multiple of the block
   /// length.
   void (*widen)(const void* in, WeightType type, size_t n, float* out);
@@ -105,16 +122,22 @@ struct Kernels {
   float (*finite_max)(const float* z, size_t n);
   /// out[i] = exp(z[i] - shift), with an error of about 1 ulp.
   void (*exp_shifted)(const float* z, size_t n, float shift, float* out);
-  /// Does multiply-adds with the instructions of linear() for `act_type`, on registers only, to measure the
-  /// peak rate. Returns their number. Changes `values`, which are kPeakValues floats.
-  size_t (*multiply_adds)(DType act_type, size_t rounds, float* values);
+  /// Does multiply-adds with the instructions of linear() for weights of `type` (f32, bf16, q8_0), on
+  /// registers only, to measure the peak rate. Returns their number. Changes `values`, which are kPeakValues
+  /// floats.
+  size_t (*multiply_adds)(WeightType type, size_t rounds, float* values);
 };
 
 const Kernels& kernels_generic();
 #if defined(__x86_64__) || defined(__i386__)
 const Kernels& kernels_avx2();
 const Kernels& kernels_avx512();
+const Kernels& kernels_avx512_vnni();
 const Kernels& kernels_avx512_bf16();
+#elif defined(__aarch64__)
+const Kernels& kernels_neon();
+const Kernels& kernels_neon_dotprod();
+const Kernels& kernels_neon_bf16();
 #endif
 
 }  // namespace carbon::cpu

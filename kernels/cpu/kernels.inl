@@ -40,6 +40,16 @@ void widen_typed(const In* in, size_t n, float* out) {
   if (i < n) store_part(out + i, load_part(in + i, n - i), n - i);
 }
 
+void widen_blocks(const char* block, size_t n, float* out) {
+  constexpr size_t kBytes = weight_format(WeightType::q8_0).block_bytes;
+  for (size_t i = 0; i < n; i += kQ8Block, block += kBytes) {
+    float scale[kLanes];
+    store(scale, load_part(reinterpret_cast<const f16*>(block), 1));
+    const auto* const values = reinterpret_cast<const int8_t*>(block + sizeof(f16));
+    for (size_t j = 0; j < kQ8Block; ++j) out[i + j] = scale[0] * static_cast<float>(values[j]);
+  }
+}
+
 void widen(const void* in, WeightType type, size_t n, float* out) {
   switch (type) {
     case WeightType::f32:
@@ -48,6 +58,8 @@ void widen(const void* in, WeightType type, size_t n, float* out) {
       return widen_typed(static_cast<const bf16*>(in), n, out);
     case WeightType::f16:
       return widen_typed(static_cast<const f16*>(in), n, out);
+    case WeightType::q8_0:
+      return widen_blocks(static_cast<const char*>(in), n, out);
   }
 }
 

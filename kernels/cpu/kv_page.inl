@@ -54,7 +54,7 @@ struct FloatProducts : FloatSteps<float> {
   static void copy(const float* in, size_t n, bf16* out) { narrow(in, n, out); }
 };
 
-#ifdef __AVX512BF16__
+#ifdef PAIRS
 /// Products of bf16 pairs. A page has keys as [head_dim / 2, kPage] pairs of dimensions, and values as
 /// [kPage / 2, value_dim] pairs of slots.
 struct PairProducts : PairSteps {

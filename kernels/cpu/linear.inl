@@ -86,43 +86,22 @@ void linear_typed(const LinearRange& g) {
                         least(kPanelOutputs, g.outputs - column));
 }
 
-void linear(const LinearRange& g) {
-#ifdef __AVX512BF16__
-  if (g.act_type == DType::bf16) return linear_typed<PairSteps>(g);
-#endif
-  switch (g.weight_type) {
-    case WeightType::f32:
-      return linear_typed<FloatSteps<float>>(g);
-    case WeightType::bf16:
-      return linear_typed<FloatSteps<bf16>>(g);
-    case WeightType::f16:
-      return linear_typed<FloatSteps<f16>>(g);
-  }
-}
-
-/// The inner loop of a product without its loads, with enough chains to hide the latency of each.
+/// The inner loop of a product without its loads, with the chains of a tile, which hide the latency of each.
 template <class Steps>
 size_t multiply_add_chains(size_t rounds, float* values) {
-  constexpr size_t kChains = 12;
+  constexpr size_t kChains = kPanelRows * kPanelVectors;
   static_assert((kChains + 2) * kLanes <= kPeakValues);
   float* const inputs = values + kChains * kLanes;
   const auto a = Steps::left(reinterpret_cast<const typename Steps::Left*>(inputs));
   const auto w = Steps::right(reinterpret_cast<const typename Steps::Right*>(inputs + kLanes));
   vf acc[kChains];
-#pragma GCC unroll 12
+#pragma GCC unroll 24
   for (size_t j = 0; j < kChains; ++j) acc[j] = load(values + j * kLanes);
   for (size_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
+#pragma GCC unroll 24
     for (size_t j = 0; j < kChains; ++j) acc[j] = Steps::mac(acc[j], a, w);
   }
-#pragma GCC unroll 12
+#pragma GCC unroll 24
   for (size_t j = 0; j < kChains; ++j) store(values + j * kLanes, acc[j]);
   return rounds * kChains * kLanes * Steps::kStep;
-}
-
-size_t multiply_adds([[maybe_unused]] DType act_type, size_t rounds, float* values) {
-#ifdef __AVX512BF16__
-  if (act_type == DType::bf16) return multiply_add_chains<PairSteps>(rounds, values);
-#endif
-  return multiply_add_chains<FloatSteps<float>>(rounds, values);
 }

@@ -122,3 +122,29 @@ INLINE void hsum4(vf a, vf b, vf c, vf d, float* out) {
 INLINE float hsum(vf v) {
   return _mm_cvtss_f32(sum4(v, zero(), zero(), zero()));
 }
+
+// Products of int8 as pairs of 16-bit numbers, whose sums cannot overflow.
+typedef int32_t vsums __attribute__((vector_size(32)));
+using vweights = __m256i;
+inline constexpr size_t kInt8Vectors = 1;
+inline constexpr size_t kInt8Group = 2;
+inline constexpr int32_t kInt8Offset = 0;
+using Int8Act = int16_t;
+
+INLINE vsums int8_begin(int32_t begin) {
+  return vsums{} + begin;
+}
+INLINE vweights load_weights(const char* p) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+INLINE __m256i broadcast_acts(const Int8Act* a) {
+  int32_t pair;
+  __builtin_memcpy(&pair, a, sizeof pair);
+  return _mm256_set1_epi32(pair);
+}
+INLINE vsums int8_dot(vsums acc, vweights w, __m256i a) {
+  return acc + reinterpret_cast<vsums>(_mm256_madd_epi16(w, a));
+}
+INLINE vf int8_sum(vsums v) {
+  return _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(v));
+}

@@ -112,8 +112,57 @@ INLINE float hsum(vf v) {
   return _mm_cvtss_f32(sum4(v, zero(), zero(), zero()));
 }
 
-#ifdef __AVX512BF16__
+// Products of int8.
+inline constexpr size_t kInt8Vectors = 2;
+typedef int32_t vsums
+    __attribute__((vector_size(64)));  // not __m512i: GCC 12 would keep arrays of it in memory
+using vweights = __m512i;
+
+INLINE vsums int8_begin(int32_t begin) {
+  return vsums{} + begin;
+}
+INLINE vf int8_sum(vsums v) {
+  return _mm512_cvtepi32_ps(reinterpret_cast<__m512i>(v));
+}
+/// The four bytes at p in every lane.
+INLINE __m512i broadcast_four(const void* p) {
+  int32_t four;
+  __builtin_memcpy(&four, p, sizeof four);
+  return _mm512_set1_epi32(four);
+}
+#ifdef __AVX512VNNI__
+// The instruction multiplies bytes without a sign, the weights, by bytes with one, the activations.
+inline constexpr size_t kInt8Group = 4;
+inline constexpr int32_t kInt8Offset = 128;
+using Int8Act = int8_t;
+INLINE vweights load_weights(const char* p) {
+  return _mm512_loadu_si512(p);
+}
+INLINE __m512i broadcast_acts(const Int8Act* a) {
+  return broadcast_four(a);
+}
+INLINE vsums int8_dot(vsums acc, vweights w, __m512i a) {
+  return reinterpret_cast<vsums>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc), w, a));
+}
+#else
+// Products of pairs of 16-bit numbers, whose sums cannot overflow.
+inline constexpr size_t kInt8Group = 2;
+inline constexpr int32_t kInt8Offset = 0;
+using Int8Act = int16_t;
+INLINE vweights load_weights(const char* p) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+INLINE __m512i broadcast_acts(const Int8Act* a) {
+  return broadcast_four(a);
+}
+INLINE vsums int8_dot(vsums acc, vweights w, __m512i a) {
+  return acc + reinterpret_cast<vsums>(_mm512_madd_epi16(w, a));
+}
+#endif
+
+#ifdef PAIRS
 using vpair = __m512i;  // 16 pairs of bf16
+using vleft = __m512i;  // one pair in every lane
 
 INLINE vpair load_pairs(const bf16* p) {
   return _mm512_loadu_si512(p);
@@ -125,13 +174,13 @@ INLINE void store_for_pairs(bf16* p, vf v) {
   __builtin_memcpy(p, &rounded, sizeof rounded);
 }
 /// The pair at p in every lane.
-INLINE vpair broadcast_pair(const bf16* p) {
+INLINE vleft broadcast_pair(const bf16* p) {
   int32_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm512_set1_epi32(pair);
 }
 /// The bf16 at p, with zero as the second of the pair, in every lane.
-INLINE vpair broadcast_first(const bf16* p) {
+INLINE vleft broadcast_first(const bf16* p) {
   uint16_t first;
   __builtin_memcpy(&first, p, sizeof first);
   return _mm512_set1_epi32(first);
@@ -140,7 +189,7 @@ INLINE vpair broadcast_first(const bf16* p) {
 INLINE vpair first_of_pairs(vpair v) {
   return _mm512_and_si512(v, _mm512_set1_epi32(0xffff));
 }
-INLINE vf pair_dot(vf acc, vpair a, vpair b) {
+INLINE vf pair_dot(vf acc, vleft a, vpair b) {
   return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
 }
 #endif

@@ -120,3 +120,31 @@ INLINE void hsum4(vf a, vf b, vf c, vf d, float* out) {
   out[2] = hsum(c);
   out[3] = hsum(d);
 }
+
+// Products of int8 in f32, which is exact: a block sums up to less than 2^24. Many CPUs have no product of
+// vectors of whole numbers.
+using vsums = vf;
+using vweights = vf;
+inline constexpr size_t kInt8Vectors = 1;
+inline constexpr size_t kInt8Group = 1;
+inline constexpr int32_t kInt8Offset = 0;
+using Int8Act = float;
+
+INLINE vf int8_begin(int32_t begin) {
+  return set1(static_cast<float>(begin));
+}
+INLINE vweights load_weights(const char* p) {
+  typedef int8_t vb __attribute__((vector_size(4)));
+  vb bytes;
+  __builtin_memcpy(&bytes, p, sizeof bytes);
+  return __builtin_convertvector(bytes, vf);
+}
+INLINE vf broadcast_acts(const Int8Act* a) {
+  return set1(*a);
+}
+INLINE vf int8_dot(vf acc, vweights w, vf a) {
+  return acc + w * a;
+}
+INLINE vf int8_sum(vf v) {
+  return v;
+}

@@ -2,7 +2,8 @@
 //
 // An output is one chain of multiply-adds in f32 over ascending inner indices, from zero or from the result
 // of an earlier call. It does not depend on which rows and columns share a tile. The right-hand side is
-// stored in rows of kStep interleaved inner indices, so that one load reads a vector of columns.
+// stored in rows of kStep interleaved inner indices, so that one load reads a vector of columns. PAIRS is
+// defined for an instruction set with products of bf16 pairs.
 
 /// One inner index per step, with f32 on the left. The right side is widened when it is loaded.
 template <class RightType>
@@ -15,19 +16,19 @@ struct FloatSteps {
   INLINE static vf mac(vf acc, vf a, vf b) { return fma(a, b, acc); }
 };
 
-#ifdef __AVX512BF16__
+#ifdef PAIRS
 inline constexpr bool kPairs = true;
 /// Two inner indices per step: products of bf16 pairs, which the CPU adds in f32.
 struct PairSteps {
   using Left = bf16;
   using Right = bf16;
   static constexpr size_t kStep = 2;
-  INLINE static vpair left(const bf16* p) { return broadcast_pair(p); }
+  INLINE static vleft left(const bf16* p) { return broadcast_pair(p); }
   INLINE static vpair right(const bf16* p) { return load_pairs(p); }
   /// Only the first of a pair; the second counts as zero, whatever is stored there.
-  INLINE static vpair left_first(const bf16* p) { return broadcast_first(p); }
+  INLINE static vleft left_first(const bf16* p) { return broadcast_first(p); }
   INLINE static vpair right_first(const bf16* p) { return first_of_pairs(load_pairs(p)); }
-  INLINE static vf mac(vf acc, vpair a, vpair b) { return pair_dot(acc, a, b); }
+  INLINE static vf mac(vf acc, vleft a, vpair b) { return pair_dot(acc, a, b); }
 };
 #else
 inline constexpr bool kPairs = false;

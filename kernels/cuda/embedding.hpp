@@ -28,7 +28,7 @@ class Embedding {
   TensorView table_;             // the table whose rows are kept
   std::vector<uint32_t> slots_;  // the place of each of its rows in kept_, or kAbsent
   size_t used_ = 0, capacity_ = 0;
-  Memory kept_;  // [capacity_, cols] in the type of the table
+  Memory kept_;  // [capacity_, cols] in the type of the table, or f32 if that has blocks
   Scratch indices_, passing_;
 };
 

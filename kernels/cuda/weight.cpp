@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "src/base/error.hpp"
 
@@ -15,20 +16,29 @@ constexpr size_t kChunk = size_t{1} << 24;
 void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, WeightType type,
              void* to) {
   if (matrix.dtype == type) return device->copy_in(to, matrix.data, matrix.bytes());
-  const size_t n = matrix.rows * matrix.cols;
-  const Memory passing(device, weight_bytes(matrix.dtype, std::min(n, kChunk)), "weights on their way");
+  const size_t n = matrix.rows * matrix.cols, chunk = std::min(n, kChunk);
+  // Blocks with a scale are widened here, because the kernels know only types with blocks of one number.
+  const bool blocks = matrix.dtype == WeightType::q8_0;
+  const WeightType sent = blocks ? WeightType::f32 : matrix.dtype;
+  std::vector<float> wide(blocks ? chunk : 0);
+  const Memory passing(device, weight_bytes(sent, chunk), "weights on their way");
   for (size_t i = 0; i < n; i += kChunk) {
     const size_t count = std::min(kChunk, n - i);
-    device->copy_in(passing.get(), static_cast<const char*>(matrix.data) + weight_bytes(matrix.dtype, i),
-                    weight_bytes(matrix.dtype, count));
-    run_convert(device->stream(), passing.get(), matrix.dtype, count,
-                static_cast<char*>(to) + i * dtype_size(type), type);
+    const void* from = static_cast<const char*>(matrix.data) + weight_bytes(matrix.dtype, i);
+    if (blocks) {
+      widen_q8_0(from, count, wide.data());
+      from = wide.data();
+    }
+    device->copy_in(passing.get(), from, weight_bytes(sent, count));
+    run_convert(device->stream(), passing.get(), sent, count, static_cast<char*>(to) + i * dtype_size(type),
+                type);
   }
 }
 
 WeightType common_type(std::span<const TensorView> matrices, DType act_type) {
   if (act_type == DType::bf16) return WeightType::bf16;
   const WeightType first = matrices.front().dtype;
+  if (first == WeightType::q8_0) return WeightType::f32;
   const auto same = [&](const TensorView& matrix) { return matrix.dtype == first; };
   return std::ranges::all_of(matrices, same) ? first : WeightType::f32;
 }

@@ -19,7 +19,8 @@ class CudaWeight final : public ops::Weight {
 
   /// Copies the matrices, which have `rows` outputs together, to the device, one after the other. If
   /// activations are bf16 the matrices are rounded to bf16; if they are f32 the matrices keep their type, or
-  /// become f32 if their types differ. Without `tensor_cores` the product is plain; `library` may be null.
+  /// become f32 if their types differ or have blocks. Without `tensor_cores` the product is plain; `library`
+  /// may be null.
   CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices, size_t rows,
              DType act_type, bool tensor_cores, Matmul* library);
   /// The matrices [first, first + count) of `whole`, in the same memory.

@@ -1,6 +1,8 @@
 // JSON files read as hostile input. See json.hpp.
 #include "src/base/json.hpp"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -107,6 +109,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& path) {
 }
 
 nlohmann::json read_json_file(const std::string& path, size_t max_bytes) {
+  struct stat status {};
+  // To open a FIFO would wait for somebody who writes into it.
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw Error("read_json", path + ": is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error("read_json", path + ": cannot open: " + std::strerror(errno));
   std::string text;

@@ -59,7 +59,9 @@ class Log {
   void warning(std::string_view where, std::string_view text, const Advice& advice = {}) {
     write(LogLevel::warning, where, text, advice);
   }
-  void info(std::string_view where, std::string_view text) { write(LogLevel::info, where, text, {}); }
+  void info(std::string_view where, std::string_view text, const Advice& advice = {}) {
+    write(LogLevel::info, where, text, advice);
+  }
   void message(std::string_view where, std::string_view text) { write(LogLevel::message, where, text, {}); }
 };
 

@@ -44,14 +44,20 @@ void Progress::update(uint64_t done, const std::string& where) {
 void Progress::show(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done_ - skipped_) / seconds : 0;
-  const std::string count =
-      std::to_string(done_) + (total_ > 0 ? " of " + std::to_string(total_) : "") + " " + unit_;
+  const uint64_t total = total_;
+  std::string count = std::to_string(done_) + (total > 0 ? " of " + std::to_string(total) : "") + " " + unit_;
+  // An index that counts fewer records than there are is no reason to show more than everything.
+  if (total >= done_ && total > 0)
+    count +=
+        " (" +
+        std::to_string(static_cast<int>(100.0 * static_cast<double>(done_) / static_cast<double>(total))) +
+        " %)";
   char times[64], left[64] = "";
   std::snprintf(times, sizeof times, ", %.1f/s, %.0f s, ", rate, seconds);
-  if (total_ > done_ && rate > 0)
-    std::snprintf(left, sizeof left, "%.0f s left, ", static_cast<double>(total_ - done_) / rate);
+  if (total > done_ && rate > 0)
+    std::snprintf(left, sizeof left, "%.0f s left, ", static_cast<double>(total - done_) / rate);
   const std::string text = count + times + left + where_;
-  log_.progress({command_, text, done_, total_, unit_, rate, seconds, where_});
+  log_.progress({command_, text, done_, total, unit_, rate, seconds, where_});
   shown_ = done_;
   drawn_ = style_.redrawn;
 }

@@ -4,6 +4,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -26,11 +27,14 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Whether anything is reported, so that a total that takes work to find is worth it.
+  bool enabled() const { return enabled_; }
   /// Reports `done` units so far; `where` is shown next to the count, e.g. "chr20:10,001,234".
   void update(uint64_t done, const std::string& where);
   /// Excludes the first `done` units from the rate, e.g. because an earlier run did them.
   void begin_at(uint64_t done);
-  /// Sets how many units there will be, if that is known. The reports then say how much time is left.
+  /// Sets how many units there will be, if that is known. The reports then say which share of them is done
+  /// and how much time is left. Another thread may call this.
   void set_total(uint64_t total) { total_ = total; }
   /// Ends the counting. Clears a line that is redrawn, so that messages start on an empty line. Reports
   /// the final count to a log that wants it.
@@ -45,7 +49,8 @@ class Progress {
   std::chrono::milliseconds interval_;
   std::string command_, unit_, where_;
   std::function<Clock::time_point()> now_;
-  uint64_t done_ = 0, shown_ = 0, skipped_ = 0, total_ = 0;
+  uint64_t done_ = 0, shown_ = 0, skipped_ = 0;
+  std::atomic<uint64_t> total_ = 0;
   Clock::time_point start_, last_;
 };
 

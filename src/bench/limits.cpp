@@ -105,8 +105,10 @@ class DeviceCopy {
   std::vector<uint32_t> rows_;
 };
 
-BenchLimit peak_limit(DType type, LimitKind kind, int threads) {
-  const std::string name = dtype_name(type);
+BenchLimit peak_limit(const std::string& name, LimitKind kind, int threads) {
+  const WeightType type = name == "int8"   ? WeightType::q8_0
+                          : name == "bf16" ? WeightType::bf16
+                                           : WeightType::f32;
   return {name + "_multiply_add", name + " multiply-adds on registers", kind,
           [type, threads] { return cpu::multiply_add_rate(type, threads); }};
 }
@@ -122,7 +124,6 @@ BenchLimit product_limit(const std::string& name, const std::string& text, Limit
 std::vector<BenchLimit> bench_limits(LoadedModel& model) {
   const std::string name = model.dtype();
   const int threads = model.threads();
-  const DType type = name == "bf16" ? DType::bf16 : DType::f32;
   const auto product = std::make_shared<Product>(model.backend());
   const BenchLimit own{name + "_product", name + " matrix product", LimitKind::matrix,
                        [product] { return product->rate(); }};
@@ -135,17 +136,22 @@ std::vector<BenchLimit> bench_limits(LoadedModel& model) {
   std::vector<BenchLimit> limits = {
       {"read", "reading memory", LimitKind::bandwidth, [memory] { return memory->read_rate(); }},
       {"copy", "copying memory", LimitKind::other, [memory] { return memory->copy_rate(); }},
-      peak_limit(type, LimitKind::matrix, threads),
+      peak_limit(name, LimitKind::matrix, threads),
       own};
   const auto other = model.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
                                                                               : ops::OneDnnUse::never;
-  if (type == DType::bf16 && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
+  if (name == "bf16" && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
     limits.push_back(product_limit(
         name + (other == ops::OneDnnUse::always ? "_product_onednn" : "_product_own"),
         name + " matrix product " + (other == ops::OneDnnUse::always ? "by oneDNN" : "without oneDNN"),
-        LimitKind::matrix, {type, threads, other, ""}));
-  if (type != DType::f32) {
-    limits.push_back(peak_limit(DType::f32, LimitKind::other, threads));
+        LimitKind::matrix, {DType::bf16, threads, other, ""}));
+  if (name == "int8") {
+    limits.push_back(peak_limit("bf16", LimitKind::other, threads));
+    limits.push_back(product_limit("bf16_product", "bf16 matrix product", LimitKind::other,
+                                   {DType::bf16, threads, ops::OneDnnUse::with_amx, ""}));
+  }
+  if (name != "f32") {
+    limits.push_back(peak_limit("f32", LimitKind::other, threads));
     limits.push_back(product_limit("f32_product", "f32 matrix product", LimitKind::other,
                                    {DType::f32, threads, ops::OneDnnUse::never, ""}));
   }

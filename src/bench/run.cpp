@@ -20,14 +20,19 @@ namespace {
 // An estimate in bytes for the activations of a pass, the operands of the limits' products, and the program.
 constexpr uint64_t kWorkingMemory = uint64_t{1} << 30;
 
+// On AArch64 the file has no name but two numbers, which lscpu can look up.
 std::string cpu_name() {
   std::ifstream file("/proc/cpuinfo");
+  std::string implementer, part;
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
     const size_t colon = line.find(": ");
-    return colon == std::string::npos ? "" : line.substr(colon + 2);
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.starts_with("model name")) return value;
+    if (line.starts_with("CPU implementer")) implementer = value;
+    if (line.starts_with("CPU part")) part = value;
   }
-  return "of unknown name";
+  return part.empty() ? "of unknown name" : "of implementer " + implementer + ", part " + part;
 }
 
 // default_batch_tokens() of a CPU, for the estimate, which is made before there is a backend.
@@ -50,8 +55,10 @@ std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {
 uint64_t synthetic_memory(const BenchOptions& options) {
   const ModelConfig config = synthetic_config(options.synthetic);
   const bool wide = options.model.dtype == "f32";
-  // In bf16 a backend may have a reordered copy of the weights, in addition to the checkpoint.
-  const uint64_t copies = wide ? 0 : 2 * static_cast<uint64_t>(read_parameters(config));
+  // In bf16 a backend may have a reordered copy of the weights, in addition to the checkpoint; in int8 it has
+  // rounded ones.
+  const double copied = wide ? 0.0 : options.model.dtype == "int8" ? kInt8WeightBytes : 2.0;
+  const auto copies = static_cast<uint64_t>(copied * read_parameters(config));
   const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
   const size_t batch = options.model.batch_tokens != 0 ? options.model.batch_tokens : kUsualBatch;
   uint64_t cached = 2 * std::max(batch, 3 * options.sizes.prompt);
@@ -83,7 +90,11 @@ void run_bench(const BenchOptions& options) {
       model->checkpoint().id(),    model->dtype(), model->device_kind(), cpu_name(), model->threads(),
       parameters(model->config()), watch.seconds()};
   const std::vector<BenchLimit> limits = bench_limits(*model);
-  const std::vector<BenchTest> tests = bench_tests(engine, options.sizes);
+  std::vector<BenchTest> tests = bench_tests(engine, options.sizes);
+  std::erase_if(tests, [&](const BenchTest& test) {
+    const auto& wanted = options.tests;
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), test.name) == wanted.end();
+  });
 
   BenchTimes times{std::vector<std::vector<double>>(limits.size()),
                    std::vector<std::vector<double>>(tests.size())};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "src/base/progress.hpp"
 #include "src/bench/tests.hpp"
@@ -17,6 +18,7 @@ struct BenchOptions {
   std::string
       synthetic;  // random weights of this shape (synthetic_shapes()) instead of model.model; "" : none
   BenchSizes sizes;
+  std::vector<std::string> tests;  // those to run, of bench_test_names(); none: all
   size_t rounds = 3;
   bool json = false;
   std::string output = "-";

@@ -30,16 +30,18 @@ std::string random_bases(size_t count, uint32_t stream) {
 
 std::vector<uint32_t> random_tokens(size_t count, uint32_t stream, const TokenLayout& layout) {
   std::vector<uint32_t> tokens = encode_kmers(random_bases((count - 1) * kKmerLength, stream), layout);
-  tokens.insert(tokens.begin(), layout.dna_begin());
+  tokens.insert(tokens.begin(), layout.begin());
   return tokens;
 }
 
 WorkUnits units_of(const LoadedModel& model) {
   WorkUnits units;
-  units.cache_bytes = model.dtype() == "bf16" ? 2 : 4;
-  // In f32 weights are read as the checkpoint has them, in bf16 as bf16.
+  units.cache_bytes = model.dtype() == "f32" ? 4 : 2;
+  // In f32 weights are read as the checkpoint has them, or as f32 if it has them in blocks; in bf16 as bf16.
+  const WeightType stored = model.checkpoint().embedding().dtype;
   if (model.dtype() == "f32")
-    units.weight_bytes = model.checkpoint().embedding().row_bytes() / model.config().hidden;
+    units.weight_bytes = stored == WeightType::q8_0 ? 4 : static_cast<double>(dtype_size(stored));
+  if (model.dtype() == "int8") units.weight_bytes = kInt8WeightBytes;
   return units;
 }
 
@@ -78,7 +80,7 @@ BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
     Stopwatch watch;
     for (size_t i = 0; i < batch; ++i) {
       const auto request = std::make_shared<Request>();
-      request->tokens = {engine.config().layout.dna_begin()};
+      request->tokens = {engine.config().layout.begin()};
       request->generation = {bases, {SamplerKind::kmer, true}, 0, static_cast<uint32_t>(i), nullptr};
       request->progressed = [&](const Request& of, size_t) {
         if (of.kmers.size() == 1 && ++begun == batch) watch = Stopwatch();
@@ -269,13 +271,17 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
                     " tokens does not fit the model's context; the largest that fits has " +
                     std::to_string(largest) + " tokens",
                 {"prompt_tokens"});
-  const size_t most_steps = config.max_positions - 1;  // <dna> takes one position
+  const size_t most_steps = config.max_positions - 1;  // what begins the sequence takes one position
   if (sizes.steps > most_steps)
     throw Error("bench",
                 std::to_string(sizes.steps) +
                     " new tokens do not fit the model's context; the largest number that fits is " +
                     std::to_string(most_steps),
                 {"new_tokens"});
+}
+
+std::vector<std::string> bench_test_names() {
+  return {"prefill", "decode", "score", "scan", "vep", "anchored"};
 }
 
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {

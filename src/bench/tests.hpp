@@ -12,7 +12,7 @@
 namespace carbon {
 
 struct BenchTest {
-  std::string name;                            // prefill, decode, score, scan, vep, anchored
+  std::string name;                            // one of bench_test_names()
   size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site;
                                                // for anchored, bp from one SNV to the next
   size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
@@ -30,6 +30,9 @@ struct BenchSizes {
 
 /// Throws Error for sizes that do not fit the model's context.
 void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
+
+/// prefill, decode, score, scan, vep, anchored.
+std::vector<std::string> bench_test_names();
 
 /// The workloads, on random bases that are the same in every run of the program:
 ///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;

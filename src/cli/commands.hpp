@@ -19,6 +19,7 @@ int cmd_generate(int argc, char** argv);
 int cmd_serve(int argc, char** argv);
 int cmd_tokenize(int argc, char** argv);
 int cmd_report(int argc, char** argv);
+int cmd_models(int argc, char** argv);
 int cmd_bench(int argc, char** argv);
 int cmd_plugin(int argc, char** argv);
 /// argv[0] is +NAME.

@@ -18,8 +18,9 @@ namespace {
 struct OptionFacts {
   std::vector<std::string> names;  // with their dashes
   std::string help;
-  bool takes_value = false, attached_only = false, repeats = false, files = false, directories = false;
-  std::vector<std::string> words;  // values that can be listed
+  bool takes_value = false, attached_only = false, repeats = false;
+  bool models = false, files = false, directories = false;  // what the value names
+  std::vector<std::string> words;                           // values that can be listed
 };
 
 struct CommandFacts {
@@ -84,6 +85,7 @@ OptionFacts facts_of(CLI::Option& option) {
   if (facts.words.empty()) facts.words = accepted_words(option);
   facts.files = type.find("FILE") != std::string::npos || type.find("PATH") != std::string::npos;
   facts.directories = type.find("DIR") != std::string::npos;
+  facts.models = type == "DIR|FILE|NAME";
   return facts;
 }
 
@@ -104,11 +106,16 @@ std::string in_quotes(const std::string& text) {
 
 std::string bash_case(const OptionFacts& option) {
   const std::string action = !option.words.empty() ? "words=" + in_quotes(joined(option.words, " "))
+                             : option.models       ? "kind=models"
                              : option.files        ? "kind=files"
                              : option.directories  ? "kind=directories"
                                                    : "kind=none";
   return "        " + joined(option.names, "|") + ") " + action + " ;;\n";
 }
+
+// Names of the models that are found: the first column of the table that `carbon models` prints.
+constexpr const char* kModelNames =
+    R"("$program" models -q 2> /dev/null | sed -e 1d -e '/^$/,$d' -e 's/  .*//')";
 
 constexpr const char* kBashEnd = R"END(    +*)
       # Options of plugins are those that the installed plugin tells.
@@ -126,6 +133,9 @@ constexpr const char* kBashEnd = R"END(    +*)
   fi
   if [[ -n $words ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  elif [[ $kind == models ]]; then
+    compopt -o filenames 2> /dev/null
+    mapfile -t COMPREPLY < <(compgen -W "$(_carbon_models)" -- "$current"; compgen -f -- "$current")
   elif [[ $kind == directories ]]; then
     compopt -o filenames 2> /dev/null
     mapfile -t COMPREPLY < <(compgen -d -- "$current")
@@ -142,6 +152,9 @@ void print_bash(const std::vector<CommandFacts>& commands) {
   for (const CommandFacts& command : commands) names.push_back(command.name);
   std::printf(
       "# bash completion of carbon %s, written by 'carbon completion bash'.\n"
+      "_carbon_models() {\n"
+      "  %s\n"
+      "}\n"
       "_carbon() {\n"
       "  local program=$1 command=${COMP_WORDS[1]} current=${COMP_WORDS[COMP_CWORD]} options= words= "
       "kind=files\n"
@@ -154,7 +167,7 @@ void print_bash(const std::vector<CommandFacts>& commands) {
       "  fi\n"
       "  COMPREPLY=()\n"
       "  case $command in\n",
-      CARBON_VERSION, in_quotes(joined(names, " ") + " help --help --version").c_str());
+      CARBON_VERSION, kModelNames, in_quotes(joined(names, " ") + " help --help --version").c_str());
   for (const CommandFacts& command : commands) {
     std::string options, cases;
     for (const OptionFacts& option : command.options) {
@@ -195,6 +208,7 @@ std::string zsh_option(const OptionFacts& option, const std::string& name) {
   if (!option.takes_value) return in_quotes(text);
   return in_quotes(text + ":value:" +
                    (!words.empty()       ? "(" + words + ")"
+                    : option.models      ? "_carbon_models"
                     : option.files       ? "_files"
                     : option.directories ? "_files -/"
                                          : ""));
@@ -218,8 +232,12 @@ void print_zsh(const std::vector<CommandFacts>& commands) {
       "#compdef carbon\n"
       "# zsh completion of carbon %s, written by 'carbon completion zsh'.\n"
       "local program=$words[1]\n"
+      "_carbon_models() {\n"
+      "  compadd -- ${(f)\"$(%s)\"}\n"
+      "  _files\n"
+      "}\n"
       "local -a commands=(\n",
-      CARBON_VERSION);
+      CARBON_VERSION, kModelNames);
   for (const CommandFacts& command : commands)
     std::printf("  %s\n", in_quotes(command.name + ":" + zsh_text(command.help)).c_str());
   std::printf(

@@ -9,7 +9,7 @@ void add_draft_options(CLI::App& app, DraftChoice& draft, const std::string& wha
   CLI::Option* const model =
       app.add_option("--draft", draft.model,
                      "faster model that proposes 6-mers; changes the speed, never " + what)
-          ->type_name("DIR|NAME")
+          ->type_name("DIR|FILE|NAME")
           ->group(group);
   app.add_option("--draft-tokens", draft.tokens, "number of 6-mers proposed at a time, or auto (default)")
       ->type_name("INT|auto")
@@ -31,7 +31,9 @@ std::optional<size_t> draft_tokens(const DraftChoice& draft) {
 std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions model) {
   if (draft.model.empty()) return std::nullopt;
   model.model = draft.model;
-  model.rope_scaling.reset();  // --rope-scaling speaks of the model; a short draft just ends early
+  // --rope-scaling and --lora speak of the model. A short draft just ends early.
+  model.rope_scaling.reset();
+  model.lora.clear();
   return std::make_optional<LoadedModels>(model);
 }
 

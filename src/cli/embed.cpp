@@ -11,7 +11,10 @@ int cmd_embed(int argc, char** argv) {
   CLI::App app("Hidden states of FASTA sequences, for use as embeddings");
   EmbedOptions options;
   CommonOptions common;
-  set_usage(app, "carbon embed [options] <seqs.fa[.gz]>... | -");
+  set_usage(app, "carbon embed [options] <seqs.fa[.gz]>... | -",
+            {{"a matrix with one row per sequence for numpy", "carbon embed -o embeddings.npy contigs.fa"},
+             {"regions of a BED file, mean over all 6-mers, as a table",
+              "carbon embed -R promoters.bed --pool mean -o promoters.tsv GRCh38.fa"}});
   app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
   app.add_option("-O,--output-type", options.type,
                  "tsv, npy or safetensors (default: by the suffix of -o, else tsv)")
@@ -26,7 +29,8 @@ int cmd_embed(int argc, char** argv) {
                  "-1: after the final norm (default); L: the residual stream after the first L layers")
       ->type_name("L");
   app.add_option("--pool", options.pool,
-                 "separator (the row of </dna>; default), last (6-mer), mean (over all 6-mers) or none (one "
+                 "separator (the row of </dna> or a last <s>; default), last (6-mer), mean (over all 6-mers) "
+                 "or none (one "
                  "row per 6-mer)")
       ->type_name("POOL")
       ->transform(choice_of<Pool>({{"separator", Pool::separator},

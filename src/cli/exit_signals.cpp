@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "src/cli/signal_line.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/genome/output.hpp"
 
 namespace carbon {
@@ -14,6 +16,15 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 extern "C" void remove_files_and_die(int number) {
   die_by_signal(number);
+}
+
+// A signal handler can reach nothing but static storage.
+SignalLine lost_file;
+
+extern "C" void report_lost_file(int) {
+  lost_file.write();
+  remove_unfinished_files();
+  _exit(1);
 }
 
 }  // namespace
@@ -28,6 +39,23 @@ void remove_unfinished_files_on_signals() {
     if (sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
+}
+
+void report_lost_files() {
+  lost_file.prepare(program_log().error_line("main",
+                                             "a file of the model became shorter while it was read, or its "
+                                             "disk failed; no output file is complete, so "
+                                             "leave the file alone and run the command again"));
+  struct sigaction action = {};
+  action.sa_handler = report_lost_file;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+void report_limits_of_files() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &action, nullptr);
 }
 
 void end_by_signal(int number) {

@@ -20,11 +20,6 @@ constexpr const char* kFunction = "main_generate";
 // Beyond any context, and far from where sums of lengths overflow.
 constexpr size_t kMaxLength = size_t{1} << 40;
 
-struct Metadata {
-  std::string species, gene;
-  TagGrammar grammar = TagGrammar::corpus;
-};
-
 // CLI11 would take a negative or a too large number for another seed without a word.
 uint64_t parse_seed(const std::string& text) {
   uint64_t seed = 0;
@@ -69,7 +64,7 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
       ->group(group);
 }
 
-void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& metadata) {
+void add_steering_options(CLI::App& app, GenerateOptions& options, MetadataNames& metadata) {
   const std::string group = "Constraints and metadata";
   CLI::Option* constraint = app.add_option("--constraint", options.constraint,
                                            "allowed bases as IUPAC letters, from the first new base on")
@@ -80,9 +75,11 @@ void add_steering_options(CLI::App& app, GenerateOptions& options, Metadata& met
       ->type_name("FILE")
       ->excludes(constraint)
       ->group(group);
-  CLI::Option* prefix = app.add_option("--prefix", options.prefix, "metadata text to put before <dna>")
-                            ->type_name("TEXT")
-                            ->group(group);
+  CLI::Option* prefix =
+      app.add_option("--prefix", options.prefix,
+                     "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>")
+          ->type_name("TEXT")
+          ->group(group);
   CLI::Option* species =
       app.add_option("--species", metadata.species, "species tag, e.g. vertebrate_mammalian or fungi")
           ->type_name("NAME")
@@ -135,10 +132,14 @@ int cmd_generate(int argc, char** argv) {
   CLI::App app("Continue FASTA prompts by an exact number of new bases");
   GenerateOptions options;
   CommonOptions common;
-  Metadata metadata;
+  MetadataNames metadata;
   DraftChoice draft;
   options.input.clear();
-  set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]");
+  set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
+            {{"ten continuations of 600 bp of each prompt",
+              "carbon generate -l 600 -n 10 --seed 1 -o new.fa prompts.fa"},
+             {"sequence without a prompt, with a tag for the species",
+              "carbon generate -l 1200 --unconditional --species fungi"}});
   CLI::Option* input =
       app.add_option("input", options.input, "FASTA, plain or compressed; - is standard input");
   app.add_option("-l,--length", options.length, "number of new bases in each sample")
@@ -149,8 +150,7 @@ int cmd_generate(int argc, char** argv) {
       ->type_name("INT")
       ->check(CLI::Range(size_t{1}, size_t{UINT32_MAX}).description(""));
   CLI::Option* unconditional =
-      app.add_flag("--unconditional", options.unconditional, "start from <dna> alone, without prompts")
-          ->excludes(input);
+      app.add_flag("--unconditional", options.unconditional, "start without prompts")->excludes(input);
   app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
       ->type_name("FILE");
   app.add_flag("--include-prompt", options.include_prompt, "write the prompt before the new bases")
@@ -166,8 +166,7 @@ int cmd_generate(int argc, char** argv) {
 
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
   options.draft_tokens = draft_tokens(draft);
-  if (!metadata.species.empty() || !metadata.gene.empty())
-    options.prefix = metadata_text(metadata.grammar, metadata.species, metadata.gene);
+  check_metadata_names(metadata);
   for (const char* name :
        {"--constraint", "--constraint-file", "--prefix", "--species", "--gene-type", "--draft"})
     if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
@@ -180,6 +179,8 @@ int cmd_generate(int argc, char** argv) {
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
+  if (!metadata.species.empty() || !metadata.gene.empty())
+    options.prefix = metadata_text(models.front().config().layout, metadata);
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);
   run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;

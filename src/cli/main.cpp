@@ -5,14 +5,17 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "src/base/error.hpp"
+#include "src/base/near_names.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/exit_signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/version.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/plugin/loader.hpp"
 
 namespace {
 
@@ -28,6 +31,7 @@ constexpr Command kCommands[] = {
     {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::cmd_tokenize},
     {"report", "Reports", "draw the scores in files that the other commands wrote, as one HTML file",
      carbon::cmd_report},
+    {"models", "Machine", "list the models that are found, with shape, size and licence", carbon::cmd_models},
     {"bench", "Machine", "measure the speed of a model next to the limits of the machine", carbon::cmd_bench},
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
 };
@@ -50,6 +54,14 @@ void print_usage(std::FILE* out) {
       " 'carbon <command> --help' lists a command's options; 'carbon --version' shows what this build\n"
       " contains; 'carbon completion bash' or 'zsh' prints a script that completes command lines.\n\n",
       out);
+}
+
+// Commands and plugins that `name` may have meant.
+std::string similar_commands(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  for (const std::string& plugin : carbon::plugin_names()) names.push_back("+" + plugin);
+  return carbon::did_you_mean(name, names);
 }
 
 int dispatch(int argc, char** argv) {
@@ -77,8 +89,8 @@ int dispatch(int argc, char** argv) {
   if (name.starts_with('+')) return call(carbon::cmd_run_plugin);
   for (const Command& command : kCommands)
     if (name == command.name) return call(command.run);
-  carbon::program_log().error("main",
-                              "unrecognized command '" + name + "'; 'carbon --help' lists the commands");
+  carbon::program_log().error("main", "unrecognized command '" + name + "'" + similar_commands(name) +
+                                          "; 'carbon --help' lists the commands");
   return 1;
 }
 
@@ -102,6 +114,8 @@ int flush_stdout(int status) {
 int main(int argc, char** argv) {
   if (wants_json(argv, argv + argc)) carbon::program_log().set_json(true);
   carbon::remove_unfinished_files_on_signals();
+  carbon::report_lost_files();
+  carbon::report_limits_of_files();
   carbon::set_htslib_verbosity(carbon::program_log().verbosity());
   try {
     return flush_stdout(dispatch(argc, argv));

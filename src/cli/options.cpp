@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <utility>
 
+#include "src/base/near_names.hpp"
+#include "src/cli/argument_words.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/model/rope_scaling.hpp"
@@ -13,16 +16,11 @@
 namespace carbon {
 namespace {
 
-// CLI11 2.1 composes the usage line itself; ours says which arguments are required.
-class Formatter : public CLI::Formatter {
- public:
-  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(38); }
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-  std::string make_positionals(const CLI::App*) const override { return ""; }
+constexpr const char* kMessages = "Messages";  // heading of a part of --help
 
- private:
-  std::string usage_;
-};
+std::string expected_one_of(const std::vector<std::string>& names, const std::string& text) {
+  return "expected " + or_list(names) + ", not '" + text + "'";
+}
 
 std::function<void(CLI::App&)>& next_look() {
   static std::function<void(CLI::App&)> look;
@@ -31,8 +29,8 @@ std::function<void(CLI::App&)>& next_look() {
 
 }  // namespace
 
-void set_usage(CLI::App& app, const std::string& usage) {
-  app.formatter(std::make_shared<Formatter>(usage));
+void set_usage(CLI::App& app, const std::string& usage, const std::vector<Example>& examples) {
+  app.formatter(std::make_shared<HelpFormatter>(usage, examples));
 }
 
 void describe_options(std::function<void(CLI::App&)> look) {
@@ -45,8 +43,9 @@ int parse_options(CLI::App& app, int argc, char** argv, const std::string& comma
     look(app);
     return 0;
   }
+  ArgumentWords words(app, argc, argv, command);
   try {
-    app.parse(argc, argv);
+    app.parse(words.count(), words.argv());
     return -1;
   } catch (const CLI::CallForHelp&) {
     std::cout << app.help() << std::flush;
@@ -65,15 +64,19 @@ void set_message_level(int level) {
 
 void add_verbosity_options(CLI::App& app) {
   app.add_flag_callback(
-      "-q,--quiet", [] { set_message_level(StderrLog::error_level); }, "write only errors to standard error");
+         "-q,--quiet", [] { set_message_level(StderrLog::error_level); },
+         "write only errors to standard error")
+      ->group(kMessages);
   app.add_option_function<int>(
          "-v,--verbosity", [](const int& level) { set_message_level(level); },
          "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
       ->type_name("INT")
-      ->check(CLI::Range(0, 6));
+      ->check(CLI::Range(0, 6))
+      ->group(kMessages);
   app.add_flag_callback(
-      "--log-json", [] { program_log().set_json(true); },
-      "write messages and progress as JSON, one object per line; messages of htslib are left out");
+         "--log-json", [] { program_log().set_json(true); },
+         "write messages and progress as JSON, one object per line; messages of htslib are left out")
+      ->group(kMessages);
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& mode) {
@@ -83,7 +86,7 @@ void add_progress_option(CLI::App& app, ProgressMode& mode) {
       ->transform(choice_of<ProgressMode>({{"auto", ProgressMode::automatic},
                                            {"always", ProgressMode::always},
                                            {"never", ProgressMode::never}}))
-      ->group("Messages");
+      ->group(kMessages);
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
@@ -91,22 +94,28 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   model.log = &program_log();
   const std::string group = "Model and machine";
   app.add_option("-m,--model", model.model,
-                 "checkpoint directory or model name (default: $CARBON_MODEL, else the bundled carbon-tiny)")
-      ->type_name("DIR|NAME")
+                 "checkpoint directory, GGUF file or model name (default: $CARBON_MODEL, else the bundled "
+                 "carbon-tiny)")
+      ->type_name("DIR|FILE|NAME")
       ->group(group);
   app.add_option_function<std::string>(
          "--rope-scaling",
          [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); },
-         "yarn:FACTOR for FACTOR times the model's context, or none (default: as config.json says)")
+         "yarn:FACTOR for FACTOR times the model's context, or none (default: as the model says)")
       ->type_name("yarn:F|none")
+      ->group(group);
+  app.add_option("--lora", model.lora,
+                 "add the weights of this LoRA adapter, a directory that PEFT has saved")
+      ->type_name("DIR")
       ->group(group);
   app.add_option("--device", model.device,
                  "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)")
       ->type_name("DEV")
       ->group(group);
-  app.add_option("--dtype", model.dtype, "auto, bf16 or f32 (auto: bf16 if every matrix is BF16, else f32)")
+  app.add_option("--dtype", model.dtype,
+                 "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"auto", "bf16", "f32"}))
+      ->check(one_of({"auto", "bf16", "f32", "int8"}))
       ->group(group);
   app.add_option("-@,--threads", model.threads,
                  "number of threads (default: the CPUs that this process may use)")
@@ -149,21 +158,6 @@ void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& h
           {{"+", StrandChoice::forward}, {"-", StrandChoice::reverse}, {"both", StrandChoice::both}}));
 }
 
-AttachedIndexKind::AttachedIndexKind(int argc, char** argv) : arguments_(argv, argv + argc) {
-  for (size_t i = 1; i < arguments_.size() && arguments_[i] != "--"; ++i) {
-    const std::string argument = arguments_[i];
-    if (argument == "--write-index") arguments_[i] += "=csi";
-    if (!argument.starts_with("-W")) continue;
-    const size_t skipped = argument.starts_with("-W=") ? 3 : 2;
-    arguments_[i] = "--write-index=" + (argument == "-W" ? "csi" : argument.substr(skipped));
-  }
-  for (std::string& argument : arguments_) {
-    if (argument == "--write-index=") throw Error("main", "--write-index= is empty: expected csi or tbi");
-    pointers_.push_back(argument.data());
-  }
-  pointers_.push_back(nullptr);
-}
-
 void add_resume_options(CLI::App& app, EarlierRun& earlier) {
   CLI::Option* resume = app.add_flag_callback(
       "--resume", [&] { earlier = EarlierRun::resume; },
@@ -176,17 +170,25 @@ void add_resume_options(CLI::App& app, EarlierRun& earlier) {
 
 CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices) {
   const auto number = [choices = std::move(choices)](std::string& text) {
-    std::string names;
-    for (size_t i = 0; i < choices.size(); ++i) {
-      if (text == choices[i].first) {
-        text = std::to_string(choices[i].second);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (text == name) {
+        text = std::to_string(value);
         return std::string();
       }
-      names += (i == 0 ? "" : i + 1 < choices.size() ? ", " : " or ") + choices[i].first;
+      names.push_back(name);
     }
-    return "expected " + names + ", not '" + text + "'";
+    return expected_one_of(names, text);
   };
   return CLI::Validator(number, "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  const auto check = [names](const std::string& text) {
+    const bool known = std::find(names.begin(), names.end(), text) != names.end();
+    return known ? std::string() : expected_one_of(names, text);
+  };
+  return CLI::Validator(check, "");
 }
 
 CLI::Validator not_empty() {

@@ -10,14 +10,16 @@
 
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/cli/help_formatter.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/sequence_inputs.hpp"
 #include "src/genome/vcf.hpp"
 
 namespace carbon {
 
-/// Parses argv into `app`. Returns -1 to go on, else the exit code: 0 after --help (on stdout), 1 after a
-/// usage error (one line and a hint on stderr). CLI11's own exit codes never leave this function.
+/// Parses argv, read by ArgumentWords, into `app`. Returns -1 to go on, else the exit code: 0 after --help
+/// (on stdout), 1 after a usage error (one line and a hint on stderr). CLI11's own exit codes never leave
+/// this function.
 int parse_options(CLI::App& app, int argc, char** argv, const std::string& command);
 /// The next parse_options() hands its app to `look` instead and returns 0, which ends the command.
 void describe_options(std::function<void(CLI::App&)> look);
@@ -41,19 +43,6 @@ void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& h
 /// Adds --resume and --restart.
 void add_resume_options(CLI::App& app, EarlierRun& earlier);
 
-/// Arguments in which -W has its value attached. CLI11 would take the word after a lone -W for its argument
-/// and "-W=tbi" for "=tbi"; the argument of this option is attached or absent.
-class AttachedIndexKind {
- public:
-  /// Throws Error for an empty value.
-  AttachedIndexKind(int argc, char** argv);
-  char** argv() { return pointers_.data(); }
-
- private:
-  std::vector<std::string> arguments_;
-  std::vector<char*> pointers_;
-};
-
 /// For an option with named values: turns a name into the number of its value, which CLI11 stores, and
 /// refuses every other text. (CLI11's own transformers take the numbers as well.)
 CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices);
@@ -64,11 +53,15 @@ CLI::Validator choice_of(const std::vector<std::pair<std::string, T>>& choices) 
   return numbered_choice(std::move(numbered));
 }
 
+/// For an option with named values that is stored as text: refuses every other text.
+CLI::Validator one_of(const std::vector<std::string>& names);
+
 /// For options whose text is often a shell variable: one that is not set must not select everything.
 CLI::Validator not_empty();
 
-/// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -".
-void set_usage(CLI::App& app, const std::string& usage);
+/// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -", and the examples at its
+/// end.
+void set_usage(CLI::App& app, const std::string& usage, const std::vector<Example>& examples = {});
 
 /// Of carbon's own messages and of htslib's.
 void set_message_level(int level);

@@ -77,18 +77,6 @@ void check_places(const CLI::App& app, char** begin, char** end, const std::stri
   }
 }
 
-// The probe of load_plugin() has survived loading once; a plugin may behave otherwise the second time.
-const carbon_plugin& guarded_load(const PluginFile& file) {
-  const CrashGuard guard(file.name);
-  return load_plugin(file);
-}
-
-// The plugin's own part of --help; a crash in it is reported as the plugin's.
-std::string guarded_usage(const carbon_plugin& plugin, const std::string& name) {
-  const CrashGuard guard(name);
-  return plugin_usage(plugin, name);
-}
-
 }  // namespace
 
 int cmd_run_plugin(int argc, char** argv) {
@@ -97,17 +85,20 @@ int cmd_run_plugin(int argc, char** argv) {
       std::find_if(argv + 1, end, [](const char* word) { return std::string(word) == "--"; });
   const std::vector<std::string> arguments(dashes == end ? end : dashes + 1, end);
   const PluginFile file = find_plugin(std::string(argv[0]).substr(1));
-  const carbon_plugin& plugin = guarded_load(file);
+  // Also for what a plugin does at exit. The probe of load_plugin() has survived loading once, but a plugin
+  // may behave otherwise the second time.
+  report_plugin_crashes(file.name);
+  const carbon_plugin& plugin = load_plugin(file);
   for (const std::string& argument : arguments)
     if (argument == "--help" || argument == "-h")
-      return std::fputs(guarded_usage(plugin, file.name).c_str(), stdout) < 0;
+      return std::fputs(plugin_usage(plugin, file.name).c_str(), stdout) < 0;
 
   CLI::App app(plugin.about);
   PluginRunOptions options;
   CommonOptions common;
   bool no_version = false;
   set_usage(app, usage_line(file.name, plugin.uses));
-  const std::string usage = guarded_usage(plugin, file.name);
+  const std::string usage = plugin_usage(plugin, file.name);
   app.footer("Plugin options, after --:\n" + usage);
   add_options(app, plugin.uses, options, common, no_version);
   check_places(app, argv + 1, dashes, file.name, usage);
@@ -127,7 +118,6 @@ int cmd_run_plugin(int argc, char** argv) {
   options.model = common.model;
   options.progress = common.progress;
   options.log = &program_log();
-  const CrashGuard guard(file.name);
   const std::vector<std::string> unmet = run_plugin(plugin, options);
   for (const std::string& text : unmet) program_log().error(options.name, text);
   return unmet.empty() ? 0 : 1;
@@ -143,7 +133,8 @@ int cmd_plugin(int argc, char** argv) {
   }
   CLI::App app("List the plugins, or run one: 'carbon plugin NAME' is the same as 'carbon +NAME'");
   bool list = false, verbose = false;
-  set_usage(app, "carbon plugin -l [-v]");
+  set_usage(app, "carbon plugin -l [-v]",
+            {{"what plugins there are", "carbon plugin -l"}, {"the help of one", "carbon +rank --help"}});
   app.add_flag("-l,--list", list, "list the plugins by directory: name, version and what they do");
   app.add_flag("-v,--verbose", verbose,
                "with -l: also show files, directories without plugins, and hidden plugins");

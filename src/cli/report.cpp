@@ -27,7 +27,9 @@ int cmd_report(int argc, char** argv) {
   ReportOptions options;
   std::string tags;
   bool no_version = false;
-  set_usage(app, "carbon report [options] <file>...");
+  set_usage(app, "carbon report [options] <file>...",
+            {{"distributions of the scores of a VCF", "carbon report -o report.html scored.vcf.gz"},
+             {"two models beside each other", "carbon report -o report.html small.vcf.gz large.vcf.gz"}});
   app.add_option("files", options.files,
                  "files with scores: VCF, BCF, tables, embeddings, and the JSON of bench and +concord");
   app.add_option("-o,--output", options.output, "the report (default: standard output)")->type_name("FILE");

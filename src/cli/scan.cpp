@@ -58,7 +58,10 @@ void check_output(const ScanOptions& options) {
 
 int cmd_scan(int argc, char** argv) {
   CLI::App app("Score every base and every SNV of a genome");
-  set_usage(app, "carbon scan -f ref.fa [options]");
+  set_usage(app, "carbon scan -f ref.fa [options]",
+            {{"every SNV of a gene as a table with an index",
+              "carbon scan -f GRCh38.fa -r chr17:43,044,295-43,125,364 -o brca1.tsv.gz -W"},
+             {"what a whole genome would take", "carbon scan -f GRCh38.fa --dry-run"}});
   ScanOptions options;
   CommonOptions common;
   std::string shard;
@@ -97,7 +100,7 @@ int cmd_scan(int argc, char** argv) {
   app.add_option("--frames", options.frames,
                  "take the mean over 1, 2, 3 or 6 frames of the 6-mers (default: 1; 6 with --level first)")
       ->type_name("N")
-      ->check(CLI::IsMember(std::vector<std::string>{"1", "2", "3", "6"}).description(""));
+      ->check(one_of({"1", "2", "3", "6"}));
   app.add_option(
          "--context", options.context,
          "least left context in bp, a multiple of 6 (default: 24000, or what the model's context allows)")
@@ -111,8 +114,7 @@ int cmd_scan(int argc, char** argv) {
   add_scan_selection(app, options.selection);
   add_common_options(app, common);
 
-  AttachedIndexKind arguments(argc, argv);
-  if (const int status = parse_options(app, argc, arguments.argv(), "scan"); status >= 0) return status;
+  if (const int status = parse_options(app, argc, argv, "scan"); status >= 0) return status;
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   check_output(options);
   options.version_lines = !no_version;

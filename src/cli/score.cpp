@@ -12,7 +12,10 @@ int cmd_score(int argc, char** argv) {
   CLI::App app("Per-base log-likelihoods of FASTA sequences");
   ScoreOptions options;
   CommonOptions common;
-  set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -");
+  set_usage(app, "carbon score [options] <seqs.fa[.gz]>... | -",
+            {{"one line per sequence", "carbon score contigs.fa > scores.tsv"},
+             {"one line per base of a region, mean of both strands",
+              "carbon score -r chr20:1,000,000-1,006,000 --strand both -O tsv -o bases.tsv.gz GRCh38.fa"}});
   app.add_option("inputs", options.inputs.files, "FASTA files, plain or compressed; - is standard input");
   app.add_option("-O,--output-type", options.type,
                  "summary (one line per sequence; default), bedgraph or tsv (one line per base)")

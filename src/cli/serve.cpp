@@ -95,7 +95,9 @@ int cmd_serve(int argc, char** argv) {
   CommonOptions common;
   DraftChoice draft;
   bool check = false;
-  set_usage(app, "carbon serve [-m MODEL] [options]");
+  set_usage(app, "carbon serve [-m MODEL] [options]",
+            {{"answer requests of this machine", "carbon serve -m HuggingFaceBio/Carbon-500M"},
+             {"ask whether a server is ready", "carbon serve --check"}});
   app.add_option("-f,--fasta-ref", options.fasta,
                  "reference FASTA for /v1/dna/variants, plain or BGZF; an index is built if there is none")
       ->type_name("FILE")

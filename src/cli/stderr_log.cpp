@@ -67,7 +67,11 @@ std::string StderrLog::line_of(LogLevel level, std::string_view where, std::stri
   const Kind kind = kind_of(level);
   if (json()) return json_line(kind.name, where, text, ordered_json::object());
   std::string line = "[";
-  return line.append(kind.letter).append("::").append(where).append("] ").append(text).append("\n");
+  line.append(kind.letter).append("::").append(where).append("] ").append(text);
+  // Names of files and contigs may hold anything. A message is one line, and does not control a terminal.
+  for (char& c : line)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '?';
+  return line + "\n";
 }
 
 void StderrLog::write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) {

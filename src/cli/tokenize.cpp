@@ -17,7 +17,7 @@
 #include "src/cli/stderr_log.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/text_input.hpp"
-#include "src/model/config.hpp"
+#include "src/model/model_files.hpp"
 #include "src/model/registry.hpp"
 #include "tokenizer/hybrid.hpp"
 
@@ -36,13 +36,13 @@ struct TokenizeOptions {
 
 HybridTokenizer make_tokenizer(const TokenizeOptions& options) {
   TokenLayout layout;
-  std::string files = options.tokenizer;
+  std::shared_ptr<const Bpe> bpe;
+  const std::string& files = options.tokenizer;
   if (!options.model.empty()) {
     const std::string dir = resolve_model(options.model, program_log());
-    layout = load_config(dir).layout;
-    if (files.empty() && layout.first != 0 && Bpe::present(dir)) files = dir;
+    layout = load_model_config(dir).layout;
+    if (files.empty() && layout.metadata() == MetadataKind::text) bpe = load_text_tokenizer(dir);
   }
-  std::shared_ptr<const Bpe> bpe;
   if (!files.empty()) bpe = std::make_shared<const Bpe>(Bpe::load(files));
   return {layout, std::move(bpe)};
 }
@@ -108,14 +108,15 @@ void run(const TokenizeOptions& options) {
 
 int cmd_tokenize(int argc, char** argv) {
   TokenizeOptions options;
-  CLI::App app(
-      "Convert text with <dna>...</dna> regions to token ids, or back: JSON Lines in, JSON Lines out");
-  set_usage(app, "carbon tokenize [options] [in.jsonl | -]");
+  CLI::App app("Convert text with DNA to token ids, or back: JSON Lines in, JSON Lines out");
+  set_usage(app, "carbon tokenize [options] [in.jsonl | -]",
+            {{"token ids of a text", "echo '{\"text\": \"<dna>ACGTACGTACGT</dna>\"}' | carbon tokenize"},
+             {"texts of token ids", "carbon tokenize --decode ids.jsonl"}});
   app.add_option(
          "-m,--model", options.model,
          "use the token ids of this model, and its tokenizer files if it has any (default: the ids of the "
          "released models)")
-      ->type_name("DIR|NAME");
+      ->type_name("DIR|FILE|NAME");
   app.add_option(
          "--tokenizer", options.tokenizer,
          "BPE files for text outside DNA regions: tokenizer.json, or a directory (default: the model's)")

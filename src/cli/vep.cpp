@@ -1,5 +1,6 @@
 // carbon vep: options to run_vep.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -52,17 +53,28 @@ std::vector<int64_t> parse_horizons(const std::string& text) {
   return {horizons.begin(), horizons.end()};
 }
 
-bool valid_tag_prefix(const std::string& prefix) {
-  if (prefix.empty() || (prefix[0] >= '0' && prefix[0] <= '9') || prefix[0] == '.') return false;
-  return prefix.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") ==
-         std::string::npos;
+// Throws Error, with a prefix near to this one, if no INFO tag may begin with it.
+void check_tag_prefix(const std::string& prefix) {
+  std::string allowed = prefix;
+  for (char& c : allowed)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.') c = '_';
+  if (!allowed.empty() && (std::isdigit(static_cast<unsigned char>(allowed[0])) != 0 || allowed[0] == '.'))
+    allowed.insert(0, "_");
+  if (!prefix.empty() && allowed == prefix) return;
+  throw Error("main_vep", "--tag-prefix '" + prefix +
+                              "': expected letters, digits, _ and ., not starting with a digit or ." +
+                              (prefix.empty() ? "" : "; write " + allowed));
 }
 
 }  // namespace
 
 int cmd_vep(int argc, char** argv) {
   CLI::App app("Annotate a VCF or BCF with variant-effect scores, alternative minus reference");
-  set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -");
+  set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
+            {{"score a VCF and index the output",
+              "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
+             {"one chromosome as a table with one line per allele",
+              "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}});
   VepOptions options;
   CommonOptions common;
   std::string recipes = "centered", horizons, shard;
@@ -85,8 +97,10 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("LIST");
   app.add_option("-w,--window", options.window, "window of recipe centered in bp, even (default: 8192)")
       ->type_name("BP");
-  app.add_option("--context", context,
-                 "left context in bp of recipe next-token (default: 24000) or anchored (default: 4098)")
+  app.add_option(
+         "--context", context,
+         "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored (default: "
+         "4098)")
       ->type_name("BP");
   app.add_option("--horizon", horizons,
                  "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
@@ -129,8 +143,7 @@ int cmd_vep(int argc, char** argv) {
   add_resume_options(app, options.earlier);
   add_common_options(app, common);
 
-  AttachedIndexKind arguments(argc, argv);
-  if (const int status = parse_options(app, argc, arguments.argv(), "vep"); status >= 0) return status;
+  if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
   options.recipes = parse_recipes(recipes);
   if (app.count("--context") > 0) {
     if (options.wants(Recipe::next_token) && options.wants(Recipe::anchored))
@@ -146,9 +159,7 @@ int cmd_vep(int argc, char** argv) {
     options.horizons = parse_horizons(horizons);
   }
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
-  if (!valid_tag_prefix(options.tag_prefix))
-    throw Error("main_vep", "--tag-prefix " + options.tag_prefix +
-                                ": expected letters, digits, _ and ., not starting with a digit");
+  check_tag_prefix(options.tag_prefix);
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())
     throw Error("main_vep", "--unify-chr-names and --chr-map cannot be combined");
   if (options.input.empty()) {

@@ -14,8 +14,8 @@ namespace carbon {
 
 enum class EmbedOutput { tsv, npy, safetensors };
 
-/// Which rows of a sequence are written: the row of </dna>, the row of the last 6-mer, the mean over the rows
-/// of all 6-mers, or every 6-mer's row.
+/// Which rows of a sequence are written: the row of the separator (</dna>, or a second <s>), the row of the
+/// last 6-mer, the mean over the rows of all 6-mers, or every 6-mer's row.
 enum class Pool { separator, last, mean, none };
 
 struct EmbedOptions {

@@ -49,6 +49,11 @@ EmbedPlanner::EmbedPlanner(const ModelConfig& config, const EmbedOptions& option
       strand_(options.strand),
       pad_tail_(options.pad_tail) {
   check_layer(layer_, config_.layers);
+  if (pad_tail_ && !config_.layout.pads())
+    throw Error("embed",
+                "the tokenizer of the family " + std::string(config_.layout.family->name) +
+                    " pads no 6-mer, so bases after the last whole 6-mer have no row",
+                {"no_pad_tail"});
 }
 
 EmbedItem EmbedPlanner::plan(std::string name, std::string_view bases) const {
@@ -76,7 +81,7 @@ void EmbedPlanner::check(const std::string& name, size_t length) const {
     throw Error("embed",
                 "sequence " + name + " of " + std::to_string(length) +
                     " bp has no 6-mer to take a hidden state from; leave it out",
-                {length > 0 ? "pad_tail" : "pool_separator"});
+                {length > 0 && config_.layout.pads() ? "pad_tail" : "pool_separator"});
 }
 
 void EmbedPlanner::add_request(EmbedItem& item, std::string_view bases) const {
@@ -84,10 +89,10 @@ void EmbedPlanner::add_request(EmbedItem& item, std::string_view bases) const {
       encode_kmers(bases.substr(0, kmers(bases.size()) * kKmerLength), config_.layout);
   if (ids.empty() && pool_ == Pool::none) return;
   const auto request = std::make_shared<Request>();
-  request->tokens.push_back(config_.layout.dna_begin());
+  request->tokens = config_.layout.start();
   request->tokens.insert(request->tokens.end(), ids.begin(), ids.end());
-  // The rows of 6-mers do not depend on </dna>, so it is only run if its row is wanted.
-  if (pool_ == Pool::separator) request->tokens.push_back(config_.layout.dna_end());
+  // The rows of 6-mers do not depend on the separator, so it is only run if its row is wanted.
+  if (pool_ == Pool::separator) request->tokens.push_back(config_.layout.separator());
   const bool every_kmer = pool_ == Pool::mean || pool_ == Pool::none;
   request->want_begin = every_kmer ? 1 : request->tokens.size() - 1;
   request->head = pool_ == Pool::mean ? HeadKind::mean_hidden : HeadKind::hidden;

@@ -22,7 +22,8 @@ struct EmbedItem {
 
 class EmbedPlanner {
  public:
-  /// Throws Error for a layer that the model lacks. `options` are those that check_embed_options() accepts.
+  /// Throws Error for a layer that the model lacks, and for a tail to pad where the model's family pads none.
+  /// `options` are those that check_embed_options() accepts.
   EmbedPlanner(const ModelConfig& config, const EmbedOptions& options);
 
   /// Throws Error, which has `name` in its message, for a sequence that does not fit the model's context, and

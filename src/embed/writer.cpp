@@ -56,6 +56,7 @@ class TableWriter final : public EmbedWriter {
     }
   }
 
+  void pass_on() override { output_.pass_on(); }
   void close() override { output_.close(); }
 
  private:
@@ -84,6 +85,8 @@ class MatrixWriter final : public EmbedWriter {
                  "\n");
     matrix_.append(rows);
   }
+
+  void pass_on() override {}
 
   // The matrix gets its name last, so that a complete matrix always has its table of names.
   void close() override {

@@ -14,6 +14,8 @@ class EmbedWriter {
   virtual ~EmbedWriter() = default;
   /// Writes the rows of one sequence, [n, hidden].
   virtual void write(const std::string& name, std::span<const float> rows) = 0;
+  /// Passes a table on to a pipe or a terminal, as TextOutput::pass_on() does.
+  virtual void pass_on() = 0;
   /// Completes the files. Without it, they are not left behind.
   virtual void close() = 0;
 };

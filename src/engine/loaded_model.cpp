@@ -9,34 +9,47 @@
 
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
+#include "src/model/llama_tensors.hpp"
+#include "src/model/lora.hpp"
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
 
 namespace carbon {
 namespace {
 
-DType chosen_type(const ModelOptions& options, const Checkpoint& checkpoint) {
-  if (options.dtype == "auto") return checkpoint.all_bf16() ? DType::bf16 : DType::f32;
-  return options.dtype == "bf16" ? DType::bf16 : DType::f32;
+// What --dtype says: the type of activations, and that of the factors of products if it is another.
+struct Numbers {
+  DType type;
+  bool int8 = false;
+};
+
+Numbers chosen_numbers(const ModelOptions& options, const Checkpoint& checkpoint) {
+  if (options.dtype == "int8") return {DType::bf16, true};
+  if (options.dtype != "auto") return {options.dtype == "bf16" ? DType::bf16 : DType::f32};
+  return {checkpoint.all_bf16() ? DType::bf16 : DType::f32};
 }
 
 int thread_count(const ModelOptions& options) {
   return options.threads > 0 ? options.threads : available_cpus();
 }
 
-std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& options, DType dtype) {
+std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& options, Numbers numbers) {
   const std::vector<int> gpus = gpu_numbers(options.device);
   std::vector<std::unique_ptr<ops::Backend>> backends;
   if (gpus.empty()) {
     ops::CpuOptions cpu;
-    cpu.dtype = dtype;
+    cpu.dtype = numbers.type;
+    cpu.int8 = numbers.int8;
     cpu.threads = thread_count(options);
     backends.push_back(ops::make_cpu_backend(cpu));
     return backends;
   }
+  if (numbers.int8)
+    throw Error("engine", options.device + ": a GPU does not compute in int8 yet, only a CPU does",
+                {"gpu_dtype"});
   for (const int gpu : gpus) {
     ops::CudaOptions cuda;
-    cuda.dtype = dtype;
+    cuda.dtype = numbers.type;
     cuda.device = gpu;
     backends.push_back(ops::make_cuda_backend(cuda));
   }
@@ -47,16 +60,25 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
   return backends;
 }
 
-std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, DType dtype) {
+std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, Numbers numbers) {
   if (gpu_numbers(options.device).size() > 1)
     throw Error("engine", options.device + " names several GPUs, but this command uses one GPU", {"one_gpu"});
-  return std::move(make_backends(options, dtype).front());
+  return std::move(make_backends(options, numbers).front());
 }
 
 Checkpoint open_checkpoint(const ModelOptions& options) {
   Log& log = *options.log;
-  return Checkpoint(options.model.empty() ? default_model(log) : resolve_model(options.model, log),
-                    options.rope_scaling, log);
+  Checkpoint checkpoint(options.model.empty() ? default_model(log) : resolve_model(options.model, log),
+                        options.rope_scaling, log);
+  if (options.dtype == "auto" && decoder_tensors(checkpoint).layers.front().down.dtype == WeightType::q8_0)
+    log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32", {"int8"});
+  if (!options.lora.empty()) {
+    const Numbers numbers = chosen_numbers(options, checkpoint);
+    // Weights that will be rounded to int8 are not rounded to bf16 before.
+    checkpoint.add_adapter(LoraAdapter(options.lora), weight_type(numbers.int8 ? DType::f32 : numbers.type),
+                           thread_count(options));
+  }
+  return checkpoint;
 }
 
 // Called before the weights are loaded, which takes long.
@@ -73,7 +95,7 @@ void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<op
 // Marginals of a short sequence. Computing them uses every weight and every kind of matrix product.
 std::vector<double> probe(LoadedModel& model) {
   const TokenLayout& layout = model.config().layout;
-  std::vector<uint32_t> tokens{layout.dna_begin()};
+  std::vector<uint32_t> tokens{layout.begin()};
   while (tokens.size() < std::min<size_t>(ops::kPageTokens, model.config().max_positions))
     tokens.push_back(layout.kmer0() + static_cast<uint32_t>(61 * tokens.size()));
   Sequence sequence = model.decoder().kv().make_sequence();
@@ -141,8 +163,8 @@ LoadedModel::LoadedModel(const ModelOptions& options, Checkpoint checkpoint)
 }
 
 LoadedModel::LoadedModel(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
-    : LoadedModel(checkpoint, make_backend(options, chosen_type(options, *checkpoint)), options.batch_tokens,
-                  thread_count(options), *options.log) {}
+    : LoadedModel(checkpoint, make_backend(options, chosen_numbers(options, *checkpoint)),
+                  options.batch_tokens, thread_count(options), *options.log) {}
 
 LoadedModel::LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
                          size_t batch_tokens, int threads, Log& log)
@@ -182,7 +204,7 @@ LoadedModels::LoadedModels(const ModelOptions& options)
     : LoadedModels(options, std::make_shared<const Checkpoint>(open_checkpoint(options))) {}
 
 LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
-    : LoadedModels(options, checkpoint, make_backends(options, chosen_type(options, *checkpoint))) {}
+    : LoadedModels(options, checkpoint, make_backends(options, chosen_numbers(options, *checkpoint))) {}
 
 LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint,
                            std::vector<std::unique_ptr<ops::Backend>> backends) {

@@ -19,11 +19,12 @@ namespace carbon {
 struct ModelOptions {
   std::string model;            // directory or name; "" : the default model
   std::string device = "auto";  // auto, cpu, cuda, cuda:N[,N...]
-  std::string dtype = "auto";   // auto, bf16, f32
+  std::string dtype = "auto";   // auto, bf16, f32, int8
   int threads = 0;              // 0: available_cpus()
   size_t batch_tokens = 0;      // new tokens of one batch; 0: default_batch_tokens()
   /// Replaces the rope scaling of config.json.
   std::optional<RopeScaling> rope_scaling;
+  std::string lora;          // directory of an adapter whose weights are added; "": none
   Log* log = &silent_log();  // of the model and of what runs on it
 };
 
@@ -39,7 +40,8 @@ class LoadedModel {
   /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error, also if
   /// options.device names several GPUs: see LoadedModels.
   explicit LoadedModel(const ModelOptions& options);
-  /// The same with a checkpoint that is already open; options.model and options.rope_scaling are not used.
+  /// The same with a checkpoint that is already open; options.model, rope_scaling and lora are not
+  /// used.
   LoadedModel(const ModelOptions& options, Checkpoint checkpoint);
   /// The same on a given backend. `batch_tokens` as in ModelOptions.
   LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
@@ -58,8 +60,8 @@ class LoadedModel {
   Log& log() const { return *log_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
-  /// bf16 or f32.
-  std::string dtype() const { return dtype_name(backend_->dtype()); }
+  /// bf16, f32 or int8.
+  std::string dtype() const { return backend_->int8() ? "int8" : dtype_name(backend_->dtype()); }
   std::string device_kind() const { return backend_->device_kind(); }
 
  private:
@@ -84,9 +86,9 @@ class LoadedModel {
 class LoadedModels {
  public:
   explicit LoadedModels(const ModelOptions& options);
-  /// The same on given backends, at least one; options.model, rope_scaling and dtype are not used. Throws
-  /// Error if the backends are of different kinds, or if their results for a short sequence differ in a bit.
-  /// options.threads are divided among the models.
+  /// The same on given backends, at least one; options.model, rope_scaling, lora and dtype are not used.
+  /// Throws Error if the backends are of different kinds, or if their results for a short sequence differ in
+  /// a bit. options.threads are divided among the models.
   LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint,
                std::vector<std::unique_ptr<ops::Backend>> backends);
 

@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "src/base/error.hpp"
+#include "src/model/model_files.hpp"
 #include "tokenizer/bpe.hpp"
 #include "tokenizer/metadata_tags.hpp"
+#include "tokenizer/token_text.hpp"
 
 namespace carbon {
 
@@ -13,33 +15,34 @@ std::vector<uint32_t> prefix_ids(const LoadedModel& model, const std::string& te
                                  const HybridTokenizer* tokenizer) {
   const TokenLayout& layout = model.config().layout;
   if (text.empty()) return {};
-  if (layout.first == 0)
+  if (layout.metadata() == MetadataKind::none)
     throw Error(
         "generate",
         "the model " + model.checkpoint().id() + " has a vocabulary of DNA alone and cannot read metadata",
         {"no_metadata"});
-  for (const char* tag : {"<dna>", "</dna>"})
+  const ModelFamily& family = *layout.family;
+  for (const std::string_view tag : {family.begin_tag, family.separator_tag})
     if (text.find(tag) != std::string::npos)
       throw Error("generate",
-                  std::string("the metadata text has ") + tag + " in it; give only the text before <dna>",
+                  "the metadata text has " + std::string(tag) + " in it; give only the text " +
+                      (family.metadata_place == 0 ? "before " : "that stands after ") +
+                      std::string(family.begin_tag),
                   {"prefix"});
+  if (layout.metadata() == MetadataKind::tokens) return metadata_token_ids(text, layout);
   if (layout.first == TokenLayout{}.first)
     if (std::optional<std::vector<uint32_t>> ids = known_tag_ids(text)) return *ids;
   const std::string& dir = model.checkpoint().dir();
-  if (!Bpe::present(dir))
+  const std::shared_ptr<const Bpe> bpe = tokenizer ? nullptr : load_text_tokenizer(dir);
+  if (tokenizer ? !tokenizer->reads_text() : !bpe)
     throw Error("generate", "the metadata text '" + text + "' is not a known tag and " + dir +
                                 " has no tokenizer files; put tokenizer.json, or vocab.json and merges.txt, "
-                                "into this directory");
-  if (tokenizer) return tokenizer->encode(text).ids;
-  return HybridTokenizer(layout, std::make_shared<const Bpe>(Bpe::load(dir))).encode(text).ids;
-}
-
-bool same_text_ids(const TokenLayout& a, const TokenLayout& b) {
-  return a.first == b.first && a.vocab_size == b.vocab_size;
+                                "into the directory " +
+                                text_tokenizer_directory(dir));
+  return (tokenizer ? *tokenizer : HybridTokenizer(layout, bpe)).encode(text).ids;
 }
 
 void check_draft(const LoadedModel& model, const LoadedModel& draft, const std::string& prefix) {
-  if (!prefix.empty() && !same_text_ids(model.config().layout, draft.config().layout))
+  if (!prefix.empty() && !model.config().layout.same_metadata(draft.config().layout))
     throw Error("generate",
                 "the draft " + draft.checkpoint().id() + " has another text vocabulary than " +
                     model.checkpoint().id() +

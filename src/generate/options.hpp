@@ -14,14 +14,14 @@ namespace carbon {
 
 struct GenerateOptions {
   std::string input = "-";     // FASTA of prompts
-  bool unconditional = false;  // start from <dna> alone, without prompts
+  bool unconditional = false;  // start without prompts, from the token that begins a sequence
   std::string output = "-";    // FASTA
   size_t length = 0;           // new bases per sample
   size_t samples = 1;          // per prompt
   SamplerOptions sampler;
   std::string constraint;       // IUPAC letters of the first new bases of every sample; "": none
   std::string constraint_file;  // FASTA: one record for all prompts, or one per prompt by name; "": none
-  std::string prefix;           // metadata text before <dna>
+  std::string prefix;           // metadata text: see prefix_ids()
   bool include_prompt = false;  // write it before the new bases
   size_t line_length = 60;      // bases per line; 0: one line per sequence
   std::optional<size_t> draft_tokens;  // 6-mers drafted per round; without it DraftPolicy chooses

@@ -4,12 +4,16 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/generate/metadata.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "generate";
+
+Error wrong_token(const std::string& name, std::span<const uint32_t> ids, size_t i, const std::string& what) {
+  return Error(kFunction, "token " + std::to_string(i + 1) + " of prompt " + name + ", id " +
+                              std::to_string(ids[i]) + ", " + what);
+}
 
 }  // namespace
 
@@ -62,9 +66,9 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
   Prompt prompt;
   prompt.record = record;
   prompt.name = name;
+  prompt.first_kmer = layout_.start(prefix_).size();
   const auto context = [&](const TokenLayout& layout) {
-    std::vector<uint32_t> tokens = prefix_;
-    tokens.push_back(layout.dna_begin());
+    std::vector<uint32_t> tokens = layout.start(prefix_);
     const std::vector<uint32_t> kmers = encode_kmers(whole, layout);
     tokens.insert(tokens.end(), kmers.begin(), kmers.end());
     return tokens;
@@ -113,55 +117,73 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
 
 Prompt PromptPlanner::plan_ids(uint64_t record, const std::string& name,
                                std::span<const uint32_t> ids) const {
-  const auto dna = static_cast<size_t>(std::find(ids.begin(), ids.end(), layout_.dna_begin()) - ids.begin());
-  if (dna < ids.size() && ids.back() == layout_.dna_end()) ids = ids.first(ids.size() - 1);
-  check_ids(name, ids, dna);
+  if (ids.size() > max_positions_)
+    throw Error(kFunction, "prompt " + name + " has " + std::to_string(ids.size()) +
+                               " tokens, more than the model's context of " + std::to_string(max_positions_));
+  const size_t first_kmer = find_kmers(name, ids);
+  if (ids.size() > first_kmer && ids.back() == layout_.separator()) ids = ids.first(ids.size() - 1);
+  check_kmers(name, ids, first_kmer);
   Prompt prompt;
   prompt.record = record;
   prompt.name = name;
   prompt.context.assign(ids.begin(), ids.end());
-  for (const uint32_t id : ids.subspan(dna + 1))
+  prompt.first_kmer = first_kmer;
+  for (const uint32_t id : ids.subspan(first_kmer))
     prompt.sequence += id == layout_.oov() ? std::string(kKmerLength, 'N')
                                            : kmer_text(static_cast<int>(id - layout_.kmer0()));
   if (with_draft_) {
-    // The ids of text are the same in both models, and those of DNA follow them in one order.
-    std::vector<uint32_t> draft = prompt.context;
-    for (uint32_t& id : draft)
-      if (id >= layout_.first) id = id - layout_.first + draft_layout_.first;
+    // The ids of metadata are the same in both models, and the 6-mers have one order.
+    std::vector<uint32_t> metadata(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(first_kmer));
+    metadata.erase(std::find(metadata.begin(), metadata.end(), layout_.begin()));
+    std::vector<uint32_t> draft = draft_layout_.start(metadata);
+    for (const uint32_t id : ids.subspan(first_kmer))
+      draft.push_back(id == layout_.oov() ? draft_layout_.oov()
+                                          : id - layout_.kmer0() + draft_layout_.kmer0());
     prompt.draft_context = std::make_shared<const std::vector<uint32_t>>(std::move(draft));
   }
   add_bases(prompt, "");
   return prompt;
 }
 
-// `dna` is the place of the first <dna>, which is ids.size() if there is none.
-void PromptPlanner::check_ids(const std::string& name, std::span<const uint32_t> ids, size_t dna) const {
-  const auto wrong = [&](size_t i, const std::string& what) {
-    return Error(kFunction, "token " + std::to_string(i + 1) + " of prompt " + name + ", id " +
-                                std::to_string(ids[i]) + ", " + what);
-  };
-  if (ids.size() > max_positions_)
-    throw Error(kFunction, "prompt " + name + " has " + std::to_string(ids.size()) +
-                               " tokens, more than the model's context of " + std::to_string(max_positions_));
-  if (dna == ids.size())
-    throw Error(kFunction, "prompt " + name + " has no <dna>; give its id, " +
-                               std::to_string(layout_.dna_begin()) + ", before the 6-mers");
-  for (size_t i = 0; i < dna; ++i)
-    if (ids[i] >= layout_.first)
-      throw wrong(i, layout_.first == 0
-                         ? "stands before <dna>, but the model has a vocabulary of DNA alone"
-                         : "stands before <dna> and is not one of text; expected an id below " +
-                               std::to_string(layout_.first));
-  if (dna > 0 && with_draft_ && !same_text_ids(layout_, draft_layout_))
+// Returns how many ids stand before the 6-mers: the token that begins a sequence, and metadata in its place.
+size_t PromptPlanner::find_kmers(const std::string& name, std::span<const uint32_t> ids) const {
+  const std::string tag(layout_.family->begin_tag);
+  const auto begin = static_cast<size_t>(std::find(ids.begin(), ids.end(), layout_.begin()) - ids.begin());
+  if (begin == ids.size())
+    throw Error(kFunction, "prompt " + name + " has no " + tag + "; give its id, " +
+                               std::to_string(layout_.begin()) + ", before the 6-mers");
+  const bool metadata_first = layout_.family->metadata_place == 0;
+  for (size_t i = 0; i < begin; ++i) {
+    if (!metadata_first) throw wrong_token(name, ids, i, "stands before " + tag + ", which comes first");
+    if (layout_.is_metadata(ids[i])) continue;
+    throw wrong_token(name, ids, i,
+                      layout_.metadata() == MetadataKind::none
+                          ? "stands before " + tag + ", but the model has a vocabulary of DNA alone"
+                          : "stands before " + tag + " and is not one of text; expected an id below " +
+                                std::to_string(layout_.first));
+  }
+  size_t first_kmer = begin + 1;
+  while (!metadata_first && first_kmer < ids.size() && layout_.is_metadata(ids[first_kmer])) ++first_kmer;
+  if (first_kmer > 1 && with_draft_ && !layout_.same_metadata(draft_layout_))
     throw Error(kFunction, "the draft model has another text vocabulary than the model and cannot read the " +
-                               std::to_string(dna) + " tokens before <dna> of prompt " + name);
-  for (size_t i = dna + 1; i < ids.size(); ++i) {
-    if (ids[i] == layout_.oov() || (ids[i] >= layout_.kmer0() && ids[i] < layout_.kmer_end())) continue;
-    if (ids[i] == layout_.dna_begin())
-      throw wrong(i, "is a second <dna>; a prompt has one, at token " + std::to_string(dna + 1));
-    throw wrong(i, "stands after <dna> and is not one of a 6-mer; expected " +
-                       std::to_string(layout_.kmer0()) + " to " + std::to_string(layout_.kmer_end() - 1) +
-                       ", or " + std::to_string(layout_.oov()) + " for <oov>");
+                               std::to_string(first_kmer - 1) + " tokens " +
+                               (metadata_first ? "before " : "after ") + tag + " of prompt " + name);
+  return first_kmer;
+}
+
+void PromptPlanner::check_kmers(const std::string& name, std::span<const uint32_t> ids,
+                                size_t first_kmer) const {
+  const std::string tag(layout_.family->begin_tag);
+  for (size_t i = first_kmer; i < ids.size(); ++i) {
+    if (ids[i] == layout_.oov() || layout_.is_kmer(ids[i])) continue;
+    if (ids[i] == layout_.begin())
+      throw wrong_token(name, ids, i,
+                        "is a second " + tag + "; a prompt has one, at token " +
+                            std::to_string(layout_.family->metadata_place == 0 ? first_kmer : 1));
+    throw wrong_token(name, ids, i,
+                      "stands after " + tag + " and is not one of a 6-mer; expected " +
+                          std::to_string(layout_.kmer0()) + " to " + std::to_string(layout_.kmer_end() - 1) +
+                          ", or " + std::to_string(layout_.oov()) + " for <oov>");
   }
 }
 
@@ -177,7 +199,7 @@ void PromptPlanner::check_context(const Prompt& prompt) const {
     throw Error(kFunction, what + "the largest number of new bases that fits is " + std::to_string(largest),
                 {"length"});
   }
-  const size_t tokens = prefix_.size() + 1;  // before the first 6-mer
+  const size_t tokens = prompt.first_kmer;
   const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;
   throw Error(kFunction, what + "the longest prompt that fits has " +
                              std::to_string(kKmerLength * kmers + kKmerLength - 1) + " bp");

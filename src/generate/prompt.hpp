@@ -23,8 +23,10 @@ namespace carbon {
 struct Prompt {
   uint64_t record = 0;  // its number in the input, from 0
   std::string name;
-  std::string sequence;           // as in the file; of a prompt of ids its 6-mers, with six N for <oov>
-  std::vector<uint32_t> context;  // metadata, <dna> and the whole 6-mers, as ids of the model
+  std::string sequence;  // as in the file; of a prompt of ids its 6-mers, with six N for <oov>
+  std::vector<uint32_t>
+      context;            // what begins a sequence, with metadata, then whole 6-mers: ids of the model
+  size_t first_kmer = 0;  // how many tokens of the context stand before the 6-mers
   /// The same as ids of the draft model; null if there is none.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
   std::shared_ptr<const NewBases> bases;
@@ -48,7 +50,7 @@ class Constraints {
 
 class PromptPlanner {
  public:
-  /// `draft`: configuration of the draft model, or null. `prefix`: ids of the metadata text, the same in both
+  /// `draft`: configuration of the draft model, or null. `prefix`: ids of the metadata, the same in both
   /// models.
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
                 const GenerateOptions& options);
@@ -56,16 +58,18 @@ class PromptPlanner {
   /// Throws Error for a prompt without A, C, G or T, and for one that does not fit the model's context with
   /// its new bases; the message names the largest number that would fit.
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
-  /// The prompt for generating without prompts: <dna> alone.
+  /// The prompt for generating without prompts: what begins a sequence, alone.
   Prompt plan_unconditional() const;
-  /// A prompt of ids of the model: metadata (not the planner's prefix), <dna>, then any number of 6-mers and
-  /// <oov>. </dna> at the end is left out, so that the sequence goes on. Throws Error, which says where, for
-  /// ids of another form, for metadata that the draft model cannot read, and for what does not fit.
+  /// A prompt of ids of the model: what begins a sequence, with metadata (not the planner's prefix), then any
+  /// number of 6-mers and <oov>. A separator at the end is left out, so that the sequence goes on. Throws
+  /// Error, which says where, for ids of another form, for metadata that the draft model cannot read, and for
+  /// what does not fit.
   Prompt plan_ids(uint64_t record, const std::string& name, std::span<const uint32_t> ids) const;
 
  private:
   Prompt start(uint64_t record, const std::string& name, std::string_view whole) const;
-  void check_ids(const std::string& name, std::span<const uint32_t> ids, size_t dna) const;
+  size_t find_kmers(const std::string& name, std::span<const uint32_t> ids) const;
+  void check_kmers(const std::string& name, std::span<const uint32_t> ids, size_t first_kmer) const;
   void add_bases(Prompt& prompt, std::string_view given) const;
   void check_context(const Prompt& prompt) const;
 

@@ -17,7 +17,7 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
                  emit);
   };
   if (options.unconditional) return plan(planner.plan_unconditional());
-  FastaReader reader(options.input);
+  FastaReader reader(options.input, *options.log);
   uint64_t record = 0;
   for (FastaRecord fasta; reader.next(fasta); ++record) plan(planner.plan(record, fasta));
 }
@@ -48,7 +48,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   GenerateWriter writer(options);
   GenerateProgress progress(*options.log, options.progress);
   OrderedRun ordered;
-  ordered.idle = [&] { writer.flush(); };
+  ordered.idle = [&] { writer.pass_on(); };
   run_ordered<SampleItem>(
       engine,
       [&](const std::function<void(SampleItem)>& emit) {

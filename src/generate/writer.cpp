@@ -5,10 +5,7 @@
 
 namespace carbon {
 
-GenerateWriter::GenerateWriter(const GenerateOptions& options)
-    : options_(options),
-      output_(options.output),
-      streams_(is_stream(options.output) && !options.output.ends_with("gz")) {}
+GenerateWriter::GenerateWriter(const GenerateOptions& options) : options_(options), output_(options.output) {}
 
 void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp) {
   std::string text = ">" + prompt.name;
@@ -23,10 +20,6 @@ void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_vi
   const size_t width = options_.line_length == 0 ? sequence.size() : options_.line_length;
   for (size_t at = 0; at < sequence.size(); at += width) text.append(sequence, at, width).append("\n");
   output_.write(text);
-}
-
-void GenerateWriter::flush() {
-  if (streams_) output_.flush();
 }
 
 void GenerateProgress::drawn(size_t kmers, const std::string& name) {

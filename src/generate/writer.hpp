@@ -16,15 +16,13 @@ class GenerateWriter {
 
   /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
-  /// If the output is a pipe or terminal, passes the samples written so far to its reader. It does nothing
-  /// for BGZF, because flushing would end a block early.
-  void flush();
+  /// Passes the samples on to a pipe or a terminal, as TextOutput::pass_on() does.
+  void pass_on() { output_.pass_on(); }
   void close() { output_.close(); }
 
  private:
   const GenerateOptions& options_;
   TextOutput output_;
-  bool streams_;
 };
 
 /// Counts new bases, and shows them as progress. Any thread may call it.

@@ -1,6 +1,6 @@
 // Indexed FASTA (plain or BGZF) through htslib's faidx, and sequential FASTA reading.
 //
-// Coordinates are 0-based half-open. Sequence is returned as in the file (case kept).
+// Coordinates are 0-based half-open. Sequence is returned as in the file (case kept), with T for U.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ namespace carbon {
 /// Random access to a FASTA file. Not thread-safe: each thread needs a separate object.
 class IndexedFasta {
  public:
-  /// Opens a FASTA file. A missing .fai or .gzi index is built under a temporary name and renamed, so that
-  /// many tasks may start at the same time. If it cannot be written next to the FASTA, it is built in
-  /// $TMPDIR, with a warning. Throws Error, which names the file.
+  /// Opens a FASTA file, or one that htslib can read at a URL. A missing .fai or .gzi index is built under a
+  /// temporary name and renamed, so that many tasks may start at the same time. If it cannot be written next
+  /// to the FASTA, or not at a URL, it is built in $TMPDIR, with a warning. Throws Error, which names the
+  /// file.
   explicit IndexedFasta(const std::string& path, Log& log = silent_log());
   ~IndexedFasta();
   IndexedFasta(IndexedFasta&&) noexcept;
@@ -31,7 +32,7 @@ class IndexedFasta {
   /// Length in bases, or -1 if the contig is not in the FASTA.
   int64_t length(const std::string& contig) const;
   /// Bases [begin, end) of a contig. Throws Error, which names contig and range, unless the contig exists and
-  /// 0 <= begin <= end <= length, and if the bases cannot be read.
+  /// 0 <= begin <= end <= length, if the bases cannot be read, and for a protein. Warns once if there is a U.
   std::string fetch(const std::string& contig, int64_t begin, int64_t end) const;
 
  private:
@@ -46,12 +47,14 @@ struct FastaRecord {
 
 /// Reads the records of a FASTA file in order. The file is plain, gzip or BGZF, or "-" for stdin. White space
 /// in sequence lines is dropped.
+/// U is read as T, with one warning.
 ///
 /// Throws Error, which names file and line, for an empty file, FASTQ, bytes before the first '>', a record
-/// without a name, and damaged input: a cut block, a CRC error or a missing BGZF end-of-file marker.
+/// without a name, a protein, and damaged input: a cut block, a CRC error or a missing BGZF end-of-file
+/// marker.
 class FastaReader {
  public:
-  explicit FastaReader(const std::string& path);
+  explicit FastaReader(const std::string& path, Log& log = silent_log());
   ~FastaReader();
   FastaReader(FastaReader&&) noexcept;
   bool next(FastaRecord& record);

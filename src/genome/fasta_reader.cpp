@@ -27,8 +27,8 @@ std::string describe(unsigned char c) {
 }  // namespace
 
 struct FastaReader::Impl {
-  explicit Impl(const std::string& path)
-      : shown(path == "-" ? "standard input" : path), input(path, function_name) {}
+  Impl(const std::string& path, Log& log)
+      : shown(path == "-" ? "standard input" : path), input(path, function_name), dna(log, function_name) {}
 
   /// A line is counted when it ends, so the current line has the next number.
   [[noreturn]] void fail(const std::string& what) const {
@@ -42,6 +42,7 @@ struct FastaReader::Impl {
 
   std::string shown;
   TextInput input;
+  FastaDna dna;
   bool started = false;
 };
 
@@ -68,6 +69,7 @@ bool FastaReader::Impl::next(FastaRecord& record) {
   if (input.peek().empty()) return false;
   read_header(record);
   read_sequence(record.sequence);
+  dna.read(record.sequence, shown + ": " + record.name);
   return true;
 }
 
@@ -127,7 +129,7 @@ void FastaReader::Impl::append_line(std::string_view part, std::string& sequence
   }
 }
 
-FastaReader::FastaReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+FastaReader::FastaReader(const std::string& path, Log& log) : impl_(std::make_unique<Impl>(path, log)) {}
 FastaReader::~FastaReader() = default;
 FastaReader::FastaReader(FastaReader&&) noexcept = default;
 bool FastaReader::next(FastaRecord& record) {

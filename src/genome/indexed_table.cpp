@@ -8,6 +8,7 @@
 #include <htslib/tbx.h>
 
 #include "src/base/error.hpp"
+#include "src/genome/index_check.hpp"
 
 namespace carbon {
 namespace {
@@ -19,6 +20,7 @@ struct Delete {
 };
 
 std::unique_ptr<tbx_t, Delete> load_index(const std::string& path) {
+  check_indices(path, "read_table");
   return std::unique_ptr<tbx_t, Delete>(tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
 }
 

@@ -245,6 +245,10 @@ void TextOutput::flush() {
   if (impl_->fd >= 0) impl_->flush();
 }
 
+void TextOutput::pass_on() {
+  if (impl_->fd >= 0 && !impl_->compressed && impl_->target.direct()) impl_->empty_buffer();
+}
+
 void TextOutput::close() {
   if (impl_->fd < 0) return;
   finish();

@@ -80,6 +80,9 @@ class TextOutput {
   void end_block();
   /// Passes everything written so far to the file, which also ends a block.
   void flush();
+  /// Passes what was written so far on to a pipe or a terminal, if it is not compressed: where blocks of a
+  /// compressed stream end must not depend on time.
+  void pass_on();
   /// Flushes, closes and commits. Without this call no file is left.
   void close();
   /// close() in two steps, for files that are to appear together: finish() does everything except the

@@ -16,6 +16,10 @@ struct SequenceInputs {
   std::vector<std::string> regions;  // as parse_region() reads them
   std::vector<std::string> region_files;  // as read_regions() reads them
 
+  /// Regions are taken in the order of the file, and may not overlap: bedGraph has one value for each base,
+  /// in order.
+  bool in_order = false;
+
   bool has_regions() const { return !regions.empty() || !region_files.empty(); }
 };
 
@@ -34,9 +38,16 @@ inline const char* strand_text(StrandChoice strand) {
   return names[static_cast<size_t>(strand)];
 }
 
-/// Calls `take` for every sequence or region in order, with its bases as they are in the file. Throws Error;
-/// `command` is the name of the caller in its messages.
+/// How many sequences and bases there are.
+struct SequenceTotals {
+  uint64_t sequences = 0, bases = 0;
+};
+
+/// Calls `take` for every sequence or region in order, with its bases as they are in the file, and before
+/// that `known` if it is known how many there are. Throws Error; `command` is the name of the caller in its
+/// messages.
 void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
-                    const std::function<void(SequencePlace, const std::string&)>& take);
+                    const std::function<void(SequencePlace, const std::string&)>& take,
+                    const std::function<void(const SequenceTotals&)>& known);
 
 }  // namespace carbon

@@ -33,6 +33,9 @@ void TableOutput::end_block() {
 void TableOutput::flush() {
   impl_->output.flush();
 }
+void TableOutput::pass_on() {
+  impl_->output.pass_on();
+}
 void TableOutput::close() {
   impl_->output.close();
   if (impl_->index) impl_->index->build();

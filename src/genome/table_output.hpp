@@ -23,6 +23,8 @@ class TableOutput {
   void end_block();
   /// Passes everything written so far to the file, which also ends a block.
   void flush();
+  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
+  void pass_on();
   /// Flushes, closes and renames the output, then writes its index. Without this call no output file is left.
   void close();
 

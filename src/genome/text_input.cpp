@@ -15,6 +15,8 @@ namespace carbon {
 namespace {
 
 constexpr size_t block_size = 1 << 16;
+// Far above the longest lines there are, those of VCFs with many samples.
+constexpr size_t longest_line = size_t{1} << 29;
 
 }  // namespace
 
@@ -52,8 +54,9 @@ void TextInput::fill() {
   begin_ = end_ = 0;
   if (ended_) return;
   errno = 0;
+  // Of a plain stream line by line, because hread() would wait until a pipe has given it a whole block.
   const ssize_t got = bgzf_ ? bgzf_read(bgzf_, buffer_.data(), buffer_.size())
-                            : hread(plain_, buffer_.data(), buffer_.size());
+                            : hgetdelim(buffer_.data(), buffer_.size(), '\n', plain_);
   // If a damaged block follows good bytes in the same call, the good bytes are returned and the error code is
   // set.
   if (got < 0 || (bgzf_ && bgzf_->errcode)) {
@@ -94,6 +97,11 @@ bool TextInput::line(std::string& text) {
     if (block.empty()) break;
     const size_t newline = block.find('\n');
     newline_seen_ = newline != std::string_view::npos;
+    if (text.size() > longest_line) {
+      throw Error(function_, path_ + ": the line after line " + std::to_string(line_number_) +
+                                 " is longer than " + std::to_string(longest_line >> 20) +
+                                 " MiB; this is not a file of this kind");
+    }
     text.append(block.substr(0, newline));
     consume(newline_seen_ ? newline + 1 : block.size());
   }

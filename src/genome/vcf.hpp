@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/base/log.hpp"
@@ -77,13 +79,18 @@ class VcfReader {
   VcfReader& operator=(const VcfReader&) = delete;
 
   /// Reads the next record. Returns false at the end, after checking that the file is complete. Throws Error,
-  /// which names the file and, if known, contig:pos, for a malformed record, a cut file, a CRC error, a
-  /// missing BGZF end-of-file marker, and a last line without a newline. It cannot notice uncompressed BCF
-  /// that is cut between two records, nor a missing newline at the end of a compressed or piped file that has
-  /// only a header. With regions it does not read, and so does not check, other parts of the file.
+  /// which names the file and, if known, contig:pos, for a malformed record, a cut file, a CRC error and
+  /// a missing BGZF end-of-file marker. Warns of a last line that has all columns but no newline. It cannot
+  /// notice uncompressed BCF that is cut between two records, nor a missing newline at the end of a
+  /// compressed or piped file that has only a header. With regions it does not read, and so does not check,
+  /// other parts of the file.
   bool next(VcfRecord& record);
   /// The contig names of the header, in order.
   std::vector<std::string> contigs() const;
+  /// The lengths of those contigs for which the header has one, in bases.
+  std::unordered_map<std::string, int64_t> contig_lengths() const;
+  /// The number of records by the index of the file, if it has one and all records are read.
+  std::optional<uint64_t> indexed_records() const;
   /// The header's lines `##KEY=...` in order, without newlines.
   std::vector<std::string> header_lines(const std::string& key) const;
   /// The names of the INFO tags that the header defines.
@@ -171,6 +178,9 @@ class VcfWriter {
   void end_block();
   /// Passes everything written so far to the file, which also ends a block.
   void flush();
+  /// Passes what was written so far on to a pipe or a terminal, if it is not compressed: where blocks of a
+  /// compressed stream end must not depend on time.
+  void pass_on();
   /// Flushes, closes and renames the output, then writes its index. Without this call no output file is left.
   void close();
 

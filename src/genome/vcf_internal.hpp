@@ -44,6 +44,7 @@ struct VcfRecord::Impl {
 struct VcfReader::Impl {
   Impl(const std::string& path, const VcfReaderOptions& options, Log& log);
   ~Impl();
+  void read_header(bool jumps);
   bool next(VcfRecord::Impl& out);
   bool read(VcfRecord::Impl& out);
   bool selected(const VcfRecord::Impl& record) const;
@@ -53,9 +54,12 @@ struct VcfReader::Impl {
   void parse_line(const std::string& where, bcf1_t* record);
   void check_record(const bcf1_t* record, int status, const std::string& where) const;
   void finish();
+  void check_samples() const;
+  void warn_of_missing_newline(const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;
+  Log& log;
   VcfOverlap regions_overlap, targets_overlap;
   std::shared_ptr<SharedHeader> shared = std::make_shared<SharedHeader>();
   htsFile* file = nullptr;
@@ -68,5 +72,10 @@ struct VcfReader::Impl {
   kstring_t scratch = {0, 0, nullptr};  // a copy of the line, because htslib changes it while it parses
   int64_t records = 0;
 };
+
+/// Throws Error for a type or a level of compression that there is not, or that do not go together.
+void check_output_type(char type, int level);
+/// Throws Error if an index is wanted for an output that cannot have it.
+void check_output_index(const VcfWriterOptions& options);
 
 }  // namespace carbon

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>
+#include <htslib/tbx.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,9 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/genome/index_check.hpp"
+#include "src/genome/vcf_header.hpp"
 #include "src/genome/vcf_internal.hpp"
 
 namespace carbon {
@@ -130,9 +134,10 @@ const std::vector<std::string>& VcfRecord::alts() const {
   return impl_->alts;
 }
 
-VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, Log& log)
+VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, Log& to)
     : path(name),
       shown(name == "-" ? "standard input" : name),
+      log(to),
       regions_overlap(options.regions_overlap),
       targets_overlap(options.targets_overlap) {
   if (path == "-" && (options.targets_file == "-" || options.targets_file == "^-")) {
@@ -149,16 +154,12 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
       fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
     }
     is_bcf = format == bcf;
-    shared->header = bcf_hdr_read(file);
-    if (!shared->header) {
-      fail("the header cannot be read: it is malformed or cut, or there is no #CHROM line");
-    }
+    read_header(regions.has_value());
     if (regions) {
+      text.reset();
       jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
-    } else if (!is_bcf) {
-      text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
-                                         file->is_bgzf ? nullptr : file->fp.hfile, file->lineno);
     }
+    check_samples();
   } catch (...) {
     jump.reset();
     hts_close(file);
@@ -172,8 +173,40 @@ VcfReader::Impl::~Impl() {
   ks_free(&scratch);
 }
 
+/// An index is read only if it is needed: to jump, or for the contigs of a text that does not define any.
+void VcfReader::Impl::read_header(bool jumps) {
+  if (is_bcf) {
+    shared->header = read_binary_header(file->fp.bgzf, shown).release();
+  } else {
+    VcfHeaderText read = read_text_header(file, shown);
+    shared->header = read.header.release();
+    text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
+                                       file->is_bgzf ? nullptr : file->fp.hfile, read.lines);
+  }
+  const bool lacks_contigs = !is_bcf && shared->header->n[BCF_DT_CTG] == 0;
+  if (path == "-" || (!jumps && !lacks_contigs)) return;
+  check_indices(path, "read_vcf");
+  if (!is_bcf) add_contigs_of_index(path, shared->header);
+}
+
 void VcfReader::Impl::fail(const std::string& what) const {
   throw Error("read_vcf", shown + ": " + what);
+}
+
+// htslib takes two tabs in the #CHROM line for an empty name or for a name with the end of the line in it.
+void VcfReader::Impl::check_samples() const {
+  for (int i = 0; i < bcf_hdr_nsamples(shared->header); ++i) {
+    const std::string_view name = shared->header->samples[i];
+    if (name.empty() || name.find_first_of("\t\r\n") != std::string_view::npos)
+      fail("sample " + std::to_string(i + 1) +
+           " has no name, so no program could read the output; name it in the #CHROM line");
+  }
+}
+
+// Editors and scripts leave it out; but a cut in the last column looks like that.
+void VcfReader::Impl::warn_of_missing_newline(const std::string& what) const {
+  log.warning("read_vcf",
+              shown + ": " + what + " has no newline; if the file was copied, see that it is whole");
 }
 
 bool VcfReader::Impl::read_text(bcf1_t* record) {
@@ -181,8 +214,13 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
   ++records;
   const std::string where = "line " + std::to_string(text->line_number()) + " (" + text_position(line) + ")";
   if (!text->newline_seen()) {
-    fail(where +
-         ": the last line has no newline, so the file is probably cut; copy it again or add the newline");
+    const int samples = bcf_hdr_nsamples(shared->header);
+    const auto wanted = samples == 0 ? 8 : 9 + samples;
+    if (std::count(line.begin(), line.end(), '\t') + 1 < wanted)
+      fail(where +
+           ": the last line has fewer columns than the header names and no newline, so the file is cut; "
+           "copy it again");
+    warn_of_missing_newline(where + ": the last line");
   }
   parse_line(where, record);
   return true;
@@ -198,6 +236,8 @@ void VcfReader::Impl::parse_line(const std::string& where, bcf1_t* record) {
     fail(where + ": " + std::to_string(columns) +
          " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
   }
+  // htslib takes it for the end of the line and writes what it has read so far.
+  if (line.find('\0') != std::string::npos) fail(where + ": a NUL byte in the line; the file is damaged");
   if (!has_numeric_position(line)) fail(where + ": POS is not a number; correct the line");
   scratch.l = 0;
   if (kputsn(line.data(), line.size(), &scratch) < 0) throw std::bad_alloc();
@@ -254,10 +294,8 @@ void VcfReader::Impl::check_record(const bcf1_t* record, int status, const std::
 void VcfReader::Impl::finish() {
   done = true;
   jump.reset();
-  if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path)) {
-    fail(
-        "the last header line has no newline, so the file is probably cut; copy it again or add the newline");
-  }
+  if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path))
+    warn_of_missing_newline("the last header line");
   text.reset();
   htsFile* closing = file;
   file = nullptr;
@@ -317,6 +355,48 @@ std::vector<std::string> VcfReader::contigs() const {
   std::vector<std::string> result(names, names + count);
   free(names);
   return result;
+}
+
+std::unordered_map<std::string, int64_t> VcfReader::contig_lengths() const {
+  const std::lock_guard lock(impl_->shared->mutex);
+  const bcf_hdr_t* header = impl_->shared->header;
+  std::unordered_map<std::string, int64_t> lengths;
+  for (int id = 0; id < header->n[BCF_DT_CTG]; ++id) {
+    const bcf_idpair_t& entry = header->id[BCF_DT_CTG][id];
+    if (!entry.key || !entry.val) continue;
+    const auto length = static_cast<int64_t>(entry.val->info[0]);
+    if (length > 0) lengths.emplace(entry.key, length);
+  }
+  return lengths;
+}
+
+std::optional<uint64_t> VcfReader::indexed_records() const {
+  struct Delete {
+    void operator()(hts_idx_t* index) const { hts_idx_destroy(index); }
+    void operator()(tbx_t* index) const { tbx_destroy(index); }
+  };
+  if (impl_->path == "-" || impl_->jump || impl_->targets) return std::nullopt;
+  const char* const path = impl_->path.c_str();
+  try {
+    check_indices(impl_->path, "read_vcf");
+  } catch (const Error&) {
+    return std::nullopt;  // nothing else needs the index
+  }
+  std::unique_ptr<hts_idx_t, Delete> bcf;
+  std::unique_ptr<tbx_t, Delete> vcf;
+  if (impl_->is_bcf) {
+    bcf.reset(bcf_index_load3(path, nullptr, HTS_IDX_SILENT_FAIL));
+  } else {
+    vcf.reset(tbx_index_load3(path, nullptr, HTS_IDX_SILENT_FAIL));
+  }
+  hts_idx_t* const index = vcf ? vcf->idx : bcf.get();
+  if (!index) return std::nullopt;
+  uint64_t records = 0;
+  for (int contig = 0; contig < hts_idx_nseq(index); ++contig) {
+    uint64_t mapped = 0, unmapped = 0;
+    if (hts_idx_get_stat(index, contig, &mapped, &unmapped) == 0) records += mapped;
+  }
+  return records > 0 ? std::optional<uint64_t>(records) : std::nullopt;
 }
 
 std::vector<std::string> VcfReader::header_lines(const std::string& key) const {

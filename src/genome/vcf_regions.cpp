@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/genome/index_check.hpp"
 #include "src/genome/text_input.hpp"
 
 namespace carbon {
@@ -21,6 +22,26 @@ namespace {
 constexpr const char* function_name = "read_regions";
 // Larger than any position in a CSI index with htslib's defaults.
 constexpr int64_t last_position = (int64_t{1} << 44) - 3;
+
+/// How many bytes the digits at the beginning of `text` take with commas as thousands separators, as in
+/// 1,234,567; 0 if they have none. In a list of regions, "1:5,200" is one position, not a region and a contig
+/// named 200.
+size_t grouped_digits(std::string_view text) {
+  const auto digits_at = [&](size_t at) {
+    size_t count = 0;
+    while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
+    return count;
+  };
+  size_t at = digits_at(0);
+  if (at < 1 || at > 3) return 0;
+  bool grouped = false;
+  while (at < text.size() && text[at] == ',' && digits_at(at + 1) == 3) {
+    at += 4;
+    grouped = true;
+  }
+  const bool ends = at == text.size() || text[at] == ',' || text[at] == '-';
+  return grouped && ends ? at : 0;
+}
 
 /// Reads a coordinate at the beginning of `text` as htslib does, also 1.5e6 or 10k, and removes it from
 /// `text`.
@@ -96,6 +117,7 @@ std::optional<Columns> indexed_columns(const std::string& path) {
   struct Delete {
     void operator()(tbx_t* index) const { tbx_destroy(index); }
   };
+  check_indices(path, function_name);
   const std::unique_ptr<tbx_t, Delete> index(tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
   if (!index || index->conf.sc < 1 || index->conf.bc < 1) return std::nullopt;
   Columns columns;
@@ -107,17 +129,29 @@ std::optional<Columns> indexed_columns(const std::string& path) {
   return columns;
 }
 
+/// The same in a region, where the digits may be grouped.
+std::optional<int64_t> take_region_position(std::string_view& text) {
+  const size_t grouped = grouped_digits(text);
+  if (grouped == 0) return take_position(text);
+  std::string digits;
+  for (const char c : text.substr(0, grouped))
+    if (c != ',') digits += c;
+  text.remove_prefix(grouped);
+  std::string_view rest = digits;
+  return take_position(rest);
+}
+
 /// Reads "", ":POS", ":BEG-", ":BEG-END" or ":-END" up to a comma or the end, and removes it from `rest`.
 std::optional<VcfInterval> take_range(std::string_view& rest) {
   VcfInterval interval{0, last_position};
   if (rest.empty() || rest.front() == ',') return interval;
   if (rest.front() != ':') return std::nullopt;
   rest.remove_prefix(1);
-  const std::optional<int64_t> begin = take_position(rest);
+  const std::optional<int64_t> begin = take_region_position(rest);
   if (begin) interval.begin = *begin - 1;
   if (!rest.empty() && rest.front() == '-') {
     rest.remove_prefix(1);
-    const std::optional<int64_t> end = take_position(rest);
+    const std::optional<int64_t> end = take_region_position(rest);
     if (!begin && !end) return std::nullopt;
     if (end) interval.end = *end - 1;
   } else {
@@ -212,7 +246,7 @@ VcfRegions VcfRegions::from_list(const std::string& text) {
           function_name,
           "region '" + shown +
               "': expected CHROM, CHROM:POS, CHROM:BEG-END, CHROM:BEG- or CHROM:-END with BEG <= END, "
-              "without commas in numbers; write {CHROM} for a name with a colon");
+              "numbers with or without commas; write {CHROM} for a name with a colon");
     }
     regions.add(contig, *interval);
   }

@@ -3,7 +3,6 @@
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
 #include <htslib/kstring.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,50 +22,18 @@ namespace {
 
 constexpr const char* function_name = "write_vcf";
 
-bool ends_with_nocase(const std::string& text, const char* suffix) {
-  const size_t length = std::strlen(suffix);
-  return text.size() >= length && strcasecmp(text.c_str() + text.size() - length, suffix) == 0;
-}
-
-void check_type(char type, int level) {
-  if (std::strchr("ubvz", type) == nullptr) {
-    throw Error(function_name, std::string("unknown output type '") + type + "'; one of u, b, v, z");
-  }
-  if (level > 9 || level < -1) throw Error(function_name, "a compression level is one of 0 to 9");
-  if (level >= 0 && (type == 'u' || type == 'v')) {
-    throw Error(function_name, "compression level " + std::to_string(level) +
-                                   " cannot be set on an uncompressed output; use type z or b");
-  }
-}
-
-/// Throws Error if an index is wanted for an output that cannot have it.
-void check_index(const VcfWriterOptions& options) {
-  if (options.index == VcfIndexKind::none) return;
-  const char type = output_type(options);
-  if (options.path == "-") {
-    throw Error(function_name, "standard output cannot be indexed", {"output_file"});
-  }
-  if (type == 't' && !options.indexed_table) {
-    throw Error(function_name,
-                options.path + " is a table, which gets no index here; index it with tabix -s1 -b2 -e2");
-  }
-  if (type == 't' && !ends_with_nocase(options.path, ".gz") && !ends_with_nocase(options.path, ".bgz")) {
-    throw Error(
-        function_name,
-        options.path + " is not compressed, so it cannot be indexed; give it a name that ends in .tsv.gz");
-  }
-  if (type != 'z' && type != 'b' && type != 't') {
-    throw Error(
-        function_name,
-        options.path +
-            " is not compressed, so it cannot be indexed; give it a name that ends in .vcf.gz or .bcf",
-        {"compressed_output"});
-  }
-  if (type == 'b' && options.index == VcfIndexKind::tbi) {
-    throw Error(
-        function_name,
-        options.path + " is BCF, which can have a .csi index but no .tbi index; write .vcf.gz for that",
-        {"csi_index"});
+/// Throws Error if the header gives a contig a length that no index can hold, and with which htslib 1.16
+/// would count for ever.
+void check_lengths(const bcf_hdr_t* header) {
+  constexpr uint64_t kLongest = uint64_t{1} << 44;  // of a .csi index with the usual smallest bins
+  for (int i = 0; i < header->n[BCF_DT_CTG]; ++i) {
+    const bcf_idpair_t& contig = header->id[BCF_DT_CTG][i];
+    if (contig.val && contig.val->info[0] > kLongest)
+      throw Error(function_name,
+                  "contig " + std::string(contig.key ? contig.key : "") + " has a length of " +
+                      std::to_string(contig.val->info[0]) +
+                      " in the header, which no index can hold; correct the header",
+                  {"no_index"});
   }
 }
 
@@ -183,42 +150,12 @@ void remove_info(bcf1_t* record, int id) {
 
 }  // namespace
 
-void parse_output_type(const std::string& text, VcfWriterOptions& options) {
-  if (text.empty() || text.size() > 2 || std::strchr("ubvzt", text[0]) == nullptr ||
-      (text.size() == 2 && (text[0] == 't' || text[1] < '0' || text[1] > '9'))) {
-    throw Error("parse_output_type", "'" + text + "' is not an output type; one of u, b[0-9], v, z[0-9], t");
-  }
-  const int level = text.size() == 2 ? text[1] - '0' : -1;
-  if (text[0] != 't') check_type(text[0], level);
-  options.type = text[0];
-  options.level = level;
-}
-
-/// The suffix of the path decides before the type, except that type u keeps a .bcf uncompressed.
-char output_type(const VcfWriterOptions& options) {
-  const std::string& path = options.path;
-  if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
-  if (ends_with_nocase(path, ".vcf.gz") || ends_with_nocase(path, ".vcf.bgz")) return 'z';
-  if (ends_with_nocase(path, ".vcf")) return 'v';
-  for (const char* suffix : {".tsv", ".tsv.gz", ".tsv.bgz"})
-    if (ends_with_nocase(path, suffix)) return 't';
-  return options.type ? options.type : 'v';
-}
-
 void append_vcf_float(float value, std::string& text) {
   kstring_t digits = {0, 0, nullptr};
   const int status = kputd(value, &digits);
   if (status >= 0) text.append(digits.s, digits.l);
   ks_free(&digits);
   if (status < 0) throw std::bad_alloc();
-}
-
-void parse_write_index(const std::string& text, VcfWriterOptions& options) {
-  if (text != "csi" && text != "tbi") {
-    throw Error("parse_write_index", "index type '" + text + "': expected csi or tbi");
-  }
-  options.index = text == "tbi" ? VcfIndexKind::tbi : VcfIndexKind::csi;
-  check_index(options);
 }
 
 struct VcfWriter::Impl {
@@ -256,14 +193,15 @@ struct VcfWriter::Impl {
 
 VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
     : shared(std::move(header)), options(given), type(output_type(given)), target(given.path, given.partial) {
-  check_type(type, options.level);
-  check_index(options);
+  check_output_type(type, options.level);
+  check_output_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, target.shown() + " is not a regular file, so it cannot be indexed");
     index.emplace(options.path, options.index, options.partial, *options.log);
   }
   const std::lock_guard lock(shared->mutex);
+  if (options.index != VcfIndexKind::none) check_lengths(shared->header);
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
   const HeaderPtr output = make_output_header(shared->header, options);
   for (const InfoTag& tag : options.tags) own_ids.push_back(tag_id(tag.id));
@@ -495,6 +433,9 @@ void VcfWriter::write(VcfRecord& record) {
 }
 void VcfWriter::end_block() {
   impl_->end_block();
+}
+void VcfWriter::pass_on() {
+  if (impl_->type == 'v' && impl_->target.direct()) impl_->flush();
 }
 void VcfWriter::flush() {
   impl_->flush();

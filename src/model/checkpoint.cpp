@@ -20,7 +20,11 @@
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
 #include "src/model/digest.hpp"
+#include "src/model/gguf_model.hpp"
+#include "src/model/lora.hpp"
+#include "src/model/model_files.hpp"
 #include "src/model/rope_scaling.hpp"
+#include "src/model/safetensors.hpp"
 
 namespace carbon {
 
@@ -29,20 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxIndexBytes = size_t{64} << 20;
-
-/// `name` as safetensors writes it; nothing for a type that the program cannot compute with.
-std::optional<WeightType> weight_type_of(std::string_view name) {
-  if (name == "BF16") return WeightType::bf16;
-  if (name == "F16") return WeightType::f16;
-  if (name == "F32") return WeightType::f32;
-  return std::nullopt;
-}
-
-std::string shape_text(const std::vector<uint64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
-  return text + "]";
-}
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error("load_checkpoint", what);
@@ -72,12 +62,26 @@ bool ignorable_buffer(std::string_view name) {
   return name.ends_with("rotary_emb.inv_freq");
 }
 
+/// The name of a folder in a form that can stand between quotes in a header line.
+std::string in_one_line(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '"' || c == '\\') c = '_';
+  return name;
+}
+
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling, Log& log)
-    : dir_(dir), config_(load_config(dir)) {
+Checkpoint::Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling, Log& log)
+    : dir_(path) {
+  if (is_gguf_model(path)) {
+    GgufModel model = open_gguf_model(path);
+    config_ = model.config;
+    for (auto& file : model.files) add_file(std::move(file));
+  } else {
+    config_ = load_config(path);
+    open_files();
+  }
   apply(rope_scaling);
-  open_files();
   check_tensors(log);
 }
 
@@ -85,9 +89,28 @@ Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_
                        const std::optional<RopeScaling>& rope_scaling, Log& log)
     : dir_(std::move(name)), config_(config) {
   apply(rope_scaling);
-  for (const auto& [tensor, info] : tensors->tensors()) file_of_[tensor] = 0;
-  files_.push_back(std::move(tensors));
+  add_file(std::move(tensors));
   check_tensors(log);
+}
+
+void Checkpoint::add_file(std::unique_ptr<TensorFile> file) {
+  for (const auto& [name, info] : file->tensors()) file_of_[name] = files_.size();
+  files_.push_back(std::move(file));
+}
+
+void Checkpoint::replace(std::unique_ptr<TensorFile> tensors) {
+  for (const auto& [name, info] : tensors->tensors()) {
+    if (!file_of_.contains(name))
+      fail(tensors->path() + ": tensor '" + printable(name) + "' replaces none of " + dir_);
+  }
+  add_file(std::move(tensors));
+  for (const TensorShape& e : architecture(config_)) check_tensor(e);
+}
+
+void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int threads) {
+  adapted_ = adapter.merge(*this, type, threads);
+  adapter_id_ = adapter.id();
+  adapter_lines_ = adapter.digest_lines();
 }
 
 void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
@@ -100,13 +123,13 @@ void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
 void Checkpoint::open_files() {
   const std::string single = dir_ + "/model.safetensors", index = single + ".index.json";
   if (path_exists(single)) {
-    files_.push_back(std::make_unique<SafetensorsFile>(single));
-    for (const auto& [name, info] : files_[0]->tensors()) file_of_[name] = 0;
+    add_file(std::make_unique<SafetensorsFile>(single));
     return;
   }
   if (!path_exists(index)) {
-    fail(dir_ +
-         ": there is neither model.safetensors nor model.safetensors.index.json; incomplete download?");
+    const std::string other = unread_weights(dir_);
+    fail(dir_ + ": there is neither model.safetensors nor model.safetensors.index.json; " +
+         (other.empty() ? "incomplete download?" : other));
   }
   std::map<std::string, size_t> opened;
   for (const auto& [name, shard] : read_weight_map(index)) {
@@ -131,24 +154,33 @@ const TensorInfo* Checkpoint::find(std::string_view name) const {
   return at == file_of_.end() ? nullptr : &files_[at->second]->tensors().find(at->first)->second;
 }
 
+uint64_t Checkpoint::file_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& file : files_) bytes += file->size();
+  return bytes;
+}
+
+void Checkpoint::check_tensor(const TensorShape& expected) const {
+  const TensorInfo* info = find(expected.name);
+  if (info == nullptr)
+    fail(dir_ + ": tensor " + expected.name + " " + shape_text(expected.shape) + " is missing");
+  const std::string where =
+      files_[file_of_.find(expected.name)->second]->path() + ": tensor " + expected.name;
+  if (info->shape != expected.shape) {
+    fail(where + " has shape " + shape_text(info->shape) + ", but config.json requires " +
+         shape_text(expected.shape));
+  }
+  const std::optional<WeightType> dtype = weight_type_of(info->dtype);
+  if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are " + kWeightTypes);
+  if (info->begin % weight_format(*dtype).alignment != 0) {
+    fail(where + " is not aligned to its element size; save the checkpoint again with a current safetensors");
+  }
+}
+
 void Checkpoint::check_tensors(Log& log) const {
   std::set<std::string> read;
   for (const TensorShape& e : architecture(config_)) {
-    const TensorInfo* info = find(e.name);
-    if (info == nullptr) {
-      fail(dir_ + ": tensor " + e.name + " " + shape_text(e.shape) + " is missing");
-    }
-    const std::string where = files_[file_of_.find(e.name)->second]->path() + ": tensor " + e.name;
-    if (info->shape != e.shape) {
-      fail(where + " has shape " + shape_text(info->shape) + ", but config.json requires " +
-           shape_text(e.shape));
-    }
-    const std::optional<WeightType> dtype = weight_type_of(info->dtype);
-    if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
-    if (info->begin % weight_format(*dtype).alignment != 0) {
-      fail(where +
-           " is not aligned to its element size; save the checkpoint again with a current safetensors");
-    }
+    check_tensor(e);
     read.insert(e.name);
   }
   size_t ignored = 0;
@@ -174,15 +206,16 @@ void Checkpoint::check_tensors(Log& log) const {
 std::string Checkpoint::id() const {
   fs::path path = fs::absolute(dir_).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  const fs::path snapshots = path.parent_path();
+  fs::path snapshots = path.parent_path();
+  if (is_gguf_model(dir_)) snapshots = snapshots.parent_path();
   const std::string repository = snapshots.parent_path().filename().string();
-  const std::string prefix = "models--";
+  const std::string prefix = "models--", adapter = adapter_id_.empty() ? "" : "+" + adapter_id_;
   if (snapshots.filename() == "snapshots" && repository.starts_with(prefix)) {
     std::string name = repository.substr(prefix.size());
     if (const size_t at = name.find("--"); at != std::string::npos) name.replace(at, 2, "/");
-    return name;
+    return in_one_line(name + adapter);
   }
-  return path.filename().string();
+  return in_one_line(path.filename().string() + adapter);
 }
 
 bool Checkpoint::has(std::string_view name) const {
@@ -198,7 +231,10 @@ TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) c
     fail(where + " has shape " + shape_text(info->shape) + ", not " + shape_text({rows, cols}));
   }
   const std::optional<WeightType> dtype = weight_type_of(info->dtype);
-  if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are BF16, F16 and F32");
+  if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are " + kWeightTypes);
+  if (adapted_)
+    if (const auto at = adapted_->tensors().find(std::string(name)); at != adapted_->tensors().end())
+      return {adapted_->data() + at->second.begin, *weight_type_of(at->second.dtype), rows, cols, true};
   return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols, true};
 }
 
@@ -255,9 +291,11 @@ std::string Checkpoint::sha256(int threads) const {
   const std::string fingerprint = config_fingerprint(config_);
   std::string key = "carbon model digest 1\n";
   int64_t newest = 0;
+  bool stamped = true;
   auto add = [&](const std::string& path, const FileStamp& stamp) {
     key += path + " " + stamp.text + "\n";
     newest = std::max(newest, stamp.modified);
+    if (stamp.text.empty()) stamped = false;
   };
   for (const auto& file : files_) add(file->path(), file->stamp());
   for (const char* name : {"config.json", "dna_config.json"}) {
@@ -265,17 +303,21 @@ std::string Checkpoint::sha256(int threads) const {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) add(path, file_stamp(status));
   }
-  key += fingerprint;
+  key += adapter_lines_ + fingerprint;
 
   // A file that was written a moment ago could change again without a new modification time, so its digest is
   // not remembered. Nor is that of tensors without files.
-  const bool settled = newest > 0 && newest + 2 < std::time(nullptr);
+  const bool settled = stamped && newest + 2 < std::time(nullptr);
   std::error_code ignored;
   fs::path subject = fs::canonical(dir_, ignored);
   if (ignored) subject = dir_;
-  // Runs with another rope scaling have a separate entry, so that they do not replace that of plain runs.
-  return remembered_digest(subject.string() + (rope_override_.empty() ? "" : "\n" + rope_override_), key,
-                           settled, [&] { return sha256_hex(digest_lines(threads) + fingerprint); });
+  // Runs with another rope scaling or an adapter have a separate entry, so that they do not replace that of
+  // plain runs.
+  std::string entry = subject.string();
+  for (const std::string& change : {rope_override_, adapter_id_})
+    if (!change.empty()) entry += "\n" + change;
+  return remembered_digest(entry, key, settled,
+                           [&] { return sha256_hex(digest_lines(threads) + adapter_lines_ + fingerprint); });
 }
 
 }  // namespace carbon

@@ -1,7 +1,8 @@
-// A Hugging Face checkpoint directory: its configuration, and its tensors by name from one or several
-// memory-mapped safetensors files.
+// A model in files: its configuration, and its tensors by name from one or several memory-mapped files. They
+// are the safetensors files of a Hugging Face checkpoint directory, or GGUF files.
 //
-// Only views of the files: no tensor is copied or converted. What each tensor does is in llama_tensors.hpp.
+// Views of the files: no tensor is converted, and only the queries and keys of GGUF files are copied. What
+// each tensor does is in llama_tensors.hpp.
 #pragma once
 
 #include <map>
@@ -15,40 +16,56 @@
 #include "src/base/log.hpp"
 #include "src/model/config.hpp"
 #include "src/model/llama_tensors.hpp"
-#include "src/model/safetensors.hpp"
+#include "src/model/tensor_file.hpp"
 
 namespace carbon {
 
+class LoraAdapter;
+
 class Checkpoint {
  public:
-  /// Opens the directory `dir`: config.json, dna_config.json if present, and model.safetensors or
-  /// model.safetensors.index.json with its shards. `rope_scaling` is applied to the configuration
-  /// (apply_rope_scaling).
+  /// Opens a directory: config.json, dna_config.json if present, and model.safetensors or
+  /// model.safetensors.index.json with its shards. Or a GGUF file (gguf_model.hpp). `rope_scaling` is applied
+  /// to the configuration (apply_rope_scaling).
   ///
   /// Throws Error unless every tensor of the architecture is present with its shape and a supported type
-  /// (BF16, F16 or F32). lm_head.weight is needed only if the head is untied, and is accepted otherwise.
+  /// (kWeightTypes). lm_head.weight is needed only if the head is untied, and is accepted otherwise.
   /// Other tensors under `model.` or `lm_head.` (biases, q_norm, more layers than config.json says) would
   /// change the result, so they are refused, except rotary inv_freq buffers. All other tensors are ignored
   /// with a warning.
-  explicit Checkpoint(const std::string& dir, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
+  explicit Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
                       Log& log = silent_log());
   /// The same for tensors that are not in files. dir() and id() return `name`.
   Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
              const std::optional<RopeScaling>& rope_scaling, Log& log = silent_log());
 
+  /// Puts tensors in the place of those with the same names, which are then no longer read. Throws Error,
+  /// and leaves the checkpoint unfit for use, unless each replaces one that is there, with the shape that the
+  /// architecture requires and a supported type. Must not be called after a view was taken.
+  void replace(std::unique_ptr<TensorFile> tensors);
+
+  /// Adds the adapter's weights, as `type`, which is bf16 or f32, to those of the model. Throws Error if they
+  /// do not fit. Must not be called after a view was taken, or twice.
+  void add_adapter(const LoraAdapter& adapter, WeightType type, int threads = 1);
+
+  /// The directory, or the GGUF file.
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
   /// The rope scaling that the caller asked for, as rope_scaling_text() writes it, if it differs from that of
   /// config.json; otherwise "".
   const std::string& rope_override() const { return rope_override_; }
-  /// The name of the model in messages and in headers of outputs: the last component of the directory, or
-  /// ORG/NAME for a snapshot in the Hugging Face cache.
+  /// The name of the model in messages and in headers of outputs: the last component of dir(), or ORG/NAME
+  /// for a snapshot in the Hugging Face cache. With an adapter, "+" and its name follow.
   std::string id() const;
 
   /// A matrix [rows, cols], or a vector of cols with rows = 1. Throws Error if there is no such tensor or it
   /// has another shape.
   TensorView tensor(std::string_view name, size_t rows, size_t cols) const;
   bool has(std::string_view name) const;
+  /// What the files say of a tensor, or null.
+  const TensorInfo* find(std::string_view name) const;
+  /// Bytes of all files with tensors.
+  uint64_t file_bytes() const;
   /// The output head [vocab, hidden]: lm_head.weight, or the embedding if the head is tied.
   TensorView head() const;
   TensorView embedding() const;
@@ -56,10 +73,11 @@ class Checkpoint {
   bool all_bf16() const;
 
   /// SHA-256 (hex) of the sorted lines `name dtype [shape] sha256(bytes)` of the tensors that the
-  /// architecture reads, followed by config_fingerprint(). It is the same for one file and for shards. The
+  /// architecture reads, followed by LoraAdapter::digest_lines() if there is an adapter, and
+  /// config_fingerprint(). It is the same for one file and for shards. The
   /// result is remembered in $XDG_CACHE_HOME/carbon for the path, inode, size and modification time of the
-  /// files; a cache that cannot be read or written is not an error. `threads` tensors are hashed at a time.
-  /// May be called while a decoder uses the tensors.
+  /// files, if all tensors have a stamp; a cache that cannot be read or written is not an error. `threads`
+  /// tensors are hashed at a time. May be called while a decoder uses the tensors.
   std::string sha256(int threads = 1) const;
 
  private:
@@ -67,12 +85,16 @@ class Checkpoint {
   ModelConfig config_;
   std::string rope_override_;
   std::vector<std::unique_ptr<TensorFile>> files_;
-  std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_
+  std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_, the last with it
+  /// Of an adapter: its weights added to the model's, which tensor() returns instead, and what identifies it.
+  std::unique_ptr<TensorFile> adapted_;
+  std::string adapter_id_, adapter_lines_;
 
   void apply(const std::optional<RopeScaling>& rope_scaling);
   void open_files();
+  void add_file(std::unique_ptr<TensorFile> file);
+  void check_tensor(const TensorShape& expected) const;
   void check_tensors(Log& log) const;
-  const TensorInfo* find(std::string_view name) const;
   std::string digest_lines(int threads) const;
 };
 

@@ -1,4 +1,4 @@
-// config.json and dna_config.json, checked key by key. See config.hpp.
+// config.json and dna_config.json, checked key by key, and which family that makes. See config.hpp.
 #include "src/model/config.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
+#include "src/model/kmer_vocabulary.hpp"
 
 namespace carbon {
 
@@ -22,6 +23,7 @@ using json = nlohmann::json;
 
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
+constexpr const char* kGeneratorArchitecture = "GENERatorForCausalLM";
 // Limits far above those of any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
                    kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22;
@@ -29,13 +31,23 @@ constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 
 /// Reads the keys of a JSON object. Its messages name the file, the key and the value.
 class Keys {
  public:
-  Keys(std::string where, const json& object) : where_(std::move(where)), object_(object) {
+  Keys(std::string where, const json& object, SettingNames names = {})
+      : where_(std::move(where)), object_(object), names_(std::move(names)) {
     if (!object.is_object()) fail("is not a JSON object");
   }
 
+  /// What the file calls a key.
+  std::string name(const std::string& key) const {
+    const auto other = names_.find(key);
+    return other == names_.end() ? key : other->second;
+  }
+  const SettingNames& names() const { return names_; }
+  /// True if the file is not a config.json and has names of its own.
+  bool renamed() const { return !names_.empty(); }
+
   [[noreturn]] void fail(const std::string& what) const { throw Error("load_config", where_ + ": " + what); }
   [[noreturn]] void fail(const char* key, const std::string& what) const {
-    fail(std::string(key) + " " + (given(key) ? printable(value(key).dump()) + ": " : "") + what);
+    fail(name(key) + " " + (given(key) ? printable(value(key).dump()) + ": " : "") + what);
   }
 
   /// Present and not null.
@@ -43,7 +55,7 @@ class Keys {
   const json& value(const char* key) const { return object_[key]; }
 
   const json& require(const char* key) const {
-    if (!given(key)) fail(std::string(key) + " is missing");
+    if (!given(key)) fail(name(key) + " is missing");
     return value(key);
   }
 
@@ -83,6 +95,7 @@ class Keys {
  private:
   std::string where_;
   const json& object_;
+  SettingNames names_;
 };
 
 /// The contents of `rope_scaling` (transformers 4) or of `rope_parameters` (transformers 5).
@@ -99,8 +112,8 @@ std::string rope_type(const Keys& keys) {
   return type;
 }
 
-RopeObject read_rope(const std::string& where, const json& object) {
-  const Keys keys(where, object);
+RopeObject read_rope(const std::string& where, const json& object, const SettingNames& names) {
+  const Keys keys(where, object, names);
   const std::string type = rope_type(keys);
   std::set<std::string> known = {"rope_type", "type", "rope_theta", "partial_rotary_factor"};
   if (type == "yarn") {
@@ -141,26 +154,32 @@ void read_rotary(const Keys& keys, const std::string& path, ModelConfig& c) {
   if (keys.given("rope_theta")) theta = keys.positive("rope_theta");
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
     if (!keys.given(key)) continue;
-    const RopeObject rope = read_rope(path + ": " + key, keys.value(key));
+    const RopeObject rope =
+        read_rope(path + (keys.renamed() ? "" : std::string(": ") + key), keys.value(key), keys.names());
     if (scaling && *scaling != rope.scaling) keys.fail("rope_scaling and rope_parameters disagree, keep one");
     scaling = rope.scaling;
     if (theta && rope.theta && *theta != *rope.theta)
       keys.fail("rope_theta is given twice with different values");
     if (rope.theta) theta = rope.theta;
   }
-  if (!theta) keys.fail("rope_theta is missing (neither rope_theta nor rope_parameters.rope_theta)");
-  if (*theta <= 1) keys.fail("rope_theta must be above 1");
+  if (!theta)
+    keys.fail(keys.name("rope_theta") + " is missing" +
+              (keys.renamed() ? "" : " (neither rope_theta nor rope_parameters.rope_theta)"));
+  if (*theta <= 1) keys.fail("rope_theta", "must be above 1");
   c.rope_theta = *theta;
   if (scaling) c.rope_scaling = *scaling;
 }
 
-void check_architecture(const Keys& keys) {
+/// Returns the first of the architectures.
+std::string check_architecture(const Keys& keys) {
   if (const std::string type = keys.text("model_type"); type != "llama") {
     keys.fail("model_type", "only llama is supported");
   }
   const json& list = keys.require("architectures");
-  if (!list.is_array() || list.empty() || (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM")) {
-    keys.fail("architectures", "must be LlamaForCausalLM or CarbonForCausalLM");
+  if (!list.is_array() || list.empty() ||
+      (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM" &&
+       list[0] != kGeneratorArchitecture)) {
+    keys.fail("architectures", "must be LlamaForCausalLM, CarbonForCausalLM or GENERatorForCausalLM");
   }
   if (keys.text("hidden_act") != "silu") keys.fail("hidden_act", "only silu is supported");
   keys.refuse_unless("quantization_config", nullptr,
@@ -169,6 +188,7 @@ void check_architecture(const Keys& keys) {
   keys.refuse_unless("attention_bias", false, "biases are not supported");
   keys.refuse_unless("mlp_bias", false, "biases are not supported");
   keys.refuse_unless("partial_rotary_factor", 1, "rotating a part of the head is not supported");
+  return list[0].get<std::string>();
 }
 
 void read_sizes(const Keys& keys, ModelConfig& c) {
@@ -181,21 +201,39 @@ void read_sizes(const Keys& keys, ModelConfig& c) {
   c.vocab = keys.integer("vocab_size", 1, kMaxVocab);
   c.max_positions = keys.integer("max_position_embeddings", 2, kMaxPositions);
   if (c.heads % c.kv_heads != 0) {
-    keys.fail("num_key_value_heads", "must divide num_attention_heads " + std::to_string(c.heads));
+    keys.fail("num_key_value_heads",
+              "must divide " + keys.name("num_attention_heads") + " " + std::to_string(c.heads));
   }
   if (keys.given("head_dim")) {
     c.head_dim = keys.integer("head_dim", 1, kMaxHeadDim);
   } else {
     if (c.hidden % c.heads != 0) {
-      keys.fail("hidden_size", "is not a multiple of num_attention_heads, and head_dim is missing");
+      keys.fail("hidden_size", "is not a multiple of " + keys.name("num_attention_heads") + ", and " +
+                                   keys.name("head_dim") + " is missing");
     }
     c.head_dim = c.hidden / c.heads;
-    if (c.head_dim > kMaxHeadDim) keys.fail("hidden_size / num_attention_heads is too large for a head");
+    if (c.head_dim > kMaxHeadDim)
+      keys.fail("hidden_size", "is too large for " + std::to_string(c.heads) + " heads");
   }
-  if (c.head_dim % 2 != 0) keys.fail("head_dim " + std::to_string(c.head_dim) + " must be even");
+  if (c.head_dim % 2 != 0)
+    keys.fail(keys.name("head_dim") + " " + std::to_string(c.head_dim) + " must be even");
 }
 
-TokenLayout read_layout(const std::string& dir, const Keys& config_keys, size_t vocab) {
+TokenLayout read_generator_layout(const std::string& dir, const Keys& keys, size_t vocab) {
+  if (path_exists(dir + "/dna_config.json")) {
+    keys.fail("architectures", "has the tokenizer of a GENERator, but " + dir +
+                                   "/dna_config.json belongs to that of Carbon; remove that file");
+  }
+  const TokenLayout layout = generator_layout();
+  if (vocab != layout.vocab_size) {
+    keys.fail("vocab_size", "must be " + std::to_string(layout.vocab_size) + ", the tokens of a GENERator");
+  }
+  if (keys.given("bos_token_id")) keys.integer("bos_token_id", layout.begin(), layout.begin());
+  check_kmer_tokenizer_files(dir);
+  return layout;
+}
+
+TokenLayout read_carbon_layout(const std::string& dir, const Keys& config_keys, size_t vocab) {
   TokenLayout layout;
   const std::string path = dir + "/dna_config.json";
   if (!path_exists(path)) {
@@ -231,6 +269,25 @@ TokenLayout read_layout(const std::string& dir, const Keys& config_keys, size_t 
   return layout;
 }
 
+/// A checkpoint with a general architecture belongs to the family whose tokenizer files it has. Those of a
+/// Carbon need not be there, so they are not asked.
+TokenLayout read_layout(const std::string& dir, const Keys& keys, const std::string& architecture,
+                        size_t vocab) {
+  const bool unknown =
+      architecture == "LlamaForCausalLM" && vocab != kReleasedVocab && !path_exists(dir + "/dna_config.json");
+  const bool generator = architecture == kGeneratorArchitecture || (unknown && names_kmer_tokenizer(dir));
+  return generator ? read_generator_layout(dir, keys, vocab) : read_carbon_layout(dir, keys, vocab);
+}
+
+/// All but the layout of the vocabulary.
+void read_settings(const Keys& keys, const std::string& path, ModelConfig& c) {
+  read_sizes(keys, c);
+  c.rms_eps = static_cast<float>(keys.positive("rms_norm_eps"));
+  if (!(c.rms_eps > 0 && c.rms_eps < 1)) keys.fail("rms_norm_eps", "must lie between 0 and 1");
+  c.tied_head = keys.boolean("tie_word_embeddings", false);
+  read_rotary(keys, path, c);
+}
+
 }  // namespace
 
 ModelConfig load_config(const std::string& dir) {
@@ -241,13 +298,15 @@ ModelConfig load_config(const std::string& dir) {
   const json object = read_json_file(path, kMaxConfigBytes);
   const Keys keys(path, object);
   ModelConfig c;
-  check_architecture(keys);
-  read_sizes(keys, c);
-  c.rms_eps = static_cast<float>(keys.positive("rms_norm_eps"));
-  if (!(c.rms_eps > 0 && c.rms_eps < 1)) keys.fail("rms_norm_eps", "must lie between 0 and 1");
-  c.tied_head = keys.boolean("tie_word_embeddings", false);
-  read_rotary(keys, path, c);
-  c.layout = read_layout(dir, keys, c.vocab);
+  const std::string architecture = check_architecture(keys);
+  read_settings(keys, path, c);
+  c.layout = read_layout(dir, keys, architecture, c.vocab);
+  return c;
+}
+
+ModelConfig config_from(const std::string& where, const nlohmann::json& settings, const SettingNames& names) {
+  ModelConfig c;
+  read_settings(Keys(where, settings, names), where, c);
   return c;
 }
 
@@ -314,6 +373,7 @@ std::string config_fingerprint(const ModelConfig& c) {
     lines["yarn_original_max_position_embeddings"] = exact(c.rope_scaling.original_max_positions);
     lines["yarn_truncate"] = c.rope_scaling.truncate ? "true" : "false";
   }
+  if (const std::string_view mark = c.layout.family->digest_mark; !mark.empty()) lines["family"] = mark;
   std::string text;
   for (const auto& [key, value] : lines) text += key + "=" + value + "\n";
   return text;

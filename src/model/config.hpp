@@ -1,11 +1,13 @@
-// config.json and dna_config.json of a checkpoint, checked key by key. A key with an unknown meaning is an
-// Error, never a guess (docs/model.md, "Checkpoint files").
+// config.json and dna_config.json of a checkpoint, or the tokenizer files of a GENERator, checked key by key.
+// A key with an unknown meaning is an Error, never a guess (docs/model.md, "Checkpoint files").
 //
 // Facts: docs/model.md, "Published models" (hyper-parameters), "YaRN" and "Checkpoint files".
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -44,9 +46,17 @@ struct ModelConfig {
   TokenLayout layout;
 };
 
-/// Reads and checks config.json and, if present, dna_config.json in the directory `dir`. Throws Error, which
-/// names file, key and value.
+/// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the
+/// directory `dir`. Throws Error, which names file, key and value.
 ModelConfig load_config(const std::string& dir);
+
+/// What another kind of file calls the keys of config.json, by those keys.
+using SettingNames = std::map<std::string, std::string>;
+
+/// A configuration from another kind of file, with the checks of config.json: `settings` is an object with
+/// the keys of config.json. Messages begin with `where` and call each key by its name in `names`. The layout
+/// of the vocabulary is left to the caller. Throws Error.
+ModelConfig config_from(const std::string& where, const nlohmann::json& settings, const SettingNames& names);
 
 /// inv_freq[j] for j < head_dim / 2: the angle per position of the j-th pair, in radians, with YaRN applied.
 std::vector<double> rope_inv_freq(const ModelConfig& config);

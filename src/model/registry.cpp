@@ -1,45 +1,23 @@
-// Looks for models in a fixed list of places, in order. See registry.hpp.
+// Looks for models in a fixed list of places, in order, and lists them. See registry.hpp.
 #include "src/model/registry.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/near_names.hpp"
+#include "src/model/gguf_model.hpp"
+#include "src/model/model_places.hpp"
 
 namespace carbon {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kBundledModel = "carbon-tiny";
-
-/// Value of an environment variable; empty if unset.
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// A directory by the XDG rules: the value of the variable if that is an absolute path, or $HOME/otherwise;
-/// empty without HOME.
-fs::path xdg_dir(const char* variable, const char* otherwise) {
-  fs::path set = environment(variable);
-  if (set.is_absolute()) return set;
-  const fs::path home = environment("HOME");
-  return home.empty() ? fs::path() : home / otherwise;
-}
-
-bool is_checkpoint(const fs::path& dir) {
-  std::error_code ignored;
-  return fs::is_directory(dir, ignored) && fs::exists(dir / "config.json", ignored);
-}
 
 /// A name is one or two plain components (`carbon-tiny`, `ORG/NAME`), so it cannot lead out of the directory
 /// in which it is looked up.
@@ -51,86 +29,96 @@ bool is_name(const std::string& value) {
                       [](const fs::path& part) { return part == "." || part == ".."; });
 }
 
-std::vector<fs::path> model_dirs() {
-  std::vector<fs::path> dirs;
-  std::stringstream list(environment("CARBON_MODEL_PATH"));
-  for (std::string entry; std::getline(list, entry, ':');) {
-    if (!entry.empty()) dirs.emplace_back(entry);
-  }
-  if (const fs::path data = xdg_dir("XDG_DATA_HOME", ".local/share"); !data.empty()) {
-    dirs.push_back(data / "carbon" / "models");
-  }
-  for (const fs::path data : installed_data_directories()) dirs.push_back(data / "carbon" / "models");
-  return dirs;
+/// Looks a name up in a directory of models, where NAME also means NAME.gguf.
+ModelAt find_in(const fs::path& dir, const std::string& name) {
+  ModelAt model = model_at((dir / name).string());
+  if (!model.path.empty()) return model;
+  ModelAt file = model_at((dir / (name + ".gguf")).string());
+  return file.path.empty() ? model : file;
 }
 
-/// The hub directory of the Hugging Face cache; empty if the environment does not say where it is.
-fs::path hub_dir() {
-  if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty()) return hub;
-  if (const std::string home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
-  const fs::path cache = xdg_dir("XDG_CACHE_HOME", ".cache");
-  return cache.empty() ? fs::path() : cache / "huggingface" / "hub";
+/// Models that somebody may have meant by a name, with and without their organisation.
+std::string similar_models(const std::string& value) {
+  std::vector<std::string> names;
+  for (const ListedModel& model : list_models())
+    if (model.why.empty()) names.push_back(printable(model.name));
+  return did_you_mean(value, names);
 }
 
-fs::path hub_repository(const fs::path& hub, std::string name) {
-  if (const size_t slash = name.find('/'); slash != std::string::npos) name.replace(slash, 1, "--");
-  return hub / ("models--" + name);
-}
-
-/// The commit that refs/main names; empty if there is no such file or its text is not a plain name.
-std::string main_revision(const fs::path& repository) {
-  std::ifstream in(repository / "refs" / "main");
-  std::string revision;
-  in >> revision;
-  const bool plain = revision != "." && revision != ".." && revision.find('/') == std::string::npos;
-  return plain ? revision : std::string();
-}
-
-/// The snapshot to use from a repository in the cache; empty if it has none.
-fs::path find_snapshot(const fs::path& repository) {
-  const fs::path snapshots = repository / "snapshots";
-  std::error_code ignored;
-  if (const std::string revision = main_revision(repository); !revision.empty()) {
-    fs::path snapshot = snapshots / revision;
-    if (is_checkpoint(snapshot)) return snapshot;
-    if (fs::is_directory(snapshot, ignored)) {
-      throw Error(
-          "resolve_model",
-          snapshot.string() + ": the snapshot of refs/main has no config.json; run hf download again");
-    }
-  }
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(snapshots, ignored)) {
-    if (is_checkpoint(entry.path())) found.push_back(entry.path().string());
-  }
-  if (found.empty()) return {};
-  if (found.size() == 1) return found[0];
-  std::sort(found.begin(), found.end());
+/// The repositories of the cache that have a name under some organisation.
+std::string with_organisation(const fs::path& hub, const std::string& value) {
   std::string list;
-  for (const std::string& path : found) list += " " + path;
-  throw Error("resolve_model",
-              repository.string() + ": several snapshots, and no refs/main that chooses one of:" + list,
-              {"model"});
+  for (const fs::path& entry : entries_of(hub)) {
+    const std::string name = repository_name(entry);
+    if (name.ends_with("/" + value)) list += (list.empty() ? "" : " and ") + printable(name);
+  }
+  return list;
+}
+
+[[noreturn]] void fail(const std::string& value, const std::string& what) {
+  throw Error("resolve_model", "model '" + printable(value) + "'" + what);
 }
 
 std::string find_model(const std::string& value) {
-  if (is_checkpoint(value)) return value;
-  if (!is_name(value)) {
-    throw Error("resolve_model",
-                "model '" + printable(value) + "': there is no config.json; give a checkpoint directory");
+  const ModelAt here = model_at(value);
+  if (!here.path.empty()) return here.path;
+  if (!is_name(value))
+    fail(value,
+         ": " + (here.why.empty() ? "there is no config.json and no such file; give a checkpoint directory "
+                                    "or a GGUF file"
+                                  : here.why));
+  std::string searched, reasons;
+  const auto seen = [&](const std::string& path, const ModelAt& model) {
+    searched += (searched.empty() ? "" : ", ") + path;
+    if (!model.why.empty()) reasons += (reasons.empty() ? "" : "; ") + path + ": " + model.why;
+  };
+  seen("./" + value, here);
+  for (const ModelPlace& place : model_places()) {
+    const ModelAt model = find_in(place.dir, value);
+    if (!model.path.empty()) return model.path;
+    seen((place.dir / value).string(), model);
   }
-  std::string searched = "./" + value;
-  for (const fs::path& dir : model_dirs()) {
-    if (is_checkpoint(dir / value)) return (dir / value).string();
-    searched += ", " + (dir / value).string();
-  }
+  if (value == kBundledModel)
+    for (const fs::path& place : bundled_places())
+      if (const ModelAt model = model_at(place.string()); !model.path.empty()) return model.path;
   if (const fs::path hub = hub_dir(); !hub.empty()) {
     const fs::path repository = hub_repository(hub, value);
-    if (const fs::path snapshot = find_snapshot(repository); !snapshot.empty()) return snapshot.string();
-    searched += ", " + repository.string();
+    const ModelAt model = model_of_repository(repository);
+    if (!model.path.empty()) return model.path;
+    seen(repository.string(), model);
+    if (const std::string names = with_organisation(hub, value); !names.empty())
+      fail(value, " not found, but the Hugging Face cache has " + names + "; give that name");
   }
-  throw Error("resolve_model", "model '" + printable(value) + "' not found (no config.json) in " + searched +
-                                   "; carbon downloads nothing, so fetch the model first");
+  if (!reasons.empty()) fail(value, ": " + reasons);
+  fail(value, " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
+                  "; carbon downloads nothing, so fetch the model first");
+}
+
+/// What lies in a directory of models under the names NAME, and below `group/` ORG/NAME.
+void list_place(const ModelPlace& place, const fs::path& dir, const std::string& group,
+                std::vector<ListedModel>& list) {
+  for (const fs::path& entry : entries_of(dir)) {
+    const std::string name = group + entry.filename().string(), path = entry.string();
+    const ModelAt model = model_at(path);
+    if (!model.path.empty()) {
+      // Of a model in several files, the first stands for all.
+      if (!is_gguf_model(path) || gguf_first_part(path) == path)
+        list.push_back({name, model.path, place.name, ""});
+      continue;
+    }
+    std::error_code ignored;
+    if (!fs::is_directory(entry, ignored)) continue;
+    const std::vector<fs::path> inside = entries_of(entry);
+    const bool is_group =
+        group.empty() && std::any_of(inside.begin(), inside.end(), [](const fs::path& path) {
+          return !model_at(path.string()).path.empty();
+        });
+    if (is_group) {
+      list_place(place, entry, name + "/", list);
+    } else {
+      list.push_back({name, path, place.name, model.why});
+    }
+  }
 }
 
 }  // namespace
@@ -147,26 +135,40 @@ std::string resolve_model(const std::string& value, Log& log) {
 }
 
 std::string default_model(Log& log) {
-  if (const std::string chosen = environment("CARBON_MODEL"); !chosen.empty())
+  if (const char* const chosen = std::getenv("CARBON_MODEL"); chosen != nullptr && *chosen != '\0')
     return resolve_model(chosen, log);
-  std::vector<fs::path> places;
-  std::error_code ignored;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
-    const fs::path beside = program.parent_path();
-    places.push_back(beside / "models" / kBundledModel);
-    places.push_back(beside.parent_path() / "models" / kBundledModel);
-  }
-  for (const fs::path data : installed_data_directories())
-    places.push_back(data / "carbon" / "models" / kBundledModel);
-  for (const fs::path& place : places) {
-    if (!is_checkpoint(place)) continue;
+  for (const fs::path& place : bundled_places()) {
+    const ModelAt model = model_at(place.string());
+    if (model.path.empty()) continue;
     log.warning("default_model", "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
                                      std::string(kBundledModel) + ", a demonstration model");
-    return place.string();
+    return model.path;
   }
   throw Error("default_model",
               "no model was chosen, and the bundled " + std::string(kBundledModel) + " is not installed",
               {"model"});
+}
+
+std::vector<ListedModel> list_models() {
+  std::vector<ListedModel> list;
+  for (const ModelPlace& place : model_places()) list_place(place, place.dir, "", list);
+  for (const fs::path& place : bundled_places()) {
+    const ModelAt model = model_at(place.string());
+    if (model.path.empty()) continue;
+    // Where the program is installed, the bundled model lies in one of the places.
+    if (std::none_of(list.begin(), list.end(), [&](const ListedModel& m) { return m.path == model.path; }))
+      list.insert(list.begin(), {kBundledModel, model.path, "bundled", ""});
+    break;
+  }
+  if (const fs::path hub = hub_dir(); !hub.empty())
+    for (const fs::path& entry : entries_of(hub)) {
+      const std::string name = repository_name(entry);
+      if (name.empty()) continue;
+      const ModelAt model = model_of_repository(entry);
+      list.push_back(
+          {name, model.path.empty() ? entry.string() : model.path, "Hugging Face cache", model.why});
+    }
+  return list;
 }
 
 }  // namespace carbon

@@ -1,14 +1,6 @@
 // A safetensors file: 8 bytes of header length, a JSON header, the tensors' bytes. See safetensors.hpp.
 #include "src/model/safetensors.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -30,21 +22,6 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error("open_safetensors", path + ": " + what);
 }
-
-/// A file descriptor closed at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// Bytes of one element, or nothing for a type that is not in the format.
 std::optional<uint64_t> element_size(std::string_view dtype) {
@@ -101,7 +78,6 @@ TensorInfo read_entry(const std::string& where, const json& entry, uint64_t base
 }
 
 std::map<std::string, TensorInfo> read_header(const std::string& path, const uint8_t* data, uint64_t size) {
-  if (size < 8) fail(path, "is " + std::to_string(size) + " bytes long, too short for a safetensors file");
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i) length = length << 8 | data[i];
   if (length > size - 8 || length > kMaxHeader) {
@@ -118,45 +94,20 @@ std::map<std::string, TensorInfo> read_header(const std::string& path, const uin
     tensors.emplace(name, read_entry(path + ": tensor '" + printable(name) + "'", entry, base, size));
   }
 
-  std::vector<std::pair<const std::string*, const TensorInfo*>> by_position;
-  for (const auto& [name, info] : tensors) {
-    if (info.end > info.begin) by_position.emplace_back(&name, &info);
-  }
-  std::sort(by_position.begin(), by_position.end(),
-            [](const auto& a, const auto& b) { return a.second->begin < b.second->begin; });
-  for (size_t i = 1; i < by_position.size(); ++i) {
-    if (by_position[i].second->begin < by_position[i - 1].second->end) {
-      fail(path, "tensors '" + printable(*by_position[i - 1].first) + "' and '" +
-                     printable(*by_position[i].first) + "' overlap");
-    }
+  if (const auto both = overlapping(tensors)) {
+    fail(path, "tensors '" + printable(both->first) + "' and '" + printable(both->second) + "' overlap");
   }
   return tensors;
 }
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : TensorFile(path) {
-  const Descriptor file(path);
-  if (file.get() < 0) fail(path, std::string("cannot open: ") + std::strerror(errno));
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail(path, std::string("cannot stat: ") + std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file");
-  size_ = static_cast<size_t>(status.st_size);
-  stamp_ = file_stamp(status);
-  if (size_ < 8) fail(path, "is " + std::to_string(size_) + " bytes long, too short for a safetensors file");
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (mapped == MAP_FAILED) fail(path, std::string("cannot map: ") + std::strerror(errno));
-  data_ = static_cast<const uint8_t*>(mapped);
-  try {
-    tensors_ = read_header(path_, data_, size_);
-  } catch (...) {
-    ::munmap(mapped, size_);  // no destructor runs for a half-built object
-    throw;
-  }
-}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : TensorFile(path), file_(path, "open_safetensors", "safetensors file", 8) {
+  data_ = file_.data();
+  size_ = file_.size();
+  stamp_ = file_.stamp();
+  tensors_ = read_header(path_, data_, size_);
 }
 
 }  // namespace carbon

@@ -1,17 +1,14 @@
 #include "src/model/synthetic.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/model/shared_memory.hpp"
 
 namespace carbon {
 namespace {
@@ -38,11 +35,6 @@ constexpr Shape kShapes[] = {
 
 constexpr uint64_t round_up(uint64_t n, uint64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
-}
-
-[[noreturn]] void fail(const char* what) {
-  throw Error("synthetic_checkpoint", std::string(what) + ": " + std::strerror(errno) +
-                                          "; use a smaller shape or a machine with more memory");
 }
 
 /// The place of each tensor: first the vectors, then the matrices.
@@ -73,52 +65,21 @@ uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Anonymous memory behind a file descriptor, so that it can be mapped several times.
-class SharedMemory {
- public:
-  explicit SharedMemory(uint64_t bytes) : fd_(::memfd_create("carbon-synthetic", MFD_CLOEXEC)) {
-    if (fd_ < 0) fail("cannot create memory for random weights");
-    // Allocate the memory now: a lack of it at a later access would be a signal instead of an Error.
-    if (const int status = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); status != 0) {
-      ::close(fd_);
-      errno = status;
-      fail("no memory for random weights");
-    }
-  }
-  ~SharedMemory() { ::close(fd_); }
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-
-  void map(uint8_t* to, uint64_t bytes, uint64_t from, int protection) const {
-    if (::mmap(to, bytes, protection, MAP_SHARED | MAP_FIXED, fd_, static_cast<off_t>(from)) == MAP_FAILED)
-      fail("cannot map random weights");
-  }
-
- private:
-  int fd_;
-};
+constexpr const char* kPurpose = "random weights";
 
 class SyntheticTensors final : public TensorFile {
  public:
-  SyntheticTensors(const std::string& name, const Plan& plan) : TensorFile(name) {
+  SyntheticTensors(const std::string& name, const Plan& plan)
+      : TensorFile(name), space_(kPurpose, plan.total) {
     tensors_ = plan.tensors;
-    void* const space =
-        ::mmap(nullptr, plan.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) fail("no address space for random weights");
-    data_ = static_cast<uint8_t*>(space);
+    data_ = space_.data();
     size_ = plan.total;
-    try {
-      fill(static_cast<uint8_t*>(space), plan);
-    } catch (...) {
-      ::munmap(space, size_);  // no destructor runs for a half-built object
-      throw;
-    }
+    fill(space_.data(), plan);
   }
-  ~SyntheticTensors() override { ::munmap(const_cast<uint8_t*>(data_), size_); }
 
  private:
   static void fill(uint8_t* space, const Plan& plan) {
-    const SharedMemory memory(plan.stored());
+    const SharedMemory memory(kPurpose, plan.stored());
     memory.map(space, plan.stored(), 0, PROT_READ | PROT_WRITE);
     std::fill_n(reinterpret_cast<uint16_t*>(space), plan.vectors / sizeof(bf16), to_bf16(1.0f).bits);
     auto* const values = reinterpret_cast<uint64_t*>(space + plan.vectors);
@@ -133,6 +94,8 @@ class SyntheticTensors final : public TensorFile {
     for (uint64_t at = plan.stored(); at < plan.total; at += plan.block())
       memory.map(space + at, std::min(plan.block(), plan.total - at), plan.vectors, PROT_READ);
   }
+
+  AddressSpace space_;
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<c
   const double cached =
       layers * 2 * static_cast<double>(config.kv_heads * config.head_dim);  // elements per token
   Work work;
-  work.bytes = read_parameters(config) * static_cast<double>(units.weight_bytes);
+  work.bytes = read_parameters(config) * units.weight_bytes;
   for (const WorkChunk& chunk : chunks) {
     const auto tokens = static_cast<double>(chunk.tokens), wanted = static_cast<double>(chunk.wanted);
     const double total = static_cast<double>(chunk.past) + tokens;

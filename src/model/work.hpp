@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "kernels/tensor.hpp"
 #include "src/model/config.hpp"
 
 namespace carbon {
@@ -19,9 +20,13 @@ struct Work {
   }
 };
 
+/// Bytes of a weight of int8, with its share of a scale.
+inline constexpr double kInt8WeightBytes =
+    static_cast<double>(weight_bytes(WeightType::q8_0, kQ8Block)) / kQ8Block;
+
 /// Sizes of weights and KV cache in memory.
 struct WorkUnits {
-  size_t weight_bytes = 2;  // per element of a weight
+  double weight_bytes = 2;  // per element of a weight, with its share of a scale
   size_t cache_bytes = 2;   // per element of a key or value
 };
 

@@ -44,7 +44,7 @@ struct carbon_text {
   std::string line, where;
 };
 struct carbon_sequences {
-  explicit carbon_sequences(const std::string& path) : reader(path) {}
+  carbon_sequences(const std::string& path, carbon::Log& log) : reader(path, log) {}
   carbon::FastaReader reader;
   carbon::FastaRecord record;
 };

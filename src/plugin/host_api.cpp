@@ -67,6 +67,9 @@ const char* api_property(carbon_run* handle, int which) {
           case CARBON_MODEL_POSITIONS:
             run.property = std::to_string(run.engine().config().max_positions);
             break;
+          case CARBON_DEFAULT_CONTEXT:
+            run.property = std::to_string(run.engine().config().layout.family->next_token_context);
+            break;
           default:
             throw Error("plugin", "there is no property " + std::to_string(which));
         }
@@ -295,7 +298,7 @@ const char* api_text_where(carbon_run* run, carbon_text* text) {
 
 carbon_sequences* api_sequences_open(carbon_run* handle, const char* path) {
   PluginRun& run = PluginRun::of(handle);
-  return run.guarded([&] { return &run.sequences.emplace_back(path); },
+  return run.guarded([&] { return &run.sequences.emplace_back(path, *run.options().log); },
                      static_cast<carbon_sequences*>(nullptr));
 }
 

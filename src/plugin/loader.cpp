@@ -18,6 +18,7 @@
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/near_names.hpp"
 
 namespace carbon {
 namespace {
@@ -150,6 +151,13 @@ std::vector<PluginFile> plugins_in(const std::string& directory) {
   return found;
 }
 
+std::vector<std::string> plugin_names() {
+  std::vector<std::string> names;
+  for (const std::string& directory : plugin_directories())
+    for (const PluginFile& file : plugins_in(directory)) names.push_back(file.name);
+  return names;
+}
+
 PluginFile find_plugin(const std::string& name) {
   std::error_code ignored;
   if (name.find('/') != std::string::npos) {
@@ -168,7 +176,7 @@ PluginFile find_plugin(const std::string& name) {
     searched += (searched.empty() ? "" : ", ") + directory;
   }
   throw Error("plugin",
-              "there is no " + name + ".so in " + searched +
+              "there is no " + name + ".so in " + searched + did_you_mean(name, plugin_names()) +
                   "; if it is elsewhere, add its directory to CARBON_PLUGINS",
               {"plugin_list"});
 }

@@ -27,6 +27,9 @@ std::vector<std::string> plugin_directories();
 /// The plugins in a directory, sorted by name; none if it cannot be read.
 std::vector<PluginFile> plugins_in(const std::string& directory);
 
+/// The names of all plugins in plugin_directories(); one that several directories have comes several times.
+std::vector<std::string> plugin_names();
+
 /// Returns the first NAME.so in plugin_directories(), or the file itself if `name` has a slash in it. Throws
 /// Error, which lists the directories.
 PluginFile find_plugin(const std::string& name);

@@ -46,6 +46,7 @@ class BigwigScanOutput final : public ScanOutput {
   // Blocks have a size of their own, and an interrupted run leaves nothing of a file whose index comes last.
   void end_block() override {}
   void flush() override {}
+  void pass_on() override {}
 
   void close() override {
     write_block();

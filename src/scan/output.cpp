@@ -40,6 +40,7 @@ class TableScanOutput final : public ScanOutput {
 
   void end_block() override { output_.end_block(); }
   void flush() override { output_.flush(); }
+  void pass_on() override { output_.pass_on(); }
   void close() override { output_.close(); }
 
  private:
@@ -62,6 +63,7 @@ class VcfScanOutput final : public ScanOutput {
 
   void end_block() override { writer_.end_block(); }
   void flush() override { writer_.flush(); }
+  void pass_on() override { writer_.pass_on(); }
   void close() override { writer_.close(); }
 
  private:
@@ -89,6 +91,7 @@ class BedgraphScanOutput final : public ScanOutput {
 
   void end_block() override { output_.end_block(); }
   void flush() override { output_.flush(); }
+  void pass_on() override { output_.pass_on(); }
   void close() override { output_.close(); }
 
  private:

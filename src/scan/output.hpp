@@ -22,6 +22,8 @@ class ScanOutput {
   virtual void end_block() = 0;
   /// Passes everything written so far to the file, which also ends a block.
   virtual void flush() = 0;
+  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
+  virtual void pass_on() = 0;
   /// Completes the output and gives the file its name. Without it no output file is left behind.
   virtual void close() = 0;
 };

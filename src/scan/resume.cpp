@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
@@ -30,6 +32,14 @@ uint32_t crc(const std::string& bytes) {
 
 bool is_before(const ScanPiece& piece, int64_t position, const ScanMark& mark) {
   return piece.number < mark.contig || (piece.number == mark.contig && position < mark.position);
+}
+
+// Throws std::range_error for what is not a whole number that `out` can hold; the library would convert it.
+template <class T>
+void read_whole(const nlohmann::json& value, T& out) {
+  if (!value.is_number_unsigned() || !std::in_range<T>(value.get<uint64_t>()))
+    throw std::range_error("not a whole number in range");
+  out = static_cast<T>(value.get<uint64_t>());
 }
 
 }  // namespace
@@ -113,14 +123,16 @@ std::optional<PartialScan::State> PartialScan::read_state(const RunIdentity& run
   try {
     if (json.at(kLayout) != kLayoutNumber) file_.fail("begun by another version of carbon", {"restart"});
     theirs = json.at("run").dump();
-    json.at("bytes").get_to(state.bytes);
-    json.at("end_check").get_to(state.end_check);
-    json.at("contig").get_to(state.mark.contig);
-    json.at("position").get_to(state.mark.position);
-    json.at("scored").get_to(state.mark.before.count);
-    json.at("checksum").get_to(state.mark.before.checksum);
+    read_whole(json.at("bytes"), state.bytes);
+    read_whole(json.at("end_check"), state.end_check);
+    read_whole(json.at("contig"), state.mark.contig);
+    read_whole(json.at("position"), state.mark.position);
+    read_whole(json.at("scored"), state.mark.before.count);
+    read_whole(json.at("checksum"), state.mark.before.checksum);
     json.at("histogram").get_to(state.mark.histogram);
   } catch (const nlohmann::json::exception&) {
+    throw Error("resume", state_path_ + " is damaged", {"restart"});
+  } catch (const std::range_error&) {
     throw Error("resume", state_path_ + " is damaged", {"restart"});
   }
   if (state.bytes == 0) return std::nullopt;

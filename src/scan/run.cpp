@@ -64,7 +64,7 @@ class HistogramFile {
 // Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
                  const IndexedFasta& fasta, const std::vector<ScanPiece>& pieces, uint64_t total,
-                 const std::function<void(const ScannedBase&)>& write,
+                 const std::function<void(const ScannedBase&)>& write, const std::function<void()>& idle,
                  const std::function<void(uint64_t, const std::exception_ptr&)>& stopped) {
   Progress progress(*options.log, options.progress, "scan", "bp");
   progress.set_total(total);
@@ -75,6 +75,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
   uint64_t done = before * tracks;  // bases, on each track
   OrderedRun ordered;
   ordered.least_items = kLeastItems;
+  ordered.idle = idle;
   ordered.stop = options.stop;
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
@@ -132,6 +133,7 @@ void run_scan(Engine& engine, ScanOptions options) {
   ScanRecorder recorder(*output, partial.get(), histogram ? &histogram->counts : nullptr);
   scan_pieces(
       engine, options, planner, fasta, pieces, total, [&](const ScannedBase& base) { recorder.write(base); },
+      [&] { output->pass_on(); },
       [&](uint64_t bases, const std::exception_ptr& failure) {
         const bool saved = partial && partial->saved();
         const auto flush = [&] {

@@ -15,8 +15,9 @@ RequestPtr window_request(std::string_view sequence, const SlidingWindow& window
     request->head = HeadKind::token_logprobs;
     request->targets.assign(kmers.begin() + static_cast<ptrdiff_t>(request->want_begin), kmers.end());
   }
-  // Row i predicts 6-mer i from <dna> and the 6-mers before it, so the last 6-mer is never an input.
-  request->tokens.push_back(layout.dna_begin());
+  // Row i predicts 6-mer i from what begins the sequence and the 6-mers before it, so the last 6-mer, whole
+  // or not, is never an input.
+  request->tokens = layout.start();
   request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end() - 1);
   return request;
 }

@@ -84,7 +84,7 @@ void score_windows(Engine& engine, ScoreLevel level, std::span<const std::string
       });
 }
 
-// The model's inputs are <dna> and all 6-mers except the last.
+// The model's inputs are what begins a sequence and all 6-mers except the last.
 void check_end(const SequenceEnd& end, size_t index, size_t max_positions) {
   const std::string name = "sequence " + std::to_string(index + 1) + " of a batch";
   if (end.from % kKmerLength != 0 || end.from >= end.sequence.size())

@@ -20,6 +20,8 @@ class ScoreWriter final : public ScoreSink {
   void begin(const SequencePlace& sequence) override;
   void value(const ScoredValue& value) override;
   void end() override;
+  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
+  void pass_on() { output_.pass_on(); }
   /// Completes the output file. Without it, a named file is not left behind.
   void close() { output_.close(); }
 

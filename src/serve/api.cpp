@@ -47,6 +47,7 @@ ordered_json model_json(const ServedModel& served, const std::string& name) {
           {"owned_by", "carbon"},
           {"root", served.model().checkpoint().id()},
           {"parent", nullptr},
+          {"family", served.config().layout.family->name},
           {"max_model_len", served.config().max_positions},
           {"bases_per_token", kKmerLength},
           {"max_bases", kKmerLength * (served.config().max_positions - 1)},

@@ -112,7 +112,7 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
                                   const RequestLimits& limits) {
   served.check_name(fields);
   CompletionRequest request;
-  request.prompts = read_prompts(fields, "prompt", served.auto_dna_tags(), limits.items);
+  request.prompts = read_prompts(fields, "prompt", served, limits.items);
   request.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
   request.max_tokens = static_cast<size_t>(fields.whole("max_tokens", 16, 0, 1 << 24));
   refuse_what_changes_the_draw(fields);

@@ -21,10 +21,9 @@ using nlohmann::ordered_json;
 struct PromptPart {
   std::shared_ptr<const Prompt> prompt;
   std::string bases;
-  size_t first_kmer = 0;  // where in the context its 6-mers begin
-  RequestPtr ranks;       // of its 6-mers; null if nobody asks for them, or there are none
+  RequestPtr ranks;  // of its 6-mers; null if nobody asks for them, or there are none
 
-  size_t kmers() const { return prompt->context.size() - first_kmer; }
+  size_t kmers() const { return prompt->context.size() - prompt->first_kmer; }
   std::span<const double> row(size_t kmer) const {
     return ranks ? ranks->values().subspan(kmer * kRankWidth, kRankWidth) : std::span<const double>();
   }
@@ -107,10 +106,7 @@ class Completion final : public Work {
     GenerateOptions options;
     options.length = asked_.max_tokens == 0 ? 0 : kKmerLength * asked_.max_tokens - given;
     part.prompt = std::make_shared<const Prompt>(plan_completion(sent, number, options));
-    const std::vector<uint32_t>& context = part.prompt->context;
     const TokenLayout& layout = served_.config().layout;
-    const auto dna = std::find(context.begin(), context.end(), layout.dna_begin());
-    part.first_kmer = static_cast<size_t>(dna - context.begin()) + 1;
     if (part.kmers() > 0 && ((asked_.echo && asked_.logprobs) || asked_.prompt_logprobs))
       part.ranks = rank_request(part, layout);
     return part;
@@ -129,14 +125,14 @@ class Completion final : public Work {
     }
   }
 
-  // Row i, that of <dna> being 0, predicts 6-mer i of the prompt.
+  // Row i, that of the token before the 6-mers being 0, predicts 6-mer i of the prompt.
   static RequestPtr rank_request(const PromptPart& part, const TokenLayout& layout) {
     const std::vector<uint32_t>& context = part.prompt->context;
     const auto request = std::make_shared<Request>();
     request->tokens.assign(context.begin(), context.end() - 1);
     request->head = HeadKind::kmer_ranks;
-    request->want_begin = part.first_kmer - 1;
-    for (size_t i = part.first_kmer; i < context.size(); ++i)
+    request->want_begin = part.prompt->first_kmer - 1;
+    for (size_t i = part.prompt->first_kmer; i < context.size(); ++i)
       request->targets.push_back(context[i] == layout.oov() ? kNoKmer : context[i] - layout.kmer0());
     return request;
   }
@@ -205,10 +201,11 @@ class Completion final : public Work {
   }
 
   ordered_json prompt_logprobs(const PromptPart& part) const {
-    ordered_json list(part.first_kmer, nullptr);
+    ordered_json list(part.prompt->first_kmer, nullptr);
     const TokenLayout& layout = served_.config().layout;
     for (size_t i = 0; i < part.kmers(); ++i)
-      list.push_back(prompt_logprob(part.row(i), part.prompt->context[part.first_kmer + i] - layout.kmer0(),
+      list.push_back(prompt_logprob(part.row(i),
+                                    part.prompt->context[part.prompt->first_kmer + i] - layout.kmer0(),
                                     *asked_.prompt_logprobs, layout));
     return list;
   }

@@ -35,8 +35,7 @@ class Embedding final : public Work {
   void begin() override {
     const Fields fields = Fields::of_body(request().body);
     served_.check_name(fields);
-    const std::vector<SentPrompt> inputs =
-        read_prompts(fields, "input", served_.auto_dna_tags(), service().limits().items);
+    const std::vector<SentPrompt> inputs = read_prompts(fields, "input", served_, service().limits().items);
     const auto hidden = static_cast<int64_t>(served_.config().hidden);
     values_ = static_cast<size_t>(fields.whole("dimensions", hidden, 1, hidden));
     base64_ = fields.choice("encoding_format", 0, {"float", "base64"}) == 1;
@@ -65,12 +64,12 @@ class Embedding final : public Work {
                      "input");
   }
 
-  // What `carbon embed` reads, after the metadata.
+  // What `carbon embed` reads, with the metadata.
   EmbedItem plan(const EmbedPlanner& planner, const std::string& name, const SentPrompt& input) const {
     EmbedItem item;
     if (const auto* const text = std::get_if<DnaText>(&input)) {
       item = planner.plan(name, text->bases);
-      put_before(prefix_ids(served_.model(), text->metadata, &served_.tokenizer()), *item.requests.front());
+      add_metadata(prefix_ids(served_.model(), text->metadata, &served_.tokenizer()), *item.requests.front());
     } else {
       item = {name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
     }
@@ -85,8 +84,9 @@ class Embedding final : public Work {
     return item;
   }
 
-  static void put_before(const std::vector<uint32_t>& metadata, Request& request) {
-    request.tokens.insert(request.tokens.begin(), metadata.begin(), metadata.end());
+  void add_metadata(const std::vector<uint32_t>& metadata, Request& request) const {
+    request.tokens.insert(request.tokens.begin() + served_.config().layout.family->metadata_place,
+                          metadata.begin(), metadata.end());
     request.want_begin += metadata.size();
   }
 
@@ -94,7 +94,7 @@ class Embedding final : public Work {
     const Prompt prompt = PromptPlanner(served_.config(), nullptr, {}, {}).plan_ids(0, name, ids);
     const auto request = std::make_shared<Request>();
     request->tokens = prompt.context;
-    request->tokens.push_back(served_.config().layout.dna_end());
+    request->tokens.push_back(served_.config().layout.separator());
     request->want_begin = request->tokens.size() - 1;
     request->head = HeadKind::hidden;
     return request;

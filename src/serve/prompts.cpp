@@ -1,5 +1,6 @@
 #include "src/serve/prompts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -16,9 +17,15 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-std::string_view without_end(std::string_view text) {
+std::string_view without_end(std::string_view text, std::string_view tag = kEnd) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  if (text.ends_with(kEnd)) text.remove_suffix(kEnd.size());
+  if (text.ends_with(tag)) text.remove_suffix(tag.size());
+  return text;
+}
+
+std::string_view without_beginning(std::string_view text, std::string_view tag = "") {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  if (text.starts_with(tag)) text.remove_prefix(tag.size());
   return text;
 }
 
@@ -50,7 +57,10 @@ std::string checked_bases(std::string_view text, const std::string& field) {
   return bases;
 }
 
-DnaText split_dna_text(std::string_view text, const std::string& field, bool auto_dna_tags) {
+namespace {
+
+// A text of a family with <dna> and </dna>.
+DnaText split_tagged_text(std::string_view text, const std::string& field, bool auto_dna_tags) {
   const size_t begin = text.find(kBegin);
   if (begin == std::string_view::npos) {
     if (auto_dna_tags) return {"", checked_bases(without_end(text), field)};
@@ -70,13 +80,46 @@ DnaText split_dna_text(std::string_view text, const std::string& field, bool aut
   return {std::string(text.substr(0, begin)), checked_bases(bases, field)};
 }
 
-std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, bool auto_dna_tags,
+// A text of a family whose whole text is DNA and single tokens. The token that begins a sequence may be there
+// or not: nothing else can be meant.
+DnaText split_token_text(std::string_view text, const std::string& field, const ModelFamily& family) {
+  const std::string begin(family.begin_tag);
+  for (const std::string_view tag : {kBegin, kEnd})
+    if (text.find(tag) != std::string_view::npos)
+      throw ApiError(400,
+                     field + " has " + std::string(tag) + ", which a model of the family " +
+                         std::string(family.name) + " does not know: write \"" + begin +
+                         "ACGT...\", or the bases alone",
+                     field, "dna_tag_unknown");
+  std::string_view rest = without_beginning(text, begin);
+  std::string metadata;
+  for (rest = without_beginning(rest); rest.starts_with('<') && !rest.starts_with(family.separator_tag);
+       rest = without_beginning(rest)) {
+    const size_t end = std::min(rest.find('>'), rest.size() - 1) + 1;
+    metadata += rest.substr(0, end);
+    rest.remove_prefix(end);
+  }
+  rest = without_end(rest, family.separator_tag);
+  if (rest.find(family.begin_tag) != std::string_view::npos)
+    throw ApiError(400, field + " has more than one " + begin + "; a sequence begins with one", field);
+  return {metadata, checked_bases(rest, field)};
+}
+
+}  // namespace
+
+DnaText split_dna_text(std::string_view text, const std::string& field, const ServedModel& served) {
+  const TokenLayout& layout = served.config().layout;
+  return layout.metadata() == MetadataKind::tokens ? split_token_text(text, field, *layout.family)
+                                                   : split_tagged_text(text, field, served.auto_dna_tags());
+}
+
+std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,
                                      size_t most) {
   const nlohmann::json& value = fields.required(name);
   std::vector<SentPrompt> prompts;
   const auto add = [&](const nlohmann::json& one, const std::string& field) {
     if (one.is_string()) {
-      prompts.emplace_back(split_dna_text(one.get_ref<const std::string&>(), field, auto_dna_tags));
+      prompts.emplace_back(split_dna_text(one.get_ref<const std::string&>(), field, served));
     } else if (one.is_array()) {
       prompts.emplace_back(read_ids(one, field));
     } else {
@@ -100,10 +143,9 @@ std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout) {
   std::string bases;
   bool dna = false;
   for (const uint32_t id : std::get<std::vector<uint32_t>>(prompt)) {
-    if (dna && id >= layout.kmer0() && id < layout.kmer_end())
-      bases += kmer_text(static_cast<int>(id - layout.kmer0()));
+    if (dna && layout.is_kmer(id)) bases += kmer_text(static_cast<int>(id - layout.kmer0()));
     if (dna && id == layout.oov()) bases += "NNNNNN";
-    dna = dna || id == layout.dna_begin();
+    dna = dna || id == layout.begin();
   }
   return bases;
 }

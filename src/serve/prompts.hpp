@@ -1,4 +1,4 @@
-// Prompts as clients send them: text with <dna>, or token ids, one or several.
+// Prompts as clients send them: text or token ids, one or several.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace carbon {
 
-/// What stands before <dna>, and the bases after it.
+/// Metadata, and the bases.
 struct DnaText {
   std::string metadata;
   std::string bases;
@@ -24,16 +24,17 @@ struct DnaText {
 using SentPrompt = std::variant<DnaText, std::vector<uint32_t>>;
 
 /// Takes a text apart: metadata, <dna>, bases, and at the end an optional </dna>, which is left out. White
-/// space between bases is dropped. With `auto_dna_tags`, a text without <dna> is all bases. Throws ApiError,
-/// which names `field`, for a text without <dna>, for more than one DNA region, and for what is not a letter
-/// among the bases, with its place.
-DnaText split_dna_text(std::string_view text, const std::string& field, bool auto_dna_tags);
+/// space between bases is dropped. If the server adds tags, a text without <dna> is all bases. Where metadata
+/// is single tokens, they stand before the bases, and <s> before them may be left out. Throws ApiError, which
+/// names `field`, for a text without <dna>, for more than one DNA region or <s>, for <dna> where the family
+/// has none, and for what is not a letter among the bases, with its place.
+DnaText split_dna_text(std::string_view text, const std::string& field, const ServedModel& served);
 
 /// The bases of a field that has a sequence without tags, checked in the same way.
 std::string checked_bases(std::string_view text, const std::string& field);
 
 /// The prompts of a field: a string, a list of strings, a list of ids, or a list of lists of ids.
-std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, bool auto_dna_tags,
+std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,
                                      size_t most);
 
 /// Its bases; of ids, a 6-mer that is not one of A, C, G and T is NNNNNN.

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "tokenizer/bpe.hpp"
+#include "src/model/model_files.hpp"
+#include "tokenizer/token_text.hpp"
 
 namespace carbon {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 HybridTokenizer tokenizer_of(const LoadedModel& model) {
   const TokenLayout& layout = model.config().layout;
   const std::string& dir = model.checkpoint().dir();
-  if (layout.first == 0 || !Bpe::present(dir)) return {layout, nullptr};
-  return {layout, std::make_shared<const Bpe>(Bpe::load(dir))};
+  return {layout, layout.metadata() == MetadataKind::text ? load_text_tokenizer(dir) : nullptr};
 }
 
 }  // namespace
@@ -31,6 +31,7 @@ ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector
                    std::chrono::system_clock::now().time_since_epoch())
                    .count()),
       tokenizer_(tokenizer_of(models.front())) {
+  if (config().layout.metadata() == MetadataKind::tokens) check_no_dna_tags(auto_dna_tags_, config().layout);
   if (names_.empty()) names_.push_back(models.front().checkpoint().id());
 }
 

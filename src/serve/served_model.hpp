@@ -14,6 +14,7 @@ namespace carbon {
 class ServedModel {
  public:
   /// `drafts`: null, or the draft model. `names`: under which the model is served; none: its own id.
+  /// Throws Error for auto_dna_tags if the family of the model has no such tags.
   ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector<std::string> names, bool auto_dna_tags);
 
   const LoadedModel& model() const { return models_.front(); }

@@ -33,7 +33,7 @@ std::vector<InfoTag> score_tags(const VepOptions& options) {
                         " bp window, alternative minus reference, in nats" + less_likely});
   if (options.wants(Recipe::next_token))
     tags.push_back({options.tag_prefix + "_NT", "A", "Float",
-                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(options.context) +
+                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(*options.context) +
                         " bp context" + less_likely});
   if (!options.wants(Recipe::anchored)) return tags;
   for (const int64_t horizon : options.horizons) {
@@ -97,7 +97,7 @@ std::string model_line(const LoadedModel& model, const VepOptions& options) {
   if (centered) line += ",Window=" + std::to_string(options.window);
   if (centered || anchored) line += ",Phases=" + phases_text(options.phases);
   std::string contexts;
-  if (options.wants(Recipe::next_token)) contexts = std::to_string(options.context);
+  if (options.wants(Recipe::next_token)) contexts = std::to_string(*options.context);
   if (anchored) contexts += (contexts.empty() ? "" : "/") + std::to_string(options.anchored_context);
   if (!contexts.empty()) line += ",Context=" + contexts;
   if (anchored) line += ",Horizon=" + horizons_text(options);

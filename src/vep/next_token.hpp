@@ -11,8 +11,6 @@
 
 namespace carbon {
 
-inline constexpr int64_t kDefaultContext = 24000;  // bp
-
 /// The contig range [next_token_begin, next_token_end) of the context of a one-base variant at `pos`.
 inline int64_t next_token_begin(int64_t pos, int64_t context, Strand strand) {
   return strand == Strand::forward ? pos - context : pos + 1;

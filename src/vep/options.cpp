@@ -1,5 +1,7 @@
 #include "src/vep/options.hpp"
 
+#include <filesystem>
+
 #include "src/base/error.hpp"
 #include "src/genome/output.hpp"
 #include "src/vep/header.hpp"
@@ -45,6 +47,10 @@ void check_anchored(int64_t context, int64_t horizon, size_t max_positions) {
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
+  if (!options.cache.empty() && options.output != "-" &&
+      std::filesystem::weakly_canonical(options.cache) == std::filesystem::weakly_canonical(options.output))
+    throw Error("vep", options.output + " is named as output and as score cache; they must be two files",
+                {"other_cache"});
   if (options.earlier == EarlierRun::resume && replaced_file(options.output).empty())
     throw Error("vep",
                 "a run whose output is " + (options.output == "-" ? "standard output" : options.output) +
@@ -52,7 +58,9 @@ void check_vep_output(const VepOptions& options) {
                 {"resume_file"});
 }
 
-void check_vep_options(const VepOptions& options, size_t max_positions) {
+void complete_vep_options(VepOptions& options, const ModelConfig& config) {
+  const size_t max_positions = config.max_positions;
+  if (!options.context) options.context = config.layout.family->next_token_context;
   if (options.wants(Recipe::centered)) {
     if (options.window < 12 || options.window % 2 != 0)
       throw Error("vep",
@@ -62,11 +70,12 @@ void check_vep_options(const VepOptions& options, size_t max_positions) {
     check_fits("window", options.window, max_positions);
   }
   if (options.wants(Recipe::next_token)) {
-    if (options.context < 0)
+    if (*options.context < 0)
       throw Error(
-          "vep", "a context of " + std::to_string(options.context) + " bp cannot be used; expected 0 or more",
+          "vep",
+          "a context of " + std::to_string(*options.context) + " bp cannot be used; expected 0 or more",
           {"context"});
-    check_fits("context", options.context, max_positions);
+    check_fits("context", *options.context, max_positions);
   }
   if (options.wants(Recipe::anchored))
     check_anchored(options.anchored_context, options.horizons.back(), max_positions);

@@ -13,6 +13,7 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/model/config.hpp"
 #include "src/vep/anchored.hpp"
 #include "src/vep/centered.hpp"
 #include "src/vep/next_token.hpp"
@@ -40,7 +41,7 @@ struct VepOptions {
   VepStrand strand = VepStrand::recipe_default;
   PhaseChoice phases = PhaseChoice::automatic;         // of recipes centered and anchored
   int64_t window = kDefaultCenteredWindow;             // bp, of centered
-  int64_t context = kDefaultContext;                   // bp, of next-token
+  std::optional<int64_t> context;                      // bp, of next-token; none: that of the model's family
   int64_t anchored_context = kDefaultAnchoredContext;  // bp, of anchored
   std::vector<int64_t> horizons = {kDefaultHorizon};   // bp, of anchored; they ascend
   CheckRef check_ref = CheckRef::warn;
@@ -65,8 +66,9 @@ struct VepOptions {
 /// output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);
 
-/// Throws Error for a window or context that the recipes do not allow or that does not fit the model.
-void check_vep_options(const VepOptions& options, size_t max_positions);
+/// Fills in what depends on the model, the context. Throws Error for a window or context that the recipes do
+/// not allow or that does not fit the model.
+void complete_vep_options(VepOptions& options, const ModelConfig& config);
 
 /// The number of phases in which an allele is read.
 int phases_of(const NormalAllele& allele, PhaseChoice choice);

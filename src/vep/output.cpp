@@ -25,6 +25,7 @@ class VcfSiteOutput final : public SiteOutput {
   }
 
   void flush() override { writer_.flush(); }
+  void pass_on() override { writer_.pass_on(); }
   void close() override { writer_.close(); }
 
  private:
@@ -49,6 +50,10 @@ class TableSiteOutput final : public SiteOutput {
 
   void write(VcfRecord& record, const SiteScores& scores) override {
     text_.clear();
+    if (record.contig().starts_with('#'))
+      throw Error("vep",
+                  "contig " + record.contig() + " begins with #, so its lines in a table would be comments",
+                  {"record_output"});
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;
@@ -64,6 +69,7 @@ class TableSiteOutput final : public SiteOutput {
   }
 
   void flush() override { output_.flush(); }
+  void pass_on() override { output_.pass_on(); }
   void close() override { output_.close(); }
 
  private:

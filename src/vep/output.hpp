@@ -23,6 +23,8 @@ class SiteOutput {
   virtual void write(VcfRecord& record, const SiteScores& scores) = 0;
   /// Passes everything written so far to the operating system.
   virtual void flush() = 0;
+  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
+  virtual void pass_on() = 0;
   /// Completes the output and gives the file its name. Without it no output file is left behind.
   virtual void close() = 0;
 };

@@ -15,7 +15,8 @@ const ScoreKey* key_if_missing(const std::optional<CachedScore>& cached) {
 
 std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout) {
   const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
-  std::vector<uint32_t> tokens{layout.dna_begin()};
+  std::vector<uint32_t> tokens = layout.start();
+  // A last piece of fewer than six bases is never an input, so it makes no difference what it would be.
   tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
   return tokens;
 }
@@ -93,7 +94,7 @@ NextTokenPlan::NextTokenPlan(std::span<const NormalAllele> alleles, const Refere
   }
   if (all_known) return;
   context_ = std::make_shared<Request>();
-  context_->tokens.push_back(layout.dna_begin());
+  context_->tokens = layout.start();
   const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
   context_->tokens.insert(context_->tokens.end(), kmers.begin(), kmers.end());
   context_->head = HeadKind::marginals;

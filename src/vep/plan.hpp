@@ -21,8 +21,8 @@
 
 namespace carbon {
 
-/// The tokens that a window of bases is run as: <dna> and all its 6-mers except the last. Row i predicts
-/// 6-mer i.
+/// The tokens that a window of bases is run as: what begins a sequence, and all its 6-mers except the last.
+/// Row i predicts 6-mer i.
 std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout);
 
 /// The centered recipe on one strand in one phase, for alleles with one reference window.

@@ -1,6 +1,7 @@
 #include "src/vep/planner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/vep/header.hpp"
@@ -12,7 +13,12 @@ namespace {
 // The share of mismatches is checked after this many records that could be compared, and at the end of the
 // input, if there are at least so many mismatches by then.
 constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
+// With fewer mismatches, as in a small file, the share must be larger: three of four bases differ by chance
+// where the assembly is wrong.
+constexpr uint64_t kFewMismatches = 3;
+constexpr double kLargeShare = 0.25;
 constexpr uint64_t kShownWarnings = 10;
+constexpr size_t kShownLengths = 3;
 // The records that share the windows of recipe anchored: so many that little is run again where the next ones
 // begin.
 constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
@@ -86,7 +92,9 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   const VcfRecord& record = planned.record;
   VepSite& site = planned.site;
   const Variant variant = variant_of(record, input);
-  checked.contig = &find_contig(record.contig());
+  Contig& contig = find_contig(record.contig());
+  compare_length(record.contig(), contig, input);
+  checked.contig = &contig;
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, options_, fasta_bases);
@@ -124,7 +132,7 @@ void VepPlanner::plan(std::deque<Checked>& records, const std::function<void(Pla
 }
 
 // Looks up each name only once. A name that the FASTA lacks gives one warning.
-const VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
+VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
   if (const auto known = contigs_.find(vcf_name); known != contigs_.end()) return known->second;
   const std::string name = names_.to_fasta(vcf_name, fasta_);
   const int64_t length = name.empty() ? -1 : fasta_.length(name);
@@ -150,14 +158,31 @@ void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta
 }
 
 void VepPlanner::check_share(bool at_end) const {
-  if (at_end && mismatches_ < kAssemblyMinMismatches) return;
+  if (mismatches_ == 0) return;
   const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
   if (share <= options_.max_ref_mismatch) return;
+  const bool many = !at_end || mismatches_ >= kAssemblyMinMismatches;
+  const bool large = mismatches_ >= kFewMismatches && share > kLargeShare;
+  if (!many && !large && other_lengths_.empty()) return;
+  const std::string lengths =
+      other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
   throw Error("vep",
               "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
-                  " of " + std::to_string(checkable_) +
-                  " records checked; give the FASTA that the VCF was made with",
+                  " of " + std::to_string(checkable_) + " records checked" + lengths +
+                  "; give the FASTA that the VCF was made with",
               {"max_ref_mismatch"});
+}
+
+// A header that was copied from elsewhere is no reason to stop, but a hint.
+void VepPlanner::compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input) {
+  if (contig.length < 0 || std::exchange(contig.compared, true)) return;
+  const auto declared = input.contig_lengths.find(vcf_name);
+  if (declared == input.contig_lengths.end() || declared->second == contig.length) return;
+  other_lengths_.push_back(vcf_name);
+  if (other_lengths_.size() > kShownLengths) return;
+  options_.log->warning("vep", "contig " + vcf_name + " has " + std::to_string(declared->second) +
+                                   " bases by the header of the VCF, but " + std::to_string(contig.length) +
+                                   " in " + fasta_.path() + ": is it the FASTA that the VCF was made with?");
 }
 
 void VepPlanner::no_names_match() const {

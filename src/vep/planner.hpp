@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,10 +23,11 @@
 
 namespace carbon {
 
-/// Records, and the values of an INFO tag in the last one.
+/// Records, the values of an INFO tag in the last one, and what the header says of the contigs.
 struct RecordInput {
   RecordSource next;
   std::function<InfoValues(const VcfRecord& record, const std::string& tag)> info;
+  std::unordered_map<std::string, int64_t> contig_lengths;  // of those for which it has one
 };
 
 /// "contig:pos" of a record, for messages; pos is 1-based.
@@ -59,9 +59,10 @@ class VepPlanner {
   VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache);
 
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
-  /// null) are taken from it. Throws Error for a reference mismatch if options.check_ref is `exit`, for so
-  /// many mismatches that the assembly must be wrong, if no contig name is in the FASTA, and for records that
-  /// differ from those of the journal.
+  /// null) are taken from it. Warns of contigs whose length in the header is not that in the FASTA. Throws
+  /// Error for a reference mismatch if options.check_ref is `exit`, for so many mismatches that the assembly
+  /// must be wrong, if no contig name is in the FASTA, and for records that differ from those of the
+  /// journal.
   void run(const RecordInput& input, Journal* journal, const std::function<void(PlannedRecord)>& emit);
   /// Notes a contig of the file, of which run() may see only a share. Whether any contig name is in the FASTA
   /// is decided for the whole file, so that all shares of it fail or none does.
@@ -73,8 +74,9 @@ class VepPlanner {
 
  private:
   struct Contig {
-    std::string name;  // in the FASTA
-    int64_t length;    // -1: not in the FASTA
+    std::string name;       // in the FASTA
+    int64_t length;         // -1: not in the FASTA
+    bool compared = false;  // with the header
   };
 
   /// A record and the contig of its FASTA.
@@ -86,7 +88,8 @@ class VepPlanner {
   bool check(Checked& record, const RecordInput& input, Journal* journal);
   void plan(std::deque<Checked>& records, const std::function<void(PlannedRecord)>& emit);
   ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
-  const Contig& find_contig(const std::string& vcf_name);
+  Contig& find_contig(const std::string& vcf_name);
+  void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
   [[noreturn]] void no_names_match() const;
@@ -101,6 +104,7 @@ class VepPlanner {
   VepCounts counts_;
   uint64_t checkable_ = 0, mismatches_ = 0;
   bool any_contig_found_ = false;
+  std::vector<std::string> other_lengths_;           // contigs whose length in the header is another
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
   std::vector<std::string> unknown_contigs_;         // in order of appearance
 };

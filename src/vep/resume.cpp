@@ -64,7 +64,7 @@ bool JournalReader::next(Entry& entry) {
   if (crc(checksum_, guarded) != stored) return false;
   std::memcpy(entry.site.data(), bytes.data(), sizeof entry.site);
   entry.values.resize(count);
-  std::memcpy(entry.values.data(), bytes.data() + kEntryHead, count * sizeof(float));
+  if (count > 0) std::memcpy(entry.values.data(), bytes.data() + kEntryHead, count * sizeof(float));
   checksum_ = stored;
   used_ += bytes.size();
   offset_ += bytes.size();

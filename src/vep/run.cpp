@@ -57,7 +57,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
           {"device", model.device_kind()},
           {"recipe", recipe_text(options)},
           {"window", number(options.wants(Recipe::centered), options.window)},
-          {"context", number(options.wants(Recipe::next_token), options.context)},
+          {"context", number(options.wants(Recipe::next_token), *options.context)},
           {"anchored-context", number(options.wants(Recipe::anchored), options.anchored_context)},
           {"horizon", options.wants(Recipe::anchored) ? horizons_text(options) : "unused"},
           {"strand", strand_text(options.strand)},
@@ -91,6 +91,12 @@ void print_summary(const VepCounts& counts, Log& log) {
   for (int flag = 1; flag < kAlleleFlags; ++flag)
     named.emplace_back(flag_name(static_cast<AlleleFlag>(flag)), counts.alleles[static_cast<size_t>(flag)]);
   log.summary("vep", named);
+  if (counts.scored > 0 || counts.total == 0) return;
+  std::string reasons;
+  for (const auto& [name, count] : named)
+    if (count > 0 && name != "total")
+      reasons += (reasons.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+  log.warning("vep", "no record was scored" + (reasons.empty() ? "" : "; flags of the alleles: " + reasons));
 }
 
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
@@ -120,6 +126,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   uint64_t done = 0;
   OrderedRun ordered;
   ordered.stop = options.stop;
+  ordered.idle = [&] { to.output.pass_on(); };
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
     const auto flush = [&] {
@@ -151,16 +158,17 @@ void close_cache(ScoreCache& cache, Log& log) {
 
 }  // namespace
 
-void run_vep(Engine& engine, const VepOptions& options) {
+void run_vep(Engine& engine, VepOptions options) {
   const LoadedModel& model = engine.model();
-  check_vep_options(options, model.config().max_positions);
+  complete_vep_options(options, model.config());
   std::optional<ScoreCache> cache = open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   VepPlanner planner(options, model.config(), shared_cache);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
-                    [&](const VcfRecord& record, const std::string& tag) { return vcf.info(record, tag); }};
+                    [&](const VcfRecord& record, const std::string& tag) { return vcf.info(record, tag); },
+                    vcf.contig_lengths()};
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
@@ -168,7 +176,11 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (journal && journal->locked()) writing.partial = PartialName::fixed;
   const auto output = make_site_output(vcf, writing);
   Progress progress(*options.log, options.progress, "vep", "records");
-  if (options.shard) progress.set_total(range.end - range.begin);
+  if (options.shard) {
+    progress.set_total(range.end - range.begin);
+  } else if (progress.enabled()) {
+    progress.set_total(vcf.indexed_records().value_or(0));
+  }
   annotate(engine, options, planner, input, progress, {*output, shared_cache, journal.get()});
   report_passes(engine);
   if (cache) close_cache(*cache, *options.log);

@@ -12,6 +12,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
+#include "src/base/json.hpp"
 #include "src/genome/partial_files.hpp"
 
 namespace carbon {
@@ -20,14 +21,16 @@ namespace {
 constexpr uint32_t kApplicationId = 0x43617243;  // "CarC", in the header of the file
 constexpr uint32_t kVersion = 1;                 // of the table and of what goes into a key
 constexpr size_t kTransaction = 1024;            // entries
+constexpr int kLongestValue = 1 << 16;           // bytes; a key has 32, and the schema has one line
 constexpr int kBusyMilliseconds = 60000;         // how long to wait for another process that locks the file
 
 [[noreturn]] void fail(const std::string& what, const Advice& advice = {}) {
   throw Error("score_cache", what, advice);
 }
 
+// `why` may be text of SQLite, which quotes what is in the file.
 [[noreturn]] void fail_damaged(const std::string& path, const std::string& why) {
-  fail(path + ": the score cache is damaged (" + why + "); remove it", {"other_cache"});
+  fail(path + ": the score cache is damaged (" + printable(why) + "); remove it", {"other_cache"});
 }
 
 // The path in a form that SQLite takes as a file name, even if it is ":memory:" or looks like a URI.
@@ -63,6 +66,11 @@ void check_header(const std::string& path) {
          advice);
 }
 
+// What make_file() creates, as sqlite_schema then holds it.
+constexpr const char* kTable =
+    "CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT NULL)"
+    " WITHOUT ROWID";
+
 // Protects the values in the file; SQLite itself has no checksums.
 int64_t checksum(const ScoreKey& key, int64_t bits) {
   const uLong of_key = ::crc32(0, key.data(), static_cast<uInt>(key.size()));
@@ -83,6 +91,10 @@ class ScoreCache::Connection {
     if (sqlite3_db_readonly(handle, "main") == 1)
       fail(name + ": the score cache is read-only; make it writable", {"other_cache"});
     sqlite3_busy_timeout(handle, kBusyMilliseconds);
+    // A file from somebody else may hold SQL, such as triggers, and values of any size.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   }
 
   void run(const char* sql) { check(sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr), "write"); }
@@ -131,7 +143,7 @@ class ScoreCache::Connection {
     const int kind = code & 0xff;
     const std::string why = db_ ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code);
     if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) fail_damaged(name_, why);
-    std::string what = name_ + ": cannot " + doing + " the score cache: " + why;
+    std::string what = name_ + ": cannot " + doing + " the score cache: " + printable(why);
     Advice advice;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) {
       if (const int number = db_ ? sqlite3_system_errno(db_.get()) : 0; number != 0)
@@ -167,9 +179,7 @@ void ScoreCache::make_file(const std::string& path) {
   if (!partial) fail_to_make(path, error);
   Connection(partial->path(), path)
       .run(("PRAGMA application_id=" + std::to_string(kApplicationId) +
-            ";PRAGMA user_version=" + std::to_string(kVersion) +
-            ";CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT NULL)"
-            " WITHOUT ROWID;PRAGMA journal_mode=WAL")
+            ";PRAGMA user_version=" + std::to_string(kVersion) + ";" + kTable + ";PRAGMA journal_mode=WAL")
                .c_str());
   // SQLite would replay the log of a removed cache into the new one. If another process makes the cache just
   // now, its file appears before its log.
@@ -182,6 +192,10 @@ ScoreCache::ScoreCache(const std::string& path, std::string identity) : identity
   if (!path_exists(path)) make_file(path);
   check_header(path);
   reader_ = std::make_unique<Connection>(path, path);
+  // Before anything else is read: nothing but the table that make_file() creates may be in the file.
+  reader_->prepare("SELECT count(*), max(sql) FROM sqlite_master");
+  if (!reader_->step("read") || reader_->integer(0) != 1 || reader_->text(1) != kTable)
+    fail(path + ": the score cache has another table than carbon makes; remove it", {"other_cache"});
   reader_->prepare("PRAGMA quick_check(1)");
   if (!reader_->step("read") || reader_->text(0) != "ok") {
     const std::string lines = reader_->text(0);

@@ -85,6 +85,9 @@ AlleleFlag VepSite::flag(size_t alt) const {
 RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
                             const VepOptions& options, std::string& fasta_bases) {
   if (reference.length < 0) return RecordCheck::no_contig;
+  // Sums of a place beyond the contig could overflow.
+  if (variant.pos < 0 || variant.pos > reference.length)
+    return check_record(variant, reference.length, ReferenceSlice());
   const auto ref_length = static_cast<int64_t>(variant.ref.size());
   int64_t begin = variant.pos, end = variant.pos + ref_length;
   // What the alleles of a record need that may be scored is read at once.
@@ -148,8 +151,8 @@ ReferenceSlice fetch_windows(const VepSite& site, const VepOptions& options,
     cover(centered_begin(allele.form.pos, options.window), centered_end(allele.form.pos, options.window));
   for (const ScoredAllele& allele : site.next_token.alleles)
     for (const Strand strand : strands_of(Recipe::next_token, options.strand))
-      cover(next_token_begin(allele.form.pos, options.context, strand),
-            next_token_end(allele.form.pos, options.context, strand));
+      cover(next_token_begin(allele.form.pos, *options.context, strand),
+            next_token_end(allele.form.pos, *options.context, strand));
   for (const ScoredAllele& allele : site.anchored.alleles) {
     const StrandRange reach = anchored_reach(allele.form, options, reference);
     cover(reach.begin, reach.end);
@@ -182,7 +185,7 @@ void plan_alleles(const ReferenceSlice& slice, const VepOptions& options, const 
         site.next_token.alleles, s, [](const NormalAllele& form) { return std::optional(form.pos); },
         site.next_token.plans,
         [&](const std::vector<NormalAllele>& forms) {
-          site.next_token.plans.emplace_back(forms, slice, options.context, next_token[s], layout,
+          site.next_token.plans.emplace_back(forms, slice, *options.context, next_token[s], layout,
                                              site.requests, cache);
         });
 }

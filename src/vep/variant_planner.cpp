@@ -18,7 +18,7 @@ Variant upper_case(const Variant& variant) {
 
 VariantPlanner::VariantPlanner(const ModelConfig& config, const VepOptions& options)
     : layout_(config.layout), max_positions_(config.max_positions), options_(options) {
-  check_vep_options(options_, max_positions_);
+  complete_vep_options(options_, config);
 }
 
 void VariantPlanner::plan(std::span<const PlacedVariant> variants, ReferenceReader& reference,

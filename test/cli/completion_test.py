@@ -50,7 +50,7 @@ def bash_offers_files():
         write(d, name, "")
     os.mkdir(os.path.join(d, "model"))
     for words, wanted in ((("vep", ""), ["a.vcf", "b.fa", "model"]), (("vep", "-f", ""), ["a.vcf", "b.fa", "model"]),
-                          (("vep", "-m", ""), ["model"]), (("vep", "-q", "a"), ["a.vcf"]),
+                          (("vep", "-m", ""), ["a.vcf", "b.fa", "carbon-tiny", "model"]), (("vep", "-m", "carb"), ["carbon-tiny"]), (("vep", "-q", "a"), ["a.vcf"]),
                           # The word after a lone -W is the input.
                           (("vep", "--write-index", ""), ["a.vcf", "b.fa", "model"])):
         expect_equal(sorted(in_bash(*words, cwd=d)), wanted, " ".join(words))

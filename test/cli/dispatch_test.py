@@ -10,7 +10,7 @@ import time
 from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model,
                      ok, read, to_fasta, tree, write)
 
-COMMANDS = ("score", "vep", "embed", "serve", "tokenize", "bench", "plugin")
+COMMANDS = ("score", "vep", "embed", "serve", "tokenize", "models", "bench", "plugin")
 
 
 @case
@@ -68,7 +68,7 @@ def unknown_option(args):
 
 for bad in (["score", "--nonsense", "x.fa"], ["vep", "-f", "x.fa", "--nonsense", "x.vcf"], ["tokenize", "--nonsense"],
             ["score", "-O", "xml", "x.fa"], ["score", "--strand", "x", "x.fa"], ["score", "--window", "ten", "x.fa"],
-            ["score", "-@", "0", "x.fa"], ["score", "--batch-tokens", "0", "x.fa"], ["score", "--dtype", "int8", "x.fa"],
+            ["score", "-@", "0", "x.fa"], ["score", "--batch-tokens", "0", "x.fa"], ["score", "--dtype", "int4", "x.fa"],
             ["vep", "x.vcf"], ["vep", "-f", "x.fa", "-c", "q", "x.vcf"], ["vep", "-f", "x.fa", "a.vcf", "b.vcf"],
             ["vep", "-f", "x.fa", "--max-ref-mismatch", "2", "x.vcf"], ["tokenize", "--skip-special"],
             ["tokenize", "--decode", "--auto-dna-tags"], ["score", "-m"], ["serve", "--nonsense"], ["serve", "--port", "65536"],

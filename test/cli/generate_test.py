@@ -238,8 +238,8 @@ def letters_that_are_no_bases():
     lower, = generate("-m", model(), "-l", 30, "--greedy", fasta([("p", first.lower())]))
     expect_equal(lower.bases, a.bases, "lower case")
     u, t = generate("-m", model(), "-l", 30, "--greedy", fasta([("p", "ACGTACGGUTCAACGTTT"), ("q", "ACGTACGGTTCAACGTTT")]))
-    expect_equal(u.bases, a.bases, "U is no base, as for score")
-    expect(t.bases != a.bases, "T is one")
+    expect_equal(u.bases, t.bases, "U is T")
+    expect(t.bases != a.bases, "T is a base")
 
 
 # ---- invariance ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import re
 import shutil
 import tarfile
 
-from harness import CARBON, DATA, Skip, case, command, data, expect, expect_equal, fresh, main, read
+from harness import CARBON, DATA, Skip, case, command, data, expect, expect_equal, fresh, main, read, write
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
 BUILD = os.path.dirname(CARBON)
@@ -91,7 +91,7 @@ def configure_writes_what_make_reads():
     if shutil.which("autoconf") is None:
         raise Skip("no autoconf")
     d = fresh()
-    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "src/cli/main.cpp"):
+    for path in ("configure.ac", "config.mk.in", "VERSION", "Makefile", "test/fuzz/fuzz.mk", "src/cli/main.cpp"):
         os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
         shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
     done = command(["bash", "-c", "autoconf && ./configure --prefix=/opt/x --with-onednn=no --with-cuda=no CXXFLAGS=-O0"], cwd=d, timeout=180)
@@ -116,6 +116,35 @@ def dist_holds_the_last_commit():
     # All sources that the rules ask for are there: make says what it would do and finds nothing missing.
     plan = command(["make", "-n", "-C", top], env={"MAKEFLAGS": ""}, timeout=120)
     expect(plan.rc == 0 and re.search(r"-o build/src/cli/main\.o src/cli/main\.cpp", plan.text), "make -n in the archive", plan)
+    # Whoever makes it, it has the same bytes; nobody but the owner may write the files.
+    again = os.path.join(d, "again.tar.gz")
+    make("dist", "DIST=" + again)
+    expect_equal(read(again), read(path), "bytes of two archives of a commit")
+    with tarfile.open(path) as archive:
+        expect_equal({entry.mode & 0o022 for entry in archive}, {0}, "modes of the archive")
+
+
+@case
+def dist_needs_a_repository_of_its_own():
+    """An unpacked archive inside somebody else's repository is not archived with it, and is checked without git."""
+    if shutil.which("git") is None:
+        raise Skip("no git")
+    outer = fresh()
+    command(["git", "init", "-q", outer])
+    d = os.path.join(outer, "carbon")
+    os.makedirs(os.path.join(d, "test", "fuzz"))
+    for name in ("Makefile", "VERSION", "test/fuzz/fuzz.mk"):
+        shutil.copy(os.path.join(SOURCE, name), os.path.join(d, name))
+    settings = ["WITH_CUDA=no", "WITH_ONEDNN=no", "WITH_SERVER=no"]
+    result = command(["make", "-s", "dist", *settings], cwd=d, env={"MAKEFLAGS": ""})
+    expect(result.rc == 2 and "no git repository here" in result.err, "an archive without a repository", result)
+    expect_equal(sorted(os.listdir(d)), ["Makefile", "VERSION", "test"], "files")
+    for name in ("build/a.cpp", "src/b.cpp", "src/c.txt", "d.hpp"):
+        os.makedirs(os.path.dirname(os.path.join(d, name)), exist_ok=True)
+        write(d, name, "")
+    listed = command(["bash", "-c", "eval \"$(make -n lint %s | head -n 2 | sed 's/xargs clang-format.*/sort/')\"" % " ".join(settings)],
+                     cwd=d, env={"MAKEFLAGS": ""})
+    expect_equal(listed.lines(), ["./d.hpp", "./src/b.cpp"], "files that lint checks")
 
 
 if __name__ == "__main__":

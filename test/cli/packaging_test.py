@@ -1,12 +1,19 @@
-"""packaging/: versions and dependencies of the recipes are those of the program that was built; the conda recipe renders."""
+"""packaging/: versions, dependencies and licences in the recipes are those of the program that was built; the conda recipe
+renders; the scripts refuse what they cannot use."""
 
+import glob
 import os
 import re
+import shutil
 import subprocess
+import sys
 
 from harness import CARBON, DATA, ENV, Skip, case, command, expect, expect_equal, fresh, main, read, tool, write
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
+sys.dont_write_bytecode = True  # the sources stay as they are
+sys.path.insert(0, os.path.join(SOURCE, "packaging", "conda"))
+import render  # noqa: E402
 
 
 def text(*path):
@@ -18,50 +25,31 @@ VERSION = text("VERSION").strip()
 
 @case
 def one_version():
-    for path, pattern in (("packaging/conda/meta.yaml", r'set version = "(.*?)"'), ("packaging/Dockerfile", r"carbon:([\d.]+\d)"),
-                          ("packaging/Dockerfile", r'image\.version="(.*?)"'), ("packaging/carbon.def", r"image\.version (\S+)"),
-                          ("packaging/README.md", r"carbon:([\d.]+\d)")):
+    places = [("packaging/conda/meta.yaml", r'set version = "(.*?)"'), ("packaging/Dockerfile", r"carbon:([\d.]+\d)"),
+              ("packaging/Dockerfile", r'image\.version="(.*?)"'), ("packaging/carbon.def", r"image\.version (\S+)"),
+              ("packaging/README.md", r"carbon:([\d.]+\d)"), ("docs/serving.md", r"carbon:([\d.]+\d)"),
+              ("README.md", r"This is version ([\d.]+\d)"), ("README.md", r"carbon_([\d.]+\d)-\d+_"),
+              ("packaging/debian/changelog", r"\Acarbon \((.*)-\d+\)"),
+              ("NEWS.md", r"\A# News\n\n## (.*)")]
+    modules = os.path.join("workflows", "nextflow", "carbon")
+    for name in os.listdir(os.path.join(SOURCE, modules)):
+        places += [(os.path.join(modules, name, "main.nf"), r"container 'carbon:(.*)'"),
+                   (os.path.join(modules, name, "environment.yml"), r"bioconda::carbon=(.*)")]
+    for path, pattern in places:
         found = re.findall(pattern, text(path))
         expect(found, "%s names no version" % path)
         expect_equal(set(found), {VERSION}, "versions in " + path)
+    expect_equal(command([CARBON, "--version"]).lines()[0], "carbon " + VERSION, "carbon --version")
     for page in sorted(os.listdir(os.path.join(SOURCE, "man"))):
         expect('"carbon-%s"' % VERSION in text("man", page).split("\n", 1)[0], "man/%s is of another version" % page)
 
 
-def recipe(cuda_compiler_version):
-    """The conda recipe of a variant, as conda-build reads it: lines chosen by `# [condition]`, then jinja2, then YAML."""
+def recipe(cuda_compiler_version, machine="x86_64"):
+    """The conda recipe of a variant."""
     try:
-        import jinja2
-        import yaml
+        return render.recipe(cuda_compiler_version, machine)
     except ImportError as missing:
         raise Skip("no " + missing.name)
-    known = {"linux": True, "x86_64": True, "cuda_compiler_version": cuda_compiler_version}
-    lines = []
-    for line in text("packaging", "conda", "meta.yaml").splitlines():
-        condition = re.search(r"# \[(.+)\]$", line)
-        if condition is None or eval(condition.group(1), {}, known):
-            lines.append(line[:condition.start()] if condition else line)
-    names = {"cuda": "cuda-nvcc", "cxx": "gxx", "c": "sysroot"}
-    rendered = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string("\n".join(lines)).render(
-        **known, PKG_HASH="1234567", compiler=lambda language: names[language], stdlib=lambda language: names[language],
-        pin_subpackage=lambda name, **_: name)
-
-    class Loader(yaml.SafeLoader):
-        """Refuses a key that is there twice, of which YAML keeps the last."""
-
-    def mapping(loader, node):
-        keys = [loader.construct_object(key) for key, _ in node.value]
-        expect_equal(len(keys), len(set(keys)), "keys of %r" % keys)
-        return loader.construct_mapping(node, deep=True)
-    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
-    return yaml.load(rendered, Loader)
-
-
-def variants():
-    """The versions of CUDA that the recipe is built for, "None" without."""
-    config = text("packaging", "conda", "conda_build_config.yaml")
-    found = re.search(r"^cuda_compiler_version:\n((?:  - .*\n)+)", config, re.M).group(1)
-    return re.findall(r'- "?([\w.]+)', found)
 
 
 @case
@@ -74,7 +62,7 @@ def conda_needs_what_the_installer_names():
 
 @case
 def conda_variants():
-    versions = variants()
+    versions = render.variants()
     expect(len(versions) == 2 and versions[0] == "None" and float(versions[1]) >= 12, "variants are %r" % versions)
     cpu, cuda = map(recipe, versions)
     added = [set(cuda["requirements"][part]) - set(cpu["requirements"][part]) for part in ("build", "host")]
@@ -85,6 +73,18 @@ def conda_variants():
     expect(cpu["build"]["number"] > cuda["build"]["number"], "the CPU's variant is not preferred")
     expect_equal(cuda["build"]["ignore_run_exports_from"], ["cuda-cudart-dev"], "the library that is linked statically")
     expect_equal(cpu["package"]["version"], VERSION, "version")
+
+
+@case
+def conda_on_aarch64():
+    """The CPU's variant is built there too, without the library that only x86-64 uses; the other variant is not."""
+    versions = render.variants()
+    cpu, cuda = (recipe(version, "aarch64") for version in versions)
+    expect("linux-aarch64" in cpu["extra"]["additional-platforms"], "bioconda is not asked for linux-aarch64")
+    expect(not cpu["build"].get("skip") and cuda["build"].get("skip") is True, "which variants are skipped")
+    here = recipe(versions[0])["requirements"]
+    expect_equal(set(here["host"]) - set(cpu["requirements"]["host"]), {"onednn"}, "libraries of x86-64 alone")
+    expect_equal(cpu["requirements"]["build"], here["build"], "tools")
 
 
 # Stand-ins for autoconf and make: what configure is called with, and whether the toolkit it was given is whole.
@@ -104,7 +104,7 @@ chmod +x configure
 @case
 def conda_build_script():
     """Without CUDA it says so, whatever the builder has; with it, it puts together the folder that the Makefile looks for."""
-    for version in variants():
+    for version in render.variants():
         d, programs, prefix, build_prefix = fresh(), fresh(), fresh(), fresh()
         for directory, name, content in ((programs, "autoconf", AUTOCONF), (programs, "make", "#!/bin/sh\necho make $* >> called\n"),
                                          (os.path.join(build_prefix, "bin"), "nvcc", "#!/bin/sh\necho the nvcc\n"),
@@ -154,9 +154,131 @@ def images_hold_every_library():
         expect_equal(sorted(listed), sorted(packages - base), "libraries in " + path)
 
 
+def installer(*options):
+    return set(tool(os.path.join(SOURCE, "install-deps.sh"), *options, "--list").lines())
+
+
+@case
+def debian_package_is_built_with_what_the_installer_names():
+    """The Build-Depends that are not for the optional `make check` are the libraries of install-deps.sh, and all are named there."""
+    field = re.search(r"^Build-Depends:\n((?:[ #].*\n)+)", text("packaging/debian/control"), re.M).group(1)
+    lines = [line.strip().rstrip(",") for line in field.splitlines() if not line.startswith("#")]
+    always = {line.split(" ")[0].split(":")[0] for line in lines if "<pkg.carbon.check>" not in line} - {"debhelper-compat"}
+    check = {line.split(" ")[0] for line in lines if "<pkg.carbon.check>" in line}
+    expect_equal(always & check, set(), "named twice")
+    named = installer() | {"libdnnl-dev"}
+    # debhelper brings autoconf, and every Debian build make and g++.
+    expect_equal(sorted(always | check), sorted(named - {"g++", "make", "autoconf"}), "packages")
+    expect("doctest-dev" in check and "libhts-dev" in always, "which are for make check")
+
+
+@case
+def installed_files_have_a_package():
+    """Each folder that `make install` fills is in a package's list; so is carbon-cuda.so, in its own."""
+    lists = {os.path.basename(path): read(path).decode().split() for path in glob.glob(os.path.join(SOURCE, "packaging/debian/*.install"))}
+    expect_equal(lists["carbon-cuda.install"], ["usr/libexec/carbon/carbon-cuda.so"], "package of CUDA")
+    # Only packages of control have lists, and documents that exist are listed.
+    packages = set(re.findall(r"^Package: (.*)", text("packaging/debian/control"), re.M))
+    expect_equal({name.rsplit(".", 1)[0] for name in lists} - packages, set(), "lists of no package")
+    for name in ("carbon-doc.docs", "carbon.examples"):
+        for path in text("packaging/debian", name).split():
+            expect(path.startswith("debian/") or os.path.exists(os.path.join(SOURCE, path)), "%s: no %s" % (name, path))
+
+
+def bill_of_materials(*arguments, **options):
+    return command([os.path.join(SOURCE, "packaging", "sbom.py"), *arguments], **options)
+
+
+@case
+def licences():
+    """sbom.py lists each library that the program names, and the README has its licences."""
+    if "sanitize" in CARBON or shutil.which("dpkg-query") is None or shutil.which("readelf") is None:
+        raise Skip("needs dpkg, binutils, and a program without sanitizers")
+    if command(["dpkg-query", "-W", "libcli11-dev", "libboost-dev", "nlohmann-json3-dev"]).rc != 0:
+        raise Skip("the headers are of no Debian package")
+    result = bill_of_materials(CARBON, env={"SOURCE_DATE_EPOCH": "1700000000"})
+    if "belongs to no Debian package" in result.err:
+        raise Skip(result.err.strip())
+    expect(result.rc == 0, "sbom.py fails", result)
+    expect_equal(bill_of_materials(CARBON, env={"SOURCE_DATE_EPOCH": "1700000000"}).out, result.out, "another time")
+    expect("Created: 2023-11-14T22:13:20Z" in result.lines(), "SOURCE_DATE_EPOCH is not the time")
+    parts = [dict(line.split(": ", 1) for line in block.splitlines()) for block in result.text.split("\n\n")[1:-1]]
+    expect_equal((parts[0]["PackageName"], parts[0]["PackageVersion"]), ("carbon", VERSION), "the program")
+    known = {}
+    for part in parts[1:]:
+        expect("@" in part["ExternalRef"] and part["PackageVersion"], "no version of %r" % part)
+        known[tool("dpkg-query", "-W", "-f", "${source:Package}", part["PackageName"]).text] = part["PackageLicenseDeclared"]
+    expect({"htslib", "openssl", "sqlite3", "zlib", "cli11"} <= set(known), "libraries are %r" % sorted(known))
+    for part in parts:
+        relation = r"^Relationship: SPDXRef-(DOCUMENT DESCRIBES|carbon (DYNAMIC|STATIC)_LINK) %s$" % re.escape(part["SPDXID"])
+        expect(re.search(relation, result.text, re.M), "no relation of " + part["SPDXID"])
+    table = text("README.md").split("\n## Dependencies\n")[1].split("\n## ")[0]
+    for package, said in re.findall(r"^\| `([a-z0-9.+-]+-dev)`.*\| ([^|]+) \|$", table, re.M):
+        if package in ("doctest-dev",):
+            continue  # for tests
+        source = tool("dpkg-query", "-W", "-f", "${source:Package}", package).text
+        source = {"boost-defaults": "boost1.74"}.get(source, source)
+        if source in known:
+            expect_equal(said, known.pop(source), "licence of %s in the README" % package)
+    expect_equal([source for source in known if not source.startswith(("gcc-", "glibc"))], [], "libraries that the README lacks")
+
+
+@case
+def licences_of_what_is_no_program():
+    if shutil.which("readelf") is None:
+        raise Skip("no readelf")
+    for argument, says in ((write(fresh(), "text", "x"), "readelf"), ("absent", "No such file")):
+        result = bill_of_materials(argument)
+        expect(result.rc == 1 and says in result.err and result.out == b"", "a list of " + argument, result)
+
+
+@case
+def smoke_test_finds_faults():
+    """The test that packages run when they are built fails where the program does not compute, and passes where it does."""
+    script = os.path.join(SOURCE, "packaging", "smoke.sh")
+    result = command([script, CARBON])
+    expect(result.rc == 0 and result.text.startswith("carbon %s works" % VERSION), "smoke.sh fails", result)
+    d = fresh()
+    for name, body in (("version", "[ $1 != --version ] || { echo carbon 9.9.9; exit; }"),
+                       ("score", "[ $1 != score ] || { echo c1; exit; }"),
+                       ("vep", "[ $1 != vep ] || exit 1"),
+                       ("threads", '[ $1 != score ] || { printf "c1\\t0\\t84\\t%s\\n" $4; exit; }'),
+                       ("plugins", "[ $1 != plugin ] || exit 0")):
+        program = write(d, name, '#!/bin/sh\n%s\nexec %s "$@"\n' % (body, CARBON))
+        os.chmod(program, 0o755)
+        broken = command([script, program])
+        expect(broken.rc == 1 and broken.err.startswith("smoke.sh: ") or "differ" in broken.err, "not found: " + name, broken)
+
+
+@case
+def scripts_refuse_what_they_cannot_use():
+    d = fresh()
+    write(d, "kept", "x")
+    for script, arguments, says in (
+            ("build-deb.sh", ["-o", d], "is not an earlier build"), ("build-deb.sh", ["-o"], "needs a folder"),
+            ("build-image.sh", [], "OCI image"), ("build-image.sh", ["absent.deb"], "OCI image"),
+            ("check-reproducible.sh", ["--against", d], "need --deb"), ("check-reproducible.sh", ["x"], "compares the bytes")):
+        result = command([os.path.join(SOURCE, "packaging", script), *arguments], cwd=d)
+        if "is not installed" in result.err:
+            continue
+        expect(result.rc == 1 and says in result.err and result.out == b"", script, result)
+    expect_equal(os.listdir(d), ["kept"], "files of somebody else")
+
+
+@case
+def image_is_made_of_the_list_of_the_dockerfile():
+    """The line of build-image.sh that reads it finds what the Dockerfile and carbon.def install."""
+    line = re.search(r"^list=\$\(.*?\| xargs \| tr ' ' ,\)$", text("packaging/build-image.sh"), re.M | re.S).group(0)
+    read_list = tool("bash", "-c", "here=%s\n%s\necho $list" % (os.path.join(SOURCE, "packaging"), line)).text.strip().split(",")
+    wanted = re.search(r"--no-install-recommends ([^&]*?)\n    rm -rf /var", text("packaging/carbon.def")).group(1)
+    expect_equal(read_list, wanted.replace("\\\n", " ").split(), "packages of the image")
+
+
 @case
 def scripts_are_valid():
-    for path in ("packaging/conda/build.sh", "install-deps.sh"):
+    paths = ["install-deps.sh", "packaging/conda/build.sh", "packaging/debian/tests/smoke", "packaging/debian/tests/demo",
+             "packaging/debian/tests/plugin"] + [os.path.relpath(path, SOURCE) for path in glob.glob(SOURCE + "/packaging/*.sh")]
+    for path in paths:
         result = command(["bash", "-n", os.path.join(SOURCE, path)])
         expect(result.rc == 0, path, result)
 

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 
-from harness import CARBON, DATA, Skip, carbon, case, command, expect, expect_equal, expect_failure, fresh, main, model, ok, tool, write
+from harness import CARBON, DATA, Skip, carbon, case, command, expect, expect_equal, expect_failure, fresh, main, model, ok, read, tool, write
 from plugin_compile import HEAD, PARTS, SOURCE, compiled, cpp, run
 
 BUILD = os.path.dirname(CARBON)
@@ -176,6 +176,14 @@ def one_that_crashes_while_it_runs():
         expect_equal(result.rc, -number, "status")
         expect(re.search(r"^\[E::plugin\] \+%s crashed .*signal %02d" % (name, number), result.err, re.M), "no message", result)
         expect_equal(os.listdir(os.path.dirname(out)), [], "files left behind")
+
+
+@case
+def one_that_crashes_when_the_program_ends():
+    out = os.path.join(fresh(), "out")
+    result = run(compiled("late", before=CRASH.replace("constructor", "destructor")), "+late", "-o", out)
+    expect(result.rc == -11 and "[E::plugin] +late crashed" in result.err, "expected a report", result)
+    expect_equal(read(out), b"hello\n", "the output, which was complete before")
 
 
 @case

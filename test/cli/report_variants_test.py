@@ -426,7 +426,6 @@ def errors():
         ("a.vcf", no_score, ["--tags", "AF,ZZ"], ["no INFO tag ZZ", "AF"]),
         ("a.vcf", no_score, ["--tags", "DP"], ["DP is of Type Integer", "AF"]),
         ("a.vcf", good, ["--tags", "BCSQ"], ["BCSQ is of Type String", "CARBON_LLR"]),
-        ("a.vcf", good[:-1], [], ["line 15", "no newline"]),
         ("a.vcf", HEAD + "1\t1\t.\tA\tC\t.\t.\tCARBON_LLR=1,2,3\n", [], ["1:1", "3 values for 1"]),
         ("a.vcf", HEAD + "1\t1\t.\tA\tC,G\t.\t.\tCARBON_LLR=1\n", [], ["1:1", "1 value for 2"]),
         ("a.vcf", HEAD + "1\t1\t.\tA\tC\t.\t.\tCARBON_LLR=-inf\n", [], ["1:1", "infinite"]),

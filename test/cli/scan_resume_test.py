@@ -175,7 +175,9 @@ def damaged_files_are_refused():
                           (lambda d, out: write(d, "out.tsv.gz.partial.state", b""), ".state"),
                           (lambda d, out: write(d, "out.tsv.gz.partial.state", b"[1]"), "damaged"),
                           (lambda d, out: write(d, "out.tsv.gz.partial.state",
-                                                read(out + ".partial.state").replace(b'"bytes":', b'"bytes":-')), ".partial")):
+                                                read(out + ".partial.state").replace(b'"bytes":', b'"bytes":-')), "damaged"),
+                          (lambda d, out: write(d, "out.tsv.gz.partial.state", read(out + ".partial.state").replace(
+                              b'"end_check":', b'"end_check":1e20,"x":')), "damaged")):
         directory = fresh()
         out = begun(directory)
         damage(directory, out)

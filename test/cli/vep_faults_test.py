@@ -126,8 +126,12 @@ def damaged(kind, change):
 def cut(content, rng):
     while True:
         at = rng.randrange(len(content))
-        # Nothing tells a text that ends with a whole line from a shorter one: a row of its own.
-        if content[at - 1:at] != b"\n":
+        # Nothing tells a text that ends with a whole line from a shorter one: a row of its own. A cut in the last column is
+        # like a last line without its newline, which is a warning.
+        line = content[content.rfind(b"\n", 0, at) + 1:at]
+        columns = content[content.find(b"#CHROM"):].split(b"\n")[0].count(b"\t")
+        in_last_column = content.startswith(b"##") and line.count(b"\t") == columns
+        if content[at - 1:at] != b"\n" and not in_last_column:
             return content[:at]
 
 

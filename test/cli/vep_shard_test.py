@@ -123,7 +123,7 @@ def damage_anywhere_is_an_error_of_every_share():
     bcf = tool("bcftools", "view", "-Ob", snvs(20000)).out
     line = read(snvs(30)) + b"c1\tx\t.\tA\tC\t.\t.\t.\n"
     for name, content in (("cut.vcf.gz", whole[:len(whole) * 3 // 4]), ("no_eof.vcf.gz", whole[:-28]),
-                          ("crc.vcf.gz", bytes(flipped)), ("cut.vcf", read(snvs(30))[:-1]), ("bad.vcf", line),
+                          ("crc.vcf.gz", bytes(flipped)), ("cut.vcf", read(snvs(30))[:-5]), ("bad.vcf", line),
                           ("cut.bcf", bcf[:len(bcf) * 3 // 4])):
         path = write(d, name, content)
         for share in ("1/3", "3/3"):

@@ -53,7 +53,8 @@ def free_port():
 
 def stop(daemons):
     """Jobs first, then the daemons in the opposite order; each is a process that this test has started."""
-    subprocess.run(["scancel", "--full", "--user=" + getpass.getuser()], env=_cluster["env"], timeout=20)
+    if "env" in _cluster:
+        subprocess.run(["scancel", "--full", "--user=" + getpass.getuser()], env=_cluster["env"], timeout=20)
     for daemon in reversed(daemons):
         daemon.terminate()
         try:

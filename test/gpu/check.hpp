@@ -64,6 +64,8 @@ inline std::string name(ops::RowClass row_class) {
 using testing::Random;
 using testing::Stored;
 using testing::stored;
+using testing::stored_q8_0;
+using testing::StoredBlocks;
 
 /// Bytes in device memory.
 class Array {

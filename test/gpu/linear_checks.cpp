@@ -357,6 +357,23 @@ void joined_agrees(Checks& checks, ops::Backend& backend, bool library) {
   }
 }
 
+/// Weights of q8_0 give the bits of the same numbers in f32.
+void blocks_are_widened(Checks& checks, ops::Backend& backend) {
+  Random random(17);
+  const size_t n = 9, outputs = 40, k = 96;
+  const Stored a = stored(backend.dtype(), random.vector(n * k));
+  const StoredBlocks w = stored_q8_0(random.vector(outputs * k));
+  const Array act(backend, a.data(), n * k * dtype_size(a.type));
+  const auto product = [&](const TensorView& view) {
+    const Array out(backend, n * outputs * sizeof(float));
+    backend.linear(act.get(), n, *backend.prepare(view), out.floats(), outputs);
+    return out.read(n * outputs);
+  };
+  checks.that(same_bits(product({w.bytes.data(), WeightType::q8_0, outputs, k}),
+                        product({w.value.data(), DType::f32, outputs, k})),
+              "weights of q8_0");
+}
+
 void refuses(Checks& checks, ops::Backend& backend) {
   const std::vector<float> data(64);
   checks.refused([&] { backend.prepare({data.data(), DType::f32, 0, 4}); }, "empty weight");
@@ -407,6 +424,7 @@ void check_linear(Checks& checks, const Machine& machine) {
     run("linear_add is linear and an addition, and a row alone the same",
         [&] { linear_add_agrees(checks, *backend, shapes, way.library); });
     run("linear: matrices joined in one weight", [&] { joined_agrees(checks, *backend, way.library); });
+    run("linear: weights in blocks are widened", [&] { blocks_are_widened(checks, *backend); });
     run("linear lets NaN through to its own row", [&] { not_finite_stays(checks, *backend); });
     run("linear refuses what it cannot do", [&] { refuses(checks, *backend); });
   }

@@ -30,7 +30,7 @@ struct Model {
 inline Tokens random_tokens(const Checkpoint& checkpoint, size_t n, unsigned seed) {
   std::mt19937 random(seed);
   const TokenLayout& layout = checkpoint.config().layout;
-  Tokens tokens{layout.dna_begin()};
+  Tokens tokens{layout.begin()};
   while (tokens.size() < n)
     tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
   return tokens;

@@ -26,6 +26,17 @@ void embed_copies(Checks& checks, ops::Backend& backend) {
       }
     }
   }
+  for (const size_t table_rows : {size_t{3}, size_t{3000}}) {
+    const StoredBlocks table = stored_q8_0(random.vector(table_rows * 64));
+    const TensorView view{table.bytes.data(), WeightType::q8_0, table_rows, 64};
+    const std::vector<uint32_t> rows{2, 0, 1, 2};
+    const Array x(backend, rows.size() * 64 * sizeof(float));
+    backend.embed(view, rows, x.floats());
+    const std::vector<float> got = x.read(rows.size() * 64);
+    std::vector<float> expected(got.size());
+    for (size_t i = 0; i < rows.size(); ++i) std::copy_n(&table.value[rows[i] * 64], 64, &expected[i * 64]);
+    checks.that(same_bits(got, expected), "rows of q8_0");
+  }
   const std::vector<float> two(2 * cols);
   const std::vector<uint32_t> outside{2};
   checks.refused([&] { backend.embed({two.data(), DType::f32, 2, cols}, outside, nullptr); }, "outside");

@@ -65,6 +65,30 @@ inline Stored stored(DType type, std::vector<float> value) {
   return s;
 }
 
+/// `values` as q8_0, with the largest of a block as 127 steps (steps of f16), and what that is exactly. The
+/// number of values is a multiple of kQ8Block.
+struct StoredBlocks {
+  std::vector<uint8_t> bytes;
+  std::vector<float> value;
+};
+inline StoredBlocks stored_q8_0(const std::vector<float>& values) {
+  StoredBlocks s;
+  for (size_t i = 0; i < values.size(); i += kQ8Block) {
+    float largest = 0;
+    for (size_t j = i; j < i + kQ8Block; ++j) largest = std::max(largest, std::fabs(values[j]));
+    const uint16_t scale = float_to_half(largest / 127);
+    s.bytes.insert(s.bytes.end(), {static_cast<uint8_t>(scale), static_cast<uint8_t>(scale >> 8)});
+    for (size_t j = i; j < i + kQ8Block; ++j) {
+      const float step = half_to_float(scale);
+      const auto q =
+          static_cast<int8_t>(step == 0 ? 0 : std::clamp(std::lround(values[j] / step), -127L, 127L));
+      s.bytes.push_back(static_cast<uint8_t>(q));
+      s.value.push_back(step * static_cast<float>(q));
+    }
+  }
+  return s;
+}
+
 /// ln P(base j is b | the known bases before it) by brute force, each group with its own maximum. With no
 /// known base these are the marginals.
 inline std::vector<double> brute_force(const float* z, ops::KnownBases known = ops::kNoneKnown) {

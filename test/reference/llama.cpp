@@ -11,6 +11,11 @@ namespace {
 
 template <class T>
 T element(const TensorView& view, size_t row, size_t col) {
+  if (view.dtype == WeightType::q8_0) {
+    float block[kQ8Block];
+    widen_q8_0(static_cast<const char*>(view.row(row)) + weight_bytes(view.dtype, col), kQ8Block, block);
+    return static_cast<T>(block[col % kQ8Block]);
+  }
   const char* at = static_cast<const char*>(view.row(row)) + col * dtype_size(view.dtype);
   if (view.dtype == WeightType::f32) {
     float value;

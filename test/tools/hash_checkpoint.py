@@ -16,6 +16,8 @@ GOLDEN = 0x9E3779B97F4A7C15
 MASK = (1 << 64) - 1
 RELEASED_VOCAB = 155776
 DNA_TOKENS = 4107  # <dna>, </dna>, <oov>, 4,096 6-mers, 8 unused
+GENERATOR_TOKENS = ("<oov> <s> </s> <pad> <mask> <bog> <eog> <bok> <eok> <+> <-> <cds> <pseudo> <tRNA> <rRNA> <ncRNA> <miscRNA> <mam> <vrt> "
+                    "<inv> <pln> <fng> <prt> <arc> <bct> <mit> <plt> <plm> <vir> <sp0> <sp1> <sp2>").split()
 BLOCK = 1 << 20
 
 DEFAULTS = dict(hidden=128, layers=4, heads=4, kv_heads=2, head_dim=32, intermediate=384, vocab=0, dna_start=-1,
@@ -73,6 +75,10 @@ def complete(**options):
     o = dict(DEFAULTS, **options)
     if o["preset"] == "demo" and o["dna_start"] < 0:
         o["dna_start"] = 0
+    if o["preset"] == "generator":
+        if o["dna_start"] >= 0:
+            raise ValueError("dna_start is an option of Carbon's tokenizer")
+        o["vocab"] = o["vocab"] or len(GENERATOR_TOKENS) + 4096
     if o["vocab"] == 0:
         o["vocab"] = RELEASED_VOCAB if o["dna_start"] < 0 else (o["dna_start"] + DNA_TOKENS + 127) // 128 * 128
     return o
@@ -107,14 +113,27 @@ def architecture(o):
     return tensors
 
 
+def generator_vocabulary():
+    kmers = ["".join("ATCG"[v >> 2 * (5 - j) & 3] for j in range(6)) for v in range(4096)]
+    return GENERATOR_TOKENS + kmers
+
+
+TOKENIZER_CONFIG = {"add_bos_token": True, "add_eos_token": False, "bos_token": "<s>", "eos_token": "</s>", "k": 6,
+                    "mask_token": "<mask>", "pad_token": "<pad>", "tokenizer_class": "DNAKmerTokenizer", "unk_token": "<oov>"}
+
+
 def config(o):
     scaling = None
     if o["yarn"] > 0:
         original = o["yarn_original"] or math.floor(o["max_positions"] / o["yarn"] + 0.5)
         scaling = {"rope_type": "yarn", "factor": float(o["yarn"]), "original_max_position_embeddings": original}
+    generator = o["preset"] == "generator"
+    # The released GENERators leave it to the reader to divide.
+    head_dim = {} if generator and o["hidden"] == o["heads"] * o["head_dim"] else {"head_dim": o["head_dim"]}
     return {
-        "architectures": ["LlamaForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
-        "bos_token_id": None, "eos_token_id": None, "head_dim": o["head_dim"], "hidden_act": "silu",
+        "architectures": ["GENERatorForCausalLM" if generator else "LlamaForCausalLM"], "attention_bias": False,
+        "attention_dropout": 0.0, "bos_token_id": 1 if generator else None, "eos_token_id": 2 if generator else None,
+        **head_dim, "hidden_act": "silu",
         "hidden_size": o["hidden"], "initializer_range": 0.02, "intermediate_size": o["intermediate"],
         "max_position_embeddings": o["max_positions"], "mlp_bias": False, "model_type": "llama",
         "num_attention_heads": o["heads"], "num_hidden_layers": o["layers"], "num_key_value_heads": o["kv_heads"],
@@ -160,12 +179,16 @@ def write_checkpoint(directory, **options):
     if not 1 <= o["shards"] <= len(tensors):
         raise ValueError("shards must be 1..%d" % len(tensors))
     os.makedirs(directory, exist_ok=True)
-    for stale in ("dna_config.json", "model.safetensors", "model.safetensors.index.json"):
+    for stale in ("dna_config.json", "tokenizer_config.json", "vocab.txt", "model.safetensors", "model.safetensors.index.json"):
         if os.path.exists(os.path.join(directory, stale)):
             os.remove(os.path.join(directory, stale))
     write_json(os.path.join(directory, "config.json"), config(o))
     if o["dna_start"] >= 0:
         write_json(os.path.join(directory, "dna_config.json"), dna_config(o))
+    if o["preset"] == "generator":
+        write_json(os.path.join(directory, "tokenizer_config.json"), TOKENIZER_CONFIG)
+        with open(os.path.join(directory, "vocab.txt"), "w", newline="\n") as out:
+            out.writelines("%s %d\n" % (token, i) for i, token in enumerate(generator_vocabulary()))
     if o["shards"] == 1:
         write_safetensors(os.path.join(directory, "model.safetensors"), tensors, o)
         return
@@ -184,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description="Write a checkpoint whose weights are hashes of their names")
     parser.add_argument("dir", metavar="DIR")
     for name, value in DEFAULTS.items():
-        choices = {"dtype": sorted(NAMES), "preset": ["demo"]}.get(name)
+        choices = {"dtype": sorted(NAMES), "preset": ["demo", "generator"]}.get(name)
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, choices=choices)
     options = vars(parser.parse_args())
     directory = options.pop("dir")

@@ -25,6 +25,7 @@
 
 #include "kernels/tensor.hpp"
 #include "src/base/error.hpp"
+#include "tokenizer/family.hpp"
 
 namespace {
 
@@ -37,7 +38,8 @@ static_assert(std::endian::native == std::endian::little, "safetensors stores li
 
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
 constexpr uint64_t kReleasedVocab = 155776;
-constexpr uint64_t kDnaTokens = 4107;  // <dna>, </dna>, <oov>, 4,096 6-mers, 8 unused
+constexpr uint64_t kDnaTokens = 4107;       // <dna>, </dna>, <oov>, 4,096 6-mers, 8 unused
+constexpr uint64_t kGeneratorVocab = 4128;  // 32 single tokens, 4,096 6-mers
 
 struct Options {
   std::string dir, preset, dtype = "bf16";
@@ -46,6 +48,8 @@ struct Options {
   uint64_t max_positions = 8192, yarn_original = 0, shards = 1, seed = 0;
   double rope_theta = 500000, eps = 1e-6, yarn = 0;
   bool tied = true, no_metadata = false;
+
+  bool generator() const { return preset == "generator"; }
 };
 
 struct Tensor {
@@ -119,6 +123,10 @@ void check(bool ok, const std::string& what) {
 
 void complete(Options& o) {
   if (o.preset == "demo" && o.dna_start < 0) o.dna_start = 0;
+  if (o.generator()) {
+    check(o.dna_start < 0, "--dna-start is an option of Carbon's tokenizer");
+    if (o.vocab == 0) o.vocab = kGeneratorVocab;
+  }
   if (o.vocab == 0) {
     o.vocab = o.dna_start < 0 ? kReleasedVocab
                               : (static_cast<uint64_t>(o.dna_start) + kDnaTokens + 127) / 128 * 128;
@@ -133,12 +141,13 @@ void complete(Options& o) {
 
 json config(const Options& o) {
   json c;
-  c["architectures"] = {"LlamaForCausalLM"};
+  c["architectures"] = {o.generator() ? "GENERatorForCausalLM" : "LlamaForCausalLM"};
   c["attention_bias"] = false;
   c["attention_dropout"] = 0.0;
-  c["bos_token_id"] = nullptr;
-  c["eos_token_id"] = nullptr;
-  c["head_dim"] = o.head_dim;
+  c["bos_token_id"] = o.generator() ? json(1) : json();
+  c["eos_token_id"] = o.generator() ? json(2) : json();
+  // The released GENERators leave it to the reader to divide.
+  if (!o.generator() || o.hidden != o.heads * o.head_dim) c["head_dim"] = o.head_dim;
   c["hidden_act"] = "silu";
   c["hidden_size"] = o.hidden;
   c["initializer_range"] = 0.02;
@@ -177,6 +186,33 @@ json dna_config(const Options& o) {
   c["dna_special_tokens"] = {"<dna>", "</dna>", "<oov>"};
   c["auto_dna_tags"] = false;
   return c;
+}
+
+json tokenizer_config() {
+  json c;
+  c["add_bos_token"] = true;
+  c["add_eos_token"] = false;
+  c["bos_token"] = "<s>";
+  c["eos_token"] = "</s>";
+  c["k"] = 6;
+  c["mask_token"] = "<mask>";
+  c["pad_token"] = "<pad>";
+  c["tokenizer_class"] = "DNAKmerTokenizer";
+  c["unk_token"] = "<oov>";
+  return c;
+}
+
+/// A line for each token: its text, a space, its id.
+void write_vocabulary(const fs::path& path) {
+  std::ofstream out(path, std::ios::binary);
+  size_t id = 0;
+  for (const std::string_view token : carbon::kGeneratorTokens) out << token << ' ' << id++ << '\n';
+  for (uint32_t kmer = 0; kmer < 4096; ++kmer) {
+    for (int place = 5; place >= 0; --place) out << "ATCG"[kmer >> 2 * place & 3];
+    out << ' ' << id++ << '\n';
+  }
+  out.close();
+  check(!out.fail(), "cannot write " + path.string());
 }
 
 void write_json(const fs::path& path, const json& value) {
@@ -242,11 +278,16 @@ void write_safetensors(const fs::path& path, const std::vector<Tensor>& tensors,
 void write_checkpoint(const Options& o) {
   const fs::path dir = o.dir;
   fs::create_directories(dir);
-  for (const char* stale : {"dna_config.json", "model.safetensors", "model.safetensors.index.json"}) {
+  for (const char* stale : {"dna_config.json", "tokenizer_config.json", "vocab.txt", "model.safetensors",
+                            "model.safetensors.index.json"}) {
     fs::remove(dir / stale);
   }
   write_json(dir / "config.json", config(o));
   if (o.dna_start >= 0) write_json(dir / "dna_config.json", dna_config(o));
+  if (o.generator()) {
+    write_json(dir / "tokenizer_config.json", tokenizer_config());
+    write_vocabulary(dir / "vocab.txt");
+  }
 
   const std::vector<Tensor> tensors = architecture(o);
   if (o.shards == 1) {
@@ -278,7 +319,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Write a checkpoint whose weights are hashes of their names"};
   app.option_defaults()->take_last();
   app.add_option("DIR", o.dir)->required();
-  app.add_option("--preset", o.preset, "demo: a DNA-only vocabulary")->check(CLI::IsMember({"demo"}));
+  app.add_option("--preset", o.preset, "demo: a DNA-only vocabulary; generator: a GENERator")
+      ->check(CLI::IsMember({"demo", "generator"}));
   app.add_option("--hidden", o.hidden);
   app.add_option("--layers", o.layers);
   app.add_option("--heads", o.heads);

@@ -180,7 +180,8 @@ TEST_CASE("a synthetic checkpoint has every tensor, in memory that repeats") {
   CHECK(at(head, head.rows * head.cols - 1) != 0.0f);
 }
 
-TEST_CASE("multiply-adds run for every activation type") {
-  CHECK(cpu::multiply_add_rate(DType::f32, 1) > 1e6);
-  CHECK(cpu::multiply_add_rate(DType::bf16, 2) > 1e6);
+TEST_CASE("multiply-adds run for every type of products") {
+  CHECK(cpu::multiply_add_rate(WeightType::f32, 1) > 1e6);
+  CHECK(cpu::multiply_add_rate(WeightType::bf16, 2) > 1e6);
+  CHECK(cpu::multiply_add_rate(WeightType::q8_0, 2) > 1e6);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "tokenizer/added_tokens.hpp"
 #include "tokenizer/bpe.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/pretokenizer.hpp"
@@ -224,6 +225,34 @@ TEST_CASE("damaged and hostile tokenizer.json files are refused") {
   CHECK(mentions(error_after([](json& j) { j["added_tokens"][1]["content"] = ""; }), "empty"));
   CHECK(mentions(error_after([](json& j) { j["added_tokens"][1]["content"] = "<x>"; }), "given twice"));
   CHECK(mentions(error_after([](json& j) { j["added_tokens"][1]["lstrip"] = true; }), "lstrip"));
+}
+
+TEST_CASE("of added tokens the longest that begins at a place is taken, however many there are") {
+  AddedTokens few(
+      {{"<", 0, false}, {"<ab", 1, false}, {"<abcd!", 2, false}, {"<abcd", 3, false}, {"<abz", 4, false}});
+  const auto id_at = [&](std::string_view text, size_t from = 0) {
+    const AddedTokens::Match match = few.next(text, from);
+    return match.token == nullptr ? std::string("none")
+                                  : std::to_string(match.position) + ":" + std::to_string(match.token->id);
+  };
+  CHECK(id_at("x<abcd?") == "1:3");
+  CHECK(id_at("<abcd!") == "0:2");
+  CHECK(id_at("<abc") == "0:1");
+  CHECK(id_at("<a<ab") == "0:0");
+  CHECK(id_at("<a<ab", 1) == "2:1");
+  CHECK(id_at("<aby") == "0:1");
+  CHECK(id_at("ab") == "none");
+  CHECK_FALSE(few.add({"<ab", 9, false}));
+  CHECK_FALSE(few.add({"new", 3, false}));
+  CHECK(id_at("new") == "none");
+
+  const auto start = std::chrono::steady_clock::now();
+  AddedTokens many;
+  for (uint32_t id = 0; id < 300000; ++id) CHECK_UNARY(many.add({"<" + std::to_string(id) + ">", id, false}));
+  const std::string text(300000, '<');
+  CHECK(many.next(text, 0).token == nullptr);
+  CHECK(many.next(text + "299999>", 0).token->id == 299999);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
 
 TEST_CASE("damaged vocab.json and merges.txt are refused with their line") {

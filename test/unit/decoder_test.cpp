@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "kernels/cpu/cpu_dispatch.hpp"
 #include "src/base/error.hpp"
 #include "src/transformer/head.hpp"
 #include "test/reference/llama.hpp"
@@ -20,10 +21,10 @@ namespace {
 
 struct Model {
   Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "",
-        bool onednn = false)
+        bool onednn = false, bool int8 = false)
       : checkpoint(dir),
         backend(ops::make_cpu_backend(
-            {dtype, threads, onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never, isa})),
+            {dtype, threads, onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never, isa, int8})),
         decoder(*backend, checkpoint),
         head(*backend, checkpoint) {}
 
@@ -36,7 +37,7 @@ struct Model {
 std::vector<uint32_t> random_tokens(const Checkpoint& checkpoint, size_t n, unsigned seed) {
   std::mt19937 random(seed);
   const TokenLayout& layout = checkpoint.config().layout;
-  std::vector<uint32_t> tokens{layout.dna_begin()};
+  std::vector<uint32_t> tokens{layout.begin()};
   while (tokens.size() < n)
     tokens.push_back(random() % 50 == 0 ? layout.oov() : layout.kmer0() + random() % kKmerCount);
   return tokens;
@@ -119,8 +120,8 @@ TEST_CASE("f32 mode is as close to double as a naive float implementation") {
 
 TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") {
   const GeneratedCheckpoint files(tiny("--head-dim 48"));
-  std::vector<std::string> classes = {"generic", ""};
-  for (const char* isa : {"avx2", "avx512", "avx512_bf16"}) {
+  std::vector<std::string> classes = {""};
+  for (const std::string& isa : cpu::known_isas()) {
     try {
       ops::cpu_isa(isa);
       classes.emplace_back(isa);
@@ -129,18 +130,20 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
     }
   }
   for (const std::string& isa : classes) {
-    for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const std::string name : {"f32", "bf16", "int8"}) {
+      const DType dtype = name == "f32" ? DType::f32 : DType::bf16;
+      const bool int8 = name == "int8";
       for (const bool onednn : {true, false}) {
         // Without it nothing changes but in bf16 mode on the newest class.
-        if (!onednn && (dtype == DType::f32 || (!isa.empty() && isa != "avx512_bf16"))) continue;
+        if (!onednn && (name != "bf16" || (!isa.empty() && isa != "avx512_bf16"))) continue;
         CAPTURE(isa);
-        CAPTURE(dtype_name(dtype));
+        CAPTURE(name);
         CAPTURE(onednn);
-        Model model(files.dir(), dtype, 2, isa, onednn);
+        Model model(files.dir(), dtype, 2, isa, onednn, int8);
         const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 301, 7);
         const std::vector<double> whole = marginals(model, tokens);
 
-        Model single(files.dir(), dtype, 1, isa, onednn);
+        Model single(files.dir(), dtype, 1, isa, onednn, int8);
         CHECK(same_bits(whole, marginals(single, tokens)));
 
         // The same sequence in pieces, among other sequences.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "kernels/cpu/cpu_dispatch.hpp"
 #include "src/base/error.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -21,7 +22,7 @@ struct Bits {
   bool operator==(const Bits&) const = default;
 };
 
-// By Backend::device_kind() and the type of activations. To renew them after a change of kNumerics, copy what
+// By Backend::device_kind() and LoadedModel::dtype(). To renew them after a change of kNumerics, copy what
 // the test prints.
 const std::map<std::string, Bits> kRecorded = {
     {"cpu:generic:2 f32",
@@ -38,6 +39,36 @@ const std::map<std::string, Bits> kRecorded = {
      {0x409ccce15b4c65e4u, 0x7bd1884ea60c3bd2u, 0xf93bb0e778d08138u, 0x63561336ffcd88ebu}},
     {"cpu:avx512_bf16:2 bf16",
      {0x434944589d8e4652u, 0xe1367b9ccf9b6436u, 0x3ffe3c18f8c4fb7fu, 0x51e2acc791c94c02u}},
+    {"cpu:neon:2 f32", {0xbb07da62af853285u, 0xa7fad0b7e846bf63u, 0xb97f14d32d43c757u, 0xd5c9ae5a6c5c7ad0u}},
+    {"cpu:neon:2 bf16", {0x90825e7ffebde1b1u, 0x4385ec9b2ce60cd7u, 0x69605efe08388edeu, 0xed353486075a5f2du}},
+    {"cpu:neon_dotprod:2 f32",
+     {0xbb07da62af853285u, 0xa7fad0b7e846bf63u, 0xb97f14d32d43c757u, 0xd5c9ae5a6c5c7ad0u}},
+    {"cpu:neon_dotprod:2 bf16",
+     {0x90825e7ffebde1b1u, 0x4385ec9b2ce60cd7u, 0x69605efe08388edeu, 0xed353486075a5f2du}},
+    {"cpu:neon_bf16:2 f32",
+     {0xbb07da62af853285u, 0xa7fad0b7e846bf63u, 0xb97f14d32d43c757u, 0xd5c9ae5a6c5c7ad0u}},
+    {"cpu:neon_bf16:2 bf16",
+     {0xa19a7ef00f1c6a26u, 0x19e734c7b99e02c0u, 0x4fb6c7cd450509f6u, 0xbf699eaa611b323au}},
+    {"cpu:avx512_vnni:2 f32",
+     {0x409ccce15b4c65e4u, 0x7bd1884ea60c3bd2u, 0xf93bb0e778d08138u, 0x63561336ffcd88ebu}},
+    {"cpu:avx512_vnni:2 bf16",
+     {0x90825e7ffebde1b1u, 0x4385ec9b2ce60cd7u, 0x69605efe08388edeu, 0xed353486075a5f2du}},
+    {"cpu:generic+int8.1:2 int8",
+     {0xdc3f226d2459269cu, 0xe750af9d94e9c08bu, 0x76e54f42435c867cu, 0x4af5848d3ad9c0dcu}},
+    {"cpu:avx2+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x71f154cb8a72123du}},
+    {"cpu:avx512+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x71f154cb8a72123du}},
+    {"cpu:avx512_vnni+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x71f154cb8a72123du}},
+    {"cpu:avx512_bf16+int8.1:2 int8",
+     {0xfea1a2560a542b7cu, 0x83b330c4e9b7ae25u, 0x46a864ce30cbe906u, 0x71f154cb8a72123du}},
+    {"cpu:neon+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x71f154cb8a72123du}},
+    {"cpu:neon_dotprod+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x71f154cb8a72123du}},
+    {"cpu:neon_bf16+int8.1:2 int8",
+     {0x0d27727656bf3860u, 0xde2ed019191ee49fu, 0xb42a3016a75e08aau, 0x44ffd91bbc87fe69u}},
 };
 
 // FNV-1a over the bytes.
@@ -88,17 +119,21 @@ Bits bits_of(Engine& engine) {
 TEST_CASE("scores, embeddings and samples have the recorded bits on every kind of CPU") {
   const GeneratedCheckpoint files(tiny());
   const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
-  for (const char* isa : {"generic", "avx2", "avx512", "avx512_bf16"}) {
+  for (const std::string& isa : cpu::known_isas()) {
     try {
       ops::cpu_isa(isa);
     } catch (const Error&) {
       MESSAGE("SKIPPED ", isa, ": this CPU lacks it");
       continue;
     }
-    for (const DType dtype : {DType::f32, DType::bf16}) {
-      LoadedModel model(checkpoint, ops::make_cpu_backend({dtype, 2, ops::OneDnnUse::never, isa}), 0, 2);
+    for (const std::string dtype : {"f32", "bf16", "int8"}) {
+      const DType activations = dtype == "f32" ? DType::f32 : DType::bf16;
+      LoadedModel model(checkpoint,
+                        ops::make_cpu_backend({activations, 2, ops::OneDnnUse::never, isa, dtype == "int8"}),
+                        0, 2);
       Engine engine({&model});
-      const std::string kind = model.device_kind() + " " + dtype_name(dtype);
+      CHECK(model.dtype() == dtype);
+      const std::string kind = model.device_kind() + " " + dtype;
       const Bits bits = bits_of(engine);
       char text[200];
       std::snprintf(

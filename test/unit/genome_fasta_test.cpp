@@ -161,11 +161,37 @@ TEST_CASE("IndexedFasta refuses what it cannot use") {
   CHECK(contains(error(plain), "a.fa.fai:1"));
   dir.put("a.fa.fai", "a\t40\t3\t4\t5\n");
   IndexedFasta longer(plain);
-  CHECK(contains(error_of([&] { longer.fetch("a", 0, 40); }), "a:1-40"));
+  CHECK(contains(error_of([&] { longer.fetch("a", 0, 40); }), "does not match"));
   dir.put("b.fa", ">a\nACGT\n>b1\nACGT\n");
   dir.put("b.fa.fai", "a\t8\t3\t4\t5\n");
   IndexedFasta stale(dir.file("b.fa"));
   CHECK(contains(error_of([&] { stale.fetch("a", 0, 8); }), "does not match"));
+}
+
+TEST_CASE("a contig that has no bases by the index must have none") {
+  const TemporaryDirectory dir;
+  const std::string path = dir.put("a.fa", ">a\nACGT\n>empty\n\n>b\nAC\n>last\n");
+  const auto error = [&](const std::string& line) {
+    dir.put("a.fa.fai", "a\t4\t3\t4\t5\n" + line);
+    return error_of([&] { IndexedFasta fasta(path); });
+  };
+  CHECK(error("empty\t0\t15\t0\t0\n").empty());
+  CHECK(error("last\t0\t28\t0\t0\n").empty());
+  CHECK(contains(error("b\t0\t19\t2\t3\n"), "does not match"));
+  CHECK(contains(error("empty\t0\t3\t0\t0\n"), "does not match"));
+  CHECK(contains(error("none\t0\t2000000000\t0\t0\n"), "does not match"));
+}
+
+TEST_CASE("a contig that an index has in the wrong place is refused as often as it is asked for") {
+  TemporaryDirectory directory;
+  const std::string path = directory.put("a.fa", ">a\nACGTACGTAC\nACGTACGTAC\n>b\nTTTT\n");
+  directory.put("a.fa.fai", "a\t368547758076\t3\t10\t11\nb\t4\t28\t4\t5\n");
+  const IndexedFasta fasta(path);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(contains(error_of([&] { fasta.fetch("a", 0, 5); }), "does not match"));
+    CHECK(contains(error_of([&] { fasta.fetch("a", 5, 368547758000); }), "does not match"));
+  }
+  CHECK(fasta.fetch("b", 1, 3) == "TT");
 }
 
 TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in TMPDIR") {

@@ -74,9 +74,9 @@ TEST_CASE("linear agrees with double precision in every type and shape") {
 }
 
 TEST_CASE("linear has the same bits for any number of threads and rows") {
-  for (const Way& way : ways())
+  for (const Way& way : all_ways())
     for (const DType type : {DType::bf16, DType::f32}) {
-      if (way.onednn && type != DType::bf16) continue;
+      if (!way.takes(type)) continue;
       const size_t m = 333, n = 260, k = 1100;
       Random random(5);
       const Stored w = stored(type, random.vector(n * k)), a = stored(type, random.vector(m * k));
@@ -98,10 +98,10 @@ TEST_CASE("linear has the same bits for any number of threads and rows") {
 }
 
 TEST_CASE("linear_add is linear and one addition, for any rows and threads") {
-  for (const Way& way : ways())
+  for (const Way& way : all_ways())
     for (const DType type : {DType::bf16, DType::f32})
       for (const size_t n : {1, 5, 260}) {
-        if (way.onednn && type != DType::bf16) continue;
+        if (!way.takes(type)) continue;
         const size_t m = 333, k = 1100;
         Random random(6 + n);
         const Stored w = stored(type, random.vector(n * k)), a = stored(type, random.vector(m * k));
@@ -128,9 +128,9 @@ TEST_CASE("linear_add is linear and one addition, for any rows and threads") {
 
 TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each alone") {
   const size_t widths[] = {5, 100, 64, 33}, k = 600, m = 23, ld = 5 + 100 + 64 + 33 + 3;
-  for (const Way& way : ways())
+  for (const Way& way : all_ways())
     for (const DType act : {DType::bf16, DType::f32}) {
-      if (way.onednn && act != DType::bf16) continue;
+      if (!way.takes(act)) continue;
       const auto backend = way.make(act, 2);
       Random random(16);
       const Stored a = stored(act, random.vector(m * k));
@@ -173,9 +173,9 @@ TEST_CASE("matrices joined in one weight, and parts of it, have the bits of each
 }
 
 TEST_CASE("both products of a SwiGLU and their gate have the bits of the three operations") {
-  for (const Way& way : ways())
+  for (const Way& way : all_ways())
     for (const DType type : {DType::bf16, DType::f32}) {
-      if (way.onednn && type != DType::bf16) continue;
+      if (!way.takes(type)) continue;
       const size_t width = 330, k = 600;
       Random random(15);
       const Stored gate = stored(type, random.vector(width * k)), up = stored(type, random.vector(width * k)),
@@ -213,20 +213,42 @@ TEST_CASE("in bf16 mode other weights are rounded once, as to_bf16 rounds") {
   }
 }
 
+TEST_CASE("weights of q8_0 have the bits of the same numbers in f32") {
+  const size_t n = 70, k = 1120, m = 9;  // more than one chunk of a conversion
+  Random random(31);
+  const StoredBlocks w = stored_q8_0(random.vector(n * k));
+  for (const Way& way : ways())
+    for (const DType type : {DType::bf16, DType::f32}) {
+      const Stored a = stored(type, random.vector(m * k));
+      const auto backend = way.make(type, 2);
+      const TensorView blocks{w.bytes.data(), WeightType::q8_0, n, k};
+      const auto from_blocks = backend->prepare(blocks);
+      const auto from_f32 = backend->prepare({w.value.data(), DType::f32, n, k});
+      const auto lower = backend->prepare(blocks.slice_rows(40, 30));
+      std::vector<float> x(m * n), y(m * n), z(m * 30);
+      backend->linear(a.data(), m, *from_blocks, x.data(), n);
+      backend->linear(a.data(), m, *from_f32, y.data(), n);
+      backend->linear(a.data(), m, *lower, z.data(), 30);
+      INFO(way.name(), " ", dtype_name(type));
+      CHECK(same_bits(x.data(), y.data(), x.size()));
+      for (size_t i = 0; i < m; ++i) CHECK(same_bits(&z[i * 30], &y[i * n + 40], 30));
+    }
+}
+
 TEST_CASE("linear on a large shape has the same bits for batch sizes of real work") {
   // Large enough for oneDNN to take its own implementation.
   const size_t n = 256, k = 1056, rows = 700;
   Random random(12);
   const Stored w = stored(DType::bf16, random.vector(n * k)),
                a = stored(DType::bf16, random.vector(rows * k));
-  for (const Way& way : ways()) {
+  for (const Way& way : all_ways()) {
     const auto backend = way.make(DType::bf16, 2), single = way.make(DType::bf16, 1);
     const auto weight = backend->prepare({w.data(), DType::bf16, n, k});
     const auto weight1 = single->prepare({w.data(), DType::bf16, n, k});
     std::vector<float> full(rows * n), part(rows * n);
     backend->linear(a.data(), rows, *weight, full.data(), n);
     INFO(way.name());
-    check_product(way.name(), a.value, w, 5, n, k, full, n);
+    if (!way.int8) check_product(way.name(), a.value, w, 5, n, k, full, n);
     for (const size_t m : {1, 3, 16, 171, 512, 683, 700}) {
       single->linear(&a.half[(rows - m) * k], m, *weight1, part.data(), n);
       CHECK(same_bits(part.data(), &full[(rows - m) * n], m * n));
@@ -244,7 +266,7 @@ TEST_CASE("a weight in a mapped file may lose its pages and is still right") {
   REQUIRE(std::fflush(file) == 0);
   void* const map = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fileno(file), 0);
   REQUIRE(map != MAP_FAILED);
-  for (const Way& way : ways()) {
+  for (const Way& way : all_ways()) {
     const auto backend = way.make(DType::bf16);
     const auto plain = backend->prepare({w.data(), DType::bf16, n, k});
     const TensorView view{map, DType::bf16, n, k, true};
@@ -265,7 +287,7 @@ TEST_CASE("linear lets NaN and infinity through") {
   const size_t n = 8, k = 50;
   Random random(9);
   const Stored w = stored(DType::bf16, random.vector(n * k));
-  for (const Way& way : ways()) {
+  for (const Way& way : all_ways()) {
     const auto backend = way.make(DType::bf16);
     const auto weight = backend->prepare({w.data(), DType::bf16, n, k});
     std::vector<float> values = random.vector(2 * k);
@@ -301,11 +323,13 @@ TEST_CASE("linear and prepare refuse what they cannot do") {
 }
 
 TEST_CASE("device_kind names what bits depend on") {
-  for (const Way& way : ways()) {
-    const std::string f32 = way.make(DType::f32)->device_kind();
-    CHECK(f32 == "cpu:" + way.isa + ":2");
+  for (const Way& way : all_ways()) {
     const std::string bf16 = way.make(DType::bf16)->device_kind();
-    CHECK(bf16.starts_with("cpu:" + way.isa + (way.onednn ? "+onednn" + ops::onednn_version() : ":2")));
+    const std::string products = way.onednn ? "+onednn" + ops::onednn_version()
+                                 : way.int8 ? "+int8.1:2"
+                                            : ":2";
+    CHECK(bf16.starts_with("cpu:" + way.isa + products));
     CHECK(way.make(DType::bf16, 2)->device_kind() == bf16);
+    if (way.takes(DType::f32)) CHECK(way.make(DType::f32)->device_kind() == "cpu:" + way.isa + ":2");
   }
 }

@@ -66,6 +66,35 @@ TEST_CASE("every half and bf16 widens exactly, and rounding to bf16 equals to_bf
   }
 }
 
+TEST_CASE("q8_0 widens exactly, by the kernels, the header and as rows of an embedding") {
+  Random random(30);
+  StoredBlocks table = stored_q8_0(random.vector(10 * 96, 3.0f));
+  // Every int8 with a normal, a subnormal, a negative and a zero scale of f16.
+  for (const uint16_t scale : {0x2e66, 0x0003, 0xb800, 0x0000})
+    for (int first = -128; first < 128; first += 32) {
+      table.bytes.insert(table.bytes.end(), {static_cast<uint8_t>(scale), static_cast<uint8_t>(scale >> 8)});
+      for (int q = first; q < first + 32; ++q) {
+        table.bytes.push_back(static_cast<uint8_t>(q));
+        table.value.push_back(half_to_float(scale) * static_cast<float>(q));
+      }
+    }
+  const size_t n = table.value.size();
+  CHECK(weight_bytes(WeightType::q8_0, n) == table.bytes.size());
+  std::vector<float> wide(n);
+  widen_q8_0(table.bytes.data(), n, wide.data());
+  CHECK(same_bits(wide.data(), table.value.data(), n));
+  for (const Way& way : ways()) {
+    std::fill(wide.begin(), wide.end(), -7.0f);
+    cpu::select_kernels(way.isa).widen(table.bytes.data(), WeightType::q8_0, n, wide.data());
+    INFO(way.name());
+    CHECK(same_bits(wide.data(), table.value.data(), n));
+    const std::vector<uint32_t> rows{9, 0, 3};
+    std::vector<float> x(3 * 96);
+    way.make(DType::f32)->embed({table.bytes.data(), WeightType::q8_0, 10, 96}, rows, x.data());
+    for (size_t i = 0; i < 3; ++i) CHECK(same_bits(&x[i * 96], &table.value[rows[i] * 96], 96));
+  }
+}
+
 TEST_CASE("embed and select_rows copy the right rows") {
   Random random(3);
   for (const Way& way : ways())

@@ -23,15 +23,19 @@ namespace carbon::testing {
 struct Way {
   std::string isa;
   bool onednn;
+  bool int8 = false;
   std::unique_ptr<ops::Backend> make(DType dtype, int threads = 1) const {
     ops::CpuOptions options;
     options.dtype = dtype;
     options.threads = threads;
     options.onednn = onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never;
     options.isa = isa;
+    options.int8 = int8;
     return ops::make_cpu_backend(options);
   }
-  std::string name() const { return isa + (onednn ? "+onednn" : ""); }
+  std::string name() const { return isa + (onednn ? "+onednn" : int8 ? "+int8" : ""); }
+  /// oneDNN and products of int8 go with activations in bf16.
+  bool takes(DType type) const { return type == DType::bf16 || (!onednn && !int8); }
 };
 
 /// Every instruction set of this CPU, and oneDNN if it can be used.
@@ -42,6 +46,13 @@ inline std::vector<Way> ways() {
     if (std::string(k->name) == "avx512_bf16" && !ops::onednn_version().empty())
       result.push_back({k->name, true});
   }
+  return result;
+}
+
+/// Also products of int8, for what does not depend on how exact they are.
+inline std::vector<Way> all_ways() {
+  std::vector<Way> result = ways();
+  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name, false, true});
   return result;
 }
 

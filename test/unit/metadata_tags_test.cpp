@@ -12,6 +12,14 @@
 using namespace carbon;
 using Ids = std::vector<uint32_t>;
 
+namespace {
+
+std::string metadata_text(TagGrammar grammar, const std::string& species, const std::string& gene) {
+  return metadata_text(TokenLayout{}, {species, gene, grammar});
+}
+
+}  // namespace
+
 TEST_CASE("metadata texts of the three grammars") {
   CHECK(metadata_text(TagGrammar::corpus, "vertebrate_mammalian", "") == "<species>vertebrate_mammalian");
   CHECK(metadata_text(TagGrammar::card, "vertebrate_mammalian", "protein_coding_region") ==

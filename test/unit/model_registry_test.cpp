@@ -75,27 +75,103 @@ TEST_CASE("registry: snapshots of the Hugging Face cache") {
   const auto message = [] { return message_of([] { resolve_model("Org/M"); }); };
   const std::string a = places.put(repository + "snapshots/aaa");
 
-  SUBCASE("the only one, with or without a reference to another") {
+  SUBCASE("the only one, and a reference to another that is not there") {
     CHECK(resolve_model("Org/M") == a);
     write_text(main, "ccc");
-    CHECK(resolve_model("Org/M") == a);
+    CHECK(contains(message(), "refs/main names the snapshot 'ccc', which is not there"));
+    CHECK(contains(message(), a));
   }
   SUBCASE("several") {
     const std::string b = places.put(repository + "snapshots/bbb");
-    CHECK(contains(message(), "several snapshots"));
+    CHECK(contains(message(), "several snapshots, and no refs/main"));
     CHECK(contains(message(), a));
     CHECK(contains(message(), b));
     write_text(main, "bbb\n");
     CHECK(resolve_model("Org/M") == b);
-    write_text(main, "../../../m");
-    CHECK(contains(message(), "several snapshots"));
+    for (const std::string& bad : {std::string("../../../m"), std::string("ccc"), std::string()}) {
+      CAPTURE(bad);
+      write_text(main, bad);
+      CHECK(contains(message(), "refs/main names the snapshot '" + bad + "', which is not there"));
+      CHECK(contains(message(), b));
+    }
   }
   SUBCASE("refs/main names a snapshot without a config") {
     fs::create_directories(places.dir.path() / (repository + "snapshots/ccc"));
     CHECK(resolve_model("Org/M") == a);
     write_text(main, "ccc");
-    CHECK(contains(message(), "has no config.json"));
+    CHECK(contains(message(), "refs/main names, ccc, is not complete: there is no config.json"));
   }
+}
+
+TEST_CASE("registry: a name without its organisation") {
+  const Places places;
+  places.put("home/.cache/huggingface/hub/models--Org--M/snapshots/aaa");
+  places.put("home/.cache/huggingface/hub/models--Other--M/snapshots/aaa");
+  CHECK(contains(message_of([] { resolve_model("M"); }),
+                 "'M' not found, but the Hugging Face cache has Org/M and Other/M"));
+}
+
+TEST_CASE("registry: GGUF files") {
+  const Places places;
+  const auto put = [&](const std::string& place) {
+    write_text(places.dir.path() / place, "GGUF");
+    return places.dir.str() + "/" + place;
+  };
+  const std::string file = put("p2/small.gguf");
+  CHECK(resolve_model(file) == file);
+  CHECK(resolve_model("small") == file);
+  CHECK(resolve_model("small.gguf") == file);
+  const std::string inside = put("p1/folder/a.gguf");
+  CHECK(resolve_model("folder") == inside);
+  CHECK(resolve_model(places.dir.str() + "/p1/folder") == inside);
+  put("p1/folder/.hidden.gguf");
+  CHECK(resolve_model("folder") == inside);
+  put("p1/folder/b.gguf");
+  CHECK(contains(message_of([] { resolve_model("folder"); }),
+                 "there are several models in GGUF files; name one of them: a.gguf, b.gguf"));
+  const std::string folder = places.put("p1/folder");
+  CHECK(contains(message_of([] { resolve_model("folder"); }), "several models"));
+  put("p1/folder/model.safetensors");
+  CHECK(resolve_model("folder") == folder);
+  const std::string cached = put("home/.cache/huggingface/hub/models--Org--M-GGUF/snapshots/r/m.gguf");
+  CHECK(resolve_model("Org/M-GGUF") == cached);
+  CHECK(contains(message_of([&] { resolve_model(put("p1/x/model.safetensors")); }),
+                 "give the directory that holds it"));
+  CHECK(contains(message_of([&] { resolve_model(put("p1/x/weights.txt")); }), "does not end in .gguf"));
+}
+
+TEST_CASE("registry: weights of other formats") {
+  const Places places;
+  write_text(places.dir.path() / "p1/m/pytorch_model.bin", "x");
+  CHECK(contains(message_of([] { resolve_model("m"); }),
+                 "it holds pytorch_model.bin, and weights are read from"));
+}
+
+TEST_CASE("registry: the list of models") {
+  const Places places;
+  const auto list = [] {
+    std::string lines;
+    for (const carbon::ListedModel& model : carbon::list_models())
+      if (model.place != "bundled" && model.place != "installed")
+        lines += model.place + " " + model.name + (model.why.empty() ? "" : " -") + "\n";
+    return lines;
+  };
+  CHECK(list().empty());
+  places.put("p2/b");
+  places.put("p1/Org/c");
+  fs::create_directories(places.dir.path() / "p1/empty");
+  write_text(places.dir.path() / "p1/x.gguf", "GGUF");
+  write_text(places.dir.path() / "p1/y-00001-of-00002.gguf", "GGUF");
+  write_text(places.dir.path() / "p1/y-00002-of-00002.gguf", "GGUF");
+  write_text(places.dir.path() / "p1/notes.txt", "");
+  places.put("home/.local/share/carbon/models/d");
+  places.put("home/.cache/huggingface/hub/models--Org--M/snapshots/aaa");
+  places.put("home/.cache/huggingface/hub/datasets--Org--M/snapshots/aaa");
+  fs::create_directories(places.dir.path() / "home/.cache/huggingface/hub/models--Org--N/snapshots");
+  CHECK(list() ==
+        "CARBON_MODEL_PATH Org/c\nCARBON_MODEL_PATH empty -\nCARBON_MODEL_PATH x.gguf\n"
+        "CARBON_MODEL_PATH y-00001-of-00002.gguf\nCARBON_MODEL_PATH b\nuser d\n"
+        "Hugging Face cache Org/M\nHugging Face cache Org/N -\n");
 }
 
 TEST_CASE("registry: where the Hugging Face cache lies") {

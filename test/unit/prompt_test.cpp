@@ -26,7 +26,7 @@ GenerateOptions new_bases(size_t length) {
 // Metadata, <dna>, 6-mers.
 Ids ids_of(const Ids& metadata, const std::string& bases, const TokenLayout& layout) {
   Ids ids = metadata;
-  ids.push_back(layout.dna_begin());
+  ids.push_back(layout.begin());
   const Ids kmers = encode_kmers(bases, layout);
   ids.insert(ids.end(), kmers.begin(), kmers.end());
   return ids;
@@ -43,7 +43,7 @@ TEST_CASE("a prompt of ids is that of its bases") {
   const Prompt wanted = planner.plan(7, {"p", bases});
   Ids ids = ids_of({}, bases, kReleased);
   for (const bool closed : {false, true}) {
-    if (closed) ids.push_back(kReleased.dna_end());  // ends no sequence that goes on
+    if (closed) ids.push_back(kReleased.separator());  // ends no sequence that goes on
     const Prompt prompt = planner.plan_ids(7, "p", ids);
     CHECK(prompt.record == 7);
     CHECK(prompt.name == "p");
@@ -81,7 +81,7 @@ TEST_CASE("a prompt of ids brings its own metadata, which the draft reads, too")
 TEST_CASE("<dna> alone is a prompt of ids") {
   const PromptPlanner planner(config(), nullptr, {}, new_bases(8));
   const Prompt wanted = planner.plan_unconditional();
-  for (const Ids& ids : {Ids{kReleased.dna_begin()}, Ids{kReleased.dna_begin(), kReleased.dna_end()}}) {
+  for (const Ids& ids : {Ids{kReleased.begin()}, Ids{kReleased.begin(), kReleased.separator()}}) {
     const Prompt prompt = planner.plan_ids(0, "p", ids);
     CHECK(prompt.context == wanted.context);
     CHECK(prompt.sequence.empty());
@@ -99,7 +99,7 @@ TEST_CASE("a prompt of ids may be constrained") {
 
 TEST_CASE("ids of another form are refused with their place") {
   const PromptPlanner planner(config(), nullptr, {}, new_bases(6));
-  const uint32_t dna = kReleased.dna_begin(), end = kReleased.dna_end(), kmer = kReleased.kmer0();
+  const uint32_t dna = kReleased.begin(), end = kReleased.separator(), kmer = kReleased.kmer0();
   const auto refused = [&](const Ids& ids, const char* message) {
     CHECK_THROWS_WITH_AS(planner.plan_ids(0, "p", ids), doctest::Contains(message), Error);
   };

@@ -187,7 +187,7 @@ TEST_CASE("a request that cannot be run, or is not finite, fails alone") {
   const TokenLayout& layout = engine.get().config().layout;
   const RequestPtr good = window(random_tokens(layout, 50, 1), 0);
   const RequestPtr too_long = window(random_tokens(layout, 129, 2), 0);
-  const RequestPtr no_token = window({layout.dna_begin(), 4224}, 0);
+  const RequestPtr no_token = window({layout.begin(), 4224}, 0);
   const RequestPtr long_sample = sample(random_tokens(layout, 100, 3), 6 * 30, {});
   const RequestPtr empty = window({}, 0);
   const RequestPtr child = fork_of(too_long, 10, random_tokens(layout, 5, 3));

@@ -140,6 +140,11 @@ TEST_CASE("what is no sound cache is refused and left alone") {
   changed = bytes;
   changed.replace(100, 300, std::string(300, '\0'));
   expect(changed, "damaged");
+  // SQLite quotes the name of a table that it cannot read.
+  changed = bytes;
+  changed.replace(changed.find("tablescorescore"), 15, "tables\norescore");
+  changed.replace(changed.find("CREATE TABLE"), 12, "CREATE TABLX");
+  expect(changed, "damaged (malformed database schema (s\\x0aore)");
   CHECK(contains(refusal(dir.path()), "not a regular file"));
   CHECK(contains(refusal(dir.path() / "no" / "such"), "cannot make the score cache"));
   std::filesystem::create_symlink(dir.path() / "nowhere", dir.path() / "dangling");

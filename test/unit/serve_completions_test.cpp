@@ -139,7 +139,7 @@ TEST_CASE("echo without new 6-mers gives the log-probabilities of the prompt") {
   bases[20] = 'N';
   const std::vector<uint32_t> kmers = encode_kmers(bases.substr(0, 90), layout);
   const auto ranks = std::make_shared<Request>();
-  ranks->tokens = {layout.dna_begin()};
+  ranks->tokens = {layout.begin()};
   ranks->tokens.insert(ranks->tokens.end(), kmers.begin(), kmers.end() - 1);
   ranks->head = HeadKind::kmer_ranks;
   for (const uint32_t id : kmers)

@@ -575,7 +575,7 @@ TEST_CASE("metadata stands before the DNA of embeddings and prompts") {
   std::vector<uint32_t> ids = prefix_ids(engine.model(), tag);
   REQUIRE(ids.size() == 5);
   const std::vector<uint32_t> kmers = encode_kmers(bases, engine.get().config().layout);
-  ids.push_back(engine.get().config().layout.dna_begin());
+  ids.push_back(engine.get().config().layout.begin());
   ids.insert(ids.end(), kmers.begin(), kmers.end());
   const json text = server.ask(make_embedding, {{"input", tag + "<dna>" + bases}});
   CHECK(text["usage"]["prompt_tokens"] == 15);

@@ -37,7 +37,7 @@ class TestEngine {
 /// <dna> and random 6-mers, `n` tokens in all.
 inline std::vector<uint32_t> random_tokens(const TokenLayout& layout, size_t n, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<uint32_t> tokens{layout.dna_begin()};
+  std::vector<uint32_t> tokens{layout.begin()};
   while (tokens.size() < n) tokens.push_back(layout.kmer0() + random() % kKmerCount);
   return tokens;
 }

@@ -24,7 +24,7 @@ std::vector<double> whole_window(Engine& engine, const std::string& bases) {
   const TokenLayout& layout = engine.config().layout;
   const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
   const auto request = std::make_shared<Request>();
-  request->tokens = {layout.dna_begin()};
+  request->tokens = {layout.begin()};
   request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end() - 1);
   request->head = HeadKind::marginals;
   run_requests(engine, {request});

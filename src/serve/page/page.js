@@ -52,7 +52,7 @@ async function showModel() {
     model = models[0] || null;
     if (!model) { $("model").textContent = "The server has no model."; return; }
     const bases = number(model.max_bases);
-    $("model").replaceChildren("Model ", element("strong", {textContent: model.id}),
+    $("model").replaceChildren("Model ", element("strong", {textContent: model.id}), ` of the family ${model.family}`,
         model.max_bases ? `, which reads up to ${bases} bases at once.` : ".",
         model.id === "carbon-tiny" ? " It is for demonstration, and too small to judge variants." : "");
     showCommands();

@@ -4,7 +4,7 @@ process CARBON_SCORE {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container 'carbon:0.1.0'
+    container 'carbon:0.2.0'
 
     input:
     tuple val(meta), path(fasta)

@@ -1,0 +1,41 @@
+// The kernels compiled for AVX-512 F, BW, VL and DQ with AVX512_VNNI. No standard library header may be
+// included here (see kernels.hpp).
+//
+// GCC 12 warns of undefined operands in its own AVX-512 header (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#include "kernels/cpu/kernels.hpp"
+
+#define INLINE [[gnu::always_inline]] inline
+
+namespace carbon::cpu {
+namespace {
+struct f16 {
+  uint16_t bits;
+};
+namespace isa_avx512_vnni {
+#include "kernels/cpu/simd_avx512.hpp"
+//
+#include "kernels/cpu/kernels.inl"
+//
+#include "kernels/cpu/tile.inl"
+//
+#include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/linear_int8.inl"
+//
+#include "kernels/cpu/kv_page.inl"
+//
+#include "kernels/cpu/attention.inl"
+
+constexpr Kernels table = make_table("avx512_vnni");
+}  // namespace isa_avx512_vnni
+}  // namespace
+
+const Kernels& kernels_avx512_vnni() {
+  return isa_avx512_vnni::table;
+}
+
+}  // namespace carbon::cpu

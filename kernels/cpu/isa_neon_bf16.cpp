@@ -1,0 +1,38 @@
+// The kernels compiled for AArch64 with BF16 (Armv8.6) and dot products of int8. No standard library header
+// may be included here (see kernels.hpp).
+#include <arm_neon.h>
+
+#include "kernels/cpu/kernels.hpp"
+
+#define INLINE [[gnu::always_inline]] inline
+#define PAIRS
+
+namespace carbon::cpu {
+namespace {
+struct f16 {
+  uint16_t bits;
+};
+namespace isa_neon_bf16 {
+#include "kernels/cpu/simd_neon.hpp"
+//
+#include "kernels/cpu/kernels.inl"
+//
+#include "kernels/cpu/tile.inl"
+//
+#include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/linear_int8.inl"
+//
+#include "kernels/cpu/kv_page.inl"
+//
+#include "kernels/cpu/attention.inl"
+
+constexpr Kernels table = make_table("neon_bf16");
+}  // namespace isa_neon_bf16
+}  // namespace
+
+const Kernels& kernels_neon_bf16() {
+  return isa_neon_bf16::table;
+}
+
+}  // namespace carbon::cpu

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""sbom.py PROGRAM: a list of what carbon is made of, with versions and licences, as SPDX 2.3 in its form of lines "Name: value".
+
+People read it, and tools do (it is a "software bill of materials", SBOM). Versions are those of the Debian packages of this
+machine, so run it where PROGRAM was built; the Debian package and the image hold the list of their own build. It contains the
+libraries that PROGRAM is linked with, and the headers that were compiled into it. The libraries' own libraries are left to the
+package manager. The time is SOURCE_DATE_EPOCH if that is set, so that a build can be repeated to the byte.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENTS = "/usr/share/doc"
+
+# Only headers of these are used: the linker leaves no trace of them. Boost's are in a package that names its version.
+HEADERS = ["libcli11-dev", "nlohmann-json3-dev", "libboost-dev"]
+
+# Source package of Debian (its beginning): the licence of what carbon uses, in the words of SPDX.
+LICENCES = {
+    "boost": "BSL-1.0",
+    "cli11": "BSD-3-Clause",
+    "gcc-": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "glibc": "LGPL-2.1-or-later",
+    "htslib": "MIT AND BSD-3-Clause",
+    "libbigwig": "MIT",
+    "nlohmann-json3": "MIT",
+    "onednn": "Apache-2.0 AND BSD-3-Clause",
+    "openssl": "Apache-2.0",
+    "sqlite3": "blessing",
+    "utf8proc": "MIT AND Unicode-DFS-2015",
+    "zlib": "Zlib",
+}
+# What Debian's copyright files call them.
+NAMES = {"Expat": "MIT", "BSD-3-clause": "BSD-3-Clause", "public-domain": "blessing"}
+
+
+class Problem(Exception):
+    """What is printed before the program ends with 1."""
+
+
+def output(*command):
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout.decode()
+    except FileNotFoundError:
+        raise Problem("%s is not installed" % command[0])
+    except subprocess.CalledProcessError as error:
+        raise Problem("%s: %s" % (" ".join(command), error.stderr.decode().strip()))
+
+
+def package_of(path):
+    """The Debian package that a library belongs to. dpkg knows a file below /usr or below /, whichever its package names."""
+    for known in (path, os.path.realpath(path), "/usr" + path, re.sub("^/usr/", "/", os.path.realpath(path))):
+        try:
+            return output("dpkg-query", "-S", known).split(":")[0]
+        except Problem:
+            continue
+    raise Problem("%s belongs to no Debian package; the list can be made on Debian only" % path)
+
+
+def libraries(program):
+    """The packages of the libraries that the program itself names."""
+    wanted = re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", program))
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", output("ldd", program), re.M))
+    if not wanted:
+        raise Problem("%s names no libraries" % program)
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise Problem("%s: %s not found on this machine" % (program, ", ".join(missing)))
+    return sorted({package_of(found[name]) for name in wanted})
+
+
+def headers():
+    """Installed packages of HEADERS. One that only depends on a package with a version in its name stands for that."""
+    names = []
+    for name in HEADERS:
+        depends = output("dpkg-query", "-W", "-f", "${Depends}", name).split(", ")
+        real = [d.split(" ")[0] for d in depends if re.fullmatch(name.replace("-dev", "") + r"[\d.]+-dev( .*)?", d)]
+        names += real or [name]
+    return names
+
+
+def licence(source, package):
+    """The licence by the table above. Debian's own copyright file of the package must not say otherwise."""
+    known = next((LICENCES[start] for start in LICENCES if source.startswith(start)), None)
+    if known is None:
+        raise Problem("%s: no licence is known of Debian's source package %s; add it to packaging/sbom.py" % (package, source))
+    try:
+        with open(os.path.join(DOCUMENTS, package, "copyright"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return known  # a system without documentation
+    whole = re.search(r"^Files:\s+\*\n(?:.+\n)*?License:[ \t]*(\S+)", text, re.M)
+    if whole and NAMES.get(whole.group(1), whole.group(1)) not in known:
+        raise Problem("%s: Debian calls the licence %s, packaging/sbom.py %s" % (package, whole.group(1), known))
+    return known
+
+
+def described(package):
+    """Version, source package, home page and architecture."""
+    text = output("dpkg-query", "-W", "-f", "${Version}\n${source:Package}\n${Homepage}\n${Architecture}", package)
+    version, source, homepage, architecture = text.split("\n")
+    return {"name": package, "version": version, "homepage": homepage, "architecture": architecture,
+            "licence": licence(source, package)}
+
+
+def entry(part):
+    """The lines of a package."""
+    identity = "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", part["name"])
+    lines = ["PackageName: " + part["name"], "SPDXID: " + identity, "PackageVersion: " + part["version"]]
+    if part.get("homepage"):
+        lines.append("PackageHomePage: " + part["homepage"])
+    lines += ["PackageDownloadLocation: NOASSERTION", "FilesAnalyzed: false", "PackageLicenseConcluded: NOASSERTION",
+              "PackageLicenseDeclared: " + part["licence"], "PackageCopyrightText: NOASSERTION"]
+    if "architecture" in part:
+        quoted = [re.sub(r"[^A-Za-z0-9.~_-]", lambda letter: "%%%02X" % ord(letter.group()), part[key]) for key in ("name", "version")]
+        lines.append("ExternalRef: PACKAGE-MANAGER purl pkg:deb/debian/%s@%s?arch=%s" % (*quoted, part["architecture"]))
+    return identity, lines
+
+
+def document(program):
+    with open(os.path.join(TOP, "VERSION"), encoding="ascii") as file:
+        version = file.read().strip()
+    parts = [({"name": "carbon", "version": version, "licence": "Apache-2.0"}, "DESCRIBES")]
+    parts += [(described(name), "DYNAMIC_LINK") for name in libraries(program)]
+    parts += [(described(name), "STATIC_LINK") for name in headers()]
+    body, relations = [], []
+    for part, relation in parts:
+        identity, lines = entry(part)
+        body += [""] + lines
+        source = "SPDXRef-DOCUMENT" if relation == "DESCRIBES" else "SPDXRef-carbon"
+        relations.append("Relationship: %s %s %s" % (source, relation, identity))
+    body += [""] + relations
+    created = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
+    digest = hashlib.sha256("\n".join(body).encode()).hexdigest()[:32]
+    head = ["SPDXVersion: SPDX-2.3", "DataLicense: CC0-1.0", "SPDXID: SPDXRef-DOCUMENT", "DocumentName: carbon-" + version,
+            "DocumentNamespace: https://spdx.org/spdxdocs/carbon-%s-%s" % (version, digest),
+            "Creator: Tool: carbon-packaging-sbom.py-" + version, "Created: " + time.strftime("%Y-%m-%dT%H:%M:%SZ", created)]
+    return "\n".join(head + body) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    try:
+        sys.stdout.write(document(sys.argv[1]))
+    except Problem as problem:
+        sys.exit("sbom.py: %s" % problem)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+// The words of a command line as CLI11 is to see them: with the full names of long options, and with attached
+// values where an option may stand without one.
+//
+// CLI11 wants full names, complains about an unknown option only after it has missed a required one, and
+// gives the word after a lone -W to it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace carbon {
+
+/// The words of argv as they are, but
+/// - a long option may be written as any beginning of its name that no other option has (as getopt allows),
+/// - an option whose type is "[=A|B]" takes only an attached value, A if there is none: -W, -WB, -W=B and
+///   --write-index=B.
+/// Throws Error, from `main_COMMAND`, for an option that `app` does not have or that is ambiguous, with the
+/// options that may have been meant, and for an empty attached value.
+class ArgumentWords {
+ public:
+  ArgumentWords(const CLI::App& app, int argc, char** argv, std::string command);
+  int count() const { return static_cast<int>(words_.size()); }
+  char** argv() { return pointers_.data(); }
+
+ private:
+  void add_long(const std::string& word);
+  void add_short(const std::string& word);
+  void add_attached(const CLI::Option& option, const std::string& value, bool given);
+  std::string full_name(const std::string& start) const;
+  void note_value(const CLI::Option& option);
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string command_;
+  std::vector<const CLI::Option*> options_;
+  std::vector<std::string> words_;
+  std::vector<char*> pointers_;
+  int values_ = 0;  // how many of the next words are values of the last option
+};
+
+}  // namespace carbon

@@ -1,0 +1,201 @@
+// `carbon models`: what models are there, where, and why a folder is not one. Reads no weights unless digests
+// are asked for.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/cpus.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/options.hpp"
+#include "src/cli/stderr_log.hpp"
+#include "src/model/checkpoint.hpp"
+#include "src/model/model_summary.hpp"
+#include "src/model/registry.hpp"
+
+namespace carbon {
+namespace {
+
+// Insertion order, so that JSON reads like the table.
+using json = nlohmann::ordered_json;
+
+struct ModelsOptions {
+  std::vector<std::string> models;
+  bool digest = false, as_json = false;
+  int threads = 0;
+};
+
+/// A line of the result: a model with its summary, or something that is not one with the reason.
+struct Row {
+  ListedModel model;
+  std::optional<ModelSummary> summary;
+  std::string sha256;
+};
+
+/// The models that were named, or all that are found.
+std::vector<ListedModel> chosen_models(const std::vector<std::string>& names) {
+  if (names.empty()) return list_models();
+  std::vector<ListedModel> list;
+  for (const std::string& name : names) {
+    try {
+      list.push_back({name, resolve_model(name), "named", ""});
+    } catch (const Error& e) {
+      list.push_back({name, name, "named", e.what()});
+    }
+  }
+  return list;
+}
+
+Row look_at(const ListedModel& model, const ModelsOptions& options) {
+  Row row{model, std::nullopt, ""};
+  if (!model.why.empty()) return row;
+  try {
+    row.summary = summarise_model(model.path);
+    if (options.digest)
+      row.sha256 = Checkpoint(model.path).sha256(options.threads > 0 ? options.threads : available_cpus());
+  } catch (const Error& e) {
+    row.model.why = e.what();
+    row.summary.reset();
+  }
+  return row;
+}
+
+/// 511894528 as "512M"; three digits are enough to tell models apart.
+std::string short_count(uint64_t count, uint64_t step, const std::vector<const char*>& units) {
+  double value = static_cast<double>(count);
+  size_t unit = 0;
+  while (value >= static_cast<double>(step) * 0.9995 && unit + 1 < units.size()) {
+    value /= static_cast<double>(step);
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text,
+                value < 9.995 && unit > 0   ? "%.2f%s"
+                : value < 99.95 && unit > 0 ? "%.1f%s"
+                                            : "%.0f%s",
+                value, units[unit]);
+  return text;
+}
+
+std::string dtype_text(const ModelSummary& summary) {
+  std::string text;
+  for (const std::string& dtype : summary.dtypes) text += (text.empty() ? "" : "+") + dtype;
+  return text;
+}
+
+void print_table(const std::vector<std::vector<std::string>>& table) {
+  std::vector<size_t> widths;
+  for (const auto& row : table) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : table) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+void print_text(const std::vector<Row>& rows, bool digest) {
+  std::vector<std::vector<std::string>> table{
+      {"NAME", "FAMILY", "LAYERS", "HIDDEN", "PARAMETERS", "WEIGHTS", "SIZE", "LICENCE", "PLACE", "PATH"}};
+  if (digest) table.front().insert(table.front().end() - 1, "SHA256");
+  for (const Row& row : rows) {
+    if (!row.summary) continue;
+    const ModelSummary& s = *row.summary;
+    table.push_back({printable(row.model.name), s.family, std::to_string(s.config.layers),
+                     std::to_string(s.config.hidden),
+                     short_count(s.parameters, 1000, {"", "K", "M", "G", "T"}), dtype_text(s),
+                     short_count(s.bytes, 1024, {" B", " KiB", " MiB", " GiB", " TiB"}),
+                     s.licence.empty() ? "-" : s.licence, row.model.place, printable(row.model.path)});
+    if (digest) table.back().insert(table.back().end() - 1, row.sha256);
+  }
+  if (table.size() > 1) print_table(table);
+  bool first = true;
+  for (const Row& row : rows) {
+    if (row.summary) continue;
+    if (first) std::printf("%sNot models:\n", table.size() > 1 ? "\n" : "");
+    first = false;
+    // Most reasons begin with the path.
+    const bool named = row.model.why.starts_with(row.model.path) || row.model.why.starts_with("model '");
+    std::printf("%s  %s%s\n", printable(row.model.name).c_str(),
+                named ? "" : (printable(row.model.path) + ": ").c_str(), row.model.why.c_str());
+  }
+}
+
+json to_json(const Row& row) {
+  json object = {{"name", row.model.name}, {"path", row.model.path}, {"place", row.model.place}};
+  if (!row.summary) {
+    object["error"] = row.model.why;
+    return object;
+  }
+  const ModelSummary& s = *row.summary;
+  const ModelConfig& c = s.config;
+  object.update({{"family", s.family},
+                 {"layers", c.layers},
+                 {"hidden", c.hidden},
+                 {"heads", c.heads},
+                 {"kv_heads", c.kv_heads},
+                 {"head_dim", c.head_dim},
+                 {"intermediate", c.intermediate},
+                 {"vocabulary", c.vocab},
+                 {"max_positions", c.max_positions},
+                 {"parameters", s.parameters},
+                 {"weights", s.dtypes},
+                 {"bytes", s.bytes},
+                 {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)}});
+  if (!row.sha256.empty()) object["sha256"] = row.sha256;
+  return object;
+}
+
+void print_json(const std::vector<Row>& rows) {
+  json list = json::array();
+  for (const Row& row : rows) list.push_back(to_json(row));
+  // A path may hold bytes that are not UTF-8, which JSON cannot.
+  std::printf("%s\n", list.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+}
+
+}  // namespace
+
+int cmd_models(int argc, char** argv) {
+  ModelsOptions options;
+  CLI::App app(
+      "List the models that are found, with their shape, size and licence, and why a folder is not a model");
+  set_usage(app, "carbon models [options] [name|dir|file.gguf]...",
+            {{"all models that are found", "carbon models"},
+             {"one model as JSON, with the digest that outputs name",
+              "carbon models --json --digest carbon-tiny"}});
+  app.add_flag("--digest", options.digest,
+               "also compute the SHA-256 of each model; reads all its weights once");
+  app.add_flag("--json", options.as_json, "write JSON instead of a table");
+  app.add_option("-@,--threads", options.threads,
+                 "number of threads for --digest (default: the CPUs that this process may use)")
+      ->type_name("INT")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("models", options.models,
+                 "names, checkpoint directories or GGUF files (default: all that are found)")
+      ->type_name("DIR|FILE|NAME");
+  add_verbosity_options(app);
+  if (const int status = parse_options(app, argc, argv, "models"); status >= 0) return status;
+  std::vector<Row> rows;
+  for (const ListedModel& model : chosen_models(options.models)) rows.push_back(look_at(model, options));
+  options.as_json ? print_json(rows) : print_text(rows, options.digest);
+  if (rows.empty() && !options.as_json)
+    program_log().warning("models", "no model was found; carbon downloads nothing, so fetch one first",
+                          {"model"});
+  // Of what was asked for by name, all must be models.
+  const bool failed = !options.models.empty() &&
+                      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.summary; });
+  if (failed) throw Error("models", "not all that were named are models; the reasons are in the output");
+  return 0;
+}
+
+}  // namespace carbon

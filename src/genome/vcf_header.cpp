@@ -1,0 +1,185 @@
+#include "src/genome/vcf_header.hpp"
+
+#include <htslib/hfile.h>
+#include <htslib/tbx.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "src/base/error.hpp"
+
+namespace carbon {
+namespace {
+
+// Millions of contigs with long names.
+constexpr size_t kMostBytes = size_t{1} << 30;
+// htslib compares each of these lines with all others, so that their time grows with the square.
+constexpr uint64_t kMostPlainLines = 10'000;
+// IDX is the place of a name in a table that has so many places. Numbers of removed names stay free.
+constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
+
+[[noreturn]] void fail(const std::string& shown, const std::string& what) {
+  throw Error("read_vcf", shown + ": " + what);
+}
+
+[[noreturn]] void fail_malformed(const std::string& shown) {
+  fail(shown, "the header cannot be read: it is malformed or cut, or there is no #CHROM line");
+}
+
+[[noreturn]] void fail_large(const std::string& shown) {
+  fail(shown, "the header is larger than 1 GiB; the file is damaged");
+}
+
+/// The number after IDX= in a line ##KEY=<NAME=VALUE,...>, not that in a quoted text; a very large one for
+/// more digits than any number has.
+std::optional<uint64_t> index_of(std::string_view line) {
+  for (size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '=' && line.substr(at + 1).starts_with('"')) {
+      for (at += 2; at < line.size() && line[at] != '"'; ++at)
+        if (line[at] == '\\') ++at;
+      continue;
+    }
+    if (c != '<' && c != ',') continue;
+    std::string_view rest = line.substr(at + 1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (!rest.starts_with("IDX=")) continue;
+    rest.remove_prefix(std::min(rest.find_first_not_of("+ \"", 4), rest.size()));
+    uint64_t number = 0;
+    for (const char digit : rest.substr(0, 18)) {
+      if (digit < '0' || digit > '9') break;
+      number = 10 * number + static_cast<uint64_t>(digit - '0');
+    }
+    return number;
+  }
+  return std::nullopt;
+}
+
+/// The lines of a header, checked one by one.
+class HeaderText {
+ public:
+  explicit HeaderText(const std::string& shown) : shown_(shown) {}
+
+  void add(std::string_view line) {
+    ++lines_;
+    if (line.find('\0') != std::string_view::npos)
+      fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
+    if (text_.size() + line.size() > kMostBytes) fail_large(shown_);
+    const size_t equals = line.find('=');
+    if (line.starts_with("##") && equals != std::string_view::npos &&
+        !line.substr(equals + 1).starts_with('<') && ++plain_ > kMostPlainLines)
+      fail(shown_, "the header has more than " + std::to_string(kMostPlainLines) +
+                       " lines of the form ##KEY=VALUE; remove those that nobody needs");
+    if (const std::optional<uint64_t> number = index_of(line); number && *number > largest_) {
+      largest_ = *number;
+      largest_line_ = lines_;
+    }
+    text_.append(line).append("\n");
+  }
+
+  VcfHeaderPtr parse() {
+    if (largest_ > kMostFreeNumbers + kNumbersPerLine * lines_)
+      fail(shown_, "line " + std::to_string(largest_line_) +
+                       " of the header has the number IDX=" + std::to_string(largest_) +
+                       ", far more than the header has names; remove IDX from its lines");
+    VcfHeaderPtr header(bcf_hdr_init("r"));
+    if (!header) throw std::bad_alloc();
+    if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0) fail_malformed(shown_);
+    return header;
+  }
+
+ private:
+  const std::string& shown_;
+  std::string text_;
+  uint64_t lines_ = 0, plain_ = 0, largest_ = 0, largest_line_ = 0;
+};
+
+/// The text of a BCF header, up to the NUL that ends it. Its length is a claim of the file, so that memory is
+/// taken as the text arrives.
+std::string read_binary_text(BGZF* stream, const std::string& shown) {
+  unsigned char start[9];
+  if (bgzf_read(stream, start, sizeof start) != sizeof start || std::memcmp(start, "BCF\2\2", 5) != 0)
+    fail_malformed(shown);
+  uint64_t left = start[5] | start[6] << 8 | start[7] << 16 | static_cast<uint64_t>(start[8]) << 24;
+  std::string text;
+  char block[1 << 16];
+  while (left > 0) {
+    const ssize_t got = bgzf_read(stream, block, std::min<uint64_t>(left, sizeof block));
+    if (got <= 0) fail_malformed(shown);
+    if (text.size() > kMostBytes) fail_large(shown);
+    text.append(block, static_cast<size_t>(got));
+    left -= static_cast<uint64_t>(got);
+  }
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+/// The next line, without its end; false at the end of the file.
+bool read_line(htsFile* file, const std::string& shown, std::string& line) {
+  line.clear();
+  int c = 0;
+  while ((c = file->is_bgzf ? bgzf_getc(file->fp.bgzf) : hgetc(file->fp.hfile)) >= 0 && c != '\n') {
+    if (line.size() > kMostBytes) fail_large(shown);
+    line += static_cast<char>(c);
+  }
+  if (file->is_bgzf ? c < -1 : herrno(file->fp.hfile) != 0) fail_malformed(shown);
+  const bool found = c >= 0 || !line.empty();
+  if (line.ends_with('\r')) line.pop_back();
+  return found;
+}
+
+}  // namespace
+
+VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
+  HeaderText header(shown);
+  VcfHeaderText out;
+  bool columns_seen = false;
+  for (std::string line; !columns_seen && read_line(file, shown, line);) {
+    ++out.lines;
+    if (line.empty()) continue;
+    if (line[0] != '#') fail_malformed(shown);
+    columns_seen = !line.starts_with("##");
+    header.add(line);
+  }
+  out.header = header.parse();
+  return out;
+}
+
+VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown) {
+  const std::string text = read_binary_text(stream, shown);
+  HeaderText header(shown);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    header.add(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return header.parse();
+}
+
+void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {
+  const std::unique_ptr<tbx_t, decltype(&tbx_destroy)> index(
+      tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL), &tbx_destroy);
+  if (!index) return;
+  int count = 0;
+  const std::unique_ptr<const char*, decltype(&std::free)> names(tbx_seqnames(index.get(), &count),
+                                                                 &std::free);
+  if (!names) return;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = names.get()[i];
+    // Another name cannot stand in a header line, so that no record of the VCF can have it.
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return c > ' ' && std::strchr(",<>\"=", c) == nullptr;
+    });
+    if (!plain || bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
+    // A name that is refused is one that htslib would not accept in a record either.
+    (void)bcf_hdr_append(header, ("##contig=<ID=" + name + ">").c_str());
+  }
+  if (bcf_hdr_sync(header) < 0) throw std::bad_alloc();
+}
+
+}  // namespace carbon

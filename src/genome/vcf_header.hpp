@@ -1,0 +1,37 @@
+// Reads the headers of VCF and BCF files and checks what htslib would believe: it makes tables as large as
+// the numbers in a header say, and compares every plain line with every other. Internal to the reader.
+#pragma once
+
+#include <htslib/bgzf.h>
+#include <htslib/vcf.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace carbon {
+
+struct VcfHeaderDelete {
+  void operator()(bcf_hdr_t* header) const { bcf_hdr_destroy(header); }
+};
+using VcfHeaderPtr = std::unique_ptr<bcf_hdr_t, VcfHeaderDelete>;
+
+/// A header, and how many lines it has.
+struct VcfHeaderText {
+  VcfHeaderPtr header;
+  int64_t lines = 0;
+};
+
+/// The header of VCF text, up to the line #CHROM; nothing has been read from `file` before. Takes no byte
+/// after it from the file, so that a pipe need not hold more yet. Throws Error, in which the file is called
+/// `shown`, if there is no such line, if the header is malformed or cut, or if it is larger than any header
+/// is.
+VcfHeaderText read_text_header(htsFile* file, const std::string& shown);
+/// The same for BCF, from the beginning of the stream.
+VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown);
+
+/// Adds the contigs that the index of a VCF text has and the header lacks, as bcftools does. The index must
+/// have been checked (index_check.hpp).
+void add_contigs_of_index(const std::string& path, bcf_hdr_t* header);
+
+}  // namespace carbon

@@ -1,0 +1,259 @@
+// Reads adapter_config.json and the names in adapter_model.safetensors. See lora.hpp; lora_merge.cpp has the
+// sums.
+#include "src/model/lora.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/model/digest.hpp"
+
+namespace carbon {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr size_t kMaxConfigBytes = size_t{16} << 20;
+constexpr std::string_view kPrefix = "base_model.model.";
+constexpr uint64_t kMaxRank = 1 << 16;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error("load_adapter", what);
+}
+
+/// Scales of adapter_config.json.
+struct Settings {
+  double alpha = 0;
+  bool rank_stabilised = false;                // alpha / sqrt(r) instead of alpha / r
+  std::optional<uint64_t> rank;                // if it is the same for all modules
+  std::map<std::string, double> module_alpha;  // by the end of a module's name
+};
+
+bool is_neutral(const json& value) {
+  return value.is_null() || value == false || ((value.is_object() || value.is_array()) && value.empty());
+}
+
+double positive(const std::string& where, const std::string& key, const json& value) {
+  if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() <= 0)
+    fail(where + ": " + key + " " + printable(value.dump()) + ": must be a positive number");
+  return value.get<double>();
+}
+
+/// Keys that say how the adapter was trained, where it came from, or which modules it has. Its tensors say
+/// the last, too.
+const std::set<std::string>& keys_without_effect() {
+  static const std::set<std::string> keys = {"auto_mapping",
+                                             "base_model_name_or_path",
+                                             "corda_config",
+                                             "ensure_weight_tying",
+                                             "eva_config",
+                                             "exclude_modules",
+                                             "inference_mode",
+                                             "layers_pattern",
+                                             "layers_to_transform",
+                                             "lora_dropout",
+                                             "megatron_config",
+                                             "megatron_core",
+                                             "modules_to_save",
+                                             "peft_version",
+                                             "qalora_group_size",
+                                             "revision",
+                                             "runtime_config",
+                                             "target_modules",
+                                             "task_type"};
+  return keys;
+}
+
+/// Initialisations that change the base weights when an adapter is made, as PiSSA and OLoRA do, have adapters
+/// that belong to the changed weights.
+void check_initialisation(const std::string& where, const json& value) {
+  static const std::set<std::string> harmless = {"gaussian", "eva", "orthogonal"};
+  if (value.is_null() || value.is_boolean() ||
+      (value.is_string() && harmless.contains(value.get<std::string>())))
+    return;
+  fail(where + ": init_lora_weights " + printable(value.dump()) +
+       ": the adapter belongs to weights that its initialisation has changed; convert it to an ordinary "
+       "LoRA adapter with PEFT (path_initial_model_for_weight_conversion)");
+}
+
+std::map<std::string, double> read_module_alpha(const std::string& where, const json& object) {
+  if (!object.is_object()) fail(where + ": alpha_pattern is not a JSON object");
+  std::map<std::string, double> scales;
+  for (const auto& [name, value] : object.items()) {
+    // PEFT takes these names for regular expressions. A plain name means the same to it.
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return c < 0x80 && (std::isalnum(c) != 0 || c == '_' || c == '.');
+    });
+    if (!plain)
+      fail(where + ": alpha_pattern has the key '" + printable(name) +
+           "', a regular expression; write the names of the modules");
+    scales[name] = positive(where, "alpha_pattern", value);
+  }
+  return scales;
+}
+
+Settings read_settings(const std::string& path) {
+  const json object = read_json_file(path, kMaxConfigBytes);
+  if (!object.is_object()) fail(path + ": is not a JSON object");
+  const auto given = [&](const char* key) { return object.contains(key) && !object[key].is_null(); };
+  if (!given("peft_type") || object["peft_type"] != "LORA")
+    fail(path + ": peft_type must be LORA; other kinds of adapters are not supported");
+  Settings settings;
+  for (const auto& [key, value] : object.items()) {
+    if (key == "peft_type" || keys_without_effect().contains(key)) continue;
+    if (key == "lora_alpha") {
+      settings.alpha = positive(path, key, value);
+    } else if (key == "r") {
+      if (!value.is_number_unsigned() || value.get<uint64_t>() == 0 || value.get<uint64_t>() > kMaxRank)
+        fail(path + ": r " + printable(value.dump()) + ": must be an integer from 1 to " +
+             std::to_string(kMaxRank));
+      settings.rank = value.get<uint64_t>();
+    } else if (key == "use_rslora") {
+      if (!value.is_boolean()) fail(path + ": use_rslora must be true or false");
+      settings.rank_stabilised = value.get<bool>();
+    } else if (key == "bias") {
+      if (value != "none") fail(path + ": bias " + printable(value.dump()) + ": biases are not supported");
+    } else if (key == "init_lora_weights") {
+      check_initialisation(path, value);
+    } else if (key == "alpha_pattern" && !value.is_null()) {
+      settings.module_alpha = read_module_alpha(path, value);
+    } else if (key != "rank_pattern" && !is_neutral(value)) {
+      fail(path + ": " + printable(key) + " " + printable(value.dump()) +
+           ": not supported; merge the adapter into the model with PEFT and use the merged model");
+    }
+  }
+  if (settings.alpha == 0) fail(path + ": lora_alpha is missing");
+  if (!settings.rank) fail(path + ": r is missing");
+  // With rank_pattern the ranks differ, and the tensors have them.
+  if (given("rank_pattern") && !is_neutral(object["rank_pattern"])) settings.rank.reset();
+  return settings;
+}
+
+/// `name` or its end after a dot is `end`.
+bool names_module(std::string_view name, std::string_view end) {
+  if (!name.ends_with(end)) return false;
+  return name.size() == end.size() || name[name.size() - end.size() - 1] == '.';
+}
+
+double alpha_of(const std::string& where, const Settings& settings, std::string_view module) {
+  std::optional<double> found;
+  for (const auto& [end, alpha] : settings.module_alpha) {
+    if (!names_module(module, end)) continue;
+    if (found && *found != alpha)
+      fail(where + ": alpha_pattern has two values for " + std::string(module) + "; keep one");
+    found = alpha;
+  }
+  return found.value_or(settings.alpha);
+}
+
+/// The parts of "base_model.model.MODULE.KIND": the module, and which of its tensors this is.
+struct AdapterName {
+  std::string module;
+  enum { a, b, embedding_a, embedding_b, whole } kind = whole;
+};
+
+AdapterName parse_name(const std::string& where, std::string_view name) {
+  if (!name.starts_with(kPrefix))
+    fail(where + ": tensor '" + printable(name) + "' does not begin with " + std::string(kPrefix) +
+         "; save the adapter with PEFT's save_pretrained");
+  const std::string_view rest = name.substr(kPrefix.size());
+  static constexpr std::pair<std::string_view, decltype(AdapterName::kind)> kEnds[] = {
+      {".lora_A.weight", AdapterName::a},
+      {".lora_B.weight", AdapterName::b},
+      {".lora_embedding_A", AdapterName::embedding_a},
+      {".lora_embedding_B", AdapterName::embedding_b},
+      {".weight", AdapterName::whole}};
+  for (const auto& [end, kind] : kEnds)
+    if (rest.ends_with(end)) return {std::string(rest.substr(0, rest.size() - end.size())), kind};
+  fail(where + ": tensor '" + printable(name) + "' is not part of a plain LoRA adapter");
+}
+
+size_t rank_of(const TensorInfo& a) {
+  return a.shape.empty() ? 0 : a.shape[0];
+}
+
+std::map<std::string, LoraChange> read_changes(const Settings& settings, const SafetensorsFile& file) {
+  std::map<std::string, LoraChange> changes;
+  std::map<std::string, std::string> modules;
+  for (const auto& [name, info] : file.tensors()) {
+    const AdapterName parts = parse_name(file.path(), name);
+    LoraChange& change = changes[parts.module + ".weight"];
+    modules[parts.module + ".weight"] = parts.module;
+    const bool embedding = parts.kind == AdapterName::embedding_a || parts.kind == AdapterName::embedding_b;
+    if (embedding) change.transposed = true;
+    if (parts.kind == AdapterName::whole) {
+      change.whole = name;
+    } else {
+      (parts.kind == AdapterName::a || parts.kind == AdapterName::embedding_a ? change.a : change.b) = name;
+    }
+  }
+  if (changes.empty()) fail(file.path() + ": has no tensors");
+  for (auto& [tensor, change] : changes) {
+    const std::string where = file.path() + ": " + printable(modules[tensor]);
+    if (!change.whole.empty()) {
+      if (!change.a.empty() || !change.b.empty())
+        fail(where + " has both a weight and a LoRA pair; merge the adapter with PEFT");
+      continue;
+    }
+    if (change.a.empty() || change.b.empty())
+      fail(where + " has only one of the two tensors of a LoRA pair; incomplete download?");
+    const size_t rank = rank_of(file.tensors().at(change.a));
+    if (rank == 0 || rank > kMaxRank || (settings.rank && rank != *settings.rank))
+      fail(where + ": tensor " + printable(change.a) + " has rank " + std::to_string(rank) +
+           ", which is not the r of adapter_config.json");
+    const double divisor = settings.rank_stabilised ? std::sqrt(static_cast<double>(rank)) : double(rank);
+    change.scale = alpha_of(file.path(), settings, modules[tensor]) / divisor;
+  }
+  return changes;
+}
+
+}  // namespace
+
+LoraAdapter::LoraAdapter(const std::string& dir)
+    : dir_(dir), tensors_([&] {
+        const std::string config = dir + "/adapter_config.json", file = dir + "/adapter_model.safetensors";
+        if (!path_exists(config))
+          fail(dir + ": there is no adapter_config.json, so this is not a PEFT adapter");
+        if (!path_exists(file))
+          fail(dir + ": there is no adapter_model.safetensors" +
+               (path_exists(dir + "/adapter_model.bin") ? "; save the adapter again, as safetensors"
+                                                        : "; incomplete download?"));
+        return file;
+      }()) {
+  changes_ = read_changes(read_settings(dir + "/adapter_config.json"), tensors_);
+}
+
+std::string LoraAdapter::id() const {
+  std::filesystem::path path = std::filesystem::absolute(dir_).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename().string();
+}
+
+std::string LoraAdapter::digest_lines() const {
+  std::string lines;
+  for (const auto& [tensor, change] : changes_) {
+    for (const std::string& name : {change.a, change.b, change.whole}) {
+      if (name.empty()) continue;
+      const TensorInfo& info = tensors_.tensors().at(name);
+      lines += "adapter " + name + " " + info.dtype + " " + shape_text(info.shape) + " " +
+               sha256_hex_of_mapping(tensors_.data() + info.begin, info.end - info.begin) + "\n";
+    }
+    if (!change.whole.empty()) continue;
+    char scale[40];
+    std::snprintf(scale, sizeof scale, "%.17g", change.scale);
+    lines += "adapter " + tensor + " " + scale + "\n";
+  }
+  return lines;
+}
+
+}  // namespace carbon

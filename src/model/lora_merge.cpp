@@ -1,0 +1,193 @@
+// The weights of a model with an adapter: W + scale * B A, row by row. See lora.hpp.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/base/threads.hpp"
+#include "src/model/checkpoint.hpp"
+#include "src/model/lora.hpp"
+#include "src/model/tensor_buffer.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr const char* kEmbedding = "model.embed_tokens.weight";
+constexpr const char* kHead = "lm_head.weight";
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error("load_adapter", what);
+}
+
+/// Numbers of a row as f32.
+void widen_row(const TensorView& matrix, size_t row, float* out) {
+  if (matrix.dtype == WeightType::q8_0) return widen_q8_0(matrix.row(row), matrix.cols, out);
+  if (matrix.dtype == WeightType::f32) {
+    std::memcpy(out, matrix.row(row), matrix.cols * sizeof(float));
+    return;
+  }
+  const char* const data = static_cast<const char*>(matrix.row(row));
+  for (size_t j = 0; j < matrix.cols; ++j) {
+    uint16_t half;
+    std::memcpy(&half, data + j * sizeof half, sizeof half);
+    out[j] = matrix.dtype == WeightType::bf16 ? to_float(bf16{half}) : half_to_float(half);
+  }
+}
+
+/// As f32, or rounded to bf16.
+void narrow_row(const float* in, size_t n, WeightType type, uint8_t* out) {
+  if (type == WeightType::f32) {
+    std::memcpy(out, in, n * sizeof(float));
+    return;
+  }
+  for (size_t j = 0; j < n; ++j) {
+    const uint16_t half = to_bf16(in[j]).bits;
+    std::memcpy(out + j * sizeof half, &half, sizeof half);
+  }
+}
+
+/// A matrix in f32.
+struct FloatMatrix {
+  size_t rows, cols;
+  std::vector<float> data;
+};
+
+/// A tensor of the adapter; a vector has one row.
+TensorView view_of(const TensorFile& file, const std::string& name) {
+  const TensorInfo& info = file.tensors().at(name);
+  const std::optional<WeightType> type = weight_type_of(info.dtype);
+  if (!type || info.shape.empty() || info.shape.size() > 2)
+    fail(file.path() + ": tensor " + printable(name) + " is " + info.dtype + " " + shape_text(info.shape) +
+         ", but a matrix of " + kWeightTypes + " is needed");
+  return {file.data() + info.begin, *type, info.shape.size() == 1 ? 1 : info.shape[0], info.shape.back(),
+          true};
+}
+
+/// The matrix, or its transpose.
+FloatMatrix as_floats(const TensorView& view, bool transposed) {
+  FloatMatrix m{view.rows, view.cols, std::vector<float>(view.rows * view.cols)};
+  for (size_t i = 0; i < m.rows; ++i) widen_row(view, i, m.data.data() + i * m.cols);
+  if (!transposed) return m;
+  FloatMatrix t{m.cols, m.rows, std::vector<float>(m.data.size())};
+  for (size_t i = 0; i < m.rows; ++i)
+    for (size_t j = 0; j < m.cols; ++j) t.data[j * t.cols + i] = m.data[i * m.cols + j];
+  return t;
+}
+
+/// One changed tensor of the model, and where its new bytes go.
+struct Merge {
+  TensorView base;
+  WeightType type;          // of the result
+  FloatMatrix left, right;  // [rows, r] and [r, cols]
+  float scale = 0;
+  uint8_t* out = nullptr;
+
+  void row(size_t i, std::vector<float>& sum, std::vector<float>& weights) const {
+    sum.assign(base.cols, 0);
+    weights.resize(base.cols);
+    for (size_t k = 0; k < left.cols; ++k) {
+      const float factor = left.data[i * left.cols + k];
+      const float* const terms = right.data.data() + k * right.cols;
+      for (size_t j = 0; j < base.cols; ++j) sum[j] += factor * terms[j];
+    }
+    widen_row(base, i, weights.data());
+    for (size_t j = 0; j < base.cols; ++j) weights[j] += scale * sum[j];
+    narrow_row(weights.data(), base.cols, type, out + i * weight_bytes(type, base.cols));
+  }
+
+  void rows(size_t threads) const {
+    constexpr size_t kRows = 64;  // taken at a time
+    std::atomic<size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    run_threads(
+        threads,
+        [&](size_t) {
+          std::vector<float> sum, weights;
+          for (size_t first = next.fetch_add(kRows); first < base.rows; first = next.fetch_add(kRows))
+            for (size_t i = first; i < std::min(first + kRows, base.rows); ++i) row(i, sum, weights);
+        },
+        [&](const std::exception_ptr& error) {
+          next = base.rows;
+          const std::lock_guard lock(mutex);
+          failure = error;
+        });
+    if (failure) std::rethrow_exception(failure);
+  }
+};
+
+/// Copies a tensor of the adapter in the type of the model's.
+void copy_rows(const TensorView& from, WeightType type, uint8_t* out) {
+  std::vector<float> row(from.cols);
+  for (size_t i = 0; i < from.rows; ++i) {
+    widen_row(from, i, row.data());
+    narrow_row(row.data(), from.cols, type, out + i * weight_bytes(type, from.cols));
+  }
+}
+
+std::string size_text(size_t rows, size_t cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+/// The model's tensor that the adapter in `file` changes.
+TensorShape changed_tensor(const Checkpoint& base, const std::string& name, const std::string& file) {
+  if (base.config().tied_head && (name == kEmbedding || name == kHead))
+    fail(file + ": changes " + name + ", but " + base.id() +
+         " has one matrix as embedding and as head; train the adapter without them");
+  for (const TensorShape& tensor : architecture(base.config()))
+    if (tensor.name == name) return tensor;
+  fail(file + ": changes " + printable(name) + ", which " + base.id() +
+       " does not have; this adapter belongs to another model");
+}
+
+}  // namespace
+
+std::unique_ptr<TensorFile> LoraAdapter::merge(const Checkpoint& base, WeightType type, int threads) const {
+  std::vector<TensorSpec> specs;
+  std::vector<TensorView> views;
+  for (const auto& [name, change] : changes_) {
+    const TensorShape shape = changed_tensor(base, name, tensors_.path());
+    views.push_back(base.tensor(name, shape.shape.size() == 1 ? 1 : shape.shape.front(), shape.shape.back()));
+    specs.push_back({name, type == WeightType::bf16 ? "BF16" : "F32", shape.shape});
+  }
+  auto merged = std::make_unique<TensorBuffer>(tensors_.path(), specs);
+
+  size_t i = 0;
+  for (const auto& [name, change] : changes_) {
+    Merge m;
+    m.base = views[i++];
+    m.type = type;
+    m.out = merged->writable(name).data();
+    const auto check = [&, &name = name](size_t rows, size_t cols) {
+      if (rows != m.base.rows || cols != m.base.cols)
+        fail(tensors_.path() + ": has " + size_text(rows, cols) + " numbers for " + name + ", but " +
+             base.id() + " has " + size_text(m.base.rows, m.base.cols) +
+             "; this adapter belongs to another model");
+    };
+    if (!change.whole.empty()) {
+      const TensorView whole = view_of(tensors_, change.whole);
+      check(whole.rows, whole.cols);
+      copy_rows(whole, m.type, m.out);
+      continue;
+    }
+    const TensorView a = view_of(tensors_, change.a), b = view_of(tensors_, change.b);
+    if (a.rows != b.cols)
+      fail(tensors_.path() + ": the ranks of the LoRA pair of " + name + " differ, " +
+           std::to_string(a.rows) + " and " + std::to_string(b.cols));
+    change.transposed ? check(a.cols, b.rows) : check(b.rows, a.cols);
+    m.left = as_floats(change.transposed ? a : b, change.transposed);
+    m.right = as_floats(change.transposed ? b : a, change.transposed);
+    m.scale = static_cast<float>(change.scale);
+    m.rows(static_cast<size_t>(std::max(threads, 1)));
+  }
+  merged->finish();
+  return merged;
+}
+
+}  // namespace carbon

@@ -1,0 +1,38 @@
+// What a model is in files: a checkpoint directory or a GGUF file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/model/config.hpp"
+#include "tokenizer/bpe.hpp"
+
+namespace carbon {
+
+/// The path of the model that lies at `path`: a checkpoint directory itself, a GGUF file itself, and for a
+/// directory with one model in GGUF files its first file. A directory with config.json and safetensors files
+/// is a checkpoint, whatever else it holds.
+struct ModelAt {
+  std::string path;  // empty if there is no model
+  std::string why;   // then: what is wrong with `path`, without naming it; empty if nothing lies there
+};
+ModelAt model_at(const std::string& path);
+
+/// The name of a file with weights that this program does not read, such as pytorch_model.bin, in a message
+/// that says what to do; empty if the directory has none.
+std::string unread_weights(const std::string& dir);
+
+/// True for a path that is no directory: a model that is one file is a GGUF file. This function and those
+/// below take the path of a model, as resolve_model() returns it.
+bool is_gguf_model(const std::string& path);
+
+/// The configuration of a model whose tensors are not needed. Throws Error.
+ModelConfig load_model_config(const std::string& path);
+
+/// The tokenizer of text outside DNA regions: of a directory its files, of a GGUF file the lists in its
+/// metadata or else the files beside it. Null if there is none. Throws Error for a damaged one.
+std::shared_ptr<const Bpe> load_text_tokenizer(const std::string& path);
+/// The directory in which load_text_tokenizer() looks for files.
+std::string text_tokenizer_directory(const std::string& path);
+
+}  // namespace carbon

@@ -1,0 +1,144 @@
+// Places from the environment, and the snapshots of the Hugging Face cache. See model_places.hpp.
+#include "src/model/model_places.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "src/base/installed.hpp"
+#include "src/base/json.hpp"
+
+namespace carbon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxEntries = 10'000;
+constexpr const char* kRepositoryPrefix = "models--";
+
+/// Value of an environment variable; empty if unset.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// A directory by the XDG rules: the value of the variable if that is an absolute path, or $HOME/otherwise;
+/// empty without HOME.
+fs::path xdg_dir(const char* variable, const char* otherwise) {
+  fs::path set = environment(variable);
+  if (set.is_absolute()) return set;
+  const fs::path home = environment("HOME");
+  return home.empty() ? fs::path() : home / otherwise;
+}
+
+/// The text of refs/main: nothing without such a file.
+std::optional<std::string> main_reference(const fs::path& repository) {
+  std::error_code ignored;
+  const fs::path file = repository / "refs" / "main";
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  std::ifstream in(file);
+  std::string revision(256, '\0');
+  in.read(revision.data(), static_cast<std::streamsize>(revision.size()));
+  revision.resize(static_cast<size_t>(in.gcount()));
+  return revision.substr(0, revision.find_first_of(" \t\r\n"));
+}
+
+bool is_plain_name(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+std::vector<ModelPlace> model_places() {
+  std::vector<ModelPlace> places;
+  std::stringstream list(environment("CARBON_MODEL_PATH"));
+  for (std::string entry; std::getline(list, entry, ':');) {
+    if (!entry.empty()) places.push_back({"CARBON_MODEL_PATH", entry});
+  }
+  if (const fs::path data = xdg_dir("XDG_DATA_HOME", ".local/share"); !data.empty())
+    places.push_back({"user", data / "carbon" / "models"});
+  for (const fs::path data : installed_data_directories())
+    places.push_back({"installed", data / "carbon" / "models"});
+  return places;
+}
+
+std::vector<fs::path> bundled_places() {
+  std::vector<fs::path> places;
+  std::error_code ignored;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
+    const fs::path beside = program.parent_path();
+    places.push_back(beside / "models" / kBundledModel);
+    places.push_back(beside.parent_path() / "models" / kBundledModel);
+  }
+  for (const fs::path data : installed_data_directories())
+    places.push_back(data / "carbon" / "models" / kBundledModel);
+  return places;
+}
+
+fs::path hub_dir() {
+  if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty()) return hub;
+  if (const std::string home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
+  const fs::path cache = xdg_dir("XDG_CACHE_HOME", ".cache");
+  return cache.empty() ? fs::path() : cache / "huggingface" / "hub";
+}
+
+fs::path hub_repository(const fs::path& hub, std::string name) {
+  if (const size_t slash = name.find('/'); slash != std::string::npos) name.replace(slash, 1, "--");
+  return hub / (kRepositoryPrefix + name);
+}
+
+std::string repository_name(const fs::path& repository) {
+  std::string name = repository.filename().string();
+  const std::string prefix = kRepositoryPrefix;
+  if (!name.starts_with(prefix)) return "";
+  name.erase(0, prefix.size());
+  if (const size_t at = name.find("--"); at != std::string::npos) name.replace(at, 2, "/");
+  return name;
+}
+
+std::vector<fs::path> entries_of(const fs::path& dir) {
+  std::vector<fs::path> entries;
+  std::error_code problem;
+  fs::directory_iterator at(dir, problem);
+  for (int i = 0; !problem && at != fs::directory_iterator() && i < kMaxEntries; ++i, at.increment(problem))
+    if (!at->path().filename().string().starts_with('.')) entries.push_back(at->path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+ModelAt model_of_repository(const fs::path& repository) {
+  const fs::path snapshots = repository / "snapshots";
+  const std::optional<std::string> revision = main_reference(repository);
+  std::error_code ignored;
+  if (revision && is_plain_name(*revision) && fs::is_directory(snapshots / *revision, ignored)) {
+    ModelAt model = model_at((snapshots / *revision).string());
+    if (model.path.empty())
+      model.why = "the snapshot that refs/main names, " + *revision + ", is not complete: " + model.why +
+                  "; run hf download again";
+    return model;
+  }
+  std::vector<ModelAt> found;
+  std::string list, why;
+  for (const fs::path& entry : entries_of(snapshots)) {
+    ModelAt model = model_at(entry.string());
+    if (model.path.empty()) {
+      why = ": " + model.why;
+      continue;
+    }
+    list += " " + entry.string();
+    found.push_back(std::move(model));
+  }
+  if (found.empty())
+    return {"", fs::is_directory(repository, ignored) ? "no snapshot is a model" + why : std::string()};
+  if (revision)
+    return {"", "refs/main names the snapshot '" + printable(*revision) +
+                    "', which is not there; run hf download again, or give the path of a snapshot:" + list};
+  if (found.size() > 1)
+    return {"", "several snapshots, and no refs/main that chooses one; give the path of a snapshot:" + list};
+  return found.front();
+}
+
+}  // namespace carbon

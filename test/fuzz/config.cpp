@@ -1,0 +1,23 @@
+// The settings of a model: config.json, and dna_config.json or the tokenizer files of a GENERator.
+#include "src/model/config.hpp"
+
+#include <cmath>
+
+#include "test/fuzz/harness.hpp"
+
+namespace carbon::fuzz {
+
+void run(std::string_view input, const Folder& folder) {
+  const auto files = split_files(input, 4);
+  constexpr const char* names[] = {"config.json", "dna_config.json", "tokenizer_config.json", "vocab.txt"};
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!files[i].empty()) folder.put(names[i], files[i]);
+  const ModelConfig config = load_config(folder.path());
+  for (const double frequency : rope_inv_freq(config))
+    require(std::isfinite(frequency), "an angle that is not finite");
+  require(std::isfinite(rope_attention_factor(config)), "an attention factor that is not finite");
+  require(config.layout.kmer_end() <= config.vocab, "6-mers outside of the vocabulary");
+  require(!config_fingerprint(config).empty(), "no fingerprint");
+}
+
+}  // namespace carbon::fuzz

@@ -1,0 +1,451 @@
+"""Writes small valid inputs for every fuzz target: python3 test/fuzz/seeds.py FOLDER makes FOLDER/TARGET/NAME.
+
+They are what libFuzzer begins to change. The files of one input stand between lines "@@@@" (harness.hpp). Needs no package
+beside Python.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import sys
+import tempfile
+import zlib
+
+BETWEEN = b"\n@@@@\n"
+KMERS = ["".join("ATCG"[i >> 2 * place & 3] for place in range(5, -1, -1)) for i in range(4096)]
+
+
+def files(*parts):
+    return BETWEEN.join(part if isinstance(part, bytes) else part.encode() for part in parts)
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+# ---- models --------------------------------------------------------------------------------------------------------
+
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 8,
+          "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4,
+          "intermediate_size": 6, "vocab_size": 4099, "max_position_embeddings": 64, "rms_norm_eps": 1e-6,
+          "rope_theta": 10000.0, "tie_word_embeddings": True}
+DNA_CONFIG = {"k": 6, "dna_start_id": 0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "beta_fast": 32, "beta_slow": 1}
+TENSORS = {"model.embed_tokens.weight": [4099, 8], "model.norm.weight": [8]}
+for _name, _shape in {"input_layernorm": [8], "self_attn.q_proj": [8, 8], "self_attn.k_proj": [4, 8],
+                      "self_attn.v_proj": [4, 8], "self_attn.o_proj": [8, 8], "post_attention_layernorm": [8],
+                      "mlp.gate_proj": [6, 8], "mlp.up_proj": [6, 8], "mlp.down_proj": [8, 6]}.items():
+    TENSORS["model.layers.0.%s.weight" % _name] = _shape
+
+
+def safetensors(shapes, dtype="BF16", size=2, metadata=None):
+    """The length and the header of a file with these tensors, without their bytes, and the number of these."""
+    header, at = {}, 0
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, shape in shapes.items():
+        count = size
+        for n in shape:
+            count *= n
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + count]}
+        at += count
+    text = compact(header)
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text, at
+
+
+def safetensors_seeds():
+    for name, (dtype, size) in {"bf16": ("BF16", 2), "f32": ("F32", 4), "u8": ("U8", 1)}.items():
+        header, count = safetensors({"a": [2, 3], "b.c": [4], "scalar": [], "none": [0, 7]}, dtype, size, {"format": "pt"})
+        yield name, header + bytes(count)
+
+
+def config_seeds():
+    yield "carbon", files(compact(CONFIG), compact(DNA_CONFIG))
+    yield "yarn", files(compact({**CONFIG, "rope_scaling": YARN}), compact({**DNA_CONFIG, "dna_vocab_size": 4099,
+                        "dna_special_tokens": ["<dna>", "</dna>", "<oov>"]}))
+    yield "parameters", files(compact({**{k: v for k, v in CONFIG.items() if k != "rope_theta"}, "rope_parameters": {
+        "rope_theta": 10000.0, "rope_type": "default"}, "attention_bias": False, "sliding_window": None}), compact(DNA_CONFIG))
+    yield "released", files(compact({**CONFIG, "vocab_size": 155776}))
+    generator = {**CONFIG, "architectures": ["GENERatorForCausalLM"], "vocab_size": 4128, "bos_token_id": 1}
+    tokenizer = compact({"tokenizer_class": "DNAKmerTokenizer", "k": 6})
+    yield "generator", files(compact(generator), "", tokenizer)
+    singles = ("<oov> <s> </s> <pad> <mask> <bog> <eog> <bok> <eok> <+> <-> <cds> <pseudo> <tRNA> <rRNA> <ncRNA> <miscRNA> "
+               "<mam> <vrt> <inv> <pln> <fng> <prt> <arc> <bct> <mit> <plt> <plm> <vir> <sp0> <sp1> <sp2>").split()
+    lines = "".join("%s %d\n" % pair[::-1] for pair in enumerate(singles + KMERS))
+    yield "generator-vocabulary", files(compact({**generator, "architectures": ["LlamaForCausalLM"]}), "", tokenizer, lines)
+
+
+def checkpoint_seeds():
+    config, dna = compact(CONFIG), compact(DNA_CONFIG)
+    yield "one-file", files(config, dna, "", safetensors(TENSORS)[0])
+    names = sorted(TENSORS)
+    shards = [{name: TENSORS[name] for name in names[i::2]} for i in (0, 1)]
+    weight_map = {name: "model-0000%d-of-00002.safetensors" % (i + 1) for i in (0, 1) for name in shards[i]}
+    yield "shards", files(config, dna, compact({"metadata": {"total_size": 1}, "weight_map": weight_map}),
+                          safetensors(shards[0])[0], safetensors(shards[1])[0])
+    untied = {**TENSORS, "lm_head.weight": [4099, 8]}
+    yield "head", files(compact({**CONFIG, "tie_word_embeddings": False}), dna, "", safetensors(untied, "F16")[0])
+
+
+def lora_seeds():
+    config = {"peft_type": "LORA", "lora_alpha": 4, "r": 2, "bias": "none", "target_modules": ["q_proj"]}
+    module = "base_model.model.model.layers.0.%s"
+    pair = {module % "self_attn.q_proj.lora_A.weight": [2, 8], module % "self_attn.q_proj.lora_B.weight": [8, 2]}
+    yield "pair", files(compact(config), safetensors(pair, "F32", 4)[0])
+    down = {module % "mlp.down_proj.lora_A.weight": [2, 6], module % "mlp.down_proj.lora_B.weight": [8, 2],
+            module % "input_layernorm.weight": [8]}
+    yield "pattern", files(compact({**config, "use_rslora": True, "alpha_pattern": {"down_proj": 8}, "rank_pattern": {}}),
+                           safetensors(down)[0])
+    embedding = {"base_model.model.model.embed_tokens.lora_embedding_A": [2, 4099],
+                 "base_model.model.model.embed_tokens.lora_embedding_B": [8, 2]}
+    yield "embedding", files(compact(config), safetensors(embedding, "F16")[0])
+
+
+def gguf_text(text):
+    data = text if isinstance(text, bytes) else text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def gguf_value(value):
+    if isinstance(value, bool):
+        return struct.pack("<IB", 7, value)
+    if isinstance(value, int):
+        return struct.pack("<II", 4, value)
+    if isinstance(value, float):
+        return struct.pack("<If", 6, value)
+    if isinstance(value, str):
+        return struct.pack("<I", 8) + gguf_text(value)
+    if isinstance(value[0], str):
+        return struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(gguf_text, value))
+    return struct.pack("<IIQ", 9, 5, len(value)) + struct.pack("<%di" % len(value), *value)
+
+
+def gguf(metadata, tensors):
+    """The header of a file; `tensors` has the shapes as in the file and the numbers of types (0 F32, 30 BF16)."""
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    for key, value in metadata.items():
+        out += gguf_text(key) + gguf_value(value)
+    at = 0
+    for name, (shape, kind) in tensors.items():
+        out += gguf_text(name) + struct.pack("<I", len(shape)) + struct.pack("<%dQ" % len(shape), *shape)
+        out += struct.pack("<IQ", kind, at)
+        count = 4 if kind == 0 else 2
+        for n in shape:
+            count *= n
+        at += -(-count // 32) * 32
+    return out + bytes(-len(out) % 32)
+
+
+def gguf_seeds():
+    metadata = {"general.architecture": "llama", "llama.block_count": 1, "llama.context_length": 64,
+                "llama.embedding_length": 8, "llama.feed_forward_length": 6, "llama.attention.head_count": 2,
+                "llama.attention.head_count_kv": 1, "llama.attention.key_length": 4, "llama.attention.value_length": 4,
+                "llama.rope.dimension_count": 4, "llama.vocab_size": 4099, "llama.rope.freq_base": 10000.0,
+                "llama.attention.layer_norm_rms_epsilon": 1e-6, "tokenizer.ggml.model": "hybriddna"}
+    tensors = {"token_embd.weight": ([8, 4099], 30), "output_norm.weight": ([8], 0)}
+    for name, shape in {"attn_norm": [8], "attn_q": [8, 8], "attn_k": [8, 4], "attn_v": [8, 4], "attn_output": [8, 8],
+                        "ffn_norm": [8], "ffn_gate": [8, 6], "ffn_up": [8, 6], "ffn_down": [6, 8]}.items():
+        tensors["blk.0.%s.weight" % name] = (shape, 30 if len(shape) == 2 else 0)
+    tokens = ["<dna>", "</dna>", "<oov>"] + [kmer + "\ue000" for kmer in KMERS]
+    # One without the long list, which is refused late, so that most changes are made to what is before.
+    yield "short", gguf({**metadata, "llama.causal": True}, tensors)
+    yield "lists", gguf({**metadata, "tokenizer.ggml.tokens": ["a", "b", "ab"], "tokenizer.ggml.merges": ["a b"],
+                         "tokenizer.ggml.token_type": [1, 1, 3]}, tensors)
+    yield "model", gguf({**metadata, "tokenizer.ggml.tokens": tokens}, tensors)
+
+
+def byte_letters():
+    """The letter of each byte in byte-level BPE."""
+    letters, following = [], 0x100
+    for byte in range(256):
+        itself = 0x21 <= byte <= 0x7E or 0xA1 <= byte <= 0xAC or byte >= 0xAE
+        letters.append(chr(byte if itself else following))
+        following += not itself
+    return letters
+
+
+def bpe_seeds():
+    letters = byte_letters()
+    merges = [("a", "b"), ("ab", "c"), (letters[32], "a"), ("d", "n"), ("dn", "a")]
+    tokens = letters + ["".join(merge) for merge in merges]
+    vocab = {token: i for i, token in enumerate(tokens)}
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tokenizer/pretokenizer.hpp")) as source:
+        regex = source.read().split('R"(', 1)[1].split(')";', 1)[0]
+    tokenizer = {"added_tokens": [{"id": len(tokens), "content": "<|endoftext|>", "single_word": False, "lstrip": False,
+                                   "rstrip": False, "normalized": False, "special": True},
+                                  {"id": len(tokens) + 1, "content": "<think>", "special": False}],
+                 "normalizer": {"type": "NFC"},
+                 "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+                     {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False},
+                     {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]},
+                 "model": {"type": "BPE", "vocab": vocab, "merges": [" ".join(merge) for merge in merges]}}
+    text = "abc dna a\u0301 it's 123 <think>x<|endoftext|>\r\n  \u00e9\u4e2d"
+    yield "tokenizer", files(json.dumps(tokenizer, ensure_ascii=False), "", "", text)
+    tokenizer["model"]["merges"] = [list(merge) for merge in merges]
+    yield "pairs", files(json.dumps(tokenizer), "", "", text)
+    lines = "#version: 0.2\n" + "".join("%s %s\n" % merge for merge in merges)
+    yield "two-files", files("", json.dumps(vocab, ensure_ascii=False), lines, text)
+
+
+def tags_seeds():
+    for i, text in enumerate(("<dna>ACGTAC GTN</dna>", "<species>human</species><dna>acgtacgtac", "ACGTACGT",
+                              "<s><mam><cds>ACGTACGTACGTxNNACG", "<fungi><tRNA><dna>ACG</dna><|endoftext|>",
+                              "<vertebrate_mammalian_species>", "\u00df \u01c4<dna>\u00e9ACG\u2028T</dna>")):
+        yield str(i), files(text, "fungi\nprotein_coding\n" if i % 2 else "vertebrate_mammalian\ntRNA\n")
+
+
+# ---- runs that are resumed, caches ---------------------------------------------------------------------------------
+
+
+def vep_journal_seeds():
+    head = b'##carbon_vepPartial1={"model":"m","window":"24"}\n'
+    entries, checksum = b"", 0
+    for number, values in enumerate(((0.5,), (1.0, -2.0, float("nan")), ())):
+        entry = hashlib.sha256(b"%d" % number).digest() + struct.pack("<I%df" % len(values), len(values), *values)
+        checksum = zlib.crc32(entry, checksum)
+        entries += entry + struct.pack("<I", checksum)
+    yield "complete", head + entries
+    yield "cut", head + entries[:-3]
+    yield "other", head.replace(b"24", b"48") + entries
+
+
+def scan_state_seeds():
+    output = b"#CHROM\tPOS\nc1\t1\n"
+    bases = "ACGTACGTTAGCATCGATCGGCTAAGCTTAGCATTACGGATTGACCATGG"
+    checksum = 0
+    for position, base in enumerate(bases):
+        for number in (0, position * 4 + "ATCG".index(base)):
+            checksum = (checksum ^ number) * 1099511628211 % (1 << 64)
+    state = {"carbon_scan_partial": 1, "run": {"model": "m"}, "bytes": len(output), "end_check": zlib.crc32(output),
+             "contig": 0, "position": len(bases), "scored": len(bases), "checksum": checksum,
+             "histogram": "ACG\tA\t-120\t3\n.\tT\t7\t1\n"}
+    yield "state", files(output, compact(state))
+    yield "begun", files(output, compact({**state, "contig": 1, "position": 0, "histogram": ""}))
+
+
+def score_cache_seeds():
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in ("DELETE", "WAL"):
+            path = os.path.join(folder, mode)
+            database = sqlite3.connect(path)
+            database.executescript(
+                "PRAGMA page_size=512;PRAGMA application_id=%d;PRAGMA user_version=1;"
+                "CREATE TABLE score(key BLOB PRIMARY KEY NOT NULL, llr INTEGER NOT NULL, guard INTEGER NOT NULL)"
+                " WITHOUT ROWID;PRAGMA journal_mode=%s;" % (0x43617243, mode))
+            for i in range(3):
+                text = b"carbon score 1\nfuzz\ncentered\n+\n4\nACGT4\nACGA" if i == 0 else b"%d" % i
+                key, bits = hashlib.sha256(text).digest(), struct.pack("<d", -0.5 * i)
+                database.execute("INSERT INTO score VALUES(?, ?, ?)",
+                                 (key, struct.unpack("<q", bits)[0], zlib.crc32(key + bits)))
+            database.commit()
+            database.close()
+            with open(path, "rb") as content:
+                yield mode, content.read()
+
+
+# ---- sequences and records -----------------------------------------------------------------------------------------
+
+FASTA = b">c1 first\nACGTACGTAC\nGTTAGC\n>c2\nNNNNAC-*\n\n>c3\nacgt\n"
+HEAD = ("##fileformat=VCFv4.2\n##contig=<ID=c1,length=120>\n##contig=<ID=c2,length=60>\n"
+        "##FILTER=<ID=low,Description=\"x\">\n##INFO=<ID=END,Number=1,Type=Integer,Description=\"x\">\n"
+        "##INFO=<ID=SVTYPE,Number=1,Type=String,Description=\"x\">\n##INFO=<ID=SVLEN,Number=A,Type=Integer,Description=\"x\">\n"
+        "##INFO=<ID=CARBON_LLR,Number=A,Type=Float,Description=\"x\">\n"
+        "##FORMAT=<ID=GT,Number=1,Type=String,Description=\"x\">\n")
+COLUMNS = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
+RECORDS = ("c1\t40\trs1\tA\tC,T\t9.5\tPASS\tCARBON_LLR=0.5,-1\nc1\t45\t.\tACC\tA\t.\tlow\t.\n"
+           "c1\t50\t.\tA\tAGG,*,<DEL>\t.\t.\tSVLEN=.,.,-4;END=53\nc1\t60\t.\tG\t<DUP>\t.\t.\tSVTYPE=DUP;SVLEN=6\n"
+           "c2\t7\t.\tG\t.\t.\t.\t.\nc2\t30\t.\tn\tA\t.\t.\t.\n")
+
+
+def bgzf(data):
+    """One block, not compressed, and the empty block at the end of a file."""
+    out = b""
+    for part in (data, b""):
+        deflate = zlib.compressobj(0, zlib.DEFLATED, -15)
+        body = deflate.compress(part) + deflate.flush()
+        out += struct.pack("<4BI2BH2BHH", 31, 139, 8, 4, 0, 0, 255, 6, 66, 67, 2, len(body) + 25) + body
+        out += struct.pack("<II", zlib.crc32(part), len(part))
+    return out
+
+
+def fasta_seeds():
+    yield "plain", FASTA
+    yield "windows", FASTA.replace(b"\n", b"\r\n")
+    yield "gzip", gzip.compress(FASTA, mtime=0)
+    yield "bgzf", bgzf(FASTA)
+
+
+def fai_seeds():
+    fasta = b">c1 first\nACGTACGTAC\nGTTAGC\n>c2\nNNNNAC\n"
+    yield "index", files(fasta, "c1\t16\t10\t10\t11\nc2\t6\t32\t6\t7\n")
+    yield "no-index", files(fasta)
+    yield "windows", files(fasta.replace(b"\n", b"\r\n"), "c1\t16\t11\t10\t12\nc2\t6\t36\t6\t8\n")
+
+
+def bcf():
+    """A BCF file with one record, not compressed."""
+    header = (HEAD + COLUMNS + "\n").encode() + b"\0"
+    # rid, pos, rlen, qual, n_info | n_allele << 16, n_sample | n_fmt << 24; ID, alleles, FILTER.
+    shared = struct.pack("<iiif", 0, 39, 1, 7.0) + struct.pack("<II", 2 << 16, 0) + b"\x07\x17A\x17C\x11\x00"
+    return b"BCF\2\2" + struct.pack("<I", len(header)) + header + struct.pack("<II", len(shared), 0) + shared
+
+
+def vcf_seeds():
+    yield "records", HEAD + COLUMNS + "\n" + RECORDS
+    yield "windows", (HEAD + COLUMNS + "\n" + RECORDS).replace("\n", "\r\n")
+    samples = "".join(line + "\tGT\t0/1\t1|0\n" for line in RECORDS.splitlines())
+    yield "samples", HEAD + COLUMNS + "\tFORMAT\ta\tb\n" + samples
+    yield "undefined", "##fileformat=VCFv4.3\n" + COLUMNS + "\nc1\t40\t.\tA\tC\t.\tq10\tDP=3;FLAG\n"
+    yield "header", "##fileformat=VCFv4.2\n##k=v\n##ALT=<ID=DEL,Description=\"a, \\\"b\\\"\">\n##contig=<ID=c1,IDX=1>\n" + \
+        COLUMNS + "\n"
+    yield "bgzf", bgzf((HEAD + COLUMNS + "\n" + RECORDS).encode())
+    yield "bcf", bcf()
+    yield "bcf-bgzf", bgzf(bcf())
+
+
+def index_seeds():
+    """Of the text in vcf_index.cpp: the records of c1 begin at byte 115, those of c2 at byte 166, and it ends at 182."""
+    names = b"c1\0c2\0"
+    columns = struct.pack("<6i", 2, 1, 2, 0, ord("#"), 0)
+    # A bin with one chunk; in one block an offset is the place in the text.
+    parts = ((115, 166), (166, 182))
+    tbi = b"TBI\1" + struct.pack("<i", 2) + columns + struct.pack("<i", len(names)) + names
+    csi = b"CSI\1" + struct.pack("<3i", 14, 5, 28 + len(names)) + columns + struct.pack("<i", len(names)) + names
+    csi += struct.pack("<i", 2)
+    for begin, end in parts:
+        tbi += struct.pack("<iIiQQ", 1, 4681, 1, begin, end) + struct.pack("<iQ", 1, begin)
+        csi += struct.pack("<iIQiQQ", 1, 4681, begin, 1, begin, end)
+    yield "tbi", tbi + struct.pack("<Q", 0)
+    yield "csi", csi + struct.pack("<Q", 0)
+    yield "csi-plain", b"CSI\1" + struct.pack("<4i", 14, 5, 0, 2) + b"".join(
+        struct.pack("<iIQiQQ", 1, 4681, begin, 1, begin, end) for begin, end in parts)
+
+
+def regions_seeds():
+    yield "bed", files("c1:10-50", "track name=x\nc1\t0\t10\nc2 5 9 name\n#c\nHLA:1\t0\t3\n")
+    yield "regions", files("c1,c2:-20,{HLA:1}:2-5", "c1\t1\t10\nc2\t7\nc1:5-9\nHLA:1\t2\t4\n")
+    yield "map", files("chr,-", "chrc1\tc1\n1 c2\n\nHLA:1 HLA:1\n")
+    yield "numbers", files("c1:1,0-1,00", "c1\t1,000\t2\nc1\t9223372036854775807\t9223372036854775807\n")
+    yield "vcf", files("^c1", HEAD + COLUMNS + "\n" + RECORDS)
+
+
+def gff3_seeds():
+    yield "genes", ("##gff-version 3\nc1\tx\tgene\t5\t90\t.\t+\t.\tID=g1;Name=A%3BB\nc1\tx\tmRNA\t5\t90\t.\t+\t.\tID=t1;"
+                    "Parent=g1\nc1\tx\texon\t5\t30\t.\t+\t.\tID=e1;Parent=t1\nc1\tx\tCDS\t10\t30\t.\t+\t0\tParent=t1\n"
+                    "c2\tx\tfive_prime_UTR\t1\t60\t.\t-\t.\tParent=t2,t3\n##FASTA\n>c1\nACGT\n")
+    yield "loop", "c1\tx\tgene\t5\t90\t.\t+\t.\tID=a;Parent=b\nc1\tx\texon\t5\t9\t.\t+\t.\tID=b;Parent=a\n"
+
+
+# ---- serving -------------------------------------------------------------------------------------------------------
+
+
+def http_seeds():
+    yield "get", b"\x1fGET /v1/models?x=1 HTTP/1.1\r\nHost: a\r\n\r\n"
+    yield "post", b"\x03POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" \
+                  b"Authorization: Bearer k\r\nX-Request-Id: r1\r\n\r\n{\"n\": 12}"
+    yield "chunked", b"\x01POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n" \
+                     b"4;x=y\r\nabcd\r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n"
+    yield "old", b"\x05HEAD http://a/health HTTP/1.0\r\nConnection: keep-alive\r\nOrigin: http://b\r\n\r\n"
+
+
+def api_seeds():
+    bodies = (
+        (0, {"prompt": "<dna>ACGTACGTAC", "max_tokens": 3, "n": 2, "seed": 7, "temperature": 0.8, "top_p": 0.9, "top_k": 50,
+             "stop": ["ACG"], "echo": True, "logprobs": 2}),
+        (0, {"prompt": [[0, 3, 4, 5], [0, 9]], "max_tokens": 2, "stream": True, "stream_options": {"include_usage": True},
+             "return_token_ids": True, "prompt_logprobs": 1}),
+        (1, {"input": ["<dna>ACGTACGT", "<dna>ACG"], "encoding_format": "base64", "dimensions": 8}),
+        (2, {"prompt": "<dna>ACGTACGTN</dna>"}), (3, {"tokens": [0, 3, 4, 4098, 1, 2]}),
+        (4, {"sequences": ["ACGTACGTACGTA", "acgtn"], "level": "bp", "window": 60, "stride": 30, "strand": "both"}),
+        (5, {"prompt": "ACGTAC", "length": 14, "n": 2, "sampler": "marginal", "seed": 3, "constraint": "NNNACGNNNNNNRY",
+             "probabilities": True, "top_k": 5, "top_p": 0.5, "temperature": 2}),
+        (5, {"prompt": "ACGTAC", "length": 6, "greedy": True, "stream": True, "sampler": "chain"}),
+        (6, {"sequence": "ACGTACGTACGTACGTTAGCATCGATCGGCTAAG", "level": "marginal", "frames": 2, "context": 30, "strand": "+"}),
+        (7, {"variants": [{"chrom": "c1", "pos": 40, "ref": "A", "alt": ["C", "AGG"]}, {"chrom": "c2", "pos": 3, "ref": "T",
+             "alt": "G"}], "recipe": "centered", "window": 24, "strand": "both", "phases": "6"}),
+        (7, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": [{"pos": 5, "ref": "A", "alt": ["C"]}], "recipe": "anchored",
+             "context": 12, "horizon": 6}),
+        (8, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": [{"pos": 5, "ref": "A", "alt": ["<DEL>"]}],
+             "recipe": "next-token", "context": 12}))
+    for i, (endpoint, body) in enumerate(bodies):
+        yield "%02d" % i, bytes([endpoint]) + compact(body)
+
+
+# ---- plugins and reports -------------------------------------------------------------------------------------------
+
+
+def plugin_seeds():
+    scores = HEAD + COLUMNS + "\n" + RECORDS
+    bed, genes = "c1\t30\t60\tg1\nc2\t0\t20\n", next(gff3_seeds())[1]
+    histogram = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"m\">\nTRI\tALT\tBIN\tCOUNT\nACG\tA\t-120\t3\n.\tT\t7\t1\n"
+    sequences = b">c1\n" + b"ATGGCCAAGGACTTTGCAGGCATTACCGGA" * 4 + b"\n>c2\n" + b"ATGAAACCCGGGTTTTAA" * 3 + b"\n"
+    inputs = {
+        "auroc": ("auroc\n--label\nCARBON_LLR>0\n--bootstrap\n10\n--json=x\n", "", scores),
+        "concord": ("concord\n--tags\nCARBON_LLR,CARBON_LLR\n--by\ntype\n--min-pearson\n0.5\n--json=x\n", "", scores),
+        "gene-summary": ("gene-summary\n--regions\nx.bed\n--json=x\n", bed, scores),
+        "genes": ("gene-summary\n--regions\nx.gff3\n--feature\ngene,exon\n--name\nName,ID\n", genes, scores),
+        "mutagenesis": ("mutagenesis\n--regions\nc1:5-9\n--type\nindel\n--recipe\nanchored\n--horizon\n6,12\n", bed, scores),
+        "mutagenesis-file": ("mutagenesis\n--regions-file=x.bed\n--matrix=x\n--strand=both\n--window=24\n", bed, scores),
+        "niah": ("niah\n--context\n40\n--rows\n3\n--depths\n0,0.5,1\n--write-data=x\n", "", scores),
+        "niah-given": ("niah\n--task=given\n", "key\tvalue\tprompt\tnegative\nACGTAC\tTTTTTT\tACGTACGTACGT\tGGGGGG\n", scores),
+        "perturb": ("perturb\n--task\ntriplet\n--start-after=6\n--patch=6\n--write-pairs=x\n", "", scores),
+        "perturb-given": ("perturb\n--task=given\n", "name\toriginal\tperturbed\na\tACGTACGT\tACGTACGA\n", scores),
+        "rank": ("rank\n--background\nx\n--by\ntrinucleotide\n--fasta-ref=x\n", histogram, scores),
+        "recovery": ("recovery\n--length=12\n--context=12\n", "", scores),
+        "recovery-given": ("recovery\n--task=given\n--group=kind\n", "name\tprompt\ttarget\tkind\na\tACGTAC\tACG\tk\n", scores)}
+    for name, (words, text, records) in inputs.items():
+        yield name, files(words, text, sequences, records)
+
+
+def report_seeds():
+    genes = next(gff3_seeds())[1]
+    yield "variants", files(HEAD + COLUMNS + "\n" + RECORDS)
+    yield "table", files("##carbon_vepVersion=1\n#CHROM\tPOS\tID\tREF\tALT\tCARBON_LLR\tCARBON_FLAG\n"
+                         "c1\t40\trs1\tA\tC\t-0.5\t.\nc1\t50\t.\tA\t*\t.\tstar\n")
+    line = "%s\t%d\tA\t-0.693147\t1.2\t0.5\t0.25\t0.125\t0.125\n"
+    yield "score", files("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n" + "".join(line % ("c1", i) for i in range(1, 9)), genes)
+    scan = "##carbon_scanVersion=1\n##carbon_scanModel=<ID=CARBON_SCAN>\n#CHROM\tPOS\tREF\tALT\tCARBON_SCAN\n"
+    yield "scan", files(scan + "".join("c1\t%d\tC\t%s\t%s\n" % (i, alt, value) for i in (3, 4) for alt, value in
+                                       (("A", "-1"), ("G", "-2"), ("T", "0.5"))), genes)
+    yield "matrix", files("#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT\nc1\t1\tG\t-3\t-1\t-2.5\t0\t.\n", genes)
+    yield "embeddings", files("#name\te0\te1\te2\na\t0.5\t1\t-2\nb\t0.25\t1e-3\t2\nc\t1\t0\t7\n")
+    npy = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }"
+    npy = b"\x93NUMPY\1\0" + struct.pack("<H", 118) + npy + b" " * (117 - len(npy)) + b"\n"
+    yield "npy", files(npy + struct.pack("<6f", 1, 2, 3, 4, 5, 7), "", "#name\na\nb\nc\n")
+    values = {key: 0.5 for key in "pearson spearman mean_abs_diff max_abs_diff overlap_1 overlap_5".split()}
+    values.update({key: 3 for key in "alleles n only_a only_b missing_a missing_b missing_both".split()}, name="all")
+    yield "concord", files(compact({"a": {"file": "a.vcf", "tag": "A"}, "b": {"file": "b.vcf", "tag": "B"}, "all": values,
+                                    "by": "type", "strata": [{**values, "name": "snv"}],
+                                    "bounds": [{"option": "min-n", "bound": 3, "value": 3, "met": True}]}))
+    spread = {"median": 2, "min": 1, "max": 3}
+    yield "bench", files(compact(
+        {"carbon": "1", "model": "m", "parameters": 1000, "dtype": "bf16", "device": "cpu", "cpu": "x", "threads": 2,
+         "load_seconds": 1, "rounds": 3, "limits": {"read": {"unit": "bytes/s", **spread}},
+         "tests": [{"test": "prefill", "seconds": spread, "tokens_per_s": spread, "bases_per_s": spread, "of_limit": spread,
+                    "limit": "reading"}]}))
+
+
+SEEDS = {"api": api_seeds, "bpe": bpe_seeds, "checkpoint": checkpoint_seeds, "config": config_seeds, "fai": fai_seeds,
+         "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "lora": lora_seeds,
+         "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
+         "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "vcf": vcf_seeds,
+         "vcf_index": index_seeds, "vep_journal": vep_journal_seeds}
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    for target, seeds in SEEDS.items():
+        folder = os.path.join(sys.argv[1], target)
+        os.makedirs(folder, exist_ok=True)
+        for name, content in seeds():
+            with open(os.path.join(folder, name), "wb") as out:
+                out.write(content if isinstance(content, bytes) else content.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+// VCF or BCF on its way through carbon vep, without the model: the reader, the planner with all three
+// recipes, and the writer, of a type that the length of the input chooses. An output that was written must
+// read back, with as many records.
+#include <cmath>
+#include <iterator>
+
+#include "src/vep/header.hpp"
+#include "src/vep/output.hpp"
+#include "src/vep/planner.hpp"
+#include "test/fuzz/harness.hpp"
+
+namespace carbon::fuzz {
+namespace {
+
+struct Genome {
+  Folder folder;
+  std::string path = folder.put("in.fa", kFasta);
+};
+
+// A model of 64 tokens, as far as the planner knows it.
+ModelConfig model_config() {
+  ModelConfig config;
+  config.max_positions = 64;
+  config.vocab = 4099;
+  config.layout = {0, 4099, &kCarbonFamily};
+  return config;
+}
+
+VepOptions vep_options(const std::string& fasta) {
+  VepOptions options;
+  options.fasta = fasta;
+  options.recipes = {Recipe::centered, Recipe::next_token, Recipe::anchored};
+  options.window = 24;
+  options.context = 24;
+  options.anchored_context = 24;
+  options.horizons = {6, 12};
+  options.max_ref_mismatch = 1;
+  return options;
+}
+
+uint64_t count_of(const std::string& path) {
+  VcfReader reader(path);
+  uint64_t count = 0;
+  for (VcfRecord record; reader.next(record);) ++count;
+  return count;
+}
+
+// Writes the records with scores. Returns their number.
+uint64_t annotate(const VepOptions& options, const VcfWriterOptions& writing) {
+  VepPlanner planner(options, model_config(), nullptr);
+  VcfReader reader(options.input);
+  const auto output = make_site_output(reader, writing);
+  const RecordInput input{
+      [&](VcfRecord& record) { return reader.next(record); },
+      [&](const VcfRecord& record, const std::string& tag) { return reader.info(record, tag); }};
+  uint64_t count = 0;
+  planner.run(input, nullptr, [&](PlannedRecord planned) {
+    const size_t alts = planned.record.alts().size();
+    SiteScores scores;
+    scores.values.assign(score_tags(options).size(), std::vector<float>(alts, -0.25F));
+    for (size_t i = 0; i < alts; ++i) {
+      scores.flags.emplace_back(flag_name(planned.site.flag(i)));
+      if (!scores.flags.back().empty())
+        for (std::vector<float>& values : scores.values) values[i] = NAN;
+    }
+    output->write(planned.record, scores);
+    ++count;
+  });
+  output->close();
+  return count;
+}
+
+}  // namespace
+
+void run(std::string_view input, const Folder& folder) {
+  static const Genome genome;
+  VepOptions options = vep_options(genome.path);
+  complete_vep_options(options, model_config());
+  options.input = folder.put("in.vcf", input);
+  VcfWriterOptions writing;
+  writing.tags = score_tags(options);
+  writing.tags.push_back({"CARBON_FLAG", "A", "String", "Why there is no score"});
+  constexpr char kTypes[] = {'v', 'b', 'z', 't'};
+  writing.type = kTypes[input.size() % std::size(kTypes)];
+  writing.path = folder.file("out");
+  uint64_t count = 0;
+  if (!attempt([&] { count = annotate(options, writing); }) || writing.type == 't') return;
+  bool same = false;
+  const bool read = attempt([&] { same = count_of(writing.path) == count; });
+  require(read && same, "an output that does not read back");
+}
+
+}  // namespace carbon::fuzz

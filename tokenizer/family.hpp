@@ -1,0 +1,83 @@
+// What a family of models has of its own around the 6-mers: which tokens begin and separate sequences, where
+// ids lie, what becomes of a rest of fewer than six bases, and what may be said about a sequence besides its
+// bases (docs/model.md, "Families").
+//
+// A family is a value. Whoever needs one of these facts reads it from the value, through TokenLayout
+// (kmer.hpp), and never asks which family it is. Another family of decoders over 6-mers is another value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace carbon {
+
+/// What can stand beside the bases of a sequence. none: nothing. text: any text, cut by the model's BPE, with
+/// ids below those of DNA, before the token that begins the sequence. tokens: single tokens of the
+/// vocabulary, between the token that begins the sequence and its first 6-mer.
+enum class MetadataKind { none, text, tokens };
+
+struct ModelFamily {
+  std::string_view name;
+  std::string_view begin_tag, separator_tag;  // as text
+
+  // Ids, counted from where the DNA tokens of a vocabulary begin.
+  uint32_t begin, separator;  // of the tags
+  uint32_t oov;               // stands for bases that are no 6-mer
+  uint32_t kmer0;             // AAAAAA; the other 6-mers follow
+
+  /// True: a last piece of 1 to 5 bases is padded with A and becomes a 6-mer. False: it becomes <oov>.
+  bool pads;
+  MetadataKind metadata;
+  uint32_t metadata_place;  // how many tokens stand before it: none, or the one that begins the sequence
+  /// Of MetadataKind::tokens: the texts of all tokens before the 6-mers, in the order of their ids. Those up
+  /// to `special` are the tokenizer's own; the others may describe a sequence.
+  std::span<const std::string_view> tokens;
+  uint32_t special;
+
+  /// Left context in bp of vep's recipe next-token in the evaluation that the authors published.
+  int64_t next_token_context;
+  /// The line `family=...` among the settings that the digest of a model covers; "" for none.
+  std::string_view digest_mark;
+};
+
+/// HuggingFaceBio's Carbon, and all checkpoints with its tokenizer.
+inline constexpr ModelFamily kCarbonFamily = {.name = "Carbon",
+                                              .begin_tag = "<dna>",
+                                              .separator_tag = "</dna>",
+                                              .begin = 0,
+                                              .separator = 1,
+                                              .oov = 2,
+                                              .kmer0 = 3,
+                                              .pads = true,
+                                              .metadata = MetadataKind::text,
+                                              .metadata_place = 0,
+                                              .tokens = {},
+                                              .special = 0,
+                                              .next_token_context = 24000,
+                                              .digest_mark = ""};
+
+inline constexpr std::array<std::string_view, 32> kGeneratorTokens = {
+    "<oov>",     "<s>",   "</s>",  "<pad>", "<mask>",   "<bog>",  "<eog>",  "<bok>",
+    "<eok>",     "<+>",   "<->",   "<cds>", "<pseudo>", "<tRNA>", "<rRNA>", "<ncRNA>",
+    "<miscRNA>", "<mam>", "<vrt>", "<inv>", "<pln>",    "<fng>",  "<prt>",  "<arc>",
+    "<bct>",     "<mit>", "<plt>", "<plm>", "<vir>",    "<sp0>",  "<sp1>",  "<sp2>"};
+
+/// GenerTeam's GENERator.
+inline constexpr ModelFamily kGeneratorFamily = {.name = "GENERator",
+                                                 .begin_tag = "<s>",
+                                                 .separator_tag = "<s>",
+                                                 .begin = 1,
+                                                 .separator = 1,
+                                                 .oov = 0,
+                                                 .kmer0 = 32,
+                                                 .pads = false,
+                                                 .metadata = MetadataKind::tokens,
+                                                 .metadata_place = 1,
+                                                 .tokens = kGeneratorTokens,
+                                                 .special = 5,
+                                                 .next_token_context = 8192,
+                                                 .digest_mark = "GENERator"};
+
+}  // namespace carbon

@@ -1,0 +1,101 @@
+#include "tokenizer/token_text.hpp"
+
+#include <algorithm>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "tokenizer/unicode.hpp"
+
+namespace carbon {
+namespace {
+
+bool is_capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// The number of the single token with which the text begins, or -1. None of them is the beginning of another.
+int token_at(std::string_view text, const ModelFamily& family) {
+  if (!text.starts_with('<')) return -1;
+  const auto token = std::find_if(family.tokens.begin(), family.tokens.end(),
+                                  [&](std::string_view name) { return text.starts_with(name); });
+  return token == family.tokens.end() ? -1 : static_cast<int>(token - family.tokens.begin());
+}
+
+std::string metadata_names(const ModelFamily& family) {
+  std::string names;
+  for (const std::string_view token : family.tokens.subspan(family.special))
+    names += (names.empty() ? "" : " ") + std::string(token);
+  return names;
+}
+
+}  // namespace
+
+Encoding encode_token_text(std::string_view text, const TokenLayout& layout) {
+  const ModelFamily& family = *layout.family;
+  Encoding out;
+  const auto append = [&](uint32_t id) {
+    out.ids.push_back(id);
+    out.mask.push_back(layout.is_kmer(id) ? kKmerLength : 0);
+  };
+  for (size_t i = 0; i < text.size();) {
+    const std::string_view rest = text.substr(i);
+    if (const int token = token_at(rest, family); token >= 0) {
+      append(layout.first + static_cast<uint32_t>(token));
+      i += family.tokens[static_cast<size_t>(token)].size();
+      continue;
+    }
+    size_t letters = 0;
+    while (letters < std::min<size_t>(kKmerLength, rest.size()) && is_capital(rest[letters])) ++letters;
+    const int kmer = kmer_index(rest.substr(0, letters));
+    append(kmer < 0 ? layout.oov() : layout.kmer0() + static_cast<uint32_t>(kmer));
+    if (letters > 0)
+      i += letters;
+    else
+      next_code_point(text, i);
+  }
+  return out;
+}
+
+std::string decode_token_text(const std::vector<uint32_t>& ids, bool skip_special,
+                              const TokenLayout& layout) {
+  const ModelFamily& family = *layout.family;
+  std::string text;
+  for (uint32_t id : ids) {
+    if (skip_special && id >= layout.first && id < layout.first + family.special) continue;
+    if (layout.is_kmer(id))
+      text += kmer_text(static_cast<int>(id - layout.kmer0()));
+    else
+      text += family.tokens[id >= layout.first && id < layout.kmer0() ? id - layout.first : family.oov];
+  }
+  return text;
+}
+
+std::vector<uint32_t> metadata_token_ids(std::string_view text, const TokenLayout& layout) {
+  const ModelFamily& family = *layout.family;
+  std::vector<uint32_t> ids;
+  while (!text.empty()) {
+    const int token = token_at(text, family);
+    const auto id = layout.first + static_cast<uint32_t>(std::max(token, 0));
+    if (token < 0 || !layout.is_metadata(id))
+      throw Error("metadata",
+                  "the metadata of the family " + std::string(family.name) +
+                      " consists of single tokens, and '" + printable(text) +
+                      "' does not begin with one of them: " + metadata_names(family),
+                  {"prefix"});
+    ids.push_back(id);
+    text.remove_prefix(family.tokens[static_cast<size_t>(token)].size());
+  }
+  return ids;
+}
+
+void check_no_dna_tags(bool asked, const TokenLayout& layout) {
+  if (!asked) return;
+  const ModelFamily& family = *layout.family;
+  throw Error("tokenize",
+              "a model of the family " + std::string(family.name) +
+                  " has no <dna> tags to add: its whole text is DNA, and a sequence begins with " +
+                  std::string(family.begin_tag),
+              {"no_dna_tags"});
+}
+
+}  // namespace carbon
