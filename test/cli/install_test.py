@@ -142,7 +142,8 @@ def dist_needs_a_repository_of_its_own():
     for name in ("build/a.cpp", "src/b.cpp", "src/c.txt", "d.hpp"):
         os.makedirs(os.path.dirname(os.path.join(d, name)), exist_ok=True)
         write(d, name, "")
-    listed = command(["bash", "-c", "eval \"$(make -n lint %s | head -n 2 | sed 's/xargs clang-format.*/sort/')\"" % " ".join(settings)],
+    rule = "make -n --no-print-directory lint %s | head -n 2 | sed 's/xargs clang-format.*/sort/'" % " ".join(settings)
+    listed = command(["bash", "-c", "eval \"$(%s)\"" % rule],
                      cwd=d, env={"MAKEFLAGS": ""})
     expect_equal(listed.lines(), ["./d.hpp", "./src/b.cpp"], "files that lint checks")
 
