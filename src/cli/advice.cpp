@@ -79,6 +79,7 @@ constexpr Sentence kSentences[] = {
     {"synthetic", "or choose a smaller shape with --synthetic"},
     {"targets", "or use --targets or --targets-file, which need no index"},
     {"tokenizer", "give them with --tokenizer PATH"},
+    {"gc_window", "or bound the GC content of shorter windows with --gc-window"},
     {"unconditional", "or use --unconditional to start without a prompt"},
     {"vcf_output", "or write VCF with -O z"},
     {"window", "set it with --window"},

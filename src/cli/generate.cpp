@@ -5,10 +5,12 @@
 #include <system_error>
 
 #include "src/base/error.hpp"
+#include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/draft_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
 #include "tokenizer/metadata_tags.hpp"
 
@@ -122,6 +124,9 @@ void check(const GenerateOptions& options) {
     throw Error(kFunction, "--top-k " + std::to_string(options.sampler.top_k) +
                                ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or use "
                                "--sampler kmer");
+  if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))
+    throw Error(kFunction,
+                "--sampler marginal draws six bases independently and cannot keep bounds; use kmer or chain");
   if (options.input == "-" && options.constraint_file == "-")
     throw Error(kFunction, "prompts and --constraint-file both from standard input; name a file for one");
 }
@@ -161,6 +166,7 @@ int cmd_generate(int argc, char** argv) {
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
   add_sampling_options(app, options.sampler);
   add_steering_options(app, options, metadata);
+  add_bound_options(app, options.bounds);
   add_draft_options(app, draft, "the output");
   add_common_options(app, common);
 

@@ -32,7 +32,7 @@ void KmerDraws::draw(const HiddenRows& rows, const Decoder& decoder, const DrawC
 }
 
 void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const TakeDrawn& take) {
-  const auto on_device = [&](const ops::KmerDraw& draw) { return backend_.draws(draw.options); };
+  const auto on_device = [&](const SampleDraw& draw) { return !draw.among && backend_.draws(draw.options); };
   std::vector<const float*> logits;
   const auto list_host_rows = [&] {
     for (size_t i = 0; i < rows.count; ++i) logits.push_back(host_logits_.data() + i * ops::kKmers);
@@ -55,8 +55,8 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
     backend_.download(device, rows.count * ops::kKmers, host_logits_.data());
     list_host_rows();
   }
-  // All draws of a chain have the options of one request, so that either the device or the host draws all of
-  // them.
+  // All draws of a chain have the options and the bounds of one request, so that either the device or the
+  // host draws all of them.
   DrawChains host;
   std::vector<size_t> host_chains;
   std::vector<const float*> host_rows;

@@ -1,5 +1,6 @@
 // Draws 6-mers from hidden rows. The device draws if its backend supports the options of the draw, so that
-// the logits need not be downloaded; else the host draws from downloaded logits. Both give the same bits.
+// the logits need not be downloaded; else, and under bounds, the host draws from downloaded logits. Both give
+// the same bits.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,10 @@ namespace carbon {
 /// Draws from consecutive rows, grouped into chains. The result of a draw decides whether the next draw of
 /// its chain is still needed: a chain ends at the first proposed 6-mer that is not the one drawn.
 struct DrawChains {
-  std::vector<ops::KmerDraw> draws;  // draw i reads row i
-  std::vector<size_t> ends;          // where in `draws` each chain ends
+  std::vector<SampleDraw> draws;  // draw i reads row i
+  std::vector<size_t> ends;       // where in `draws` each chain ends
 
-  void add(const ops::KmerDraw& draw) { draws.push_back(draw); }
+  void add(SampleDraw draw) { draws.push_back(std::move(draw)); }
   void end_chain() { ends.push_back(draws.size()); }
 };
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "src/sampling/bounds.hpp"
 #include "src/sampling/new_bases.hpp"
 #include "src/sampling/ranks.hpp"
 #include "src/sampling/samplers.hpp"
@@ -62,6 +63,9 @@ struct Generation {
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
   /// True: values() has a row of kRankWidth for each drawn 6-mer, among the 6-mers that were allowed there.
   bool rank = false;
+  /// Bounds on the bases as a whole, made for `bases`, and the state before the first; null: there are none.
+  std::shared_ptr<const BoundedBases> bounds = nullptr;
+  BoundState bound_start = {};
 };
 
 enum class Outcome : uint8_t {

@@ -27,6 +27,10 @@ struct SequenceRun {
   std::optional<Sequence> draft;   // the beginning of the same sequence in the draft's cache
   std::vector<uint16_t> proposed;  // 6-mers that the draft proposes after those drawn
 
+  // Of a sample under bounds: the state after the first `bounded` of the drawn 6-mers.
+  BoundState bound_state;
+  size_t bounded = 0;
+
   // Results read so far.
   std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
   std::vector<float> states;
@@ -47,22 +51,37 @@ struct SequenceRun {
 
   /// New 6-mers that are not drawn yet.
   size_t missing() const { return request().generation->bases->kmers() - request().kmers.size(); }
-  /// The options and random numbers for drawing new 6-mer number `position` (from 0).
-  ops::KmerDraw draw(size_t position) const {
+  /// The 6-mers that the bounds allow for new 6-mer number `position` (from 0), after those drawn and
+  /// proposed; null if there are no bounds. To be asked for in the order of positions.
+  std::shared_ptr<const KmerSet> among(size_t position) {
     const Generation& generation = *request().generation;
-    ops::KmerDraw draw;
+    if (!generation.bounds) return nullptr;
+    const std::vector<uint16_t>& kmers = request().kmers;
+    if (bounded == 0) bound_state = generation.bound_start;
+    for (; bounded < std::min(position, kmers.size()); ++bounded)
+      bound_state = generation.bounds->next(bound_state, bounded, kmers[bounded]);
+    BoundState state = bound_state;
+    for (size_t at = bounded; at < position; ++at)
+      state = generation.bounds->next(state, at, proposed[at - kmers.size()]);
+    return std::make_shared<const KmerSet>(generation.bounds->allowed(state, position));
+  }
+  /// The options and random numbers for drawing new 6-mer number `position`.
+  SampleDraw draw(size_t position) {
+    const Generation& generation = *request().generation;
+    SampleDraw draw;
     draw.options = generation.sampler;
     draw.counter = draw_counter({generation.record, generation.sample, static_cast<uint32_t>(position)});
     draw.allowed = generation.bases->allowed(position);
     draw.first = static_cast<uint8_t>(generation.bases->first(position));
     draw.last = static_cast<uint8_t>(generation.bases->last(position));
+    draw.among = among(position);
     return draw;
   }
   /// Appends the ranks of new 6-mer number `position`, which was drawn from `logits`, to the values.
   void rank_drawn(std::span<const float> logits, size_t position) {
     values->resize((position + 1) * kRankWidth);
     rank_kmers(logits, request().generation->bases->allowed(position), request().kmers[position],
-               values->data() + position * kRankWidth);
+               values->data() + position * kRankWidth, among(position).get());
     request().value_store = values;
   }
   /// Appends the 6-mer drawn for the next position. Returns false if the logits were not finite.

@@ -5,12 +5,24 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/sampling/bounds.hpp"
 #include "src/sampling/samplers.hpp"
 
 namespace carbon {
+
+/// Bounds on the new bases as a whole. They also count for what begins in the prompt and ends in the new
+/// bases.
+struct BoundOptions {
+  std::optional<GcBound> gc;
+  std::vector<Motif> avoided;  // on both strands
+  std::vector<size_t> frames;  // no stop codon in these: 0, 1, 2: the new base that begins a codon
+  bool prompt_frame = false;   // no stop codon in the frame that begins with the first base of the prompt
+  size_t max_homopolymer = 0;  // longest run of one base; 0: any
+};
 
 struct GenerateOptions {
   std::string input = "-";     // FASTA of prompts
@@ -21,9 +33,10 @@ struct GenerateOptions {
   SamplerOptions sampler;
   std::string constraint;       // IUPAC letters of the first new bases of every sample; "": none
   std::string constraint_file;  // FASTA: one record for all prompts, or one per prompt by name; "": none
-  std::string prefix;           // metadata text: see prefix_ids()
-  bool include_prompt = false;  // write it before the new bases
-  size_t line_length = 60;      // bases per line; 0: one line per sequence
+  BoundOptions bounds;
+  std::string prefix;                  // metadata text: see prefix_ids()
+  bool include_prompt = false;         // write it before the new bases
+  size_t line_length = 60;             // bases per line; 0: one line per sequence
   std::optional<size_t> draft_tokens;  // 6-mers drafted per round; without it DraftPolicy chooses
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();

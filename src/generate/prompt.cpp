@@ -60,7 +60,8 @@ PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft,
       max_positions_(model.max_positions),
       length_(options.length),
       prefix_(std::move(prefix)),
-      constraints_(options) {}
+      constraints_(options),
+      bounds_(options.bounds) {}
 
 Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::string_view whole) const {
   Prompt prompt;
@@ -92,6 +93,9 @@ void PromptPlanner::add_bases(Prompt& prompt, std::string_view given) const {
   bases->sets.insert(bases->sets.end(), constraint.begin(), constraint.end());
   prompt.bases = bases;
   check_context(prompt);
+  if (!bounds_.any()) return;
+  prompt.bounds = bounds_.of(prompt.name, prompt.sequence, *bases);
+  prompt.bound_start = prompt.bounds->start(prompt.sequence);
 }
 
 Prompt PromptPlanner::plan_unconditional() const {

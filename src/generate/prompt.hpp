@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/generate/bounds.hpp"
 #include "src/generate/options.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/model/config.hpp"
@@ -30,6 +31,8 @@ struct Prompt {
   /// The same as ids of the draft model; null if there is none.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
   std::shared_ptr<const NewBases> bases;
+  std::shared_ptr<const BoundedBases> bounds;  // null: there are none
+  BoundState bound_start;                      // after the bases of the prompt
 };
 
 /// The constraints of GenerateOptions: which bases are allowed at the first new positions.
@@ -55,8 +58,9 @@ class PromptPlanner {
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
                 const GenerateOptions& options);
 
-  /// Throws Error for a prompt without A, C, G or T, and for one that does not fit the model's context with
-  /// its new bases; the message names the largest number that would fit.
+  /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context with its
+  /// new bases, where the message names the largest number that would fit, and for one after which no new
+  /// bases meet the bounds.
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
   /// The prompt for generating without prompts: what begins a sequence, alone.
   Prompt plan_unconditional() const;
@@ -78,6 +82,7 @@ class PromptPlanner {
   size_t max_positions_, length_;
   std::vector<uint32_t> prefix_;
   Constraints constraints_;
+  PromptBounds bounds_;
 };
 
 }  // namespace carbon

@@ -25,7 +25,14 @@ void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, c
   for (size_t sample = 0; sample < samples; ++sample) {
     SampleItem item{prompt, static_cast<uint32_t>(sample), {}};
     const auto request = std::make_shared<Request>();
-    request->generation = {prompt->bases, sampler, prompt->record, item.sample, prompt->draft_context};
+    Generation& generation = request->generation.emplace();
+    generation.bases = prompt->bases;
+    generation.bounds = prompt->bounds;
+    generation.bound_start = prompt->bound_start;
+    generation.sampler = sampler;
+    generation.record = prompt->record;
+    generation.sample = item.sample;
+    generation.draft_context = prompt->draft_context;
     const size_t part = sample % parents.size();
     const size_t share = (samples - part + parents.size() - 1) / parents.size();
     if (share == 1) {

@@ -2,6 +2,7 @@
 // codes.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ inline constexpr BaseSet kAnyBase = 0xF;
 using ops::AllowedBases;
 using ops::allows;
 inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase};
+
+/// One bit per 6-mer, in 6-mer order.
+using KmerSet = std::bitset<ops::kKmers>;
 
 /// The bases that an IUPAC nucleotide code stands for, in upper or lower case. 0 for any other character, and
 /// also for U, because the models have no such base.

@@ -10,14 +10,15 @@ using ops::kKmers;
 
 Joint::Joint() : logits_(kKmers), sums_(ops::level_offset(kBases + 1)) {}
 
-bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed) {
+bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed, const KmerSet* among) {
   float sum = 0;
   for (const float z : logits) sum += z - z;  // becomes NaN if a logit is not finite
   if (sum != 0.0f) return false;
   std::copy(logits.begin(), logits.end(), logits_.begin());
-  if (allowed != kAllAllowed)
+  if (allowed != kAllAllowed || among != nullptr)
     for (size_t v = 0; v < kKmers; ++v)
-      if (!allows(allowed, v)) logits_[v] = -std::numeric_limits<float>::infinity();
+      if (!allows(allowed, v) || (among != nullptr && !among->test(v)))
+        logits_[v] = -std::numeric_limits<float>::infinity();
   max_ = *std::max_element(logits_.begin(), logits_.end());
 
   double* const weights = sums_.data() + ops::level_offset(kBases);

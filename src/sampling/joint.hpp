@@ -19,9 +19,11 @@ class Joint {
  public:
   Joint();
 
-  /// Takes 4,096 logits in 6-mer order. `allowed` must leave at least one base at every position. Returns
-  /// false if a logit is not finite; then only assign() may be called.
-  [[nodiscard]] bool assign(std::span<const float> logits, const AllowedBases& allowed);
+  /// Takes 4,096 logits in 6-mer order. `allowed` must leave at least one base at every position, and with
+  /// `among`, unless it is null, at least one 6-mer. Returns false if a logit is not finite; then only
+  /// assign() may be called.
+  [[nodiscard]] bool assign(std::span<const float> logits, const AllowedBases& allowed,
+                            const KmerSet* among = nullptr);
 
   /// The logits; -inf for 6-mers with a base that is not allowed.
   std::span<const float> logits() const { return logits_; }

@@ -10,10 +10,11 @@
 
 namespace carbon {
 
-void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint32_t kmer, double* out) {
+void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint32_t kmer, double* out,
+                const KmerSet* among) {
   std::fill_n(out, kRankWidth, std::numeric_limits<double>::quiet_NaN());
   Joint joint;
-  if (!joint.assign(logits, allowed)) return;
+  if (!joint.assign(logits, allowed, among)) return;
   std::fill_n(out, kRankWidth, 0.0);
   const std::span<const float> kept = joint.logits();
   const auto before = [&](uint32_t a, uint32_t b) { return kept[a] != kept[b] ? kept[a] > kept[b] : a < b; };

@@ -21,7 +21,9 @@ inline constexpr size_t kRankWidth = 2 + 2 * kRanked;
 inline constexpr uint32_t kNoKmer = 4096;
 
 /// Fills `out` [kRankWidth] from 4,096 logits in 6-mer order. Probabilities are those among the allowed
-/// 6-mers, which add up to 1. `kmer` is an allowed 6-mer, or kNoKmer.
-void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint32_t kmer, double* out);
+/// 6-mers, and, unless it is null, those in `among`, which add up to 1. `kmer` is an allowed 6-mer, or
+/// kNoKmer.
+void rank_kmers(std::span<const float> logits, const AllowedBases& allowed, uint32_t kmer, double* out,
+                const KmerSet* among = nullptr);
 
 }  // namespace carbon

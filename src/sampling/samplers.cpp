@@ -68,8 +68,9 @@ ops::DrawCounter draw_counter(const DrawPlace& place) {
           static_cast<uint32_t>(place.record)};
 }
 
-ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw) {
-  if (!joint.assign(logits, draw.allowed)) return {};
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const SampleDraw& draw) {
+  if (draw.among && draw.among->none()) return {};
+  if (!joint.assign(logits, draw.allowed, draw.among.get())) return {};
   const SamplerOptions& options = draw.options;
   const size_t kmer = draw_kmer(joint, options, draw.counter);
   return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};

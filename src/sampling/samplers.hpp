@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "src/sampling/joint.hpp"
@@ -35,8 +36,14 @@ ops::DrawCounter draw_counter(const DrawPlace& place);
 /// Draws a 6-mer and returns its index.
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter);
 
-/// What ops::Backend::draw() does for one row, computed on the host. `joint` is scratch memory.
-ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const ops::KmerDraw& draw);
+/// A draw, and the 6-mers that bounds leave over, which only the host knows; null: all.
+struct SampleDraw : ops::KmerDraw {
+  std::shared_ptr<const KmerSet> among;
+};
+
+/// What ops::Backend::draw() does for one row, computed on the host. `joint` is scratch memory. Nothing is
+/// drawn from an empty set, as if a logit were not finite.
+ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const SampleDraw& draw);
 
 /// ln of the probability of the bases [first, last) of `kmer` in the distribution of the sampler at
 /// temperature 1 without top-k and top-p. The other bases are summed over.

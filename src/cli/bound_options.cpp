@@ -1,0 +1,95 @@
+#include "src/cli/bound_options.hpp"
+
+#include <charconv>
+#include <sstream>
+#include <string>
+
+#include "src/base/error.hpp"
+#include "src/generate/bounds.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "main_generate";
+
+// Longer runs and windows than any prompt has; the table of the bounds would not fit long before.
+constexpr size_t kMaxRun = 10'000, kMaxWindow = 1'000'000;
+
+bool parse_percent(std::string_view text, double& out) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return problem == std::errc() && end == text.data() + text.size() && out >= 0 && out <= 100;
+}
+
+void parse_gc(const std::string& text, GcBound& gc) {
+  const size_t dash = text.find('-');
+  const bool two = dash != std::string::npos &&
+                   parse_percent(std::string_view(text).substr(0, dash), gc.least) &&
+                   parse_percent(std::string_view(text).substr(dash + 1), gc.most) && gc.least <= gc.most;
+  if (!two || (gc.most > 0 && gc.most < 1))
+    throw Error(kFunction, "--gc " + text +
+                               ": expected the lowest and the highest GC content in per cent, such as 40-60");
+}
+
+void parse_frames(const std::string& text, BoundOptions& bounds) {
+  std::stringstream words(text);
+  bounds.frames.clear();
+  bounds.prompt_frame = false;
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "prompt") {
+      bounds.prompt_frame = true;
+    } else if (word == "1" || word == "2" || word == "3") {
+      bounds.frames.push_back(static_cast<size_t>(word[0] - '1'));
+    } else {
+      bounds.frames.clear();
+      bounds.prompt_frame = false;
+      break;
+    }
+  }
+  if (bounds.frames.empty() && !bounds.prompt_frame)
+    throw Error(kFunction,
+                "--no-stop " + text +
+                    ": expected prompt, for the frame that begins with the prompt's first base, or 1, "
+                    "2 or 3, for one that begins with the first, second or third new base");
+}
+
+}  // namespace
+
+void add_bound_options(CLI::App& app, BoundOptions& bounds) {
+  const std::string group = "Bounds";
+  CLI::Option* const gc =
+      app.add_option_function<std::string>(
+             "--gc", [&bounds](const std::string& text) { parse_gc(text, bounds.gc.emplace()); },
+             "GC content of the new bases in per cent, e.g. 40-60")
+          ->type_name("MIN-MAX")
+          ->group(group);
+  app.add_option_function<size_t>(
+         "--gc-window",
+         [&bounds](const size_t& window) {
+           if (bounds.gc) bounds.gc->window = window;  // without --gc it is refused
+         },
+         "bound the GC content of each BP new bases instead of all")
+      ->type_name("BP")
+      ->check(CLI::Range(size_t{1}, kMaxWindow))
+      ->needs(gc)
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--avoid",
+         [&bounds](const std::string& text) {
+           if (text.empty()) throw Error(kFunction, "--avoid is empty");
+           bounds.avoided = read_motifs(text);
+         },
+         "motifs that must not occur on either strand: IUPAC letters with commas, or a file")
+      ->type_name("MOTIFS|FILE")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--no-stop", [&bounds](const std::string& text) { parse_frames(text, bounds); },
+         "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases")
+      ->type_name("FRAME")
+      ->group(group);
+  app.add_option("--max-homopolymer", bounds.max_homopolymer, "longest run of one base")
+      ->type_name("INT")
+      ->check(CLI::Range(size_t{1}, kMaxRun))
+      ->group(group);
+}
+
+}  // namespace carbon

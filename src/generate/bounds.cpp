@@ -1,0 +1,142 @@
+#include "src/generate/bounds.hpp"
+
+#include <algorithm>
+
+#include "src/base/error.hpp"
+#include "src/genome/fasta.hpp"
+#include "src/genome/text_input.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "generate";
+
+// Prompts end in six ways inside a 6-mer, each in three frames.
+constexpr size_t kMade = 18;
+
+std::vector<Motif> motifs_of_text(const std::string& text) {
+  std::vector<Motif> motifs;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + text;
+    if (comma == at)
+      throw Error(kFunction, where + " is empty; give IUPAC letters, with commas between motifs");
+    motifs.push_back({parse_constraint(text.substr(at, comma - at), where, kFunction)});
+    at = comma + 1;
+  }
+  return motifs;
+}
+
+std::vector<Motif> motifs_of_file(const std::string& path) {
+  std::vector<Motif> motifs;
+  TextInput input(path, kFunction);
+  if (input.peek().starts_with('>')) {
+    FastaReader reader(path);
+    for (FastaRecord record; reader.next(record);)
+      motifs.push_back({parse_constraint(record.sequence, path + ", record " + record.name, kFunction)});
+    return motifs;
+  }
+  for (std::string line; input.line(line);) {
+    line.erase(line.find_last_not_of(" \t") + 1);
+    if (!line.empty() && line.front() != '#')
+      motifs.push_back({parse_constraint(line, input.where(), kFunction)});
+  }
+  if (motifs.empty()) throw Error(kFunction, path + " has no motif; give one on each line, or FASTA");
+  return motifs;
+}
+
+// The motifs of all bounds: the avoided ones on both strands, runs of one base, and stop codons.
+std::vector<Motif> all_motifs(const BoundOptions& options) {
+  std::vector<Motif> motifs = options.avoided;
+  for (const Motif& motif : options.avoided) motifs.push_back(reverse_complement(motif));
+  if (options.max_homopolymer > 0)
+    for (size_t base = 0; base < ops::kLetters; ++base)
+      motifs.push_back({std::vector<BaseSet>(options.max_homopolymer + 1, static_cast<BaseSet>(1 << base))});
+  if (!options.frames.empty() || options.prompt_frame)
+    for (const Motif& codon : stop_codons()) motifs.push_back(codon);
+  return motifs;
+}
+
+// The bounds of `options` one by one: the option that sets each, and the others without it.
+struct OneBound {
+  std::string option;
+  BoundOptions others;
+};
+std::vector<OneBound> one_by_one(const BoundOptions& options) {
+  std::vector<OneBound> out;
+  const auto add = [&](bool given, const char* option, auto drop) {
+    if (!given) return;
+    out.push_back({option, options});
+    drop(out.back().others);
+  };
+  add(options.gc.has_value(), "--gc", [](BoundOptions& o) { o.gc.reset(); });
+  add(!options.avoided.empty(), "--avoid", [](BoundOptions& o) { o.avoided.clear(); });
+  add(!options.frames.empty() || options.prompt_frame, "--no-stop", [](BoundOptions& o) {
+    o.frames.clear();
+    o.prompt_frame = false;
+  });
+  add(options.max_homopolymer > 0, "--max-homopolymer", [](BoundOptions& o) { o.max_homopolymer = 0; });
+  return out;
+}
+
+}  // namespace
+
+bool has_bounds(const BoundOptions& options) {
+  return options.gc || !options.avoided.empty() || !options.frames.empty() || options.prompt_frame ||
+         options.max_homopolymer > 0;
+}
+
+std::vector<Motif> read_motifs(const std::string& text) {
+  const bool spelled = std::all_of(text.begin(), text.end(),
+                                   [](char letter) { return letter == ',' || iupac_bases(letter) != 0; });
+  return spelled ? motifs_of_text(text) : motifs_of_file(text);
+}
+
+PromptBounds::PromptBounds(const BoundOptions& options) : options_(options) {
+  if (has_bounds(options)) motifs_ = std::make_shared<const MotifAutomaton>(all_motifs(options));
+}
+
+// In which frames of the new bases stop codons count.
+uint8_t PromptBounds::frames(size_t prompt_bases) const {
+  size_t frames = 0;
+  for (const size_t frame : options_.frames) frames |= size_t{1} << frame;
+  if (options_.prompt_frame) frames |= size_t{1} << (3 - prompt_bases % 3) % 3;
+  return static_cast<uint8_t>(frames);
+}
+
+std::shared_ptr<const BoundedBases> PromptBounds::of(const std::string& name, std::string_view prompt,
+                                                     const NewBases& bases) const {
+  const uint8_t in_frames = frames(prompt.size());
+  auto found = std::find_if(made_.begin(), made_.end(), [&](const Made& made) {
+    return made.frames == in_frames && made.given == bases.given && made.sets == bases.sets;
+  });
+  if (found == made_.end()) {
+    if (made_.size() == kMade) made_.erase(made_.begin());
+    auto bounds = std::make_shared<const BoundedBases>(motifs_, options_.gc, in_frames, bases);
+    found = made_.insert(made_.end(), {in_frames, bases.given, bases.sets, std::move(bounds)});
+  }
+  if (!found->bounds->possible(found->bounds->start(prompt))) throw impossible(name, prompt, bases);
+  return found->bounds;
+}
+
+Error PromptBounds::impossible(const std::string& name, std::string_view prompt,
+                               const NewBases& bases) const {
+  std::string given, in_the_way;
+  for (const OneBound& bound : one_by_one(options_)) {
+    given += (given.empty() ? "" : ", ") + bound.option;
+    const PromptBounds others(bound.others);
+    if (others.any()) {
+      const BoundedBases left(others.motifs_, bound.others.gc, others.frames(prompt.size()), bases);
+      if (!left.possible(left.start(prompt))) continue;
+    }
+    in_the_way += (in_the_way.empty() ? "without " : ", or without ") + bound.option;
+  }
+  const bool several = given.find(',') != std::string::npos, constrained = bases.sets.size() > bases.given;
+  std::string text = "no " + std::to_string(bases.length) + " new bases after prompt " + name +
+                     " keep the bound" + (several ? "s " : " ") + given +
+                     (constrained ? " and the constraint" : "");
+  if (several && !in_the_way.empty()) text += "; " + in_the_way + ", there are some";
+  return Error(kFunction, text + "; allow more");
+}
+
+}  // namespace carbon

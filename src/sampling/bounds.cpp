@@ -1,0 +1,164 @@
+#include "src/sampling/bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "kernels/draw_math.hpp"
+#include "src/base/error.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr size_t kWordBits = 64;
+constexpr size_t kMaxTableBytes = size_t{1} << 30;
+
+uint32_t gc_of(size_t base) {
+  return base >= 2 ? 1 : 0;  // digits are those of A, T, C, G
+}
+
+// 0.1 is not exact in binary; a share that should be a whole number of bases must not be rounded past it.
+size_t at_least(double percent, size_t bases) {
+  return static_cast<size_t>(std::ceil(percent * static_cast<double>(bases) / 100 - 1e-9));
+}
+size_t at_most(double percent, size_t bases) {
+  return static_cast<size_t>(std::floor(percent * static_cast<double>(bases) / 100 + 1e-9));
+}
+
+// A set of counts is one bit per count. Adds the counts c for which c + `more` is in `from`; `more` is 0
+// or 1.
+void add_shifted(std::span<uint64_t> out, std::span<const uint64_t> from, uint32_t more) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    const uint64_t carried = i + 1 < from.size() && more > 0 ? from[i + 1] << (kWordBits - 1) : 0;
+    out[i] |= from[i] >> more | carried;
+  }
+}
+
+// Adds the counts c for which c + `more` is from `least` to `most`.
+void add_counts(std::span<uint64_t> out, size_t least, size_t most, uint32_t more) {
+  for (size_t count = std::max<size_t>(least, more); count <= most; ++count)
+    out[(count - more) / kWordBits] |= uint64_t{1} << (count - more) % kWordBits;
+}
+
+}  // namespace
+
+BoundedBases::BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::optional<GcBound> gc,
+                           uint8_t frames, NewBases bases)
+    : motifs_(std::move(motifs)), gc_(gc), frames_(frames), bases_(std::move(bases)) {
+  if (gc_ && (gc_->window == 0 || gc_->window > bases_.length)) gc_->window = bases_.length;
+  // The last window is the largest: it has less than two windows' bases.
+  if (gc_) words_ = std::min(2 * gc_->window, bases_.length) / kWordBits + 1;
+  const size_t rows = (bases_.kmers() + 1) * motifs_->states();
+  if (rows > kMaxTableBytes / sizeof(uint64_t) / words_)
+    throw Error("generate",
+                "following the bounds over " + std::to_string(bases_.length) +
+                    " new bases takes more than 1 GiB of memory; generate fewer bases at a time, or with "
+                    "fewer motifs",
+                gc_ ? Advice{"gc_window"} : Advice{});
+  table_.resize(rows * words_);
+  fill_table();
+}
+
+BoundedBases::Window BoundedBases::window_at(size_t base) const {
+  const size_t last = std::max<size_t>(bases_.length / gc_->window, 1) - 1;
+  const size_t number = std::min(base / gc_->window, last);
+  const size_t end = number == last ? bases_.length : (number + 1) * gc_->window;
+  const size_t size = end - number * gc_->window;
+  return {end, at_least(gc_->least, size), at_most(gc_->most, size)};
+}
+
+// How many new bases stand before a new 6-mer.
+size_t BoundedBases::base_before(size_t kmer) const {
+  return kmer == 0 ? 0 : std::min(kmer * ops::kBases - bases_.given, bases_.length);
+}
+
+bool BoundedBases::breaks_motifs(MotifAutomaton::State state, size_t at) const {
+  // A codon that begins at base f ends at f + 2, f + 5 and so on.
+  return motifs_->ends_motif(state) ||
+         (motifs_->ends_stop_codon(state) && (frames_ >> (at + 1) % 3 & 1) != 0);
+}
+
+bool BoundedBases::append(BoundState& state, size_t at, size_t base) const {
+  state.motifs = motifs_->next(state.motifs, base);
+  if (breaks_motifs(state.motifs, at)) return false;
+  if (!gc_) return true;
+  const Window window = window_at(at);
+  state.gc += gc_of(base);
+  if (at + 1 < window.end) return state.gc <= window.most;
+  const bool kept = state.gc >= window.least && state.gc <= window.most;
+  state.gc = 0;
+  return kept;
+}
+
+void BoundedBases::fill_table() {
+  const size_t row = motifs_->states() * words_;
+  std::vector<uint64_t> now(row, 0), before(row);
+  for (size_t state = 0; state < motifs_->states(); ++state)
+    now[state * words_] = 1;  // all windows have ended
+  size_t at = bases_.length;
+  for (size_t kmer = bases_.kmers() + 1; kmer-- > 0;) {
+    for (; at > base_before(kmer); --at) {
+      step_back(at - 1, now, before);
+      now.swap(before);
+    }
+    std::copy(now.begin(), now.end(), table_.begin() + static_cast<ptrdiff_t>(kmer * row));
+  }
+}
+
+void BoundedBases::step_back(size_t at, const std::vector<uint64_t>& after,
+                             std::vector<uint64_t>& before) const {
+  const size_t place = bases_.given + at;
+  const BaseSet allowed = place < bases_.sets.size() ? bases_.sets[place] : kAnyBase;
+  const Window window = gc_ ? window_at(at) : Window{};
+  std::fill(before.begin(), before.end(), 0);
+  for (MotifAutomaton::State state = 0; state < motifs_->states(); ++state)
+    for (size_t base = 0; base < ops::kLetters; ++base) {
+      const MotifAutomaton::State to = motifs_->next(state, base);
+      if ((allowed >> base & 1) == 0 || breaks_motifs(to, at)) continue;
+      const std::span<const uint64_t> from(after.data() + to * words_, words_);
+      const std::span<uint64_t> out(before.data() + state * words_, words_);
+      if (!gc_ || at + 1 < window.end)
+        add_shifted(out, from, gc_ ? gc_of(base) : 0);
+      else if ((from[0] & 1) != 0)
+        add_counts(out, window.least, window.most, gc_of(base));
+    }
+}
+
+bool BoundedBases::can_end(size_t kmer, const BoundState& state) const {
+  if (state.gc >= words_ * kWordBits) return false;
+  const size_t word = (kmer * motifs_->states() + state.motifs) * words_ + state.gc / kWordBits;
+  return (table_[word] >> state.gc % kWordBits & 1) != 0;
+}
+
+KmerSet BoundedBases::allowed(const BoundState& state, size_t kmer) const {
+  KmerSet out;
+  extend(out, state, kmer, 0, 0);
+  return out;
+}
+
+// Adds the 6-mers whose first `bases` bases are `prefix`, after which the state is `state`. Bases that are
+// not written are free: those of the prompt, and those after the last new base.
+void BoundedBases::extend(KmerSet& out, const BoundState& state, size_t kmer, size_t bases,
+                          size_t prefix) const {
+  if (bases == bases_.last(kmer)) {
+    if (!can_end(kmer + 1, state)) return;
+    const size_t free = size_t{1} << 2 * (ops::kBases - bases);
+    for (size_t i = 0; i < free; ++i) out.set(prefix * free + i);
+    return;
+  }
+  const size_t first = bases_.first(kmer);
+  for (size_t base = 0; base < ops::kLetters; ++base) {
+    BoundState to = state;
+    if (bases >= first && !append(to, base_before(kmer) + bases - first, base)) continue;
+    extend(out, to, kmer, bases + 1, prefix * ops::kLetters + base);
+  }
+}
+
+BoundState BoundedBases::next(BoundState state, size_t kmer, size_t drawn) const {
+  const size_t first = bases_.first(kmer);
+  for (size_t j = first; j < bases_.last(kmer); ++j)
+    append(state, base_before(kmer) + j - first, ops::base_of(drawn, j));
+  return state;
+}
+
+}  // namespace carbon

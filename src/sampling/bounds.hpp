@@ -1,0 +1,76 @@
+// Bounds on the new bases as a whole: motifs that must not occur, stop codons, and GC content. Which 6-mers
+// may be drawn next then depends on the bases drawn so far, and on whether the rest can still be completed.
+//
+// A table made beforehand, from the last base to the first, holds for every state of the motifs and every
+// count of G and C whether some choice of the bases that follow meets all bounds and the constraint. So a
+// draw never runs into a dead end, and exactly those 6-mers are left out after which there is none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "src/sampling/motifs.hpp"
+#include "src/sampling/new_bases.hpp"
+
+namespace carbon {
+
+/// The GC content of windows that follow one another, from the first new base on. The last window also has
+/// the bases that are too few for another one.
+struct GcBound {
+  double least = 0, most = 100;  // per cent
+  size_t window = 0;             // bases; 0: all new bases are one window
+};
+
+/// Where a growing sequence stands.
+struct BoundState {
+  MotifAutomaton::State motifs = MotifAutomaton::kStart;
+  uint32_t gc = 0;  // G and C so far in the window
+};
+
+class BoundedBases {
+ public:
+  /// `frames`: bit f is set if a codon begins at new base f (from 0), so that stop codons of the automaton
+  /// count where they end in that frame. Throws Error if the table would take more than a gibibyte.
+  BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::optional<GcBound> gc, uint8_t frames,
+               NewBases bases);
+
+  /// The state before the first new base, after these bases of the prompt.
+  BoundState start(std::string_view prompt) const { return {motifs_->after(prompt), 0}; }
+  /// True if there are new bases that meet all bounds and the constraint.
+  bool possible(const BoundState& start) const { return can_end(0, start); }
+  /// The 6-mers that may become new 6-mer `kmer` (from 0); not empty if `state` came from one of those
+  /// before.
+  KmerSet allowed(const BoundState& state, size_t kmer) const;
+  /// The state after new 6-mer `kmer`.
+  BoundState next(BoundState state, size_t kmer, size_t drawn) const;
+
+ private:
+  struct Window {
+    size_t end = 0;              // the new base after its last
+    size_t least = 0, most = 0;  // G and C
+  };
+  Window window_at(size_t base) const;
+  size_t base_before(size_t kmer) const;
+  /// True if a motif that may not occur has ended with new base `at` (from 0).
+  bool breaks_motifs(MotifAutomaton::State state, size_t at) const;
+  /// Appends a base as new base `at`. Returns false if a bound is broken.
+  bool append(BoundState& state, size_t at, size_t base) const;
+  void fill_table();
+  /// From the counts, of each state, that can be completed after new base `at` to those that can before it.
+  void step_back(size_t at, const std::vector<uint64_t>& after, std::vector<uint64_t>& before) const;
+  bool can_end(size_t kmer, const BoundState& state) const;
+  void extend(KmerSet& out, const BoundState& state, size_t kmer, size_t bases, size_t prefix) const;
+
+  std::shared_ptr<const MotifAutomaton> motifs_;
+  std::optional<GcBound> gc_;
+  uint8_t frames_;
+  NewBases bases_;
+  size_t words_ = 1;             // per state: a bit for each count of G and C
+  std::vector<uint64_t> table_;  // [new 6-mers + 1, states, words]
+};
+
+}  // namespace carbon
