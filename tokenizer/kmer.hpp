@@ -34,6 +34,8 @@ struct TokenLayout {
   uint32_t first = 151669;
   uint32_t vocab_size = 155776;
   const ModelFamily* family = &kCarbonFamily;  // never null
+  /// Metadata that stands beside the bases of every sequence of a run; none, unless the user gives some.
+  std::vector<uint32_t> prefix = {};
 
   /// The token that begins a sequence; a sequence has it once.
   uint32_t begin() const { return first + family->begin; }
@@ -54,8 +56,12 @@ struct TokenLayout {
     return family->metadata == MetadataKind::text ? id < first
                                                   : id >= first + family->special && id < kmer0();
   }
-  /// The tokens before the first 6-mer: the one that begins a sequence, and these of metadata.
-  std::vector<uint32_t> start(const std::vector<uint32_t>& metadata = {}) const {
+  /// The tokens before the first 6-mer of a sequence: the one that begins it, and the run's metadata.
+  std::vector<uint32_t> start() const { return start(prefix); }
+  /// How many tokens stand before the one whose row predicts the first 6-mer.
+  size_t lead() const { return prefix.size(); }
+  /// start() with these ids of metadata instead of the run's.
+  std::vector<uint32_t> start(const std::vector<uint32_t>& metadata) const {
     std::vector<uint32_t> tokens{begin()};
     tokens.insert(tokens.begin() + family->metadata_place, metadata.begin(), metadata.end());
     return tokens;

@@ -31,9 +31,10 @@ std::optional<size_t> draft_tokens(const DraftChoice& draft) {
 std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions model) {
   if (draft.model.empty()) return std::nullopt;
   model.model = draft.model;
-  // --rope-scaling and --lora speak of the model. A short draft just ends early.
+  // These speak of the model. A short draft just ends early.
   model.rope_scaling.reset();
   model.lora.clear();
+  model.metadata = {};
   return std::make_optional<LoadedModels>(model);
 }
 

@@ -2,6 +2,7 @@
 #include "src/embed/run.hpp"
 
 #include "src/cli/commands.hpp"
+#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 
@@ -45,9 +46,11 @@ int cmd_embed(int argc, char** argv) {
   add_strand_option(app, options.strand,
                     "+ (default), - (reverse complement) or both (mean of the two rows)");
   add_region_options(app, options.inputs, "embed");
+  add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "embed"); status >= 0) return status;
+  check_metadata_options(app, common.model.metadata);
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
   options.progress = common.progress;

@@ -8,11 +8,11 @@
 #include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/draft_options.hpp"
+#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
-#include "tokenizer/metadata_tags.hpp"
 
 namespace carbon {
 namespace {
@@ -66,8 +66,7 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
       ->group(group);
 }
 
-void add_steering_options(CLI::App& app, GenerateOptions& options, MetadataNames& metadata) {
-  const std::string group = "Constraints and metadata";
+void add_constraint_options(CLI::App& app, GenerateOptions& options, const std::string& group) {
   CLI::Option* constraint = app.add_option("--constraint", options.constraint,
                                            "allowed bases as IUPAC letters, from the first new base on")
                                 ->type_name("IUPAC")
@@ -76,34 +75,6 @@ void add_steering_options(CLI::App& app, GenerateOptions& options, MetadataNames
                  "constraints as FASTA: one record for all prompts, or one per prompt, with its name")
       ->type_name("FILE")
       ->excludes(constraint)
-      ->group(group);
-  CLI::Option* prefix =
-      app.add_option("--prefix", options.prefix,
-                     "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>")
-          ->type_name("TEXT")
-          ->group(group);
-  CLI::Option* species =
-      app.add_option("--species", metadata.species, "species tag, e.g. vertebrate_mammalian or fungi")
-          ->type_name("NAME")
-          ->excludes(prefix)
-          ->group(group);
-  CLI::Option* gene =
-      app.add_option("--gene-type", metadata.gene, "gene-type tag, e.g. protein_coding_region")
-          ->type_name("NAME")
-          ->excludes(prefix)
-          ->group(group);
-  app.add_option_function<TagGrammar>(
-         "--tag-grammar",
-         [&metadata, species, gene](const TagGrammar& grammar) {
-           if (species->count() + gene->count() == 0)
-             throw Error(kFunction,
-                         "--tag-grammar says how to write --species and --gene-type; give one of them");
-           metadata.grammar = grammar;
-         },
-         "spelling of the tags: corpus, card or eval (default: corpus)")
-      ->type_name("NAME")
-      ->transform(choice_of<TagGrammar>(
-          {{"corpus", TagGrammar::corpus}, {"card", TagGrammar::card}, {"eval", TagGrammar::eval}}))
       ->group(group);
 }
 
@@ -137,7 +108,7 @@ int cmd_generate(int argc, char** argv) {
   CLI::App app("Continue FASTA prompts by an exact number of new bases");
   GenerateOptions options;
   CommonOptions common;
-  MetadataNames metadata;
+  MetadataChoice metadata;
   DraftChoice draft;
   options.input.clear();
   set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
@@ -165,16 +136,17 @@ int cmd_generate(int argc, char** argv) {
       ->type_name("INT")
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
   add_sampling_options(app, options.sampler);
-  add_steering_options(app, options, metadata);
+  const std::string steering = "Constraints and metadata";
+  add_constraint_options(app, options, steering);
+  add_metadata_options(app, metadata, steering);
   add_bound_options(app, options.bounds);
   add_draft_options(app, draft, "the output");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
   options.draft_tokens = draft_tokens(draft);
-  check_metadata_names(metadata);
-  for (const char* name :
-       {"--constraint", "--constraint-file", "--prefix", "--species", "--gene-type", "--draft"})
+  check_metadata_options(app, metadata);
+  for (const char* name : {"--constraint", "--constraint-file", "--draft"})
     if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
       throw Error(kFunction, std::string(name) + " is empty");
   if (options.input.empty() && !options.unconditional) {
@@ -185,8 +157,8 @@ int cmd_generate(int argc, char** argv) {
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
-  if (!metadata.species.empty() || !metadata.gene.empty())
-    options.prefix = metadata_text(models.front().config().layout, metadata);
+  options.prefix =
+      metadata.text.empty() ? metadata_text(models.front().config().layout, metadata.names) : metadata.text;
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);
   run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;

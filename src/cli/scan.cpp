@@ -2,6 +2,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
@@ -112,9 +113,11 @@ int cmd_scan(int argc, char** argv) {
   add_resume_options(app, options.earlier);
   app.add_flag("--dry-run", options.dry_run, "only say what the run would take");
   add_scan_selection(app, options.selection);
+  add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "scan"); status >= 0) return status;
+  check_metadata_options(app, common.model.metadata);
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   check_output(options);
   options.version_lines = !no_version;

@@ -2,6 +2,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/score/run.hpp"
@@ -37,9 +38,11 @@ int cmd_score(int argc, char** argv) {
   app.add_option("--stride", options.stride,
                  "distance between window starts in bp, a multiple of 6 (default: half a window)")
       ->type_name("BP");
+  add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "score"); status >= 0) return status;
+  check_metadata_options(app, common.model.metadata);
   if (!default_inputs(app, options.inputs)) return 1;
   if (options.level == ScoreLevel::token &&
       (options.type == ScoreOutput::tsv || options.strand == StrandChoice::both))

@@ -57,16 +57,17 @@ StopSignals::~StopSignals() {
   sem_destroy(&wake);
 }
 
-int StopSignals::signal() const {
+int StopSignals::signal() {
   return came;
 }
 
 std::string SignalStop::asked_by() const {
-  return signals_ && signals_->signal() != 0 ? signal_name(signals_->signal()) : "";
+  // A signal that came when all was done is still told of after ignore().
+  return StopSignals::signal() != 0 ? signal_name(StopSignals::signal()) : "";
 }
 
 void SignalStop::end() {
-  end_by_signal(signals_->signal());
+  end_by_signal(StopSignals::signal());
 }
 
 std::string signal_name(int number) {

@@ -24,8 +24,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The number of the signal that arrived, or 0.
-  int signal() const;
+  /// The number of the signal that arrived while the last StopSignals existed, or 0.
+  static int signal();
 
  private:
   std::thread watcher_;

@@ -7,6 +7,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
@@ -141,9 +142,11 @@ int cmd_vep(int argc, char** argv) {
                  "annotate only the I-th of N contiguous shares of the records; not with standard input")
       ->type_name("I/N");
   add_resume_options(app, options.earlier);
+  add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
+  check_metadata_options(app, common.model.metadata);
   options.recipes = parse_recipes(recipes);
   if (app.count("--context") > 0) {
     if (options.wants(Recipe::next_token) && options.wants(Recipe::anchored))

@@ -70,12 +70,13 @@ size_t EmbedPlanner::kmers(size_t length) const {
 
 void EmbedPlanner::check(const std::string& name, size_t length) const {
   const size_t tokens = kmers(length) + 2;
-  if (tokens > config_.max_positions)
+  if (tokens > config_.sequence_positions())
     throw Error("embed",
                 "sequence " + name + " of " + std::to_string(length) + " bp takes " + std::to_string(tokens) +
-                    " tokens and the model's context has " + std::to_string(config_.max_positions) +
+                    " tokens and the model's context has " + std::to_string(config_.sequence_positions()) +
                     "; the longest that fits is " +
-                    std::to_string(kKmerLength * (config_.max_positions - 2)) + " bp: cut it into pieces",
+                    std::to_string(kKmerLength * (config_.sequence_positions() - 2)) +
+                    " bp: cut it into pieces",
                 {"regions"});
   if (tokens == 2 && (pool_ == Pool::last || pool_ == Pool::mean))
     throw Error("embed",
@@ -94,7 +95,7 @@ void EmbedPlanner::add_request(EmbedItem& item, std::string_view bases) const {
   // The rows of 6-mers do not depend on the separator, so it is only run if its row is wanted.
   if (pool_ == Pool::separator) request->tokens.push_back(config_.layout.separator());
   const bool every_kmer = pool_ == Pool::mean || pool_ == Pool::none;
-  request->want_begin = every_kmer ? 1 : request->tokens.size() - 1;
+  request->want_begin = every_kmer ? config_.layout.lead() + 1 : request->tokens.size() - 1;
   request->head = pool_ == Pool::mean ? HeadKind::mean_hidden : HeadKind::hidden;
   request->layer = layer_;
   item.requests.push_back(request);

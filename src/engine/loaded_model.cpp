@@ -11,6 +11,7 @@
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/lora.hpp"
+#include "src/model/metadata.hpp"
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
 
@@ -72,6 +73,10 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
                         options.rope_scaling, log);
   if (options.dtype == "auto" && decoder_tensors(checkpoint).layers.front().down.dtype == WeightType::q8_0)
     log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32", {"int8"});
+  const MetadataChoice& metadata = options.metadata;
+  const std::string text =
+      metadata.text.empty() ? metadata_text(checkpoint.config().layout, metadata.names) : metadata.text;
+  if (!text.empty()) checkpoint.set_metadata(text, prefix_ids(checkpoint, text));
   if (!options.lora.empty()) {
     const Numbers numbers = chosen_numbers(options, checkpoint);
     // Weights that will be rounded to int8 are not rounded to bf16 before.

@@ -13,8 +13,16 @@
 #include "src/model/checkpoint.hpp"
 #include "src/transformer/decoder.hpp"
 #include "src/transformer/head.hpp"
+#include "tokenizer/metadata_tags.hpp"
 
 namespace carbon {
+
+/// What every sequence of a run is said to be: a text, or names from which the tags are made. All empty:
+/// nothing.
+struct MetadataChoice {
+  std::string text;
+  MetadataNames names;
+};
 
 struct ModelOptions {
   std::string model;            // directory or name; "" : the default model
@@ -24,6 +32,7 @@ struct ModelOptions {
   size_t batch_tokens = 0;      // new tokens of one batch; 0: default_batch_tokens()
   /// Replaces the rope scaling of config.json.
   std::optional<RopeScaling> rope_scaling;
+  MetadataChoice metadata;   // beside every sequence that the model's layout begins
   std::string lora;          // directory of an adapter whose weights are added; "": none
   Log* log = &silent_log();  // of the model and of what runs on it
 };
@@ -40,8 +49,8 @@ class LoadedModel {
   /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error, also if
   /// options.device names several GPUs: see LoadedModels.
   explicit LoadedModel(const ModelOptions& options);
-  /// The same with a checkpoint that is already open; options.model, rope_scaling and lora are not
-  /// used.
+  /// The same with a checkpoint that is already open; options.model, rope_scaling, lora and
+  /// metadata are not used.
   LoadedModel(const ModelOptions& options, Checkpoint checkpoint);
   /// The same on a given backend. `batch_tokens` as in ModelOptions.
   LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
@@ -86,9 +95,9 @@ class LoadedModel {
 class LoadedModels {
  public:
   explicit LoadedModels(const ModelOptions& options);
-  /// The same on given backends, at least one; options.model, rope_scaling, lora and dtype are not used.
-  /// Throws Error if the backends are of different kinds, or if their results for a short sequence differ in
-  /// a bit. options.threads are divided among the models.
+  /// The same on given backends, at least one; options.model, rope_scaling, lora, metadata and dtype are not
+  /// used. Throws Error if the backends are of different kinds, or if their results for a short sequence
+  /// differ in a bit. options.threads are divided among the models.
   LoadedModels(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint,
                std::vector<std::unique_ptr<ops::Backend>> backends);
 

@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "src/sampling/bounds.hpp"
 #include "src/sampling/new_bases.hpp"
 #include "src/sampling/ranks.hpp"
 #include "src/sampling/samplers.hpp"

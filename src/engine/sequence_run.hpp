@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/engine/request.hpp"
+#include "src/sampling/bounds.hpp"
 #include "src/transformer/kv_cache.hpp"
 #include "tokenizer/kmer.hpp"
 

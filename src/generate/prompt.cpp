@@ -17,6 +17,14 @@ Error wrong_token(const std::string& name, std::span<const uint32_t> ids, size_t
 
 }  // namespace
 
+void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::string& prefix) {
+  if (!prefix.empty() && !model.config().layout.same_metadata(draft.config().layout))
+    throw Error(kFunction,
+                "the draft " + draft.id() + " has another text vocabulary than " + model.id() +
+                    " and cannot read the metadata; use a draft model with the same vocabulary, or "
+                    "generate without metadata");
+}
+
 Constraints::Constraints(const GenerateOptions& options) : path_(options.constraint_file) {
   const auto parse = [&](const std::string& text, const std::string& where) {
     std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);

@@ -16,10 +16,14 @@
 #include "src/generate/bounds.hpp"
 #include "src/generate/options.hpp"
 #include "src/genome/fasta.hpp"
-#include "src/model/config.hpp"
+#include "src/model/checkpoint.hpp"
 #include "src/sampling/new_bases.hpp"
 
 namespace carbon {
+
+/// Throws Error if there is a metadata text that the draft model cannot read, because its text vocabulary is
+/// not the model's.
+void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::string& prefix);
 
 struct Prompt {
   uint64_t record = 0;  // its number in the input, from 0

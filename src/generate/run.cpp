@@ -3,9 +3,9 @@
 #include <cstdio>
 
 #include "src/engine/ordered_writer.hpp"
-#include "src/generate/metadata.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
+#include "src/model/metadata.hpp"
 
 namespace carbon {
 namespace {
@@ -40,11 +40,11 @@ void report_draft(const DraftCounts& counts, Log& log) {
 
 void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOptions& options) {
   const LoadedModel& model = models.front();
-  if (drafts) check_draft(model, drafts->front(), options.prefix);
+  if (drafts) check_draft(model.checkpoint(), drafts->front().checkpoint(), options.prefix);
   Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{},
                 {options.draft_tokens, {}});
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
-                              prefix_ids(model, options.prefix), options);
+                              prefix_ids(model.checkpoint(), options.prefix), options);
   GenerateWriter writer(options);
   GenerateProgress progress(*options.log, options.progress);
   OrderedRun ordered;

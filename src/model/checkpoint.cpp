@@ -113,6 +113,17 @@ void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int th
   adapter_lines_ = adapter.digest_lines();
 }
 
+void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids) {
+  if (ids.size() + 2 > config_.max_positions)
+    throw Error("metadata",
+                "the metadata takes " + std::to_string(ids.size()) +
+                    " tokens and leaves no room in the model's context of " +
+                    std::to_string(config_.max_positions),
+                {"prefix"});
+  metadata_ = in_one_line(text);
+  config_.layout.prefix = std::move(ids);
+}
+
 void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
   if (!rope_scaling) return;
   const RopeScaling own = config_.rope_scaling;

@@ -48,12 +48,18 @@ class Checkpoint {
   /// do not fit. Must not be called after a view was taken, or twice.
   void add_adapter(const LoraAdapter& adapter, WeightType type, int threads = 1);
 
+  /// Puts metadata, with these ids, beside every sequence that config() lays out. Throws Error if it leaves
+  /// no room in the model's context for a 6-mer.
+  void set_metadata(const std::string& text, std::vector<uint32_t> ids);
+
   /// The directory, or the GGUF file.
   const std::string& dir() const { return dir_; }
   const ModelConfig& config() const { return config_; }
   /// The rope scaling that the caller asked for, as rope_scaling_text() writes it, if it differs from that of
   /// config.json; otherwise "".
   const std::string& rope_override() const { return rope_override_; }
+  /// The text of the metadata beside every sequence, in one line; "" for none.
+  const std::string& metadata() const { return metadata_; }
   /// The name of the model in messages and in headers of outputs: the last component of dir(), or ORG/NAME
   /// for a snapshot in the Hugging Face cache. With an adapter, "+" and its name follow.
   std::string id() const;
@@ -83,7 +89,7 @@ class Checkpoint {
  private:
   std::string dir_;
   ModelConfig config_;
-  std::string rope_override_;
+  std::string rope_override_, metadata_;
   std::vector<std::unique_ptr<TensorFile>> files_;
   std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_, the last with it
   /// Of an adapter: its weights added to the model's, which tensor() returns instead, and what identifies it.

@@ -44,6 +44,9 @@ struct ModelConfig {
   RopeScaling rope_scaling;
   bool tied_head = false;
   TokenLayout layout;
+
+  /// Tokens of the context that are left for the one that begins a sequence and its 6-mers.
+  size_t sequence_positions() const { return max_positions - layout.lead(); }
 };
 
 /// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the

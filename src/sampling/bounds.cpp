@@ -1,6 +1,7 @@
 #include "src/sampling/bounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -18,11 +19,11 @@ uint32_t gc_of(size_t base) {
 }
 
 // 0.1 is not exact in binary; a share that should be a whole number of bases must not be rounded past it.
-size_t at_least(double percent, size_t bases) {
-  return static_cast<size_t>(std::ceil(percent * static_cast<double>(bases) / 100 - 1e-9));
+uint32_t at_least(double percent, size_t bases) {
+  return static_cast<uint32_t>(std::ceil(percent * static_cast<double>(bases) / 100 - 1e-9));
 }
-size_t at_most(double percent, size_t bases) {
-  return static_cast<size_t>(std::floor(percent * static_cast<double>(bases) / 100 + 1e-9));
+uint32_t at_most(double percent, size_t bases) {
+  return static_cast<uint32_t>(std::floor(percent * static_cast<double>(bases) / 100 + 1e-9));
 }
 
 // A set of counts is one bit per count. Adds the counts c for which c + `more` is in `from`; `more` is 0
@@ -59,12 +60,19 @@ BoundedBases::BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::op
   fill_table();
 }
 
-BoundedBases::Window BoundedBases::window_at(size_t base) const {
+BoundedBases::Place BoundedBases::place(size_t base) const {
+  Place out;
+  // A codon that begins at base f ends at f + 2, f + 5 and so on.
+  out.ends_codon = (frames_ >> (base + 1) % 3 & 1) != 0;
+  if (!gc_) return out;
   const size_t last = std::max<size_t>(bases_.length / gc_->window, 1) - 1;
   const size_t number = std::min(base / gc_->window, last);
   const size_t end = number == last ? bases_.length : (number + 1) * gc_->window;
   const size_t size = end - number * gc_->window;
-  return {end, at_least(gc_->least, size), at_most(gc_->most, size)};
+  out.ends_window = base + 1 == end;
+  out.least_gc = at_least(gc_->least, size);
+  out.most_gc = at_most(gc_->most, size);
+  return out;
 }
 
 // How many new bases stand before a new 6-mer.
@@ -72,20 +80,13 @@ size_t BoundedBases::base_before(size_t kmer) const {
   return kmer == 0 ? 0 : std::min(kmer * ops::kBases - bases_.given, bases_.length);
 }
 
-bool BoundedBases::breaks_motifs(MotifAutomaton::State state, size_t at) const {
-  // A codon that begins at base f ends at f + 2, f + 5 and so on.
-  return motifs_->ends_motif(state) ||
-         (motifs_->ends_stop_codon(state) && (frames_ >> (at + 1) % 3 & 1) != 0);
-}
-
-bool BoundedBases::append(BoundState& state, size_t at, size_t base) const {
+bool BoundedBases::append(BoundState& state, const Place& place, size_t base) const {
   state.motifs = motifs_->next(state.motifs, base);
-  if (breaks_motifs(state.motifs, at)) return false;
+  if (breaks_motifs(state.motifs, place)) return false;
   if (!gc_) return true;
-  const Window window = window_at(at);
   state.gc += gc_of(base);
-  if (at + 1 < window.end) return state.gc <= window.most;
-  const bool kept = state.gc >= window.least && state.gc <= window.most;
+  if (!place.ends_window) return state.gc <= place.most_gc;
+  const bool kept = state.gc >= place.least_gc && state.gc <= place.most_gc;
   state.gc = 0;
   return kept;
 }
@@ -107,20 +108,20 @@ void BoundedBases::fill_table() {
 
 void BoundedBases::step_back(size_t at, const std::vector<uint64_t>& after,
                              std::vector<uint64_t>& before) const {
-  const size_t place = bases_.given + at;
-  const BaseSet allowed = place < bases_.sets.size() ? bases_.sets[place] : kAnyBase;
-  const Window window = gc_ ? window_at(at) : Window{};
+  const size_t set = bases_.given + at;
+  const BaseSet allowed = set < bases_.sets.size() ? bases_.sets[set] : kAnyBase;
+  const Place here = place(at);
   std::fill(before.begin(), before.end(), 0);
   for (MotifAutomaton::State state = 0; state < motifs_->states(); ++state)
     for (size_t base = 0; base < ops::kLetters; ++base) {
       const MotifAutomaton::State to = motifs_->next(state, base);
-      if ((allowed >> base & 1) == 0 || breaks_motifs(to, at)) continue;
+      if ((allowed >> base & 1) == 0 || breaks_motifs(to, here)) continue;
       const std::span<const uint64_t> from(after.data() + to * words_, words_);
       const std::span<uint64_t> out(before.data() + state * words_, words_);
-      if (!gc_ || at + 1 < window.end)
+      if (!gc_ || !here.ends_window)
         add_shifted(out, from, gc_ ? gc_of(base) : 0);
       else if ((from[0] & 1) != 0)
-        add_counts(out, window.least, window.most, gc_of(base));
+        add_counts(out, here.least_gc, here.most_gc, gc_of(base));
     }
 }
 
@@ -130,34 +131,41 @@ bool BoundedBases::can_end(size_t kmer, const BoundState& state) const {
   return (table_[word] >> state.gc % kWordBits & 1) != 0;
 }
 
+// The 6-mers of one place as they are put together base by base.
+struct BoundedBases::Extension {
+  size_t kmer = 0, first = 0, last = 0;  // bases [first, last) are written
+  std::array<Place, ops::kBases> places{};
+  KmerSet found;
+};
+
 KmerSet BoundedBases::allowed(const BoundState& state, size_t kmer) const {
-  KmerSet out;
-  extend(out, state, kmer, 0, 0);
-  return out;
+  Extension extension{kmer, bases_.first(kmer), bases_.last(kmer), {}, {}};
+  for (size_t j = extension.first; j < extension.last; ++j)
+    extension.places[j] = place(base_before(kmer) + j - extension.first);
+  extend(extension, state, 0, 0);
+  return extension.found;
 }
 
 // Adds the 6-mers whose first `bases` bases are `prefix`, after which the state is `state`. Bases that are
 // not written are free: those of the prompt, and those after the last new base.
-void BoundedBases::extend(KmerSet& out, const BoundState& state, size_t kmer, size_t bases,
-                          size_t prefix) const {
-  if (bases == bases_.last(kmer)) {
-    if (!can_end(kmer + 1, state)) return;
+void BoundedBases::extend(Extension& extension, const BoundState& state, size_t bases, size_t prefix) const {
+  if (bases == extension.last) {
+    if (!can_end(extension.kmer + 1, state)) return;
     const size_t free = size_t{1} << 2 * (ops::kBases - bases);
-    for (size_t i = 0; i < free; ++i) out.set(prefix * free + i);
+    for (size_t i = 0; i < free; ++i) extension.found.set(prefix * free + i);
     return;
   }
-  const size_t first = bases_.first(kmer);
   for (size_t base = 0; base < ops::kLetters; ++base) {
     BoundState to = state;
-    if (bases >= first && !append(to, base_before(kmer) + bases - first, base)) continue;
-    extend(out, to, kmer, bases + 1, prefix * ops::kLetters + base);
+    if (bases >= extension.first && !append(to, extension.places[bases], base)) continue;
+    extend(extension, to, bases + 1, prefix * ops::kLetters + base);
   }
 }
 
 BoundState BoundedBases::next(BoundState state, size_t kmer, size_t drawn) const {
   const size_t first = bases_.first(kmer);
   for (size_t j = first; j < bases_.last(kmer); ++j)
-    append(state, base_before(kmer) + j - first, ops::base_of(drawn, j));
+    append(state, place(base_before(kmer) + j - first), ops::base_of(drawn, j));
   return state;
 }
 

@@ -25,12 +25,6 @@ struct GcBound {
   size_t window = 0;             // bases; 0: all new bases are one window
 };
 
-/// Where a growing sequence stands.
-struct BoundState {
-  MotifAutomaton::State motifs = MotifAutomaton::kStart;
-  uint32_t gc = 0;  // G and C so far in the window
-};
-
 class BoundedBases {
  public:
   /// `frames`: bit f is set if a codon begins at new base f (from 0), so that stop codons of the automaton
@@ -49,21 +43,25 @@ class BoundedBases {
   BoundState next(BoundState state, size_t kmer, size_t drawn) const;
 
  private:
-  struct Window {
-    size_t end = 0;              // the new base after its last
-    size_t least = 0, most = 0;  // G and C
+  /// What counts at one new base.
+  struct Place {
+    bool ends_codon = false;             // of a frame without stop codons
+    bool ends_window = false;            // of GC content
+    uint32_t least_gc = 0, most_gc = 0;  // in that window
   };
-  Window window_at(size_t base) const;
+  Place place(size_t base) const;
   size_t base_before(size_t kmer) const;
-  /// True if a motif that may not occur has ended with new base `at` (from 0).
-  bool breaks_motifs(MotifAutomaton::State state, size_t at) const;
-  /// Appends a base as new base `at`. Returns false if a bound is broken.
-  bool append(BoundState& state, size_t at, size_t base) const;
+  bool breaks_motifs(MotifAutomaton::State state, const Place& place) const {
+    return motifs_->ends_motif(state) || (place.ends_codon && motifs_->ends_stop_codon(state));
+  }
+  /// Appends a base. Returns false if a bound is broken.
+  bool append(BoundState& state, const Place& place, size_t base) const;
   void fill_table();
   /// From the counts, of each state, that can be completed after new base `at` to those that can before it.
   void step_back(size_t at, const std::vector<uint64_t>& after, std::vector<uint64_t>& before) const;
   bool can_end(size_t kmer, const BoundState& state) const;
-  void extend(KmerSet& out, const BoundState& state, size_t kmer, size_t bases, size_t prefix) const;
+  struct Extension;
+  void extend(Extension& extension, const BoundState& state, size_t bases, size_t prefix) const;
 
   std::shared_ptr<const MotifAutomaton> motifs_;
   std::optional<GcBound> gc_;

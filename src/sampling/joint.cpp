@@ -15,10 +15,13 @@ bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed, c
   for (const float z : logits) sum += z - z;  // becomes NaN if a logit is not finite
   if (sum != 0.0f) return false;
   std::copy(logits.begin(), logits.end(), logits_.begin());
-  if (allowed != kAllAllowed || among != nullptr)
+  constexpr float never = -std::numeric_limits<float>::infinity();
+  if (allowed != kAllAllowed)
     for (size_t v = 0; v < kKmers; ++v)
-      if (!allows(allowed, v) || (among != nullptr && !among->test(v)))
-        logits_[v] = -std::numeric_limits<float>::infinity();
+      if (!allows(allowed, v)) logits_[v] = never;
+  if (among != nullptr)
+    for (size_t v = 0; v < kKmers; ++v)
+      if (!among->test(v)) logits_[v] = never;
   max_ = *std::max_element(logits_.begin(), logits_.end());
 
   double* const weights = sums_.data() + ops::level_offset(kBases);

@@ -7,11 +7,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "src/sampling/allowed_bases.hpp"
 
 namespace carbon {
+
+class BoundedBases;  // bounds.hpp
+
+/// Where a growing sequence stands for its bounds.
+struct BoundState {
+  uint32_t motifs = 0;  // MotifAutomaton::State
+  uint32_t gc = 0;      // G and C so far in the window
+};
 
 struct NewBases {
   size_t given = 0;   // bases of the first new 6-mer that belong to the prompt, 0 to 5

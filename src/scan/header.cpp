@@ -20,6 +20,8 @@ std::string model_line(const LoadedModel& model, const ScanOptions& options) {
                      ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
   if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
     line += ",RopeScaling=" + scaling;
+  if (const std::string& text = model.checkpoint().metadata(); !text.empty())
+    line += ",Metadata=\"" + text + "\"";
   return line + ">";
 }
 
@@ -49,9 +51,11 @@ std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanO
 
 RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
                           const std::vector<ScanPiece>& pieces) {
+  const std::string& metadata = model.checkpoint().metadata();
   return {{"model", model.model_sha256()},
           {"dtype", model.dtype()},
           {"device", model.device_kind()},
+          {"metadata", metadata.empty() ? "none" : metadata},
           {"level", level_text(options.level)},
           {"frames", std::to_string(options.frames)},
           {"context", std::to_string(options.context)},

@@ -87,7 +87,7 @@ ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, c
   const size_t first_row = row_of(first), last_row = row_of(last);
   item.first_row_begin = start + static_cast<int64_t>(first_row * kKmerLength);
   const auto request = std::make_shared<Request>();
-  request->want_begin = first_row;
+  request->want_begin = layout.lead() + first_row;
   request->head = HeadKind::marginals;
   if (level_ == ScanLevel::chain) {
     request->head = HeadKind::conditionals;

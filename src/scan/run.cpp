@@ -104,8 +104,8 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
 
 void run_scan(Engine& engine, ScanOptions options) {
   const ModelConfig& config = engine.config();
-  complete_scan_options(options, config.max_positions);
-  const ScanGrid grid = make_scan_grid(options.context, config.max_positions);
+  complete_scan_options(options, config.sequence_positions());
+  const ScanGrid grid = make_scan_grid(options.context, config.sequence_positions());
   const ScanPlanner planner(grid, options);
   const IndexedFasta fasta(options.fasta, *options.log);
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);

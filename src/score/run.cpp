@@ -9,7 +9,7 @@ namespace carbon {
 
 void run_score(Engine& engine, ScoreOptions options) {
   const ModelConfig& config = engine.config();
-  complete_score_options(options, config.max_positions);
+  complete_score_options(options, config.sequence_positions());
   options.inputs.in_order = options.type == ScoreOutput::bedgraph;
 
   ScoreWriter writer(options.output, options.type, options.strand);

@@ -102,7 +102,7 @@ void check_end(const SequenceEnd& end, size_t index, size_t max_positions) {
 
 void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
                      const TakeSequenceScores& take) {
-  const size_t window = default_window(engine.config().max_positions);
+  const size_t window = default_window(engine.config().sequence_positions());
   const size_t stride = default_stride(window);
   score_windows(
       engine, level, sequences,
@@ -113,7 +113,7 @@ void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> e
                 const TakeSequenceScores& take) {
   std::vector<std::string_view> sequences;
   for (size_t i = 0; i < ends.size(); ++i) {
-    check_end(ends[i], i, engine.config().max_positions);
+    check_end(ends[i], i, engine.config().sequence_positions());
     sequences.push_back(ends[i].sequence);
   }
   score_windows(

@@ -36,7 +36,7 @@ class DnaScan final : public Work {
     const std::string sequence = sent_sequence(fields, service().limits());
     ScanOptions options = read_options(fields);
     fields.refuse_others();
-    const size_t max_positions = served_.config().max_positions;
+    const size_t max_positions = served_.config().sequence_positions();
     ScanGrid grid;
     name_fields([&] {
       complete_scan_options(options, max_positions);

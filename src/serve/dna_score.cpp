@@ -37,7 +37,7 @@ class DnaScore final : public Work {
     const Fields fields = Fields::of_body(request().body);
     served_.check_name(fields);
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
-    const ScoreOptions options = read_options(fields, served_.config().max_positions);
+    const ScoreOptions options = read_options(fields, served_.config().sequence_positions());
     fields.refuse_others();
     check_windows(sequences, options);
     collector_.emplace(options.level);

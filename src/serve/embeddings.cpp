@@ -7,7 +7,7 @@
 
 #include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
-#include "src/generate/metadata.hpp"
+#include "src/model/metadata.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/prompts.hpp"
 #include "src/serve/service.hpp"
@@ -69,7 +69,8 @@ class Embedding final : public Work {
     EmbedItem item;
     if (const auto* const text = std::get_if<DnaText>(&input)) {
       item = planner.plan(name, text->bases);
-      add_metadata(prefix_ids(served_.model(), text->metadata, &served_.tokenizer()), *item.requests.front());
+      add_metadata(prefix_ids(served_.model().checkpoint(), text->metadata, &served_.tokenizer()),
+                   *item.requests.front());
     } else {
       item = {name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
     }

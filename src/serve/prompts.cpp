@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "src/generate/metadata.hpp"
 #include "src/genome/fasta_alphabet.hpp"
+#include "src/model/metadata.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -159,9 +159,10 @@ Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t
     return PromptPlanner(served.config(), draft, {}, options)
         .plan_ids(record, name, std::get<std::vector<uint32_t>>(prompt));
   options.prefix = text->metadata;
-  if (served.draft()) check_draft(served.model(), *served.draft(), options.prefix);
+  if (served.draft()) check_draft(served.model().checkpoint(), served.draft()->checkpoint(), options.prefix);
   const PromptPlanner planner(served.config(), draft,
-                              prefix_ids(served.model(), options.prefix, &served.tokenizer()), options);
+                              prefix_ids(served.model().checkpoint(), options.prefix, &served.tokenizer()),
+                              options);
   if (!text->bases.empty()) return planner.plan(record, {name, text->bases});
   Prompt empty = planner.plan_unconditional();
   empty.record = record;

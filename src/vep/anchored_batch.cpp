@@ -133,7 +133,7 @@ void AnchoredBatch::add_requests(const Group& group, std::vector<AnchoredPlan>& 
   if (end == 0) return;
   reference->tokens = window_tokens(std::string_view(window.bases).substr(0, end), layout_);
   reference->head = HeadKind::marginals;
-  reference->want_begin = first_row;
+  reference->want_begin = layout_.lead() + first_row;
   window.reference = reference;
   window.first_row = first_row;
 }

@@ -39,7 +39,7 @@ RequestPtr AnchoredPlan::make_suffix(const RequestPtr& reference, const TokenLay
   if (kmers.size() < 2) return nullptr;
   suffix_ = std::make_shared<Request>();
   suffix_->parent = reference;
-  suffix_->shared = diverge_ + 1;
+  suffix_->shared = layout.lead() + diverge_ + 1;
   suffix_->tokens.assign(kmers.begin(), kmers.end() - 1);
   suffix_->head = HeadKind::marginals;
   ++reference->forks;

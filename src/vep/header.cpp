@@ -104,6 +104,8 @@ std::string model_line(const LoadedModel& model, const VepOptions& options) {
   line += ",Strand=" + strands;
   if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
     line += ",RopeScaling=" + scaling;
+  if (const std::string& text = model.checkpoint().metadata(); !text.empty())
+    line += ",Metadata=\"" + text + "\"";
   return line + ">";
 }
 

@@ -59,7 +59,7 @@ void check_vep_output(const VepOptions& options) {
 }
 
 void complete_vep_options(VepOptions& options, const ModelConfig& config) {
-  const size_t max_positions = config.max_positions;
+  const size_t max_positions = config.sequence_positions();
   if (!options.context) options.context = config.layout.family->next_token_context;
   if (options.wants(Recipe::centered)) {
     if (options.window < 12 || options.window % 2 != 0)

@@ -46,7 +46,7 @@ CenteredPlan::CenteredPlan(std::span<const NormalAllele> alleles, const Referenc
     if (allele.diverge + 1 >= kmers.size()) continue;
     allele.suffix = std::make_shared<Request>();
     allele.suffix->parent = reference;
-    allele.suffix->shared = allele.diverge + 1;
+    allele.suffix->shared = layout.lead() + allele.diverge + 1;
     allele.suffix->tokens.assign(kmers.begin() + static_cast<ptrdiff_t>(allele.diverge), kmers.end() - 1);
     allele.suffix->head = HeadKind::marginals;
     ++reference->forks;
@@ -55,7 +55,7 @@ CenteredPlan::CenteredPlan(std::span<const NormalAllele> alleles, const Referenc
   if (!any) return;
   reference->tokens = window_tokens(windows_.reference, layout);
   reference->head = HeadKind::marginals;
-  reference->want_begin = first_row_;
+  reference->want_begin = layout.lead() + first_row_;
   reference_ = reference;
   requests.push_back(reference);
   requests.insert(requests.end(), suffixes.begin(), suffixes.end());

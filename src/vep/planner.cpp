@@ -59,7 +59,7 @@ std::string place_of(const VcfRecord& record) {
 VepPlanner::VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache)
     : options_(options),
       layout_(config.layout),
-      max_positions_(config.max_positions),
+      max_positions_(config.sequence_positions()),
       cache_(cache),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),

@@ -36,11 +36,13 @@ SiteScores site_scores(const PlannedRecord& planned, const VepOptions& options, 
   return scores;
 }
 
-// Opens the cache that the options name, if any. The digest covers config.json and the rope scaling.
+// Opens the cache that the options name, if any. The digest covers config.json and the rope scaling;
+// metadata is none of the model.
 std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions& options) {
   if (options.cache.empty()) return std::nullopt;
-  return std::optional<ScoreCache>(std::in_place, options.cache,
-                                   model.model_sha256() + "\n" + model.dtype() + "\n" + model.device_kind());
+  std::string scored_by = model.model_sha256() + "\n" + model.dtype() + "\n" + model.device_kind();
+  for (const uint32_t id : model.config().layout.prefix) scored_by += "\nmetadata " + std::to_string(id);
+  return std::optional<ScoreCache>(std::in_place, options.cache, scored_by);
 }
 
 // Everything that the output depends on, except the input files, which are compared record by record, and the
@@ -55,6 +57,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
   return {{"model", model.model_sha256()},
           {"dtype", model.dtype()},
           {"device", model.device_kind()},
+          {"metadata", given(model.checkpoint().metadata())},
           {"recipe", recipe_text(options)},
           {"window", number(options.wants(Recipe::centered), options.window)},
           {"context", number(options.wants(Recipe::next_token), *options.context)},

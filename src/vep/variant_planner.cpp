@@ -17,7 +17,7 @@ Variant upper_case(const Variant& variant) {
 }  // namespace
 
 VariantPlanner::VariantPlanner(const ModelConfig& config, const VepOptions& options)
-    : layout_(config.layout), max_positions_(config.max_positions), options_(options) {
+    : layout_(config.layout), max_positions_(config.sequence_positions()), options_(options) {
   complete_vep_options(options_, config);
 }
 

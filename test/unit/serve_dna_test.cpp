@@ -9,7 +9,7 @@
 
 #include "src/embed/planner.hpp"
 #include "src/generate/continuations.hpp"
-#include "src/generate/metadata.hpp"
+#include "src/model/metadata.hpp"
 #include "src/generate/requests.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/score/assembler.hpp"
@@ -572,7 +572,7 @@ TEST_CASE("metadata stands before the DNA of embeddings and prompts") {
   TestEngine engine(files.dir(), 500);
   RunningService server(files.dir());
   const std::string bases = random_bases(48, 14), tag = "<species>fungi";
-  std::vector<uint32_t> ids = prefix_ids(engine.model(), tag);
+  std::vector<uint32_t> ids = prefix_ids(engine.model().checkpoint(), tag);
   REQUIRE(ids.size() == 5);
   const std::vector<uint32_t> kmers = encode_kmers(bases, engine.get().config().layout);
   ids.push_back(engine.get().config().layout.begin());

@@ -1,4 +1,4 @@
-#include "src/generate/metadata.hpp"
+#include "src/model/metadata.hpp"
 
 #include <memory>
 #include <optional>
@@ -11,19 +11,18 @@
 
 namespace carbon {
 
-std::vector<uint32_t> prefix_ids(const LoadedModel& model, const std::string& text,
+std::vector<uint32_t> prefix_ids(const Checkpoint& model, const std::string& text,
                                  const HybridTokenizer* tokenizer) {
   const TokenLayout& layout = model.config().layout;
   if (text.empty()) return {};
   if (layout.metadata() == MetadataKind::none)
-    throw Error(
-        "generate",
-        "the model " + model.checkpoint().id() + " has a vocabulary of DNA alone and cannot read metadata",
-        {"no_metadata"});
+    throw Error("metadata",
+                "the model " + model.id() + " has a vocabulary of DNA alone and cannot read metadata",
+                {"no_metadata"});
   const ModelFamily& family = *layout.family;
   for (const std::string_view tag : {family.begin_tag, family.separator_tag})
     if (text.find(tag) != std::string::npos)
-      throw Error("generate",
+      throw Error("metadata",
                   "the metadata text has " + std::string(tag) + " in it; give only the text " +
                       (family.metadata_place == 0 ? "before " : "that stands after ") +
                       std::string(family.begin_tag),
@@ -31,23 +30,14 @@ std::vector<uint32_t> prefix_ids(const LoadedModel& model, const std::string& te
   if (layout.metadata() == MetadataKind::tokens) return metadata_token_ids(text, layout);
   if (layout.first == TokenLayout{}.first)
     if (std::optional<std::vector<uint32_t>> ids = known_tag_ids(text)) return *ids;
-  const std::string& dir = model.checkpoint().dir();
+  const std::string& dir = model.dir();
   const std::shared_ptr<const Bpe> bpe = tokenizer ? nullptr : load_text_tokenizer(dir);
   if (tokenizer ? !tokenizer->reads_text() : !bpe)
-    throw Error("generate", "the metadata text '" + text + "' is not a known tag and " + dir +
+    throw Error("metadata", "the metadata text '" + text + "' is not a known tag and " + dir +
                                 " has no tokenizer files; put tokenizer.json, or vocab.json and merges.txt, "
                                 "into the directory " +
                                 text_tokenizer_directory(dir));
   return (tokenizer ? *tokenizer : HybridTokenizer(layout, bpe)).encode(text).ids;
-}
-
-void check_draft(const LoadedModel& model, const LoadedModel& draft, const std::string& prefix) {
-  if (!prefix.empty() && !model.config().layout.same_metadata(draft.config().layout))
-    throw Error("generate",
-                "the draft " + draft.checkpoint().id() + " has another text vocabulary than " +
-                    model.checkpoint().id() +
-                    " and cannot read the metadata; use a draft model with the same vocabulary, or "
-                    "generate without metadata");
 }
 
 }  // namespace carbon

@@ -1,11 +1,11 @@
-// The metadata that may stand beside the bases of a prompt: text before <dna>, or single tokens after <s>.
+// The metadata that may stand beside the bases of a sequence: text before <dna>, or single tokens after <s>.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "src/engine/loaded_model.hpp"
+#include "src/model/checkpoint.hpp"
 #include "tokenizer/hybrid.hpp"
 
 namespace carbon {
@@ -14,11 +14,7 @@ namespace carbon {
 /// Throws Error for a model that has no metadata, for a text with one of the tags around DNA or with other
 /// than the single tokens of a family that has those, and if the files are needed and missing. `tokenizer` is
 /// the model's, with these files if there are any; null: they are read when they are needed.
-std::vector<uint32_t> prefix_ids(const LoadedModel& model, const std::string& text,
+std::vector<uint32_t> prefix_ids(const Checkpoint& model, const std::string& text,
                                  const HybridTokenizer* tokenizer = nullptr);
-
-/// Throws Error if there is a metadata text that the draft model cannot read, because its text vocabulary is
-/// not the model's.
-void check_draft(const LoadedModel& model, const LoadedModel& draft, const std::string& prefix);
 
 }  // namespace carbon
