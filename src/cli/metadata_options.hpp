@@ -9,8 +9,8 @@
 
 namespace carbon {
 
-/// Adds the options under the heading `group`. Reading the command line throws Error for --tag-grammar without
-/// a name.
+/// Adds the options under the heading `group`. Reading the command line throws Error for --tag-grammar
+/// without a name.
 void add_metadata_options(CLI::App& app, MetadataChoice& metadata, const std::string& group);
 
 /// Called when the command line is read: throws Error for an empty value and for an unknown name.

@@ -9,8 +9,8 @@
 
 #include "src/embed/planner.hpp"
 #include "src/generate/continuations.hpp"
-#include "src/model/metadata.hpp"
 #include "src/generate/requests.hpp"
+#include "src/model/metadata.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/sequence_scores.hpp"
