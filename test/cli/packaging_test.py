@@ -33,7 +33,7 @@ def one_version():
               ("NEWS.md", r"\A# News\n\n## (.*)")]
     modules = os.path.join("workflows", "nextflow", "carbon")
     for name in os.listdir(os.path.join(SOURCE, modules)):
-        places += [(os.path.join(modules, name, "main.nf"), r"container 'carbon:(.*)'"),
+        places += [(os.path.join(modules, name, "main.nf"), r"registry.example.org/(?:singularity/)?carbon:(.*)'"),
                    (os.path.join(modules, name, "environment.yml"), r"bioconda::carbon=(.*)")]
     for path, pattern in places:
         found = re.findall(pattern, text(path))

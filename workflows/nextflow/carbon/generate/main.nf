@@ -4,7 +4,10 @@ process CARBON_GENERATE {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container 'carbon:0.2.0'
+    // No image is published yet: registry.example.org is a placeholder for the registry that has your image.
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
+        'https://registry.example.org/singularity/carbon:0.2.0' :
+        'registry.example.org/carbon:0.2.0' }"
 
     input:
     tuple val(meta), path(prompts)
@@ -12,7 +15,7 @@ process CARBON_GENERATE {
     val length
 
     output:
-    tuple val(meta), path("${prefix}.${suffix}"), emit: sequences
+    tuple val(meta), path("${prefix}.fa.gz"), emit: sequences
     tuple val("${task.process}"), val('carbon'), eval("carbon --version | sed -n '1s/^carbon //p'"), emit: versions_carbon, topic: versions
 
     when:
@@ -22,7 +25,6 @@ process CARBON_GENERATE {
     def args   = task.ext.args ?: ''
     def device = task.accelerator ? 'cuda' : 'cpu'
     prefix     = task.ext.prefix ?: "${meta.id}.generated"
-    suffix     = task.ext.suffix ?: 'fa'
     """
     carbon generate \\
         --model ${model} \\
@@ -30,14 +32,13 @@ process CARBON_GENERATE {
         --threads ${task.cpus} \\
         --length ${length} \\
         ${args} \\
-        --output ${prefix}.${suffix} \\
+        --output ${prefix}.fa.gz \\
         ${prompts}
     """
 
     stub:
-    prefix = task.ext.prefix ?: "${meta.id}.generated"
-    suffix = task.ext.suffix ?: 'fa'
+    prefix     = task.ext.prefix ?: "${meta.id}.generated"
     """
-    touch ${prefix}.${suffix}
+    echo "" | gzip > ${prefix}.fa.gz
     """
 }

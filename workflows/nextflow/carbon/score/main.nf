@@ -4,14 +4,17 @@ process CARBON_SCORE {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container 'carbon:0.2.0'
+    // No image is published yet: registry.example.org is a placeholder for the registry that has your image.
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
+        'https://registry.example.org/singularity/carbon:0.2.0' :
+        'registry.example.org/carbon:0.2.0' }"
 
     input:
-    tuple val(meta), path(fasta)
+    tuple val(meta), path(fasta), path(fai), path(gzi)
     tuple val(meta2), path(model)
 
     output:
-    tuple val(meta), path("${prefix}.${suffix}"), emit: scores
+    tuple val(meta), path("${prefix}.${suffix}.gz"), emit: scores
     tuple val("${task.process}"), val('carbon'), eval("carbon --version | sed -n '1s/^carbon //p'"), emit: versions_carbon, topic: versions
 
     when:
@@ -21,21 +24,24 @@ process CARBON_SCORE {
     def args   = task.ext.args ?: ''
     def device = task.accelerator ? 'cuda' : 'cpu'
     prefix     = task.ext.prefix ?: "${meta.id}.scores"
-    suffix     = task.ext.suffix ?: 'tsv'
+    suffix     = (args =~ /(^| )(-O|--output-type)[ =]*bedgraph/) ? 'bedgraph' :
+                 'tsv'
     """
     carbon score \\
         --model ${model} \\
         --device ${device} \\
         --threads ${task.cpus} \\
         ${args} \\
-        --output ${prefix}.${suffix} \\
+        --output ${prefix}.${suffix}.gz \\
         ${fasta}
     """
 
     stub:
-    prefix = task.ext.prefix ?: "${meta.id}.scores"
-    suffix = task.ext.suffix ?: 'tsv'
+    def args   = task.ext.args ?: ''
+    prefix     = task.ext.prefix ?: "${meta.id}.scores"
+    suffix     = (args =~ /(^| )(-O|--output-type)[ =]*bedgraph/) ? 'bedgraph' :
+                 'tsv'
     """
-    touch ${prefix}.${suffix}
+    echo "" | gzip > ${prefix}.${suffix}.gz
     """
 }

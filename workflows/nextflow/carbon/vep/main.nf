@@ -1,19 +1,23 @@
 // Variant-effect scores for the records of a VCF or BCF. The model is a directory, staged like any other input, so that
-// a container or another machine sees it; nothing is downloaded.
+// a container or another machine sees it; nothing is downloaded. Options, -O among them, are in task.ext.args.
 process CARBON_VEP {
     tag "${meta.id}"
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container 'carbon:0.2.0'
+    // No image is published yet: registry.example.org is a placeholder for the registry that has your image.
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
+        'https://registry.example.org/singularity/carbon:0.2.0' :
+        'registry.example.org/carbon:0.2.0' }"
 
     input:
-    tuple val(meta), path(variants)
-    tuple val(meta2), path(fasta), path(fai)
+    tuple val(meta), path(variants), path(variants_index)
+    tuple val(meta2), path(fasta), path(fai), path(gzi)
     tuple val(meta3), path(model)
 
     output:
     tuple val(meta), path("${prefix}.${suffix}"), emit: variants
+    tuple val(meta), path("${prefix}.${suffix}.{csi,tbi}"), emit: index, optional: true
     tuple val("${task.process}"), val('carbon'), eval("carbon --version | sed -n '1s/^carbon //p'"), emit: versions_carbon, topic: versions
 
     when:
@@ -23,7 +27,10 @@ process CARBON_VEP {
     def args   = task.ext.args ?: ''
     def device = task.accelerator ? 'cuda' : 'cpu'
     prefix     = task.ext.prefix ?: "${meta.id}.carbon"
-    suffix     = task.ext.suffix ?: 'vcf.gz'
+    suffix     = (args =~ /(^| )(-O|--output-type)[ =]*[ub]/) ? 'bcf' :
+                 (args =~ /(^| )(-O|--output-type)[ =]*v/) ? 'vcf' :
+                 (args =~ /(^| )(-O|--output-type)[ =]*t/) ? 'tsv.gz' :
+                 'vcf.gz'
     """
     carbon vep \\
         --model ${model} \\
@@ -36,9 +43,17 @@ process CARBON_VEP {
     """
 
     stub:
-    prefix = task.ext.prefix ?: "${meta.id}.carbon"
-    suffix = task.ext.suffix ?: 'vcf.gz'
+    def args   = task.ext.args ?: ''
+    prefix     = task.ext.prefix ?: "${meta.id}.carbon"
+    suffix     = (args =~ /(^| )(-O|--output-type)[ =]*[ub]/) ? 'bcf' :
+                 (args =~ /(^| )(-O|--output-type)[ =]*v/) ? 'vcf' :
+                 (args =~ /(^| )(-O|--output-type)[ =]*t/) ? 'tsv.gz' :
+                 'vcf.gz'
+    def index  = (args =~ /(^| )(-W|--write-index)=?tbi/) ? 'tbi' : (args =~ /(^| )(-W|--write-index)/) ? 'csi' : ''
+    def create = suffix.endsWith('.gz') ? 'echo "" | gzip >' : 'touch'
+    def touch  = index ? "touch ${prefix}.${suffix}.${index}" : ''
     """
-    touch ${prefix}.${suffix}
+    ${create} ${prefix}.${suffix}
+    ${touch}
     """
 }
