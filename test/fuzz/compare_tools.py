@@ -1,0 +1,600 @@
+"""Gives hostile files to carbon and to bcftools, samtools or tabix, and prints what each does as Markdown.
+
+Run by hand in the root of the repository; not part of make check; takes some minutes:
+
+    CARBON=./carbon python3 test/fuzz/compare_tools.py > test/fuzz/FINDINGS.md
+
+The files are those of test/cli/hostile_files_test.py, whose cases run here with another way of starting programs, and some
+that are too large or too slow for a test. CARBON is the program (default build/carbon); its plugins are in the
+folder `plugins` beside it. Every run has a limit of time (`timeout`) and of memory (`ulimit -v`).
+"""
+
+import collections
+import glob
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, os.pardir, "cli"), HERE]
+
+import harness  # noqa: E402
+import hostile_files_test as hostile  # noqa: E402
+import seeds  # noqa: E402
+from harness import CARBON, command, data, fresh, genome, model, model_copy, read, tool, workplace, write  # noqa: E402
+from vep_support import HEAD, MINI, WINDOW, vcf  # noqa: E402
+
+SECONDS = 30
+FEW_SECONDS = 10  # for rows that stand for many files, some of which do not end
+GIGABYTES = 4
+TINY = os.path.join(HERE, os.pardir, os.pardir, "models", "carbon-tiny")
+NONE = "no counterpart"
+
+INTRODUCTION = """# What hostile files do to carbon, and to bcftools and samtools
+
+Fuzzing found ten groups of files that made an early carbon crash, hang, lose data or fill the memory. They were mended
+(`test/cli/hostile_files_test.py` and unit tests). This page shows what carbon does with each of these files today, and
+beside it what bcftools, samtools or tabix do with the same file.
+
+`test/fuzz/compare_tools.py` made the files, ran the programs and wrote this page, on %(date)s, with:
+
+%(versions)s
+
+carbon used the bundled model, `models/carbon-tiny`. The CPU had two cores and other work, so the seconds are only a rough
+measure. Every run had %(seconds)d seconds (`timeout`), or %(few)d with an index of records or a damaged plugin, and
+%(gigabytes)d GB of address space (`ulimit -v`). Memory is the largest resident size.
+
+`carbon vep` reads the file, scores its records and writes VCF. `bcftools view -Ob` reads it and writes BCF; `-Ov` writes
+VCF. If a run succeeds, its output is read again with `bcftools view`, and CHROM, POS, ID, REF and ALT are compared with the
+input. Of `samtools faidx`, the bases of one region are compared with those of the FASTA. "Exit 0" without more means that
+this comparison found no difference. "No counterpart" means that the other programs read no such file.
+
+A row may stand for several files that differ in one number or one byte. Then it says how many of them ended in which way,
+gives the longest time and the largest memory, and one of the messages.
+"""
+
+
+# ---- running -------------------------------------------------------------------------------------------------------
+
+# A small process starts the program, because the kernel counts for it what its parent had in use.
+LAUNCHER = """
+import resource, subprocess, sys, time
+began = time.monotonic()
+status = subprocess.run(sys.argv[2:]).returncode
+with open(sys.argv[1], "w") as f:
+    f.write("%d %.3f %d" % (status, time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+"""
+
+
+class Outcome:
+    """What one run did. `fault` says what is wrong with what it wrote, or what it left behind."""
+
+    def __init__(self, args, status, seconds, kilobytes, out, err):
+        self.args, self.seconds, self.megabytes, self.out = args, seconds, kilobytes / 1000, out
+        self.text = err
+        self.stopped = status in (124, 137) and seconds >= 1
+        self.signal = -status if status < 0 else status - 128 if 128 < status < 160 else 0
+        self.status, self.fault = status, ""
+
+    @property
+    def end(self):
+        if self.stopped:
+            end = "no end in %.0f s" % self.seconds
+        elif self.signal:
+            end = "killed by %s" % signal.Signals(self.signal).name
+            end += ", after a message of its own" if "[E::plugin]" in self.text else ""
+        else:
+            end = "exit %d" % self.status
+        return end + (", " + self.fault if self.fault else "")
+
+    @property
+    def kind(self):
+        if self.stopped:
+            return "did not end"
+        if self.signal:
+            return "killed by a signal, after a message" if "[E::plugin]" in self.text else "killed by a signal"
+        if self.status:
+            return "refused the file"
+        return "exit 0, but data are lost or cannot be read again" if self.fault else "exit 0, and the output is right"
+
+    @property
+    def message(self):
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        errors = [line for line in lines if re.match(r"\[E::|.*([Ee]rror|[Ff]ailed|[Cc]ould not)", line)]
+        if self.args[0] == CARBON:
+            return clean((errors or [""])[-1])  # what is before it is htslib's
+        return clean((errors or lines or [""])[0])
+
+
+def clean(text):
+    """Without the folder of this run; no row of a table can be broken by it."""
+    text = re.sub(re.escape(harness.ROOT) + r"/(tmp/)?[A-Za-z0-9_]+/", "", text)
+    for path, name in ((os.path.realpath(TINY), "models/carbon-tiny"), (os.path.dirname(CARBON) + os.sep, "")):
+        text = text.replace(path, name)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= 170 else text[:167] + "..."
+
+
+def measured(args, stdin=b"", cwd=None, env=None, seconds=SECONDS, kilobytes_of_file=None, gigabytes=GIGABYTES):
+    report = os.path.join(fresh(), "report")
+    limits = "ulimit -v %d; %s" % (gigabytes << 20, "ulimit -f %d; " % kilobytes_of_file if kilobytes_of_file else "")
+    given = [str(a) for a in args]
+    run = command([sys.executable, "-ISc", LAUNCHER, report, "timeout", "-k", "2", str(seconds), "bash", "-c",
+                   limits + 'exec "$@"', "-", *given], stdin, cwd=cwd, env=env, timeout=seconds + 60)
+    if not os.path.exists(report):
+        raise RuntimeError(run.err)
+    status, wall, kilobytes = read(report).split()
+    return Outcome(given, int(status), float(wall), int(kilobytes), run.out, run.err)
+
+
+def alleles(text):
+    return [line.split(b"\t")[:5] for line in text.splitlines() if line and not line.startswith(b"#")]
+
+
+def compare(outcome, output, wanted):
+    """Reads the output of a run that succeeded and compares it with the records that it should have."""
+    if outcome.status:
+        if os.path.exists(output) and not outcome.stopped:
+            outcome.fault = "leaves an unfinished output"
+        return outcome
+    again = measured(["bcftools", "view", output])
+    if again.status or "[E::" in again.text:
+        outcome.fault = "but its output cannot be read again (%s)" % again.message
+        return outcome
+    found = alleles(read(output) if output.endswith(".vcf") else again.out)
+    if len(found) != len(wanted):
+        outcome.fault = "but the output has %d of %d records" % (len(found), len(wanted))
+    for a, b in zip(found, wanted):
+        if a != b:
+            outcome.fault = "but %s became %s" % tuple(" ".join(clean(c.decode("latin-1")) for c in x) for x in (b, a))
+            break
+    return outcome
+
+
+def input_of(args):
+    """The records that a run of carbon should write."""
+    path = next(a for a, before in zip(args[1:], args)
+                if a.endswith((".vcf", ".vcf.gz", ".bcf", ".fa")) and before not in ("-f", "-o"))
+    text = read(path)
+    if text[:2] == b"\x1f\x8b":
+        text = tool("bgzip", "-dc", path).out
+    elif text[:3] == b"BCF":
+        text = tool("bcftools", "view", path).out
+    records = alleles(text)
+    if "-r" in args:  # c1:40-60, always
+        records = [r for r in records if r[0] == b"c1" and 40 <= int(r[1]) <= 60]
+    return path, records
+
+
+def view(path, wanted, *args, kind="b", seconds=SECONDS, **options):
+    output = os.path.join(fresh(), "out." + {"b": "bcf", "v": "vcf", "z": "vcf.gz"}[kind])
+    run = ["bcftools", "view", "--no-version", "-O" + kind, "-o", output, *args, path]
+    return compare(measured(run, seconds=seconds, **options), output, wanted)
+
+
+def own_output(outcome, wanted):
+    """The same for carbon: what it wrote on standard output, if it was asked for no file."""
+    args = outcome.args
+    if args[1] != "vep" or "t" in args:
+        return outcome
+    output = args[args.index("-o") + 1] if "-o" in args else write(fresh(), "out.vcf", outcome.out)
+    if outcome.status and "-o" not in args:
+        return outcome
+    return compare(outcome, output, wanted)
+
+
+# ---- the table -----------------------------------------------------------------------------------------------------
+
+class Row:
+    """One file, or several that differ in little; `others` are (command, outcomes)."""
+
+    def __init__(self, finding, file, wrong):
+        self.finding, self.file, self.wrong = finding, file, wrong
+        self.carbon, self.command, self.others = [], "", {}
+
+    def other(self, name, outcome):
+        self.others.setdefault(name, []).append(outcome)
+
+
+rows = []
+
+
+def row(finding, file, wrong):
+    rows.append(Row(finding, file, wrong))
+    print("%s: %s" % (file, wrong), file=sys.stderr)
+    return rows[-1]
+
+
+def cell(outcomes):
+    ends = collections.Counter(o.end for o in outcomes)
+    if len(ends) == 1 and len(outcomes) == 1:
+        text = next(iter(ends))
+    else:
+        text = "; ".join("%d × %s" % (n, end) for end, n in ends.most_common(6))
+        if len(ends) > 6:
+            text += "; %d × other" % sum(n for _, n in ends.most_common()[6:])
+    text += "; %.1f s" % max(o.seconds for o in outcomes)
+    if all(o.megabytes for o in outcomes):
+        text += ", %.0f MB" % max(o.megabytes for o in outcomes)
+    messages = [o.message for o in outcomes if o.message and o.status]
+    if messages:
+        text += "; `%s`" % collections.Counter(messages).most_common(1)[0][0].replace("`", "'")
+    return text.replace("|", "\\|")
+
+
+# ---- the cases of hostile_files_test.py ----------------------------------------------------------------------------
+
+def recorded(name, choose, counterpart=None, seconds=SECONDS):
+    """Runs a case of hostile_files_test.py. `choose(args, number, options)` says to which row a run of carbon belongs, or
+    None, and `counterpart(row, args)` runs the other programs on the same file, as long as it exists."""
+    number = 0
+
+    def instead(args, stdin=b"", cwd=None, env=None, timeout=60):
+        nonlocal number
+        if args[0] != CARBON or args[1] == "--version":
+            return command(args, stdin, cwd, env, timeout)
+        given = [str(a) for a in args]
+        where = choose(given, number, timeout)
+        number += 1
+        if where is None:
+            return command(args, stdin, cwd, env, timeout)
+        records = input_of(given)[1] if given[1] == "vep" else []
+        outcome = measured(given, stdin, cwd, env, seconds)
+        if "--cache" not in given:
+            own_output(outcome, records)
+        where.carbon.append(outcome)
+        if counterpart:
+            counterpart(where, given)
+        return harness.Result(args, outcome.status, outcome.out, outcome.text.encode())
+
+    harness.command = instead
+    try:
+        getattr(hostile, name)()
+    except AssertionError as e:
+        print("NOT AS THE TEST DEMANDS %s: %s" % (name, e), file=sys.stderr)
+    finally:
+        harness.command = command
+
+
+def in_turn(*made):
+    """The runs of a case belong to these rows, one after the other."""
+    return lambda args, number, timeout: made[number] if number < len(made) else None
+
+
+def with_view(row_, args):
+    path, wanted = input_of(args)
+    row_.other("bcftools view -Ob", view(path, wanted))
+
+
+def with_both_views(row_, args):
+    path, wanted = input_of(args)
+    row_.other("bcftools view -Ob", view(path, wanted))
+    row_.other("bcftools view -Ov", view(path, wanted, kind="v"))
+
+
+def nul_bytes():
+    first, second = (row(1, "VCF", "a NUL byte in %s of a record without samples" % x) for x in ("REF", "ALT"))
+    recorded("a_nul_byte_in_a_record", in_turn(first, second), with_both_views)
+    recorded("a_nul_byte_in_a_header", in_turn(row(1, "VCF", "a NUL byte in a line of the header")), with_view)
+
+
+def json():
+    checkpoint = model_copy()
+    write(checkpoint, "config.json", '{"x":[%s]}' % ",".join(["{}"] * 100000))
+    row(2, "config.json", "an array of 100,000 objects (300 kB)").carbon.append(
+        measured([CARBON, "score", "-m", checkpoint, data("mini.fa")]))
+    made = (row(2, "config.json", "an array of 1,000,000 objects"), row(2, "dna_config.json", "200,000 objects"),
+            row(2, "model.safetensors", "a header with 200,000 empty tensors"))
+    recorded("json_that_takes_the_square_of_its_length_to_read_elsewhere", in_turn(*made))
+    text = dict(seeds.bpe_seeds())
+    tokenizer = seeds.json.loads(next(iter(text.values())).split(seeds.BETWEEN)[0])
+    top = 1 + max(list(tokenizer["model"]["vocab"].values()) + [t["id"] for t in tokenizer.get("added_tokens", [])])
+    model_token = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    tokenizer["added_tokens"] = tokenizer.get("added_tokens", []) + [
+        {"id": top + i, "content": "<more%d>" % i, **model_token} for i in range(40000)]
+    path = write(fresh(), "tokenizer.json", seeds.compact(tokenizer))
+    row(2, "tokenizer.json", "40,000 added tokens").carbon.append(
+        measured([CARBON, "tokenize", "--tokenizer", path, "-"], b'"aaa"\n'))
+
+
+def fasta_index():
+    directory = fresh()
+    fasta = write(directory, "in.fa", ">c\nACGTACGT\n")
+    write(directory, "in.fa.fai", "c\t8\t3\t0\t0\n")
+    zero = row(3, ".fai", "lines of length 0 (`c 8 3 0 0`)")
+    zero.carbon.append(measured([CARBON, "score", "-m", model(), "-r", "c:1-4", "-o", directory + "/out", fasta]))
+    zero.other("samtools faidx", bases(fasta, "c:1-4", b"ACGT"))
+    impossible = row(3, ".fai", "numbers that no FASTA can have: negative, too large, 4 or 6 columns, no number")
+    others = row(3, ".fai", "numbers that do not match the FASTA")
+
+    def choose(args, number, timeout):
+        if "-o" not in args:
+            return None
+        return impossible if len(impossible.carbon) < 7 else others
+
+    def counterpart(row_, args):
+        row_.other("samtools faidx", bases(input_of(args)[0], "a:1-12", b"ACGTACGTACAC"))
+    recorded("an_index_of_fasta_with_wrong_numbers", choose, counterpart)
+
+
+def bases(fasta, region, right):
+    outcome = measured(["samtools", "faidx", fasta, region])
+    if not outcome.status:
+        found = b"".join(outcome.out.split(b"\n")[1:])
+        if found != right:
+            outcome.fault = "but wrong bases" if found else "but no bases"
+    return outcome
+
+
+def record_index():
+    directory, path, contents = hostile.indexed()
+    write(directory, "raw", contents["csi"][:8] + struct.pack("<i", 0) + contents["csi"][12:])
+    write(directory, "in.vcf.gz.csi", tool("bgzip", "-c", directory + "/raw").out)
+    zero = row(4, ".csi", "`n_lvls` is 0, and the index is used (`-r`)")
+    run = [CARBON, "vep", "-m", model(), "-f", directory + "/mini.fa", "-w", WINDOW, "-r", "c1:40-60", "-o",
+           directory + "/out.vcf", path]
+    zero.carbon.append(measured(run))
+    wanted = [r for r in alleles(tool("bgzip", "-dc", path).out) if r[1] == b"50"]
+    zero.other("bcftools view -r", view(path, wanted, "-r", "c1:40-60", seconds=FEW_SECONDS))
+
+    made = {}
+    for kind in ("csi", "tbi"):
+        made[kind, "bad"] = row(4, "." + kind, "cut at many places, or with impossible numbers, and the index is used (`-r`)")
+        made[kind, "unused"] = row(4, "." + kind, "the same files, but nothing needs the index (no `-r`)")
+        made[kind, "flip"] = row(4, "." + kind, "one byte inverted, at many places, and the index is used (`-r`)")
+
+    def choose(args, number, timeout):
+        kind = "csi" if os.path.exists(args[args.index("-w") + 2] + ".csi") else "tbi"
+        what = "unused" if "-r" not in args else "bad" if "-o" in args else "flip" if timeout == 20 else None
+        return made.get((kind, what))
+
+    def counterpart(row_, args):
+        path = args[args.index("-w") + 2]
+        wanted = alleles(tool("bgzip", "-dc", path).out)
+        region = ("-r", "c1:40-60") if "-r" in args else ()
+        if region:
+            wanted = [r for r in wanted if 40 <= int(r[1]) <= 60]
+        row_.other("bcftools view -r" if region else "bcftools view", view(path, wanted, *region, seconds=FEW_SECONDS))
+    recorded("a_cut_or_crafted_index_of_records", choose, counterpart)
+
+
+def contig_length():
+    def counterpart(row_, args):
+        path, wanted = input_of(args)
+        for run in (["bcftools", "index", "-c"], ["tabix", "-p", "vcf"]):
+            zipped = os.path.join(fresh(), "out.vcf.gz")
+            tool("bcftools", "view", "--no-version", "-Oz", "-o", zipped, path)
+            outcome = measured([*run, zipped])
+            if not outcome.status and measured(["bcftools", "view", "-r", wanted[0][0].decode(), zipped]).status:
+                outcome.fault = "but the index cannot be used"
+            row_.other(" ".join(run), outcome)
+    recorded("a_contig_that_no_index_can_hold", in_turn(row(
+        5, "VCF", "`##contig=<ID=c1,length=4611686018427387904>`, and an index of the output is wanted (`-W`)")), counterpart)
+
+
+def caches():
+    made = [row(6, "--cache", "a database with another %s" % x) for x in ("table", "view", "trigger", "index")]
+    made.append(row(6, "--cache", "a generated column of 1 GB for each row"))
+
+    def choose(args, number, timeout):
+        if not os.path.exists(args[args.index("--cache") + 1]):
+            return None
+        return next(r for r in made if not r.carbon)
+    recorded("a_cache_with_more_than_the_table", choose)
+    same = row(6, "--cache", "the cache is also the output (`--cache X -o X`)")
+    recorded("a_cache_that_is_also_the_output", lambda args, number, timeout: same if number else None)
+
+    both = row(6, "VCF", "the input is also the output (`-o in.vcf in.vcf`)")
+    for run in (lambda path: [CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-o", path, path],
+                lambda path: ["bcftools", "view", "--no-version", "-o", path, path]):
+        path = write(fresh(), "in.vcf", HEAD % hostile.CONTIG + hostile.line(2))
+        before = alleles(read(path))
+        outcome = measured(run(path))
+        if alleles(read(path)) != before:
+            outcome.fault = "and the input is destroyed"
+        if outcome.args[0] == CARBON:
+            both.carbon.append(outcome)
+        else:
+            both.other("bcftools view -o", outcome)
+
+
+def headers():
+    recorded("a_sample_without_a_name", in_turn(row(7, "VCF", "the second of three samples has an empty name")),
+             with_both_views)
+    recorded("a_header_that_would_fill_the_memory", in_turn(*[row(7, "VCF", x) for x in (
+        "`##FILTER` with IDX=20000000", "`##contig` with IDX=4000000000", "`##INFO` with a quote in its ID and IDX=20000000",
+        "IDX=20000000 inside the text of a Description, which is no fault")]), with_view)
+    recorded("a_header_that_would_take_minutes", in_turn(row(7, "VCF", "50,000 lines `##k1=x`, `##k2=x`, ... in the header")),
+             with_view)
+
+    long = row(7, "VCF on standard input",
+               "one record of 4.3 GB without an end of line (here the limits are 120 seconds and 8 GB)")
+    head = write(fresh(), "head", HEAD % hostile.CONTIG + "c1\t2\t.\tA\t")
+    for run in ([CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-o", fresh() + "/out.vcf", "-"],
+                ["bcftools", "view", "--no-version", "-Ob", "-o", fresh() + "/out.bcf", "-"]):
+        with subprocess.Popen(["bash", "-c", 'cat "$1"; head -c 4300000000 /dev/zero | tr "\\0" A', "-", head],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as source:
+            outcome = measured(run, source.stdout, seconds=120, gigabytes=8)
+            source.stdout.close()
+        compare(outcome, run[-2], [["c1", "2", "."]])
+        if run[0] == CARBON:
+            long.carbon.append(outcome)
+        else:
+            long.other("bcftools view -Ob", outcome)
+
+    endless = row(7, "table of contig names", "`/dev/full`, which never ends (`--chr-map`, `--rename-chrs`)")
+    path = vcf([("c1", 2, "A", "C")])
+    endless.carbon.append(measured([CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "--chr-map",
+                                    "/dev/full", path]))
+    theirs = measured(["bcftools", "annotate", "--rename-chrs", "/dev/full", path])
+    if not theirs.status:
+        theirs.fault = "but it reads until the limit of the memory, and takes this for the end of the table"
+    endless.other("bcftools annotate --rename-chrs", theirs)
+
+
+def positions():
+    one = row(8, "VCF", "POS 9223372036854775807 (recipes `centered`, `next-token` and `anchored`)")
+
+    def counterpart(row_, args):
+        if len(row_.carbon) > 1:
+            return
+        with_both_views(row_, args)
+        path, wanted = input_of(args)
+        output = os.path.join(fresh(), "out.vcf")
+        norm = measured(["bcftools", "norm", "--no-version", "-f", data("mini.fa"), "-o", output, path])
+        row_.other("bcftools norm -f", compare(norm, output, wanted))
+    recorded("the_largest_position", lambda args, number, timeout: one, counterpart)
+
+
+def names():
+    recorded("a_model_in_a_folder_with_an_odd_name", in_turn(*[row(
+        9, "model", "its folder is named `a\"b\\nc\\t\\\\d`; output as %s" % x) for x in ("VCF", "a table")]))
+
+    def counterpart(row_, args):
+        path = input_of(args)[0]
+        row_.other("bcftools view -Ov", view(path, [[b"#c"]], kind="v"))
+        query = measured(["bcftools", "query", "-f", "%CHROM\\t%POS\\n", path])
+        if not query.status and query.out.startswith(b"#"):
+            query.fault = "but the row begins with # and reads as a comment"
+        row_.other("bcftools query", query)
+    recorded("a_contig_that_reads_as_a_comment",
+             in_turn(row(9, "BCF and FASTA", "a contig named `#c`; a table or text is wanted")), counterpart)
+
+    odd = row(9, "VCF", "the file is named `a\\n##injected=1\\nb.vcf`, and the header records the command line")
+    directory = fresh()
+    path = write(directory, "a\n##injected=1\nb.vcf", read(vcf([("c1", 2, genome()["c1"][1], "N")])))
+    for run in ([CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, path], ["bcftools", "view", path]):
+        outcome = measured(run)
+        if not outcome.status and (b"\n##injected=1" in outcome.out or b"\nb.vcf" in outcome.out):
+            outcome.fault = "but the name adds lines to the header"
+        if run[0] == CARBON:
+            odd.carbon.append(outcome)
+        else:
+            odd.other("bcftools view", outcome)
+
+
+def special_files():
+    recorded("a_fifo_in_place_of_a_file_of_the_model",
+             in_turn(*[row(10, name, "a FIFO that nobody writes") for name in ("config.json", "model.safetensors")]))
+
+    cut = row(10, "model.safetensors", "cut to nothing while the run uses it")
+    began = time.monotonic()
+    try:
+        hostile.a_model_that_is_cut_during_the_run()
+        outcome = Outcome([CARBON], 1, time.monotonic() - began, 0, b"", "[E::main] a file of the model became shorter")
+    except AssertionError as e:
+        outcome = Outcome([CARBON], 0, time.monotonic() - began, 0, b"", str(e))
+        outcome.fault = "but the test fails"
+    cut.carbon.append(outcome)
+
+    full = row(10, "output", "larger than the limit on the size of files (`ulimit -f 1`: SIGXFSZ)")
+    directory = workplace()
+    lines = "".join(hostile.line(p, genome()["c1"][p - 1], "N") for p in range(1, 301))
+    many = write(directory, "in.vcf", HEAD % hostile.CONTIG + lines)
+    for run in ([CARBON, "vep", "-m", model(), "-f", directory + "/mini.fa", "-w", WINDOW, "-o"],
+                ["bcftools", "view", "--no-version", "-Ov", "-o"]):
+        output = directory + "/out.vcf"
+        before = set(os.listdir(directory))
+        outcome = measured([*run, output, many], kilobytes_of_file=1)
+        if set(os.listdir(directory)) - before:
+            outcome.fault = "leaves an unfinished output"
+            for name in set(os.listdir(directory)) - before:
+                os.remove(os.path.join(directory, name))
+        if run[0] == CARBON:
+            full.carbon.append(outcome)
+        else:
+            full.other("bcftools view -Ov -o", outcome)
+
+    cuts = row(10, "plugin", "cut at 8 places")
+    zeros = row(10, "plugin", "a sixteenth of it filled with zeros, at 16 places")
+    theirs = glob.glob("/usr/lib/*/bcftools/counts.so")[:1]
+    for path, run, variable in ((os.path.join(os.path.dirname(CARBON), "plugins", "auroc.so"),
+                                 [CARBON, "+auroc", MINI, "--", "--score", "DP", "--label", "DP>11"], "CARBON_PLUGINS"),
+                                *[(p, ["bcftools", "+counts", MINI], "BCFTOOLS_PLUGINS") for p in theirs]):
+        content = read(path)
+        step = len(content) // 16
+        right = measured(run, env={variable: os.path.dirname(path)})
+        if right.status:
+            raise RuntimeError(right.text)
+        damaged = [(cuts, content[:len(content) * i // 8]) for i in range(8)]
+        damaged += [(zeros, content[:step * i] + bytes(step) + content[step * (i + 1):]) for i in range(16)]
+        for where, text in damaged:
+            directory = fresh()
+            write(directory, os.path.basename(path), text)
+            os.chmod(os.path.join(directory, os.path.basename(path)), 0o755)
+            outcome = measured(run, env={variable: directory}, seconds=FEW_SECONDS)
+            if not outcome.status and outcome.out != right.out:
+                outcome.fault = "but another output"
+            if run[0] == CARBON:
+                where.carbon.append(outcome)
+            else:
+                where.other("bcftools +counts", outcome)
+
+
+# ---- the page ------------------------------------------------------------------------------------------------------
+
+TITLES = {
+    1: "A NUL byte in a VCF",
+    2: "JSON that takes long to read",
+    3: "An index of FASTA with wrong numbers",
+    4: "A cut or crafted index of records",
+    5: "A contig that no index can hold",
+    6: "A cache that is not only a cache",
+    7: "Headers, lines and tables that take too much",
+    8: "Undefined behaviour",
+    9: "Names that read as something else",
+    10: "Special files, limits and plugins",
+}
+NOTES = {
+    4: "These indices are compressed correctly, so that no checksum is wrong. A changed number that is still possible, for "
+       "example that of a bin, is not always noticed by either side, and then records are missing.",
+    8: "Two more findings of this group are not files: a copy of nothing from null in `--resume`, and an addition to null in "
+       "attention. The programs of `make fuzz` and `make check-sanitized` would report them.",
+}
+
+
+def page():
+    versions = ["carbon " + harness.carbon("--version").lines()[0].split()[-1]]
+    versions += [tool(name, "--version").out.split(b"\n")[0].decode().replace("(htslib) ", "")
+                 for name in ("bcftools", "samtools", "tabix")]
+    print(INTRODUCTION % {"date": time.strftime("%Y-%m-%d"), "versions": "\n".join("- " + v for v in versions),
+                          "seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})
+    kinds = {kind: [0, 0] for kind in (
+        "refused the file", "exit 0, and the output is right", "exit 0, but data are lost or cannot be read again",
+        "killed by a signal, after a message", "killed by a signal", "did not end")}
+    for r in rows:
+        for o in r.carbon if r.others else ():
+            kinds[o.kind][0] += 1
+        for outcomes in r.others.values():
+            for o in outcomes:
+                kinds[o.kind][1] += 1
+    print("All runs on files that both sides read; for some files two or three commands of bcftools were run:\n")
+    print("| How a run ended | carbon | the others |\n|---|---|---|")
+    for kind, (ours, other) in kinds.items():
+        print("| %s | %d | %d |" % (kind, ours, other))
+    for finding, title in TITLES.items():
+        print("\n## %d. %s\n" % (finding, title))
+        print("| File | What is wrong with it | carbon | bcftools, samtools, tabix |\n|---|---|---|---|")
+        for r in rows:
+            if r.finding == finding:
+                others = "<br>".join("`%s`: %s" % (name, cell(outcomes)) for name, outcomes in r.others.items()) or NONE
+                print("| %s | %s | %s | %s |" % (r.file, r.wrong, cell(r.carbon), others))
+        if finding in NOTES:
+            print("\n" + NOTES[finding])
+
+
+def main():
+    harness._models[tuple(sorted(harness.SIZES.items()))] = os.path.realpath(TINY)
+    chosen = sys.argv[1:]
+    for part in (nul_bytes, json, fasta_index, record_index, contig_length, caches, headers, positions, names, special_files):
+        if not chosen or part.__name__ in chosen:
+            part()
+    page()
+
+
+if __name__ == "__main__":
+    main()
