@@ -32,7 +32,9 @@ void KmerDraws::draw(const HiddenRows& rows, const Decoder& decoder, const DrawC
 }
 
 void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const TakeDrawn& take) {
-  const auto on_device = [&](const SampleDraw& draw) { return !draw.among && backend_.draws(draw.options); };
+  const auto on_device = [&](const SampleDraw& draw) {
+    return draw.bounds == nullptr && backend_.draws(draw.options);
+  };
   std::vector<const float*> logits;
   const auto list_host_rows = [&] {
     for (size_t i = 0; i < rows.count; ++i) logits.push_back(host_logits_.data() + i * ops::kKmers);

@@ -52,11 +52,10 @@ struct SequenceRun {
 
   /// New 6-mers that are not drawn yet.
   size_t missing() const { return request().generation->bases->kmers() - request().kmers.size(); }
-  /// The 6-mers that the bounds allow for new 6-mer number `position` (from 0), after those drawn and
-  /// proposed; null if there are no bounds. To be asked for in the order of positions.
-  std::shared_ptr<const KmerSet> among(size_t position) {
+  /// The state of the bounds before new 6-mer number `position` (from 0), after those drawn and proposed. To
+  /// be asked for in the order of positions.
+  BoundState bounds_before(size_t position) {
     const Generation& generation = *request().generation;
-    if (!generation.bounds) return nullptr;
     const std::vector<uint16_t>& kmers = request().kmers;
     if (bounded == 0) bound_state = generation.bound_start;
     for (; bounded < std::min(position, kmers.size()); ++bounded)
@@ -64,7 +63,7 @@ struct SequenceRun {
     BoundState state = bound_state;
     for (size_t at = bounded; at < position; ++at)
       state = generation.bounds->next(state, at, proposed[at - kmers.size()]);
-    return std::make_shared<const KmerSet>(generation.bounds->allowed(state, position));
+    return state;
   }
   /// The options and random numbers for drawing new 6-mer number `position`.
   SampleDraw draw(size_t position) {
@@ -75,14 +74,19 @@ struct SequenceRun {
     draw.allowed = generation.bases->allowed(position);
     draw.first = static_cast<uint8_t>(generation.bases->first(position));
     draw.last = static_cast<uint8_t>(generation.bases->last(position));
-    draw.among = among(position);
+    draw.bounds = generation.bounds.get();
+    draw.position = position;
+    if (draw.bounds != nullptr) draw.state = bounds_before(position);
     return draw;
   }
   /// Appends the ranks of new 6-mer number `position`, which was drawn from `logits`, to the values.
   void rank_drawn(std::span<const float> logits, size_t position) {
+    const Generation& generation = *request().generation;
     values->resize((position + 1) * kRankWidth);
-    rank_kmers(logits, request().generation->bases->allowed(position), request().kmers[position],
-               values->data() + position * kRankWidth, among(position).get());
+    KmerSet among;
+    if (generation.bounds) among = generation.bounds->allowed(bounds_before(position), position);
+    rank_kmers(logits, generation.bases->allowed(position), request().kmers[position],
+               values->data() + position * kRankWidth, generation.bounds ? &among : nullptr);
     request().value_store = values;
   }
   /// Appends the 6-mer drawn for the next position. Returns false if the logits were not finite.

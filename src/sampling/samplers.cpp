@@ -69,8 +69,12 @@ ops::DrawCounter draw_counter(const DrawPlace& place) {
 }
 
 ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const SampleDraw& draw) {
-  if (draw.among && draw.among->none()) return {};
-  if (!joint.assign(logits, draw.allowed, draw.among.get())) return {};
+  if (draw.bounds != nullptr) {
+    const KmerSet among = draw.bounds->allowed(draw.state, draw.position);
+    if (among.none() || !joint.assign(logits, draw.allowed, &among)) return {};
+  } else if (!joint.assign(logits, draw.allowed)) {
+    return {};
+  }
   const SamplerOptions& options = draw.options;
   const size_t kmer = draw_kmer(joint, options, draw.counter);
   return {log_probability(joint, options.kind, kmer, draw.first, draw.last), static_cast<uint32_t>(kmer), 1};

@@ -15,9 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "src/sampling/bounds.hpp"
 #include "src/sampling/joint.hpp"
 
 namespace carbon {
@@ -36,13 +36,15 @@ ops::DrawCounter draw_counter(const DrawPlace& place);
 /// Draws a 6-mer and returns its index.
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter);
 
-/// A draw, and the 6-mers that bounds leave over, which only the host knows; null: all.
+/// A draw under bounds, which only the host can keep; null: without any.
 struct SampleDraw : ops::KmerDraw {
-  std::shared_ptr<const KmerSet> among;
+  const BoundedBases* bounds = nullptr;
+  BoundState state;     // before the 6-mer
+  size_t position = 0;  // which new 6-mer it is, from 0
 };
 
-/// What ops::Backend::draw() does for one row, computed on the host. `joint` is scratch memory. Nothing is
-/// drawn from an empty set, as if a logit were not finite.
+/// What ops::Backend::draw() does for one row, computed on the host. `joint` is scratch memory. If no 6-mer
+/// keeps the bounds, nothing is drawn, as if a logit were not finite.
 ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const SampleDraw& draw);
 
 /// ln of the probability of the bases [first, last) of `kmer` in the distribution of the sampler at

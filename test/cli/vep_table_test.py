@@ -1,8 +1,9 @@
 """carbon vep -O t: the table says what the VCF of the same run says, and tabix indexes it."""
 
 import os
+import shutil
 
-from harness import (SHARED, Skip, carbon, case, decompress, expect, expect_equal, expect_failure, fresh, info_of,
+from harness import (SHARED, Skip, carbon, case, command, decompress, expect, expect_equal, expect_failure, fresh, info_of,
                      is_bgzf, main, model, own_errors, read, records, to_fasta, tool, write)
 from vep_support import MINI, WINDOW, reference, vcf, vep
 
@@ -49,6 +50,35 @@ def a_line_for_each_alternative():
     expect_equal(of("no_contig"), [["C", ".", "no_contig"], ["G", ".", "no_contig"]], "unscored alleles")
     (first, second) = of("star")
     expect(first[2] == "." and float(first[1]) < 0 and second == ["*", ".", "star"], "%r %r" % (first, second))
+
+
+@case
+def readers_of_tables_take_it():
+    """The calls that the manual page names, as far as they are installed; the lines before the columns in any case."""
+    d = fresh()
+    path = os.path.join(d, "scores.tsv.gz")
+    expect_equal(vep("-w", WINDOW, "-O", "t", "-o", path, MINI).rc, 0, "rc")
+    lines = decompress(read(path)).decode().splitlines()
+    expect([line.startswith("##carbon_vep") for line in lines[:4]] == [True] * 3 + [False], "three lines, then the columns")
+    expect_equal(comments(vep("-w", WINDOW, "-O", "t", "--no-version", MINI).text)[1], lines[3], "one line, then the columns")
+    scores = [line.split("\t")[5] for line in lines[4:]]
+    total = sum(float(score) for score in scores if score != ".")
+    calls = [(["python3", "-c"], module, code) for module, code in (
+        ("pandas", 't = pandas.read_csv(%r, sep="\t", header=3, na_values="."); print(len(t), t["CARBON_LLR"].sum())'),
+        ("polars", 't = polars.read_csv(%r, separator="\t", comment_prefix="##", null_values="."); print(len(t), t["CARBON_LLR"].sum())'))]
+    calls.append((["Rscript", "-e"], "", 't <- read.delim(%r, skip = 3, na.strings = "."); cat(nrow(t), sum(t$CARBON_LLR, na.rm = TRUE))'))
+    tried = 0
+    for program, module, code in calls:
+        if shutil.which(program[0]) is None or (module and command([*program, "import " + module]).rc != 0):
+            continue
+        result = command([*program, ("import %s; " % module if module else "") + code % path])
+        expect(result.rc == 0, "rc of %s" % (module or "R"), result)
+        count, sum_read = result.text.split()
+        expect_equal(int(count), len(scores), "rows for " + (module or "R"))
+        expect(abs(float(sum_read) - total) < 1e-4, "sum of scores for %s: %s, expected %s" % (module or "R", sum_read, total))
+        tried += 1
+    if tried == 0:
+        raise Skip("neither pandas nor polars nor R is installed; the lines before the columns were compared")
 
 
 @case
