@@ -112,6 +112,7 @@ int cmd_scan(int argc, char** argv) {
       ->type_name("I/N");
   add_resume_options(app, options.earlier);
   app.add_flag("--dry-run", options.dry_run, "only say what the run would take");
+  app.add_flag("--estimate", options.estimate, "only say what the run would take, and how long");
   add_scan_selection(app, options.selection);
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);

@@ -42,6 +42,7 @@ struct ScanOptions {
   std::optional<Shard> shard;
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
   bool dry_run = false;                     // only say what would be done
+  bool estimate = false;                    // the same, and measure how fast that would be
   bool version_lines = true;
   std::string command_line;  // for ##carbon_scanCommand
   ProgressMode progress = ProgressMode::automatic;

@@ -1,6 +1,7 @@
 #include "src/scan/run.hpp"
 
 #include "src/engine/ordered_writer.hpp"
+#include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/estimate.hpp"
@@ -13,6 +14,8 @@ namespace {
 // Windows of a scan are as long as the model allows, so that a few of them fill the room between planner and
 // writer. While one is computed, the next ones must be ready.
 constexpr size_t kLeastItems = 6;
+// Bases of a piece whose windows are run to measure the speed.
+constexpr int64_t kMeasuredBases = 2'000'000;
 
 // Says before the first token how the contigs are cut into windows, and what the run will take.
 void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& cost) {
@@ -60,6 +63,22 @@ class HistogramFile {
   std::vector<std::string> lines_;
   TextOutput output_;
 };
+
+// How long the run takes at the speed of its first windows.
+std::string measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
+                     const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
+  RunEstimate estimate;
+  for (const ScanPiece& piece : pieces) {
+    const auto bases = [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); };
+    // A whole chromosome would be read to plan all its windows.
+    ScanPiece begin = piece;
+    begin.end = std::min(begin.end, begin.begin + kMeasuredBases);
+    planner.plan(begin, bases, engine.config().layout,
+                 [&](const ScanItem& item) { estimate.add(item.requests); });
+    if (estimate.enough_to_measure()) break;
+  }
+  return estimate.measure(engine, cost.tokens);
+}
 
 // Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
@@ -111,8 +130,10 @@ void run_scan(Engine& engine, ScanOptions options) {
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);
   if (options.shard) pieces = pieces_of_share(pieces, *options.shard);
   const uint64_t total = total_bases(pieces);
-  if (options.dry_run) {
-    announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
+  if (options.dry_run || options.estimate) {
+    const ScanCost cost = scan_cost(pieces, planner, config, scan_output_type(options));
+    announce(grid, options, cost);
+    if (options.estimate) options.log->message("scan", measured(engine, planner, fasta, pieces, cost));
     return;
   }
 

@@ -21,6 +21,7 @@ struct ScoreOptions {
   ScoreLevel level = ScoreLevel::base;
   StrandChoice strand = StrandChoice::forward;
   size_t window = 0, stride = 0;  // bp, multiples of 6; 0: the defaults of windows.hpp
+  bool estimate = false;          // only say what the run would take
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
 };

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "src/engine/ordered_writer.hpp"
+#include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
 #include "src/vep/header.hpp"
 #include "src/vep/output.hpp"
@@ -116,6 +117,21 @@ IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
   return share_of(*options.shard, records);
 }
 
+// Says what the run would take, after planning all records and running some of their windows.
+void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordInput& input) {
+  RunEstimate estimate;
+  uint64_t records = 0;
+  planner.run(input, nullptr, [&](const PlannedRecord& planned) {
+    ++records;
+    estimate.add(planned.requests);
+  });
+  options.log->message("vep", std::to_string(records) + " records, of which " +
+                                  std::to_string(planner.counts().scored) + " get scores, from " +
+                                  std::to_string(estimate.windows()) + " windows with at most " +
+                                  std::to_string(estimate.tokens()) + " tokens");
+  options.log->message("vep", estimate.measure(engine, estimate.tokens()));
+}
+
 // Where the scores of a run go.
 struct Destinations {
   SiteOutput& output;
@@ -164,7 +180,8 @@ void close_cache(ScoreCache& cache, Log& log) {
 void run_vep(Engine& engine, VepOptions options) {
   const LoadedModel& model = engine.model();
   complete_vep_options(options, model.config());
-  std::optional<ScoreCache> cache = open_cache(model, options);
+  // An estimate leaves no cache behind, and so does not know what is in one.
+  std::optional<ScoreCache> cache = options.estimate ? std::nullopt : open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   VepPlanner planner(options, model.config(), shared_cache);
   const IndexRange range = records_of_run(options, planner);
@@ -174,6 +191,7 @@ void run_vep(Engine& engine, VepOptions options) {
                     vcf.contig_lengths()};
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
+  if (options.estimate) return estimate_vep(engine, options, planner, input);
   VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options);
   if (journal && journal->locked()) writing.partial = PartialName::fixed;

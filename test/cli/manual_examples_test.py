@@ -98,6 +98,7 @@ FILES = {
     "reads.bam": reads,
     "scored.bcf": scored, "brca2.bcf": scored, "genes.gff3.gz": genes,
     "transcripts.fa.gz": fasta(300, 421), "promoters.fa": fasta(90, 121), "upstream.fa": fasta(200), "left.fa": fasta(100),
+    "starts.fa": fasta(60, 61),
     "plasmid.fa": fasta(40), "plasmids.fa": fasta(120, 240),
     "promoters.bed": lambda d, name: write(d, name, "chr17\t%d\t%d\nchr17\t%d\t%d\n" % (BRCA1, BRCA1 + 300, BRCA1 + 900, BRCA1 + 1300)),
     "cds.fa": lambda d, name: write(d, name, ">g\n" + "ATG" + "GCTGAACTGCGTTCT" * 60 + "TAA\n"),

@@ -1,0 +1,101 @@
+#include "src/engine/run_estimate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <unordered_set>
+
+#include "src/base/stopwatch.hpp"
+#include "src/engine/ordered_writer.hpp"
+
+namespace carbon {
+namespace {
+
+// The first run also warms up caches and chooses kernels; if it is long enough, the second one is measured.
+constexpr uint64_t kWarmUp = 512;
+constexpr double kSeconds = 2;
+
+uint64_t tokens_of(const std::vector<RequestPtr>& requests) {
+  uint64_t tokens = 0;
+  for (const RequestPtr& request : requests) tokens += request->rows();
+  return tokens;
+}
+
+}  // namespace
+
+void RunEstimate::add(const std::vector<RequestPtr>& requests) {
+  if (requests.empty()) return;
+  const uint64_t tokens = tokens_of(requests);
+  windows_ += requests.size();
+  tokens_ += tokens;
+  if (enough_to_measure()) return;
+  kept_tokens_ += tokens;
+  kept_.push_back({requests});
+}
+
+// Requests whose parent ran before, and is gone, would compute it again, and are left out.
+size_t RunEstimate::run(Engine& engine, const std::vector<Item>& items, size_t first, uint64_t least,
+                        uint64_t& tokens, double& seconds) {
+  std::vector<Item> chosen;
+  std::unordered_set<const Request*> running;
+  size_t next = first;
+  for (tokens = 0; next < items.size() && tokens < least; ++next) {
+    const std::vector<RequestPtr>& requests = items[next].requests;
+    // Parents come before their children, also within an item.
+    const auto known = [&](const RequestPtr& request) {
+      return !request->parent || running.contains(request->parent.get()) ||
+             std::find(requests.begin(), requests.end(), request->parent) != requests.end();
+    };
+    if (!std::all_of(requests.begin(), requests.end(), known)) continue;
+    for (const RequestPtr& request : requests) running.insert(request.get());
+    tokens += tokens_of(requests);
+    chosen.push_back(items[next]);
+  }
+  const Stopwatch watch;
+  run_ordered<Item>(
+      engine,
+      [&](const std::function<void(Item)>& emit) {
+        for (Item& item : chosen) emit(std::move(item));
+      },
+      [](const Item&) {});
+  seconds = watch.seconds();
+  return next;
+}
+
+std::string RunEstimate::measure(Engine& engine, uint64_t tokens) const {
+  if (kept_.empty()) return "no tokens, so that the model has nothing to compute";
+  uint64_t measured = 0;
+  double seconds = 0;
+  const size_t next = run(engine, kept_, 0, kWarmUp, measured, seconds);
+  if (next < kept_.size()) {
+    const double speed = static_cast<double>(measured) / seconds;
+    uint64_t more = 0;
+    double later = 0;
+    run(engine, kept_, next, std::max<uint64_t>(kWarmUp, static_cast<uint64_t>(kSeconds * speed)), more,
+        later);
+    if (more >= measured) {
+      measured = more;
+      seconds = later;
+    }
+  }
+  const double speed = static_cast<double>(measured) / seconds;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g", speed);
+  return "at " + std::string(text) + " tokens per second, measured with " + std::to_string(measured) +
+         " of them, the run takes about " + duration_text(static_cast<double>(tokens) / speed);
+}
+
+std::string duration_text(double seconds) {
+  char text[64];
+  if (seconds < 90) {
+    std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  } else if (seconds < 5400) {
+    std::snprintf(text, sizeof text, "%.0f min", seconds / 60);
+  } else if (seconds < 48 * 3600.0) {
+    std::snprintf(text, sizeof text, "%.1f h", seconds / 3600);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f days", seconds / 86400);
+  }
+  return text;
+}
+
+}  // namespace carbon
