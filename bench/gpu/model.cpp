@@ -145,7 +145,7 @@ double Model::forward_seconds(size_t sequences, ops::RowClass row_class) {
     const Chunk chunk{&all.back(), past, context, context};  // no row is wanted
     decoder.forward(std::span(&chunk, 1));
     chunks.push_back({&all.back(), next, 0, 1, row_class});
-    ops::KmerDraw draw;
+    SampleDraw draw;
     draw.counter = draw_counter({i, 0, 0});
     draw.allowed = kAllAllowed;
     chains.add(draw);

@@ -5,6 +5,8 @@
 #include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/cli/stop_signals.hpp"
+#include "src/genome/output.hpp"
 
 namespace carbon {
 
@@ -46,6 +48,7 @@ int cmd_embed(int argc, char** argv) {
   add_strand_option(app, options.strand,
                     "+ (default), - (reverse complement) or both (mean of the two rows)");
   add_region_options(app, options.inputs, "embed");
+  add_resume_options(app, options.earlier);
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
@@ -53,10 +56,13 @@ int cmd_embed(int argc, char** argv) {
   check_metadata_options(app, common.model.metadata);
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
+  check_keeps_inputs("main_embed", options.output, options.inputs.files);
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
+  SignalStop stop;
+  options.stop = &stop;
   run_embed(engine, options);
   return 0;
 }

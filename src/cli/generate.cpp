@@ -11,8 +11,10 @@
 #include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/cli/stop_signals.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
+#include "src/genome/sequence_output.hpp"
 
 namespace carbon {
 namespace {
@@ -136,6 +138,7 @@ int cmd_generate(int argc, char** argv) {
       ->type_name("INT")
       ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
   add_sampling_options(app, options.sampler);
+  add_resume_options(app, options.earlier);
   const std::string steering = "Constraints and metadata";
   add_constraint_options(app, options, steering);
   add_metadata_options(app, metadata, steering);
@@ -146,6 +149,7 @@ int cmd_generate(int argc, char** argv) {
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
   options.draft_tokens = draft_tokens(draft);
   check_metadata_options(app, metadata);
+  check_continuable("main_generate", options.output, options.earlier);
   for (const char* name : {"--constraint", "--constraint-file", "--draft"})
     if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
       throw Error(kFunction, std::string(name) + " is empty");
@@ -154,12 +158,15 @@ int cmd_generate(int argc, char** argv) {
     if (options.input.empty()) return 1;
   }
   check(options);
+  check_keeps_inputs(kFunction, options.output, {options.input, options.constraint_file});
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
   options.prefix =
       metadata.text.empty() ? metadata_text(models.front().config().layout, metadata.names) : metadata.text;
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);
+  SignalStop stop;
+  options.stop = &stop;
   run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;
 }

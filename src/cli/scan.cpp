@@ -6,7 +6,7 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
-#include "src/genome/output.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/scan/run.hpp"
 
 namespace carbon {
@@ -38,13 +38,11 @@ void check_output(const ScanOptions& options) {
   if (!bigwig && !options.hub.empty()) throw Error("main_scan", "--hub shows bigWig files; add -O bigwig");
   if (options.hub.empty() && !options.hub_genome.empty())
     throw Error("main_scan", "--hub-genome is for a hub; add --hub DIR");
-  if (options.earlier == EarlierRun::resume && (bigwig || replaced_file(options.output).empty()))
-    throw Error("main_scan",
-                bigwig ? "a run that writes bigWig files cannot be continued; leave out --resume"
-                       : "a run whose output is " +
-                             (options.output == "-" ? "standard output" : options.output) +
-                             " cannot be continued",
-                bigwig ? Advice{} : Advice{"resume_file"});
+  if (options.earlier == EarlierRun::resume && bigwig)
+    throw Error("main_scan", "a run that writes bigWig files cannot be continued; leave out --resume");
+  check_continuable("main_scan", options.output, options.earlier);
+  for (const std::string& output : {options.output, options.histogram})
+    check_keeps_inputs("main_scan", output, {options.fasta});
   if (!options.histogram.empty() && options.histogram == options.output)
     throw Error("main_scan", "--histogram and -o name the same file; give one of them another name");
   if (!bigwig) return;

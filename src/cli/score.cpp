@@ -5,6 +5,8 @@
 #include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/cli/stop_signals.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/score/run.hpp"
 
 namespace carbon {
@@ -39,20 +41,25 @@ int cmd_score(int argc, char** argv) {
                  "distance between window starts in bp, a multiple of 6 (default: half a window)")
       ->type_name("BP");
   app.add_flag("--estimate", options.estimate, "only say what the run would take, and how long");
+  add_resume_options(app, options.earlier);
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "score"); status >= 0) return status;
   check_metadata_options(app, common.model.metadata);
+  check_continuable("main_score", options.output, options.earlier);
   if (!default_inputs(app, options.inputs)) return 1;
   if (options.level == ScoreLevel::token &&
       (options.type == ScoreOutput::tsv || options.strand == StrandChoice::both))
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
+  check_keeps_inputs("main_score", options.output, options.inputs.files);
   options.progress = common.progress;
   options.log = &program_log();
   LoadedModels models(common.model);
   Engine engine(models.all());
+  SignalStop stop;
+  options.stop = &stop;
   run_score(engine, options);
   return 0;
 }

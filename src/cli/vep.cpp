@@ -11,6 +11,7 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
+#include "src/genome/output.hpp"
 #include "src/vep/run.hpp"
 
 namespace carbon {
@@ -171,6 +172,7 @@ int cmd_vep(int argc, char** argv) {
     if (options.input.empty()) return 1;
   }
   check_vep_output(options);
+  check_keeps_inputs("main_vep", options.output, {options.input, options.fasta, options.chr_map});
   if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);

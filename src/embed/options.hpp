@@ -7,6 +7,8 @@
 #include "kernels/tensor.hpp"
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
+#include "src/base/stop.hpp"
 #include "src/engine/request.hpp"
 #include "src/genome/sequence_inputs.hpp"
 
@@ -27,8 +29,10 @@ struct EmbedOptions {
   Pool pool = Pool::separator;
   StrandChoice strand = StrandChoice::forward;
   bool pad_tail = false;  // a partial 6-mer at the end is padded with A; otherwise it is left out
+  EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial, for a table
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
+  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
 /// Throws Error for options that no model could satisfy.

@@ -58,7 +58,7 @@ EmbedPlanner::EmbedPlanner(const ModelConfig& config, const EmbedOptions& option
 
 EmbedItem EmbedPlanner::plan(std::string name, std::string_view bases) const {
   check(name, bases.size());
-  EmbedItem item{std::move(name), {}};
+  EmbedItem item{std::move(name), {}, {}};
   if (strand_ != StrandChoice::reverse) add_request(item, bases);
   if (strand_ != StrandChoice::forward) add_request(item, reverse_complement(bases));
   return item;

@@ -8,6 +8,7 @@
 
 #include "src/embed/options.hpp"
 #include "src/engine/request.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/model/config.hpp"
 
 namespace carbon {
@@ -16,6 +17,7 @@ namespace carbon {
 struct EmbedItem {
   std::string name;
   std::vector<RequestPtr> requests;  // one per strand, or none where it has no rows
+  SequencesDone done = {};           // this sequence and those before it in the run
 
   size_t bytes() const { return sizeof(*this) + name.capacity(); }
 };

@@ -13,19 +13,41 @@ std::string shown_name(const SequencePlace& place, bool is_region) {
   return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
 }
 
+// Everything that the output depends on, except the sequences, which are compared one by one.
+SequenceRunInfo run_info(const LoadedModel& model, const EmbedOptions& options) {
+  constexpr const char* pools[] = {"separator", "last", "mean", "none"};
+  RunIdentity run = identity_of(model);
+  run.merge(RunIdentity{{"pool", pools[static_cast<size_t>(options.pool)]},
+                        {"layer", std::to_string(options.layer)},
+                        {"strand", strand_text(options.strand)},
+                        {"pad-tail", options.pad_tail ? "yes" : "no"},
+                        {"dtype-out", dtype_name(options.dtype)}});
+  return {{"embed", "sequences"}, run, options.earlier};
+}
+
 }  // namespace
 
 void run_embed(Engine& engine, const EmbedOptions& options) {
   const ModelConfig& config = engine.config();
   check_embed_options(options);
   const EmbedPlanner planner(config, options);
-  const auto writer = make_embed_writer(options, config.hidden);
+  const auto writer = make_embed_writer(options, run_info(engine.model(), options), config.hidden);
+  SequencesRead read(writer->continued());
   Progress progress(*options.log, options.progress, "embed", "sequences");
-  uint64_t done = 0;
+  uint64_t done = writer->continued() ? writer->continued()->count : 0;
+  progress.begin_at(done);
   OrderedRun ordered;
   // A heading alone is kept back, because there may be no input.
   ordered.idle = [&] {
     if (done > 0) writer->pass_on();
+  };
+  ordered.stop = options.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    end_early(*options.stop,
+              {"embed", std::to_string(done) + " sequences", writer->saved_in(), failure,
+               [&] { writer->flush_stream(); }},
+              *options.log);
   };
   run_ordered<EmbedItem>(
       engine,
@@ -33,12 +55,18 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
         read_sequences(
             "embed", options.inputs, *options.log,
             [&](const SequencePlace& place, const std::string& bases) {
-              emit(planner.plan(shown_name(place, options.inputs.has_regions()), bases));
+              const std::string name = shown_name(place, options.inputs.has_regions());
+              if (!read.next(name, bases)) return;
+              EmbedItem item = planner.plan(name, bases);
+              item.done = read.done();
+              emit(std::move(item));
             },
             [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+        read.finish();
       },
       [&](EmbedItem& item) {
         writer->write(item.name, take_rows(item, options.dtype));
+        writer->end_sequence(item.done);
         progress.update(++done, item.name);
       },
       ordered);

@@ -33,11 +33,12 @@ std::string stem_of(const EmbedOptions& options) {
 // give the same float.
 class TableWriter final : public EmbedWriter {
  public:
-  TableWriter(const EmbedOptions& options, size_t hidden)
-      : output_(options.output),
+  TableWriter(const EmbedOptions& options, const SequenceRunInfo& run, size_t hidden)
+      : output_(options.output, run, *options.log),
         hidden_(hidden),
         half_(options.dtype == DType::f16),
         kmers_(options.pool == Pool::none) {
+    if (output_.continued()) return;
     line_ = kmers_ ? "#name\tkmer" : "#name";
     for (size_t i = 0; i < hidden; ++i) line_ += "\te" + std::to_string(i);
     output_.write(line_ + "\n");
@@ -56,7 +57,11 @@ class TableWriter final : public EmbedWriter {
     }
   }
 
+  void end_sequence(const SequencesDone& done) override { output_.end_sequence(done); }
+  std::optional<SequencesDone> continued() const override { return output_.continued(); }
   void pass_on() override { output_.pass_on(); }
+  std::string saved_in() const override { return output_.saved_in(); }
+  void flush_stream() override { output_.flush_stream(); }
   void close() override { output_.close(); }
 
  private:
@@ -65,7 +70,7 @@ class TableWriter final : public EmbedWriter {
     line_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
   }
 
-  TextOutput output_;
+  SequenceOutput output_;
   size_t hidden_;
   bool half_, kmers_;
   std::string line_;
@@ -106,7 +111,9 @@ class MatrixWriter final : public EmbedWriter {
 
 void check_embed_output(const EmbedOptions& options) {
   const EmbedOutput type = output_of(options);
-  if (type == EmbedOutput::tsv) return;
+  if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
+  if (options.earlier == EarlierRun::resume)
+    throw Error("embed", "a matrix cannot be continued", {"resume_table"});
   const std::string suffix = suffix_of(type), name = suffix.substr(1);
   const std::string stem = stem_of(options);
   const auto refuse = [&](const std::string& path) {
@@ -120,7 +127,8 @@ void check_embed_output(const EmbedOptions& options) {
     if (is_stream(path)) refuse(path);
 }
 
-std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size_t hidden) {
+std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
+                                               size_t hidden) {
   switch (output_of(options)) {
     case EmbedOutput::npy:
       return std::make_unique<MatrixWriter>(options, ArrayFormat::npy, hidden);
@@ -129,7 +137,7 @@ std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size
     case EmbedOutput::tsv:
       break;
   }
-  return std::make_unique<TableWriter>(options, hidden);
+  return std::make_unique<TableWriter>(options, run, hidden);
 }
 
 }  // namespace carbon

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "src/embed/options.hpp"
+#include "src/genome/sequence_output.hpp"
 
 namespace carbon {
 
@@ -14,8 +16,14 @@ class EmbedWriter {
   virtual ~EmbedWriter() = default;
   /// Writes the rows of one sequence, [n, hidden].
   virtual void write(const std::string& name, std::span<const float> rows) = 0;
+  /// Called when the sequences `done` are written.
+  virtual void end_sequence(const SequencesDone& /*done*/) {}
+  /// The sequences that the output has from an earlier run; none without one.
+  virtual std::optional<SequencesDone> continued() const { return std::nullopt; }
   /// Passes a table on to a pipe or a terminal, as TextOutput::pass_on() does.
   virtual void pass_on() = 0;
+  virtual std::string saved_in() const { return ""; }
+  virtual void flush_stream() {}
   /// Completes the files. Without it, they are not left behind.
   virtual void close() = 0;
 };
@@ -23,6 +31,8 @@ class EmbedWriter {
 /// Throws Error if the output cannot have the type that the options ask for. Opens no file.
 void check_embed_output(const EmbedOptions& options);
 
-std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, size_t hidden);
+/// `run` is used for a table alone.
+std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
+                                               size_t hidden);
 
 }  // namespace carbon

@@ -222,4 +222,12 @@ LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<co
   report_model(front(), size());
 }
 
+RunIdentity identity_of(const LoadedModel& model) {
+  const std::string& metadata = model.checkpoint().metadata();
+  return {{"model", model.model_sha256()},
+          {"dtype", model.dtype()},
+          {"device", model.device_kind()},
+          {"metadata", metadata.empty() ? "none" : metadata}};
+}
+
 }  // namespace carbon

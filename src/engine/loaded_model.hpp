@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/log.hpp"
+#include "src/base/run_identity.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/transformer/decoder.hpp"
 #include "src/transformer/head.hpp"
@@ -88,6 +89,9 @@ class LoadedModel {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Head> head_;
 };
+
+/// What the results of a model depend on, for runs that continue earlier ones.
+RunIdentity identity_of(const LoadedModel& model);
 
 /// A model on every device that ModelOptions::device names. The models share the checkpoint. Each has
 /// separate weights, KV cache and batch limit, so that each may be run by a separate thread. All devices are

@@ -1,6 +1,7 @@
 #include "src/generate/bounds.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "src/base/error.hpp"
 #include "src/genome/fasta.hpp"
@@ -57,25 +58,25 @@ std::vector<Motif> all_motifs(const BoundOptions& options) {
   return motifs;
 }
 
-// The bounds of `options` one by one: the option that sets each, and the others without it.
+// The bounds of `options` one by one: what each is on, and the others without it.
 struct OneBound {
-  std::string option;
+  std::string subject;
   BoundOptions others;
 };
 std::vector<OneBound> one_by_one(const BoundOptions& options) {
   std::vector<OneBound> out;
-  const auto add = [&](bool given, const char* option, auto drop) {
+  const auto add = [&](bool given, const char* subject, auto drop) {
     if (!given) return;
-    out.push_back({option, options});
+    out.push_back({subject, options});
     drop(out.back().others);
   };
-  add(options.gc.has_value(), "--gc", [](BoundOptions& o) { o.gc.reset(); });
-  add(!options.avoided.empty(), "--avoid", [](BoundOptions& o) { o.avoided.clear(); });
-  add(!options.frames.empty() || options.prompt_frame, "--no-stop", [](BoundOptions& o) {
+  add(options.gc.has_value(), "GC content", [](BoundOptions& o) { o.gc.reset(); });
+  add(!options.avoided.empty(), "motifs", [](BoundOptions& o) { o.avoided.clear(); });
+  add(!options.frames.empty() || options.prompt_frame, "stop codons", [](BoundOptions& o) {
     o.frames.clear();
     o.prompt_frame = false;
   });
-  add(options.max_homopolymer > 0, "--max-homopolymer", [](BoundOptions& o) { o.max_homopolymer = 0; });
+  add(options.max_homopolymer > 0, "runs of one base", [](BoundOptions& o) { o.max_homopolymer = 0; });
   return out;
 }
 
@@ -84,6 +85,25 @@ std::vector<OneBound> one_by_one(const BoundOptions& options) {
 bool has_bounds(const BoundOptions& options) {
   return options.gc || !options.avoided.empty() || !options.frames.empty() || options.prompt_frame ||
          options.max_homopolymer > 0;
+}
+
+std::string bounds_text(const BoundOptions& options) {
+  if (!has_bounds(options)) return "none";
+  std::string text;
+  if (options.gc) {
+    char gc[80];
+    std::snprintf(gc, sizeof gc, "gc=%.17g-%.17g/%zu ", options.gc->least, options.gc->most,
+                  options.gc->window);
+    text += gc;
+  }
+  if (!options.avoided.empty()) text += "avoid=";
+  for (const Motif& motif : options.avoided) {
+    for (const BaseSet set : motif.bases) text += "0123456789abcdef"[set];
+    text += ' ';
+  }
+  for (const size_t frame : options.frames) text += "no-stop=" + std::to_string(frame + 1) + " ";
+  if (options.prompt_frame) text += "no-stop=prompt ";
+  return text + "max-homopolymer=" + std::to_string(options.max_homopolymer);
 }
 
 std::vector<Motif> read_motifs(const std::string& text) {
@@ -123,17 +143,17 @@ Error PromptBounds::impossible(const std::string& name, std::string_view prompt,
                                const NewBases& bases) const {
   std::string given, in_the_way;
   for (const OneBound& bound : one_by_one(options_)) {
-    given += (given.empty() ? "" : ", ") + bound.option;
+    given += (given.empty() ? "" : ", ") + bound.subject;
     const PromptBounds others(bound.others);
     if (others.any()) {
       const BoundedBases left(others.motifs_, bound.others.gc, others.frames(prompt.size()), bases);
       if (!left.possible(left.start(prompt))) continue;
     }
-    in_the_way += (in_the_way.empty() ? "without " : ", or without ") + bound.option;
+    in_the_way += (in_the_way.empty() ? "without that on " : ", or without that on ") + bound.subject;
   }
   const bool several = given.find(',') != std::string::npos, constrained = bases.sets.size() > bases.given;
   std::string text = "no " + std::to_string(bases.length) + " new bases after prompt " + name +
-                     " keep the bound" + (several ? "s " : " ") + given +
+                     " keep the bound" + (several ? "s on " : " on ") + given +
                      (constrained ? " and the constraint" : "");
   if (several && !in_the_way.empty()) text += "; " + in_the_way + ", there are some";
   return Error(kFunction, text + "; allow more");

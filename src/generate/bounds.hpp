@@ -17,6 +17,8 @@ namespace carbon {
 std::vector<Motif> read_motifs(const std::string& text);
 
 bool has_bounds(const BoundOptions& options);
+/// The bounds in a form that is equal for equal bounds; "none" if there are none.
+std::string bounds_text(const BoundOptions& options);
 
 class PromptBounds {
  public:
@@ -25,7 +27,7 @@ class PromptBounds {
   /// False if there are no bounds; then of() may not be called.
   bool any() const { return motifs_ != nullptr; }
   /// The bounds of the new bases `bases` of a prompt. Throws Error if no new bases meet them; the message
-  /// names the bounds, and the one without which there would be some. Only one thread at a time may call it.
+  /// names the bounds, and those without which there would be some. Only one thread at a time may call it.
   std::shared_ptr<const BoundedBases> of(const std::string& name, std::string_view prompt,
                                          const NewBases& bases) const;
 

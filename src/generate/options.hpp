@@ -9,6 +9,8 @@
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
+#include "src/base/stop.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/sampling/samplers.hpp"
 
@@ -34,12 +36,14 @@ struct GenerateOptions {
   std::string constraint;       // IUPAC letters of the first new bases of every sample; "": none
   std::string constraint_file;  // FASTA: one record for all prompts, or one per prompt by name; "": none
   BoundOptions bounds;
-  std::string prefix;                  // metadata text: see prefix_ids()
-  bool include_prompt = false;         // write it before the new bases
-  size_t line_length = 60;             // bases per line; 0: one line per sequence
-  std::optional<size_t> draft_tokens;  // 6-mers drafted per round; without it DraftPolicy chooses
+  std::string prefix;                       // metadata text: see prefix_ids()
+  bool include_prompt = false;              // write it before the new bases
+  size_t line_length = 60;                  // bases per line; 0: one line per sequence
+  std::optional<size_t> draft_tokens;       // 6-mers drafted per round; without it DraftPolicy chooses
+  EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
+  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
 }  // namespace carbon

@@ -16,6 +16,7 @@
 #include "src/generate/bounds.hpp"
 #include "src/generate/options.hpp"
 #include "src/genome/fasta.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/sampling/new_bases.hpp"
 
@@ -37,6 +38,7 @@ struct Prompt {
   std::shared_ptr<const NewBases> bases;
   std::shared_ptr<const BoundedBases> bounds;  // null: there are none
   BoundState bound_start;                      // after the bases of the prompt
+  SequencesDone done;                          // this prompt and those before it in the run
 };
 
 /// The constraints of GenerateOptions: which bases are allowed at the first new positions.

@@ -10,9 +10,17 @@
 namespace carbon {
 namespace {
 
+// The bases of a prompt and of its constraint, for comparing the input of two runs.
+std::string text_of(const Prompt& prompt) {
+  const std::vector<BaseSet>& sets = prompt.bases->sets;
+  return prompt.sequence + "\n" + std::string(sets.begin(), sets.end());
+}
+
 void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, size_t devices,
-                  const std::function<void(SampleItem)>& emit) {
+                  SequencesRead& read, const std::function<void(SampleItem)>& emit) {
   const auto plan = [&](Prompt prompt) {
+    if (!read.next(prompt.name, text_of(prompt))) return;
+    prompt.done = read.done();
     emit_samples(std::make_shared<const Prompt>(std::move(prompt)), options.samples, options.sampler, devices,
                  emit);
   };
@@ -20,6 +28,32 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
   FastaReader reader(options.input, *options.log);
   uint64_t record = 0;
   for (FastaRecord fasta; reader.next(fasta); ++record) plan(planner.plan(record, fasta));
+  read.finish();
+}
+
+std::string sampler_text(const SamplerOptions& sampler) {
+  constexpr const char* names[] = {"kmer", "marginal", "chain"};
+  const std::string name = names[static_cast<size_t>(sampler.kind)];
+  if (sampler.greedy) return name + " greedy";
+  char text[120];
+  std::snprintf(text, sizeof text, " T=%.17g top-k=%zu top-p=%.17g seed=%llu", sampler.temperature,
+                static_cast<size_t>(sampler.top_k), sampler.top_p,
+                static_cast<unsigned long long>(sampler.seed));
+  return name + text;
+}
+
+// Everything that the output depends on, except the prompts and their constraints, which are compared one by
+// one. A draft changes no byte.
+SequenceRunInfo run_info(const LoadedModel& model, const GenerateOptions& options) {
+  RunIdentity run = identity_of(model);
+  run["metadata"] = options.prefix.empty() ? "none" : options.prefix;
+  run.merge(RunIdentity{{"length", std::to_string(options.length)},
+                        {"samples", std::to_string(options.samples)},
+                        {"sampler", sampler_text(options.sampler)},
+                        {"bounds", bounds_text(options.bounds)},
+                        {"include-prompt", options.include_prompt ? "yes" : "no"},
+                        {"line-length", std::to_string(options.line_length)}});
+  return {{"generate", "prompts"}, run, options.earlier};
 }
 
 void report_draft(const DraftCounts& counts, Log& log) {
@@ -45,14 +79,24 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
                 {options.draft_tokens, {}});
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
                               prefix_ids(model.checkpoint(), options.prefix), options);
-  GenerateWriter writer(options);
+  GenerateWriter writer(options, run_info(model, options));
+  SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress);
   OrderedRun ordered;
   ordered.idle = [&] { writer.pass_on(); };
+  uint64_t samples = writer.continued() ? writer.continued()->count * options.samples : 0;
+  ordered.stop = options.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    end_early(*options.stop,
+              {"generate", std::to_string(samples) + " samples", writer.saved_in(), failure,
+               [&] { writer.flush_stream(); }},
+              *options.log);
+  };
   run_ordered<SampleItem>(
       engine,
       [&](const std::function<void(SampleItem)>& emit) {
-        read_prompts(planner, options, engine.devices(), [&](SampleItem item) {
+        read_prompts(planner, options, engine.devices(), read, [&](SampleItem item) {
           item.requests.back()->progressed = [&progress, prompt = item.prompt](const Request&, size_t kmers) {
             progress.drawn(kmers, prompt->name);
           };
@@ -63,6 +107,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
         const Request& request = *item.requests.back();
         if (request.outcome == Outcome::not_finite) throw not_finite(item);
         writer.write(*item.prompt, item.sample, new_bases(request), request.logp);
+        ++samples;
         progress.written(request.kmers.size(), item.prompt->bases->length, item.prompt->name);
       },
       ordered);

@@ -5,7 +5,8 @@
 
 namespace carbon {
 
-GenerateWriter::GenerateWriter(const GenerateOptions& options) : options_(options), output_(options.output) {}
+GenerateWriter::GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run)
+    : options_(options), output_(options.output, run, *options.log) {}
 
 void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp) {
   std::string text = ">" + prompt.name;
@@ -20,6 +21,7 @@ void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_vi
   const size_t width = options_.line_length == 0 ? sequence.size() : options_.line_length;
   for (size_t at = 0; at < sequence.size(); at += width) text.append(sequence, at, width).append("\n");
   output_.write(text);
+  if (sample + 1 == options_.samples) output_.end_sequence(prompt.done);
 }
 
 void GenerateProgress::drawn(size_t kmers, const std::string& name) {

@@ -6,23 +6,27 @@
 #include <string>
 
 #include "src/generate/prompt.hpp"
-#include "src/genome/output.hpp"
+#include "src/genome/sequence_output.hpp"
 
 namespace carbon {
 
 class GenerateWriter {
  public:
-  explicit GenerateWriter(const GenerateOptions& options);
+  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run);
 
+  /// The prompts whose samples the output has from an earlier run; none without one.
+  const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
   /// Passes the samples on to a pipe or a terminal, as TextOutput::pass_on() does.
   void pass_on() { output_.pass_on(); }
+  std::string saved_in() const { return output_.saved_in(); }
+  void flush_stream() { output_.flush_stream(); }
   void close() { output_.close(); }
 
  private:
   const GenerateOptions& options_;
-  TextOutput output_;
+  SequenceOutput output_;
 };
 
 /// Counts new bases, and shows them as progress. Any thread may call it.

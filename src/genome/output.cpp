@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "src/base/error.hpp"
+#include "src/base/files.hpp"
 
 namespace carbon {
 
@@ -117,6 +118,14 @@ OutputPath::OutputPath(const std::string& path, PartialName name)
   partial_ = PartialFile::create(found.target, found.mode, code, name);
   if (!partial_) fail(path, "cannot create a temporary file in the directory of", code);
   writable_ = partial_->path();
+}
+
+void check_keeps_inputs(const std::string& command, const std::string& output,
+                        const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs)
+    if (same_file(input, output))
+      throw Error(command, output + " is an input of this run, which the output would replace",
+                  {"new_output"});
 }
 
 std::string replaced_file(const std::string& path) {
@@ -235,6 +244,10 @@ void TextOutput::write(std::string_view text) {
   if (impl_->fd < 0) throw Error("write_output", "write after close to " + impl_->target.shown());
   impl_->buffer.append(text);
   if (impl_->buffer.size() >= buffer_limit || impl_->immediate) impl_->empty_buffer();
+}
+
+bool TextOutput::compressed() const {
+  return impl_->compressed != nullptr;
 }
 
 void TextOutput::end_block() {

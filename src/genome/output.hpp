@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/genome/partial_files.hpp"
 
@@ -59,6 +60,10 @@ bool is_stream(const std::string& path);
 /// written directly. Throws Error as the constructor of OutputPath does.
 std::string replaced_file(const std::string& path);
 
+/// Throws Error if the output is one of the inputs, which it would replace. Inputs may be "" or "-".
+void check_keeps_inputs(const std::string& command, const std::string& output,
+                        const std::vector<std::string>& inputs);
+
 /// How a BGZF file is compressed. Its bytes depend on the level and on where blocks are ended.
 struct BgzfOptions {
   int level = -1;   // 0..9; -1: htslib's default
@@ -76,6 +81,8 @@ class TextOutput {
   TextOutput& operator=(const TextOutput&) = delete;
 
   void write(std::string_view text);
+  /// True for a BGZF file.
+  bool compressed() const;
   /// Ends a block of BGZF output, if one is begun.
   void end_block();
   /// Passes everything written so far to the file, which also ends a block.

@@ -51,18 +51,15 @@ std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanO
 
 RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
                           const std::vector<ScanPiece>& pieces) {
-  const std::string& metadata = model.checkpoint().metadata();
-  return {{"model", model.model_sha256()},
-          {"dtype", model.dtype()},
-          {"device", model.device_kind()},
-          {"metadata", metadata.empty() ? "none" : metadata},
-          {"level", level_text(options.level)},
-          {"frames", std::to_string(options.frames)},
-          {"context", std::to_string(options.context)},
-          {"strand", strand_text(options.strand)},
-          {"bases", pieces_text(pieces)},
-          {"output-type", type_text(options)},
-          {"histogram", options.histogram.empty() ? "none" : "yes"}};
+  RunIdentity run = identity_of(model);
+  run.merge(RunIdentity{{"level", level_text(options.level)},
+                        {"frames", std::to_string(options.frames)},
+                        {"context", std::to_string(options.context)},
+                        {"strand", strand_text(options.strand)},
+                        {"bases", pieces_text(pieces)},
+                        {"output-type", type_text(options)},
+                        {"histogram", options.histogram.empty() ? "none" : "yes"}});
+  return run;
 }
 
 }  // namespace carbon

@@ -9,11 +9,12 @@ constexpr int64_t kBlockBases = 65536;
 
 }  // namespace
 
-ScanRecorder::ScanRecorder(ScanOutput& output, PartialScan* partial, ScanHistogram* histogram)
+ScanRecorder::ScanRecorder(ScanOutput& output, PartialOutput* partial,
+                           const std::optional<ScanMark>& continued, ScanHistogram* histogram)
     : output_(output), partial_(partial), histogram_(histogram) {
-  if (!partial_ || !partial_->continued()) return;
-  scored_ = partial_->continued()->before;
-  if (histogram_) histogram_->add_text(partial_->continued()->histogram);
+  if (!continued) return;
+  scored_ = continued->before;
+  if (histogram_) histogram_->add_text(continued->histogram);
 }
 
 void ScanRecorder::write(const ScannedBase& base) {
@@ -31,7 +32,7 @@ void ScanRecorder::end_block(const ScannedBase& next) {
     return;
   }
   output_.flush();
-  partial_->save({next.piece->number, next.position, scored_, histogram_ ? histogram_->text() : ""});
+  save_mark(*partial_, {next.piece->number, next.position, scored_, histogram_ ? histogram_->text() : ""});
 }
 
 }  // namespace carbon

@@ -14,8 +14,9 @@ namespace carbon {
 class ScanRecorder {
  public:
   /// `partial` is null for an output that cannot be continued, `histogram` if none is wanted. A run that
-  /// continues another begins with what that one had done.
-  ScanRecorder(ScanOutput& output, PartialScan* partial, ScanHistogram* histogram);
+  /// continues another begins with what that one had done; `continued` is empty for other runs.
+  ScanRecorder(ScanOutput& output, PartialOutput* partial, const std::optional<ScanMark>& continued,
+               ScanHistogram* histogram);
 
   /// Bases come in the order of the FASTA.
   void write(const ScannedBase& base);
@@ -28,7 +29,7 @@ class ScanRecorder {
   void end_block(const ScannedBase& next);
 
   ScanOutput& output_;
-  PartialScan* partial_;
+  PartialOutput* partial_;
   ScanHistogram* histogram_;
   ScannedBases scored_;
   std::optional<Block> block_;  // of the last base

@@ -1,11 +1,5 @@
-// FILE.partial, the output of a scan that is in progress, and how far it is complete. An interrupted run can
-// be continued from there.
-//
-// FILE.partial.state says how much of FILE.partial holds whole blocks, and with which base the next one
-// begins. It is replaced at once and not in parts, once a second at most, so that a killed process loses what
-// it did since then. A run that continues another cuts the output there and adds to it. So the output has the
-// bytes of a run without interruption. Neither file is synced to disk: after a power cut the output may lack
-// its end, which is noticed.
+// What a scan that is in progress has done, and how an interrupted one is continued: the mark of its
+// FILE.partial (src/genome/partial_output.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/base/log.hpp"
-#include "src/base/run_identity.hpp"
-#include "src/base/stopwatch.hpp"
 #include "src/genome/fasta.hpp"
-#include "src/genome/locked_file.hpp"
-#include "src/genome/partial_files.hpp"
+#include "src/genome/partial_output.hpp"
 #include "src/scan/assembler.hpp"
 
 namespace carbon {
@@ -47,49 +37,11 @@ std::vector<ScanPiece> pieces_from(const std::vector<ScanPiece>& pieces, const S
 void check_bases_before(const ScanMark& mark, const std::vector<ScanPiece>& pieces,
                         const IndexedFasta& fasta);
 
-class PartialScan {
- public:
-  /// Opens or creates `target`.partial and locks it. Throws Error if another run has locked it, if it is not
-  /// that of a scan, if it holds bases which are neither to be continued nor discarded, or if the run that
-  /// is to be continued is another one. The files are then not changed.
-  PartialScan(const std::string& target, const RunIdentity& run, EarlierRun earlier, Log& log);
-  /// Removes both files, unless they can be continued and are wanted: after a stop, or if this run was asked
-  /// to resume.
-  ~PartialScan();
-  PartialScan(const PartialScan&) = delete;
-  PartialScan& operator=(const PartialScan&) = delete;
+/// Of a run that continues another, where that one ended. Throws Error for a state file with another mark
+/// than that of a scan.
+std::optional<ScanMark> continued_mark(const PartialOutput& partial);
 
-  const std::string& path() const { return file_.path(); }
-  /// Where an earlier run ended that this one continues.
-  const std::optional<ScanMark>& continued() const { return continued_; }
-  /// False soon after a mark: a run that is killed may lose a second.
-  bool wants_mark() const { return !since_ || since_->seconds() >= kLeastSeconds; }
-  /// All bases before the mark, and no others, must have been passed to the file.
-  void save(const ScanMark& mark);
-  /// Whether there is anything to continue.
-  bool saved() const { return saved_; }
-  /// Called when the output has its name.
-  void finish();
-
- private:
-  static constexpr double kLeastSeconds = 1;
-
-  struct State {
-    ScanMark mark;
-    uint64_t bytes = 0;      // of FILE.partial
-    uint32_t end_check = 0;  // of the last of these bytes
-  };
-  std::optional<State> read_state(const RunIdentity& run, EarlierRun earlier) const;
-  void write_state(const State& state);
-  uint32_t end_check(uint64_t bytes) const;
-
-  LockedFile file_;
-  std::string state_path_, identity_;
-  bool keep_;
-  bool saved_ = false, finished_ = false;
-  std::optional<ScanMark> continued_;
-  std::optional<Stopwatch> since_;                             // the last mark of this run
-  std::optional<SignalCleanup> file_cleanup_, state_cleanup_;  // while there is nothing to continue
-};
+/// Says in the state of the output that everything before the mark is there.
+void save_mark(PartialOutput& partial, const ScanMark& mark);
 
 }  // namespace carbon

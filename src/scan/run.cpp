@@ -27,17 +27,14 @@ void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& 
 }
 
 // Null for an output that cannot be continued: a stream, or bigWig files.
-std::unique_ptr<PartialScan> open_partial(const LoadedModel& model, const ScanOptions& options,
-                                          const std::vector<ScanPiece>& pieces) {
+std::unique_ptr<PartialOutput> open_partial(const LoadedModel& model, const ScanOptions& options,
+                                            const std::vector<ScanPiece>& pieces) {
   if (scan_output_type(options) == ScanOutputType::bigwig) return nullptr;
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  auto partial = std::make_unique<PartialScan>(target, scan_identity(model, options, pieces), options.earlier,
-                                               *options.log);
-  if (const auto& mark = partial->continued())
-    options.log->warning("scan", "continuing: " + partial->path() + " has the values of " +
-                                     std::to_string(mark->before.count) + " bases");
-  return partial;
+  return std::make_unique<PartialOutput>(target, PartialKind{"scan", "bases"},
+                                         scan_identity(model, options, pieces), options.earlier,
+                                         *options.log);
 }
 
 // The file of a histogram, which gets its name when the scan is complete.
@@ -138,20 +135,19 @@ void run_scan(Engine& engine, ScanOptions options) {
   }
 
   ScanDestination destination{scan_header_lines(engine.model(), options)};
-  const std::unique_ptr<PartialScan> partial = open_partial(engine.model(), options, pieces);
-  if (partial) {
-    destination.partial = PartialName::kept;
-    if (const auto& mark = partial->continued()) {
-      check_bases_before(*mark, pieces, fasta);
-      pieces = pieces_from(pieces, *mark);
-      destination.continued = true;
-    }
+  const std::unique_ptr<PartialOutput> partial = open_partial(engine.model(), options, pieces);
+  if (partial) destination.partial = PartialName::kept;
+  const std::optional<ScanMark> mark = partial ? continued_mark(*partial) : std::nullopt;
+  if (mark) {
+    check_bases_before(*mark, pieces, fasta);
+    pieces = pieces_from(pieces, *mark);
+    destination.continued = true;
   }
   announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
   std::optional<HistogramFile> histogram;
   if (!options.histogram.empty()) histogram.emplace(options, destination);
   const auto output = make_scan_output(options, fasta, destination);
-  ScanRecorder recorder(*output, partial.get(), histogram ? &histogram->counts : nullptr);
+  ScanRecorder recorder(*output, partial.get(), mark, histogram ? &histogram->counts : nullptr);
   scan_pieces(
       engine, options, planner, fasta, pieces, total, [&](const ScannedBase& base) { recorder.write(base); },
       [&] { output->pass_on(); },

@@ -7,6 +7,8 @@
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/run_identity.hpp"
+#include "src/base/stop.hpp"
 #include "src/genome/sequence_inputs.hpp"
 
 namespace carbon {
@@ -20,10 +22,12 @@ struct ScoreOptions {
   ScoreOutput type = ScoreOutput::summary;
   ScoreLevel level = ScoreLevel::base;
   StrandChoice strand = StrandChoice::forward;
-  size_t window = 0, stride = 0;  // bp, multiples of 6; 0: the defaults of windows.hpp
-  bool estimate = false;          // only say what the run would take
+  size_t window = 0, stride = 0;            // bp, multiples of 6; 0: the defaults of windows.hpp
+  EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
+  bool estimate = false;                    // only say what the run would take
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
+  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
 /// Sets window and stride if they are 0. Throws Error for a window that does not fit a model of

@@ -7,9 +7,10 @@
 namespace carbon {
 
 void ScorePlanner::plan(SequencePlace place, std::string_view bases,
-                        const std::function<void(ScoredWindow)>& take) const {
+                        const std::function<void(ScoredWindow)>& take, const SequencesDone& done) const {
   const auto sequence = std::make_shared<ScoredSequence>();
   sequence->place = std::move(place);
+  sequence->done = done;
   sequence->forward = to_upper(bases);
   if (strand_ != StrandChoice::forward) sequence->reverse = reverse_complement(sequence->forward);
   const std::vector<SlidingWindow> windows = sliding_windows(sequence->length(), window_, stride_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/engine/request.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/score/options.hpp"
 #include "src/score/windows.hpp"
 #include "tokenizer/kmer.hpp"
@@ -19,6 +20,7 @@ namespace carbon {
 struct ScoredSequence {
   SequencePlace place;
   std::string forward, reverse;
+  SequencesDone done = {};  // this one and those before it in the run
 
   size_t length() const { return forward.size(); }
   const std::string& strand(bool is_reverse) const { return is_reverse ? reverse : forward; }
@@ -47,7 +49,8 @@ class ScorePlanner {
 
   /// Calls `take` for the windows of a sequence, letters of any case: those of both strands in the order of
   /// the forward coordinates that they report.
-  void plan(SequencePlace place, std::string_view bases, const std::function<void(ScoredWindow)>& take) const;
+  void plan(SequencePlace place, std::string_view bases, const std::function<void(ScoredWindow)>& take,
+            const SequencesDone& done = {}) const;
 
  private:
   TokenLayout layout_;

@@ -29,6 +29,23 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
   options.log->message("score", estimate.measure(engine, estimate.tokens()));
 }
 
+// Everything that the output depends on, except the sequences, which are compared one by one.
+SequenceRunInfo run_info(const LoadedModel& model, const ScoreOptions& options) {
+  constexpr const char* types[] = {"summary", "bedgraph", "tsv"};
+  RunIdentity run = identity_of(model);
+  run.merge(RunIdentity{{"output-type", types[static_cast<size_t>(options.type)]},
+                        {"level", options.level == ScoreLevel::base ? "bp" : "token"},
+                        {"strand", strand_text(options.strand)},
+                        {"window", std::to_string(options.window)},
+                        {"stride", std::to_string(options.stride)}});
+  return {{"score", "sequences"}, run, options.earlier};
+}
+
+// A sequence or region in one line, for comparing the input of two runs.
+std::string place_text(const SequencePlace& place) {
+  return place.name + ":" + std::to_string(place.begin) + "-" + std::to_string(place.end);
+}
+
 }  // namespace
 
 void run_score(Engine& engine, ScoreOptions options) {
@@ -37,15 +54,26 @@ void run_score(Engine& engine, ScoreOptions options) {
   options.inputs.in_order = options.type == ScoreOutput::bedgraph;
   if (options.estimate) return estimate_score(engine, options);
 
-  ScoreWriter writer(options.output, options.type, options.strand);
+  ScoreWriter writer(options, run_info(engine.model(), options));
+  SequencesRead read(writer.continued());
   ScoreAssembler assembler(options, writer);
   Progress progress(*options.log, options.progress, "score", "bp");
-  uint64_t done = 0;
+  uint64_t done = writer.continued() ? writer.continued()->bases : 0;
+  progress.begin_at(done);
   const ScorePlanner planner(config.layout, options);
   OrderedRun ordered;
   // A heading alone is kept back, because there may be no input.
   ordered.idle = [&] {
     if (done > 0) writer.pass_on();
+  };
+  uint64_t sequences = writer.continued() ? writer.continued()->count : 0;
+  ordered.stop = options.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    end_early(*options.stop,
+              {"score", std::to_string(sequences) + " sequences", writer.saved_in(), failure,
+               [&] { writer.flush_stream(); }},
+              *options.log);
   };
   run_ordered<ScoredWindow>(
       engine,
@@ -53,12 +81,18 @@ void run_score(Engine& engine, ScoreOptions options) {
         read_sequences(
             "score", options.inputs, *options.log,
             [&](SequencePlace place, const std::string& bases) {
-              planner.plan(std::move(place), bases, emit);
+              if (!read.next(place_text(place), bases)) return;
+              planner.plan(std::move(place), bases, emit, read.done());
             },
             [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
+        read.finish();
       },
       [&](const ScoredWindow& item) {
         assembler.consume(item);
+        if (item.last) {
+          ++sequences;
+          writer.end_sequence(item.sequence->done);
+        }
         done += item.window.end - item.window.take;
         progress.update(done, item.sequence->place.name);
       },

@@ -12,8 +12,9 @@ constexpr int kTotalDigits = 10;
 
 }  // namespace
 
-ScoreWriter::ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand)
-    : output_(path), type_(type), strand_(strand_text(strand)) {
+ScoreWriter::ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run)
+    : output_(options.output, run, *options.log), type_(options.type), strand_(strand_text(options.strand)) {
+  if (output_.continued()) return;
   if (type_ == ScoreOutput::summary)
     output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
   if (type_ == ScoreOutput::tsv) output_.write("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n");

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/genome/output.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/score/options.hpp"
 #include "src/score/sink.hpp"
 
@@ -15,18 +15,24 @@ namespace carbon {
 
 class ScoreWriter final : public ScoreSink {
  public:
-  /// Opens the output and writes the table's heading. Throws Error, as do the other functions.
-  ScoreWriter(const std::string& path, ScoreOutput type, StrandChoice strand);
+  /// Opens the output and writes the table's heading, unless the run continues another. Throws Error, as do
+  /// the other functions.
+  ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run);
   void begin(const SequencePlace& sequence) override;
   void value(const ScoredValue& value) override;
   void end() override;
+  /// Called after end(), when the sequences `done` are complete.
+  void end_sequence(const SequencesDone& done) { output_.end_sequence(done); }
+  const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
   void pass_on() { output_.pass_on(); }
+  std::string saved_in() const { return output_.saved_in(); }
+  void flush_stream() { output_.flush_stream(); }
   /// Completes the output file. Without it, a named file is not left behind.
   void close() { output_.close(); }
 
  private:
-  TextOutput output_;
+  SequenceOutput output_;
   ScoreOutput type_;
   const char* strand_;
   SequencePlace sequence_;

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "src/base/error.hpp"
-#include "src/genome/output.hpp"
+#include "src/genome/sequence_output.hpp"
 #include "src/vep/header.hpp"
 
 namespace carbon {
@@ -51,11 +51,7 @@ void check_vep_output(const VepOptions& options) {
       std::filesystem::weakly_canonical(options.cache) == std::filesystem::weakly_canonical(options.output))
     throw Error("vep", options.output + " is named as output and as score cache; they must be two files",
                 {"other_cache"});
-  if (options.earlier == EarlierRun::resume && replaced_file(options.output).empty())
-    throw Error("vep",
-                "a run whose output is " + (options.output == "-" ? "standard output" : options.output) +
-                    " cannot be continued, because it leaves no scores",
-                {"resume_file"});
+  check_continuable("vep", options.output, options.earlier);
 }
 
 void complete_vep_options(VepOptions& options, const ModelConfig& config) {

@@ -55,26 +55,25 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
   constexpr const char* checks[] = {"w", "e", "x"};
   const VcfWriterOptions output = output_options(options);
-  return {{"model", model.model_sha256()},
-          {"dtype", model.dtype()},
-          {"device", model.device_kind()},
-          {"metadata", given(model.checkpoint().metadata())},
-          {"recipe", recipe_text(options)},
-          {"window", number(options.wants(Recipe::centered), options.window)},
-          {"context", number(options.wants(Recipe::next_token), *options.context)},
-          {"anchored-context", number(options.wants(Recipe::anchored), options.anchored_context)},
-          {"horizon", options.wants(Recipe::anchored) ? horizons_text(options) : "unused"},
-          {"strand", strand_text(options.strand)},
-          {"phases", phases_text(options.phases)},
-          {"check-ref", checks[static_cast<int>(options.check_ref)]},
-          {"tag-prefix", options.tag_prefix},
-          {"unify-chr-names", given(options.unify_chr_names)},
-          {"regions", given(selection.regions)},
-          {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
-          {"targets", given(selection.targets)},
-          {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
-          {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
-          {"shard", options.shard ? shard_text(*options.shard) : "none"}};
+  RunIdentity run = identity_of(model);
+  run.merge(RunIdentity{
+      {"recipe", recipe_text(options)},
+      {"window", number(options.wants(Recipe::centered), options.window)},
+      {"context", number(options.wants(Recipe::next_token), *options.context)},
+      {"anchored-context", number(options.wants(Recipe::anchored), options.anchored_context)},
+      {"horizon", options.wants(Recipe::anchored) ? horizons_text(options) : "unused"},
+      {"strand", strand_text(options.strand)},
+      {"phases", phases_text(options.phases)},
+      {"check-ref", checks[static_cast<int>(options.check_ref)]},
+      {"tag-prefix", options.tag_prefix},
+      {"unify-chr-names", given(options.unify_chr_names)},
+      {"regions", given(selection.regions)},
+      {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
+      {"targets", given(selection.targets)},
+      {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
+      {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
+      {"shard", options.shard ? shard_text(*options.shard) : "none"}});
+  return run;
 }
 
 // Opens the journal; null for an output that is written directly (a pipe, a device), which cannot be

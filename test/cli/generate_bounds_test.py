@@ -185,10 +185,10 @@ def what_cannot_be_kept_is_refused_before_the_first_draw():
     def run(*options):
         return carbon("generate", "-m", model(), *options, fasta([("p", PROMPT)]))
     expect_failure(run("-l", 600, "--avoid", "S,GGTCTC", "--gc", "40-60", "--max-homopolymer", 3),
-                   "no 600 new bases after prompt p keep the bounds --gc, --avoid, --max-homopolymer",
-                   "; without --gc, or without --avoid, there are some")
-    expect_failure(run("-l", 10, "--gc", "11-19"), "keep the bound --gc; allow more")
-    expect_failure(run("-l", 60, "--avoid", "GAATTC", "--constraint", "NNNGAATTC"), "keep the bound --avoid and the constraint")
+                   "no 600 new bases after prompt p keep the bounds on GC content, motifs, runs of one base",
+                   "; without that on GC content, or without that on motifs, there are some")
+    expect_failure(run("-l", 10, "--gc", "11-19"), "keep the bound on GC content; allow more")
+    expect_failure(run("-l", 60, "--avoid", "GAATTC", "--constraint", "NNNGAATTC"), "keep the bound on motifs and the constraint")
 
 
 @case

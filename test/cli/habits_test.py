@@ -9,7 +9,8 @@ import subprocess
 import threading
 import time
 
-from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, tool, write)
+from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, read,
+                     tool, write)
 from vep_support import HEAD, OTHER, reference, vcf, vep
 
 COMMANDS = [line.split()[0] for line in ok("--help").lines() if re.match(r"    [a-z]+ ", line)]
@@ -230,6 +231,20 @@ def progress_says_what_share_is_done():
     tool("tabix", "-p", "vcf", zipped)
     options = ("-w", "12", "--log-json", "--progress", "always", "--max-ref-mismatch", "1")
     expect('"total":3' in vep(*options, zipped).err.replace(" ", ""), "no total from the index")
+
+
+@case
+def an_input_is_not_replaced_by_the_output():
+    d = fresh()
+    fasta = write(d, "in.fa", ">c1\nACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT\n")
+    vcf = write(d, "in.vcf", HEAD % "##contig=<ID=c1>\n" + "c1\t20\t.\tT\tA\t.\t.\t.\n")
+    os.symlink(fasta, os.path.join(d, "link.fa"))
+    for arguments, output in ((["score", fasta], fasta), (["embed", fasta], fasta), (["generate", "-l", "6", fasta], fasta),
+                              (["scan", "-f", fasta], fasta), (["vep", "-f", fasta, "-w", "12", vcf], vcf),
+                              (["vep", "-f", fasta, "-w", "12", vcf], fasta), (["score", os.path.join(d, "link.fa")], fasta)):
+        before = read(output)
+        expect_failure(carbon(*arguments, "-m", model(), "-o", output), "is an input of this run", "name another output with -o")
+        expect(read(output) == before, "%s has changed" % output)
 
 
 if __name__ == "__main__":

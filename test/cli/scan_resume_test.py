@@ -134,7 +134,7 @@ def the_messages_say_how_to_go_on():
     out = os.path.join(fresh(), "out.tsv")
     last = interrupted(out, signal.SIGTERM, "-v", "3")[1].splitlines()[-1]
     expect(last.startswith("[W::scan] stopped by SIGTERM after ") and "--resume" in last and out + ".partial" in last, last)
-    scored = state_of(out)["scored"]
+    scored = state_of(out)["done"]
     again = ok(*arguments("-v", "3", "--resume", "-o", out))
     expect(any("continuing: %s.partial has the values of %d bases" % (out, scored) in line for line in again.messages("W")),
            "no word of it", again)

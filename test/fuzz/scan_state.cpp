@@ -20,9 +20,11 @@ void run(std::string_view input, const Folder& folder) {
   const auto files = split_files(input, 2);
   folder.put("out.tsv.partial", files[0]);
   folder.put("out.tsv.partial.state", files[1]);
-  const PartialScan scan(folder.file("out.tsv"), {{"model", "m"}}, EarlierRun::resume, silent_log());
-  if (!scan.continued()) return;
-  const ScanMark& mark = *scan.continued();
+  const PartialOutput scan(folder.file("out.tsv"), {"scan", "bases"}, {{"model", "m"}}, EarlierRun::resume,
+                           silent_log());
+  const std::optional<ScanMark> continued = continued_mark(scan);
+  if (!continued) return;
+  const ScanMark& mark = *continued;
   const std::vector<ScanPiece> pieces = selected_pieces(genome.fasta, {});
   for (const ScanPiece& piece : pieces_from(pieces, mark))
     require(piece.begin >= 0 && piece.begin < piece.end && piece.end <= piece.length,

@@ -220,11 +220,12 @@ def scan_state_seeds():
     for position, base in enumerate(bases):
         for number in (0, position * 4 + "ATCG".index(base)):
             checksum = (checksum ^ number) * 1099511628211 % (1 << 64)
-    state = {"carbon_scan_partial": 1, "run": {"model": "m"}, "bytes": len(output), "end_check": zlib.crc32(output),
-             "contig": 0, "position": len(bases), "scored": len(bases), "checksum": checksum,
-             "histogram": "ACG\tA\t-120\t3\n.\tT\t7\t1\n"}
+    mark = {"contig": 0, "position": len(bases), "bases": len(bases), "checksum": checksum,
+            "histogram": "ACG\tA\t-120\t3\n.\tT\t7\t1\n"}
+    state = {"carbon_partial": 1, "command": "scan", "run": {"model": "m"}, "bytes": len(output), "end_check": zlib.crc32(output),
+             "done": len(bases), "mark": mark}
     yield "state", files(output, compact(state))
-    yield "begun", files(output, compact({**state, "contig": 1, "position": 0, "histogram": ""}))
+    yield "begun", files(output, compact({**state, "mark": {**mark, "contig": 1, "position": 0, "histogram": ""}}))
 
 
 def score_cache_seeds():
