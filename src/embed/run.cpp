@@ -14,7 +14,7 @@ std::string shown_name(const SequencePlace& place, bool is_region) {
 }
 
 // Everything that the output depends on, except the sequences, which are compared one by one.
-SequenceRunInfo run_info(const LoadedModel& model, const EmbedOptions& options) {
+RunIdentity run_identity(const LoadedModel& model, const EmbedOptions& options) {
   constexpr const char* pools[] = {"separator", "last", "mean", "none"};
   RunIdentity run = identity_of(model);
   run.merge(RunIdentity{{"pool", pools[static_cast<size_t>(options.pool)]},
@@ -22,7 +22,7 @@ SequenceRunInfo run_info(const LoadedModel& model, const EmbedOptions& options) 
                         {"strand", strand_text(options.strand)},
                         {"pad-tail", options.pad_tail ? "yes" : "no"},
                         {"dtype-out", dtype_name(options.dtype)}});
-  return {{"embed", "sequences"}, run, options.earlier};
+  return run;
 }
 
 }  // namespace
@@ -31,7 +31,9 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   const ModelConfig& config = engine.config();
   check_embed_options(options);
   const EmbedPlanner planner(config, options);
-  const auto writer = make_embed_writer(options, run_info(engine.model(), options), config.hidden);
+  const SequenceRunInfo run{
+      {"embed", "sequences"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+  const auto writer = make_embed_writer(options, run, config.hidden);
   SequencesRead read(writer->continued());
   Progress progress(*options.log, options.progress, "embed", "sequences");
   uint64_t done = writer->continued() ? writer->continued()->count : 0;

@@ -44,7 +44,7 @@ std::string sampler_text(const SamplerOptions& sampler) {
 
 // Everything that the output depends on, except the prompts and their constraints, which are compared one by
 // one. A draft changes no byte.
-SequenceRunInfo run_info(const LoadedModel& model, const GenerateOptions& options) {
+RunIdentity run_identity(const LoadedModel& model, const GenerateOptions& options) {
   RunIdentity run = identity_of(model);
   run["metadata"] = options.prefix.empty() ? "none" : options.prefix;
   run.merge(RunIdentity{{"length", std::to_string(options.length)},
@@ -53,7 +53,7 @@ SequenceRunInfo run_info(const LoadedModel& model, const GenerateOptions& option
                         {"bounds", bounds_text(options.bounds)},
                         {"include-prompt", options.include_prompt ? "yes" : "no"},
                         {"line-length", std::to_string(options.line_length)}});
-  return {{"generate", "prompts"}, run, options.earlier};
+  return run;
 }
 
 void report_draft(const DraftCounts& counts, Log& log) {
@@ -79,7 +79,9 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
                 {options.draft_tokens, {}});
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
                               prefix_ids(model.checkpoint(), options.prefix), options);
-  GenerateWriter writer(options, run_info(model, options));
+  const SequenceRunInfo run{
+      {"generate", "prompts"}, [&] { return run_identity(model, options); }, options.earlier};
+  GenerateWriter writer(options, run);
   SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress);
   OrderedRun ordered;

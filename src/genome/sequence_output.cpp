@@ -20,7 +20,7 @@ uint32_t crc(uint32_t before, std::string_view text) {
 std::unique_ptr<PartialOutput> open_partial(const std::string& path, const SequenceRunInfo& run, Log& log) {
   const std::string target = replaced_file(path);
   if (target.empty()) return nullptr;
-  return std::make_unique<PartialOutput>(target, run.kind, run.identity, run.earlier, log);
+  return std::make_unique<PartialOutput>(target, run.kind, run.identity(), run.earlier, log);
 }
 
 std::optional<SequencesDone> sequences_of(const PartialOutput* partial) {

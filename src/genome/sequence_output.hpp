@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ struct SequencesDone {
 /// What a run is, for the state beside its output.
 struct SequenceRunInfo {
   PartialKind kind;  // "score" and "sequences"
-  RunIdentity identity;
+  /// Asked for only if there is a file to continue: the digest of a large model takes long.
+  std::function<RunIdentity()> identity;
   EarlierRun earlier = EarlierRun::refuse;
 };
 

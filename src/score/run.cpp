@@ -30,7 +30,7 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
 }
 
 // Everything that the output depends on, except the sequences, which are compared one by one.
-SequenceRunInfo run_info(const LoadedModel& model, const ScoreOptions& options) {
+RunIdentity run_identity(const LoadedModel& model, const ScoreOptions& options) {
   constexpr const char* types[] = {"summary", "bedgraph", "tsv"};
   RunIdentity run = identity_of(model);
   run.merge(RunIdentity{{"output-type", types[static_cast<size_t>(options.type)]},
@@ -38,7 +38,7 @@ SequenceRunInfo run_info(const LoadedModel& model, const ScoreOptions& options) 
                         {"strand", strand_text(options.strand)},
                         {"window", std::to_string(options.window)},
                         {"stride", std::to_string(options.stride)}});
-  return {{"score", "sequences"}, run, options.earlier};
+  return run;
 }
 
 // A sequence or region in one line, for comparing the input of two runs.
@@ -54,7 +54,9 @@ void run_score(Engine& engine, ScoreOptions options) {
   options.inputs.in_order = options.type == ScoreOutput::bedgraph;
   if (options.estimate) return estimate_score(engine, options);
 
-  ScoreWriter writer(options, run_info(engine.model(), options));
+  const SequenceRunInfo run{
+      {"score", "sequences"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+  ScoreWriter writer(options, run);
   SequencesRead read(writer.continued());
   ScoreAssembler assembler(options, writer);
   Progress progress(*options.log, options.progress, "score", "bp");
