@@ -8,12 +8,18 @@ import sys
 TOLERANCE = 0.25
 
 
-def main():
-    directory, *programs = sys.argv[1:]
+def read_runs(directory, programs):
+    """{program: its runs, each as it was written}."""
     runs = {}
     for program in programs:
         with open(os.path.join(directory, program + ".json")) as f:
             runs[program] = [json.loads(line) for line in f]
+    return runs
+
+
+def main():
+    directory, *programs = sys.argv[1:]
+    runs = read_runs(directory, programs)
     logps = {program: of[0]["logp"] for program, of in runs.items()}
     print("log-probability of one 6-mer: " + ", ".join("%s %.3f" % item for item in logps.items()))
     if max(logps.values()) - min(logps.values()) > TOLERANCE:

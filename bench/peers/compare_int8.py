@@ -1,9 +1,9 @@
 """The table of bench/int8.sh: compare_int8.py DIR PROGRAM... reads DIR/PROGRAM.json, a line a run: what carbon bench --json writes
 for bf16 and int8, and what bench/peers/workload.py reports for llama.cpp."""
-import json
-import os
 import statistics
 import sys
+
+from compare import read_runs
 
 
 def rates(run):
@@ -26,10 +26,7 @@ def shares(run):
 
 def main():
     directory, *programs = sys.argv[1:]
-    runs = {}
-    for program in programs:
-        with open(os.path.join(directory, program + ".json")) as f:
-            runs[program] = [json.loads(line) for line in f]
+    runs = read_runs(directory, programs)
     limits = runs["int8"][0]["limits"]
     for name, limit in limits.items():
         values = [run["limits"][name]["median"] / 1e9 for run in runs["int8"]]

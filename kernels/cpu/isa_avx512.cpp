@@ -18,17 +18,7 @@ struct f16 {
 namespace isa_avx512 {
 #include "kernels/cpu/simd_avx512.hpp"
 //
-#include "kernels/cpu/kernels.inl"
-//
-#include "kernels/cpu/tile.inl"
-//
-#include "kernels/cpu/linear.inl"
-//
-#include "kernels/cpu/linear_int8.inl"
-//
-#include "kernels/cpu/kv_page.inl"
-//
-#include "kernels/cpu/attention.inl"
+#include "kernels/cpu/isa.inl"
 
 constexpr Kernels table = make_table("avx512");
 }  // namespace isa_avx512

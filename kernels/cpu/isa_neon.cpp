@@ -14,17 +14,7 @@ struct f16 {
 namespace isa_neon {
 #include "kernels/cpu/simd_neon.hpp"
 //
-#include "kernels/cpu/kernels.inl"
-//
-#include "kernels/cpu/tile.inl"
-//
-#include "kernels/cpu/linear.inl"
-//
-#include "kernels/cpu/linear_int8.inl"
-//
-#include "kernels/cpu/kv_page.inl"
-//
-#include "kernels/cpu/attention.inl"
+#include "kernels/cpu/isa.inl"
 
 constexpr Kernels table = make_table("neon");
 }  // namespace isa_neon

@@ -1,0 +1,13 @@
+// All kernels, in the order in which they use one another. Each isa_*.cpp includes this text once, in its own
+// namespace, after the vectors of its instruction set (simd_*.hpp).
+#include "kernels/cpu/kernels.inl"
+//
+#include "kernels/cpu/tile.inl"
+//
+#include "kernels/cpu/linear.inl"
+//
+#include "kernels/cpu/linear_int8.inl"
+//
+#include "kernels/cpu/kv_page.inl"
+//
+#include "kernels/cpu/attention.inl"
