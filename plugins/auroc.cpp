@@ -29,6 +29,11 @@ class Auroc {
     options.number("seed", "N", "of the bootstrap (default: 0)", seed_, uint64_t{0});
     options.number("confidence", "SHARE", "of the intervals (default: 0.95)", confidence_, 0.0, 1.0);
     options.text("json", "FILE", "write the result as JSON as well, with each chromosome's", json_);
+    options.example(
+        "pathogenic against benign in ClinVar, scored with the recipe published for it",
+        "carbon +auroc scored.bcf -- --score CARBON_NT --negate --label CLNSIG=Pathogenic/Benign");
+    options.example("a functional assay with a threshold, also as JSON",
+                    "carbon +auroc brca2.bcf -- --negate --label 'SGE<-1.3' --json brca2.json");
   }
 
   void start() {

@@ -74,7 +74,8 @@ typedef struct carbon_plugin {
   const char* version; /* of the plugin, any text; its name is that of the file, NAME.so */
   const char* about;   /* one line */
   uint32_t uses;
-  /* The plugin's options as --help prints them, ending in a newline; never null. */
+  /* The plugin's options as --help prints them, and examples, ending in a newline; never null. Each option
+   * begins a line, after two spaces: the program finds them so. */
   const char* (*usage)(void);
   /* Called first, with the words after `--`; argv[0] is the name. --help is the program's and never arrives
    * here. What it puts into *state comes back in the calls below. */
@@ -209,7 +210,8 @@ struct carbon_api {
   const char* (*property)(carbon_run* run, int which);
 
   /* How far the work is: `done` units, at a place to show, on the bar that --progress asks for. For plugins
-   * that use the model or the inputs; records are counted by the program. */
+   * that use the model or the inputs; records are counted by the program. What was written to a pipe so far
+   * is passed on. */
   void (*progress)(carbon_run* run, uint64_t done, const char* unit, const char* where);
 
   /* Input files named before `--`, that of `process` first; null past the last. */

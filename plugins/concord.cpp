@@ -78,6 +78,10 @@ class Concord {
     bound("max-auprc-loss", "if B has an AUPRC that is lower by more", max_loss_[1], -1, 1);
     bound("max-average-precision-loss", "if B has an average precision that is lower by more", max_loss_[2],
           -1, 1);
+    options.example("fail if bf16 changes the order of the variants too much",
+                    "carbon +concord f32.bcf bf16.bcf -- --min-spearman 0.999");
+    options.example("two recipes in one file, for each type of allele",
+                    "carbon +concord both.bcf -- --tags CARBON_LLR,CARBON_NT --by TYPE");
   }
 
   void start() {

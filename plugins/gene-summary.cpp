@@ -95,6 +95,11 @@ class GeneSummary {
     options.text("feature", "LIST", "GFF3: types of feature, or all (default: gene)", features_);
     options.text("name", "LIST", "GFF3: attributes to name them by (default: Name,gene,ID)", attributes_);
     options.text("json", "FILE", "write the result as JSON as well", json_);
+    options.example(
+        "the genes with the lowest minimum scores",
+        "carbon +gene-summary scored.bcf -- --regions genes.gff3.gz | sort -t$'\\t' -k8,8g | head");
+    options.example("the exons of a BED file, as JSON as well",
+                    "carbon +gene-summary -o exons.tsv scored.bcf -- --regions exons.bed --json exons.json");
   }
 
   void start() {

@@ -63,6 +63,11 @@ class Mutagenesis {
     options.list("horizon", "BP[,BP...]",
                  "anchored: bases after the allele (default: 768); a tag for each of several",
                  horizon_texts_);
+    options.example(
+        "fifty bases of the TERT promoter, with a table for a picture",
+        "carbon +mutagenesis -o tert.vcf.gz hg38.fa -- --regions chr5:1,295,100-1,295,149 --matrix tert.tsv");
+    options.example("single-base deletions and insertions of regions in a BED file",
+                    "carbon +mutagenesis -o indels.bcf hg38.fa -- --regions-file promoters.bed --type indel");
   }
 
   void start() {

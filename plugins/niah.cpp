@@ -171,6 +171,10 @@ class Niah {
     options.text("write-data", "FILE", "write the prompts as a table that --task given reads", data_path_);
     options.text("details", "FILE", "write what was generated for each prompt", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
+    options.example("retrieval over 16,384 tokens with keys that differ in two bases",
+                    "carbon +niah chr20.fa -- --task neardup_d2 --context 16384 --rows 100");
+    options.example("a short look, with what was generated",
+                    "carbon +niah chr20.fa -- --context 512 --rows 20 --details needles.tsv");
   }
 
   void start() {

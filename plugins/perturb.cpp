@@ -122,6 +122,9 @@ class Perturb {
     options.text("write-pairs", "FILE", "write the pairs as a table that --task given reads", pairs_path_);
     options.text("details", "FILE", "write the likelihoods of each pair", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
+    options.example("triplet expansions in coding sequences", "carbon +perturb cds.fa");
+    options.example("synonymous codons, as JSON as well",
+                    "carbon +perturb cds.fa -- --task synonymous --json syn.json");
   }
 
   void start() {

@@ -69,6 +69,11 @@ class Rank {
     options.choice("by", {"none", "trinucleotide"},
                    "rank among all SNVs, or those of the same context (default: none)", by_);
     options.text("fasta-ref", "FILE", "the reference, for --by trinucleotide", fasta_path_);
+    options.example("the rank of each scanned SNV among all of the genome",
+                    "carbon +rank -o ranked.bcf annotated.bcf -- --background scan.hist");
+    options.example(
+        "among the SNVs of the same trinucleotide",
+        "carbon +rank annotated.bcf -- --background scan.hist --by trinucleotide --fasta-ref ref.fa");
   }
 
   void start() {

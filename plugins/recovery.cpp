@@ -45,6 +45,9 @@ class Recovery {
     options.text("group", "COLUMN", "given: a line for each value of this column as well", group_column_);
     options.text("details", "FILE", "write what was generated for each sequence", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
+    options.example("the last 30 bases of each sequence", "carbon +recovery genes.fa");
+    options.example("a table of prompts, a line for each value of its column type",
+                    "carbon +recovery eukaryote.tsv -- --task given --group type");
   }
 
   void start() {

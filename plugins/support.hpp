@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "plugins/carbon_plugin.h"
+#include "src/base/help_lines.hpp"
 #include "src/statistics/split_mix.hpp"
 #include "version.h"
 
@@ -110,14 +111,15 @@ class Options {
     });
   }
 
+  /// A command line and what it does, for the end of --help.
+  void example(const std::string& does, const std::string& line) { examples_.push_back({does, line}); }
+
   std::string usage() const {
     std::string out;
-    for (const Option& option : options_) {
-      std::string left = "  --" + option.name + (option.type.empty() ? "" : " " + option.type);
-      left += left.size() < 37 ? std::string(38 - left.size(), ' ') : "\n" + std::string(38, ' ');
-      out += left + option.help + "\n";
-    }
-    return out;
+    for (const Option& option : options_)
+      out += carbon::option_help("--" + option.name + (option.type.empty() ? "" : " " + option.type),
+                                 option.help);
+    return out + "\n" + carbon::examples_help(examples_);
   }
 
   void parse(int argc, char** argv) const {
@@ -159,6 +161,7 @@ class Options {
   }
 
   std::vector<Option> options_;
+  std::vector<carbon::Example> examples_;
 };
 
 /// As the commands print totals; "." for what is not a number.

@@ -14,10 +14,13 @@ void end_early(StopRequests& stop, const EarlyEnd& run, Log& log) {
     log.error(run.command, error.what());
   }
   const bool saved = !run.saved_in.empty();
-  log.warning(
-      run.command,
-      "stopped by " + stop.asked_by() + " after " + run.done + (saved ? "" : "; the output is not complete"),
-      saved ? Advice{"resume", {run.saved_in}} : Advice{});
+  log.warning(run.command,
+              "stopped by " + stop.asked_by() + " after " + run.done +
+                  (saved ? ""
+                   : run.save_point.empty()
+                       ? "; the output is not complete"
+                       : "; nothing is kept, because a run can be continued only from " + run.save_point),
+              saved ? Advice{"resume", {run.saved_in}} : Advice{});
   stop.end();
 }
 

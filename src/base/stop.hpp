@@ -29,6 +29,7 @@ struct EarlyEnd {
   std::string saved_in;         // the file from which --resume continues; "" if there is none
   std::exception_ptr failure;   // of the work that was still finished, or null
   std::function<void()> flush;  // passes on what is finished; not called after a failure
+  std::string save_point = {};  // of a run that --resume could continue later, e.g. "every 65,536th base"
 };
 
 /// Ends the process after a wish to stop, with messages. Nothing is destroyed, because threads of the run may

@@ -67,7 +67,7 @@ void add_bound_options(CLI::App& app, BoundOptions& bounds) {
          [&bounds](const size_t& window) {
            if (bounds.gc) bounds.gc->window = window;  // without --gc it is refused
          },
-         "bound the GC content of each BP new bases instead of all")
+         "bound the GC content of each BP new bases instead of all; the windows do not overlap")
       ->type_name("BP")
       ->check(CLI::Range(size_t{1}, kMaxWindow))
       ->needs(gc)

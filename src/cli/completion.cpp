@@ -102,6 +102,16 @@ std::string in_quotes(const std::string& text) {
   return out + "'";
 }
 
+constexpr const char* kUsage = R"END(Print a script that completes the commands, options and models of carbon
+Usage: carbon completion bash | zsh
+
+Examples:
+  # for this bash
+  source <(carbon completion bash)
+  # for every zsh from now on, where ~/.zfunc is in fpath
+  carbon completion zsh > ~/.zfunc/_carbon
+)END";
+
 // ---- bash
 
 std::string bash_case(const OptionFacts& option) {
@@ -266,6 +276,10 @@ void print_zsh(const std::vector<CommandFacts>& commands) {
 
 int cmd_completion(std::span<const Command> commands, int argc, char** argv) {
   const std::string shell = argc == 2 ? argv[1] : "";
+  if (shell == "-h" || shell == "--help") {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
   if (shell != "bash" && shell != "zsh")
     throw Error("main_completion", "expected a shell: 'carbon completion bash' or 'carbon completion zsh'");
   std::vector<CommandFacts> found;

@@ -5,13 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace carbon {
+#include "src/base/help_lines.hpp"
 
-/// A command line and what it does, for the end of --help.
-struct Example {
-  std::string does;  // e.g. "annotate a VCF and index the output"
-  std::string line;
-};
+namespace carbon {
 
 class HelpFormatter : public CLI::Formatter {
  public:

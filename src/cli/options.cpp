@@ -65,7 +65,7 @@ void set_message_level(int level) {
 void add_verbosity_options(CLI::App& app) {
   app.add_flag_callback(
          "-q,--quiet", [] { set_message_level(StderrLog::error_level); },
-         "write only errors to standard error")
+         "write only errors, and the summary at the end of a run, to standard error")
       ->group(kMessages);
   app.add_option_function<int>(
          "-v,--verbosity", [](const int& level) { set_message_level(level); },

@@ -7,6 +7,7 @@
 #include "src/cli/crash_guard.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/cli/stop_signals.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
 
@@ -65,15 +66,20 @@ std::string usage_line(const std::string& name, uint32_t uses) {
          " -- [plugin options]";
 }
 
-// An option of the plugin's among carbon's own would be refused in words that do not help.
-void check_places(const CLI::App& app, char** begin, char** end, const std::string& name,
+// An option of the plugin's among carbon's own would be refused in words that do not help. One that both have
+// is carbon's, which somebody who writes no -- can hardly mean.
+void check_places(const CLI::App& app, char** begin, char** end, bool dashes, const std::string& name,
                   const std::string& usage) {
   for (char** word = begin; word != end; ++word) {
     const std::string option = std::string(*word).substr(0, std::string(*word).find('='));
     const bool theirs = option.starts_with("--") && usage.find("  " + option + " ") != std::string::npos;
-    if (theirs && !app.get_option_no_throw(option))
-      throw Error("plugin", option + " is an option of the plugin: it comes after --, as in 'carbon +" +
-                                name + " input -- " + option + "'");
+    const CLI::Option* own = app.get_option_no_throw(option);
+    const std::string place = "it comes after --, as in 'carbon +" + name + " input -- " + option + "'";
+    if (theirs && !own) throw Error("plugin", option + " is an option of the plugin: " + place);
+    if (theirs && !dashes)
+      throw Error("plugin", option + " is an option of the plugin and one of carbon's (" +
+                                own->get_name(false, true) + "). For the plugin's, " + place +
+                                "; for carbon's, end the line with --");
   }
 }
 
@@ -101,7 +107,7 @@ int cmd_run_plugin(int argc, char** argv) {
   const std::string usage = plugin_usage(plugin, file.name);
   app.footer("Plugin options, after --:\n" + usage);
   add_options(app, plugin.uses, options, common, no_version);
-  check_places(app, argv + 1, dashes, file.name, usage);
+  check_places(app, argv + 1, dashes, dashes != end, file.name, usage);
   std::vector<char*> own(argv, dashes);
   own.push_back(nullptr);
   if (const int status = parse_options(app, static_cast<int>(dashes - argv), own.data(), "+" + file.name);
@@ -118,6 +124,8 @@ int cmd_run_plugin(int argc, char** argv) {
   options.model = common.model;
   options.progress = common.progress;
   options.log = &program_log();
+  SignalStop stop;
+  options.stop = &stop;
   const std::vector<std::string> unmet = run_plugin(plugin, options);
   for (const std::string& text : unmet) program_log().error(options.name, text);
   return unmet.empty() ? 0 : 1;

@@ -61,7 +61,12 @@ json parse_line(const std::string& line, const std::string& where) {
       if (place != std::string::npos) reason.erase(0, place + std::string_view(before).size());
     }
     reason.resize(std::min(reason.size(), reason.find("; last read")));
-    throw Error(kFunction, where + ": not valid JSON: " + printable(reason));
+    const bool bare = line.find_first_of("\"[{") == std::string::npos;
+    throw Error(kFunction,
+                where + ": not valid JSON: " + printable(reason) +
+                    (bare ? "; every line is a JSON text in quotes, such as \"<dna>ACGT</dna>\", or "
+                            "with --decode an array of ids"
+                          : ""));
   }
 }
 
@@ -110,7 +115,7 @@ int cmd_tokenize(int argc, char** argv) {
   TokenizeOptions options;
   CLI::App app("Convert text with DNA to token ids, or back: JSON Lines in, JSON Lines out");
   set_usage(app, "carbon tokenize [options] [in.jsonl | -]",
-            {{"token ids of a text", "echo '{\"text\": \"<dna>ACGTACGTACGT</dna>\"}' | carbon tokenize"},
+            {{"token ids of a text", "echo '\"<dna>ACGTACGTACGT</dna>\"' | carbon tokenize"},
              {"texts of token ids", "carbon tokenize --decode ids.jsonl"}});
   app.add_option(
          "-m,--model", options.model,

@@ -1,5 +1,7 @@
 #include "src/generate/bounds.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -29,6 +31,10 @@ std::vector<Motif> motifs_of_text(const std::string& text) {
 }
 
 std::vector<Motif> motifs_of_file(const std::string& path) {
+  if (path.find('/') == std::string::npos && access(path.c_str(), F_OK) != 0)
+    throw Error(kFunction, "'" + path +
+                               "' is neither motifs nor a file; give IUPAC letters such as GAATTC, "
+                               "with commas between motifs, or the name of a file with motifs");
   std::vector<Motif> motifs;
   TextInput input(path, kFunction);
   if (input.peek().starts_with('>')) {

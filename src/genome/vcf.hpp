@@ -20,6 +20,8 @@ namespace carbon {
 
 class VcfReader;
 class VcfWriter;
+class VcfTextWriter;
+struct SharedHeader;
 
 /// The version of the loaded htslib, e.g. "1.16".
 std::string htslib_version();
@@ -45,6 +47,7 @@ class VcfRecord {
  private:
   friend class VcfReader;
   friend class VcfWriter;
+  friend class VcfTextWriter;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -185,6 +188,10 @@ class VcfWriter {
   void close();
 
  private:
+  friend class VcfTextWriter;
+  /// For records that are parsed with this header.
+  VcfWriter(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& options);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

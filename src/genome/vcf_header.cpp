@@ -60,45 +60,6 @@ std::optional<uint64_t> index_of(std::string_view line) {
   return std::nullopt;
 }
 
-/// The lines of a header, checked one by one.
-class HeaderText {
- public:
-  explicit HeaderText(const std::string& shown) : shown_(shown) {}
-
-  void add(std::string_view line) {
-    ++lines_;
-    if (line.find('\0') != std::string_view::npos)
-      fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
-    if (text_.size() + line.size() > kMostBytes) fail_large(shown_);
-    const size_t equals = line.find('=');
-    if (line.starts_with("##") && equals != std::string_view::npos &&
-        !line.substr(equals + 1).starts_with('<') && ++plain_ > kMostPlainLines)
-      fail(shown_, "the header has more than " + std::to_string(kMostPlainLines) +
-                       " lines of the form ##KEY=VALUE; remove those that nobody needs");
-    if (const std::optional<uint64_t> number = index_of(line); number && *number > largest_) {
-      largest_ = *number;
-      largest_line_ = lines_;
-    }
-    text_.append(line).append("\n");
-  }
-
-  VcfHeaderPtr parse() {
-    if (largest_ > kMostFreeNumbers + kNumbersPerLine * lines_)
-      fail(shown_, "line " + std::to_string(largest_line_) +
-                       " of the header has the number IDX=" + std::to_string(largest_) +
-                       ", far more than the header has names; remove IDX from its lines");
-    VcfHeaderPtr header(bcf_hdr_init("r"));
-    if (!header) throw std::bad_alloc();
-    if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0) fail_malformed(shown_);
-    return header;
-  }
-
- private:
-  const std::string& shown_;
-  std::string text_;
-  uint64_t lines_ = 0, plain_ = 0, largest_ = 0, largest_line_ = 0;
-};
-
 /// The text of a BCF header, up to the NUL that ends it. Its length is a claim of the file, so that memory is
 /// taken as the text arrives.
 std::string read_binary_text(BGZF* stream, const std::string& shown) {
@@ -135,16 +96,48 @@ bool read_line(htsFile* file, const std::string& shown, std::string& line) {
 
 }  // namespace
 
+bool VcfHeaderLines::add_text(std::string_view line) {
+  if (line.empty()) return false;
+  if (line[0] != '#') fail_malformed(shown_);
+  add(line);
+  return !line.starts_with("##");
+}
+
+void VcfHeaderLines::add(std::string_view line) {
+  ++lines_;
+  if (line.find('\0') != std::string_view::npos)
+    fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
+  if (text_.size() + line.size() > kMostBytes) fail_large(shown_);
+  const size_t equals = line.find('=');
+  if (line.starts_with("##") && equals != std::string_view::npos &&
+      !line.substr(equals + 1).starts_with('<') && ++plain_ > kMostPlainLines)
+    fail(shown_, "the header has more than " + std::to_string(kMostPlainLines) +
+                     " lines of the form ##KEY=VALUE; remove those that nobody needs");
+  if (const std::optional<uint64_t> number = index_of(line); number && *number > largest_) {
+    largest_ = *number;
+    largest_line_ = lines_;
+  }
+  text_.append(line).append("\n");
+}
+
+VcfHeaderPtr VcfHeaderLines::parse() {
+  if (largest_ > kMostFreeNumbers + kNumbersPerLine * lines_)
+    fail(shown_, "line " + std::to_string(largest_line_) +
+                     " of the header has the number IDX=" + std::to_string(largest_) +
+                     ", far more than the header has names; remove IDX from its lines");
+  VcfHeaderPtr header(bcf_hdr_init("r"));
+  if (!header) throw std::bad_alloc();
+  if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0) fail_malformed(shown_);
+  return header;
+}
+
 VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
-  HeaderText header(shown);
+  VcfHeaderLines header(shown);
   VcfHeaderText out;
   bool columns_seen = false;
   for (std::string line; !columns_seen && read_line(file, shown, line);) {
     ++out.lines;
-    if (line.empty()) continue;
-    if (line[0] != '#') fail_malformed(shown);
-    columns_seen = !line.starts_with("##");
-    header.add(line);
+    columns_seen = header.add_text(line);
   }
   out.header = header.parse();
   return out;
@@ -152,7 +145,7 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
 
 VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown) {
   const std::string text = read_binary_text(stream, shown);
-  HeaderText header(shown);
+  VcfHeaderLines header(shown);
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     header.add(std::string_view(text).substr(begin, end - begin));

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace carbon {
 
@@ -15,6 +17,22 @@ struct VcfHeaderDelete {
   void operator()(bcf_hdr_t* header) const { bcf_hdr_destroy(header); }
 };
 using VcfHeaderPtr = std::unique_ptr<bcf_hdr_t, VcfHeaderDelete>;
+
+/// The lines of a header, checked one by one. All functions throw Error, in which the file is called `shown`.
+class VcfHeaderLines {
+ public:
+  explicit VcfHeaderLines(std::string shown) : shown_(std::move(shown)) {}
+  /// Takes the next line, without its newline.
+  void add(std::string_view line);
+  /// The same for VCF text, in which every line begins with # and empty ones are skipped. True for the line
+  /// #CHROM, which is the last one.
+  bool add_text(std::string_view line);
+  VcfHeaderPtr parse();
+
+ private:
+  std::string shown_, text_;
+  uint64_t lines_ = 0, plain_ = 0, largest_ = 0, largest_line_ = 0;
+};
 
 /// A header, and how many lines it has.
 struct VcfHeaderText {

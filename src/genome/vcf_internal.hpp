@@ -5,7 +5,6 @@
 #include <htslib/vcf.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,33 +12,9 @@
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/genome/vcf_index.hpp"
+#include "src/genome/vcf_lines.hpp"
 
 namespace carbon {
-
-/// The header with which records are parsed and printed. It has the definitions of the input, and those that
-/// htslib adds for undefined tags. The header of the output is a separate one that numbers the names equally.
-///
-/// Parsing a text record may extend the header while another thread prints a record, so both hold `mutex`.
-/// Reading BCF does not change the header and takes no lock.
-struct SharedHeader {
-  ~SharedHeader() {
-    if (header) bcf_hdr_destroy(header);
-  }
-  bcf_hdr_t* header = nullptr;
-  std::mutex mutex;
-};
-
-struct VcfRecord::Impl {
-  Impl();
-  ~Impl() { bcf_destroy(record); }
-  /// `contig:pos`, for messages.
-  std::string where() const { return contig + ":" + std::to_string(record->pos + 1); }
-
-  bcf1_t* record = nullptr;
-  std::string contig, ref;
-  std::vector<std::string> alts;
-  std::vector<int> set_ids;  // INFO ids that the writer has set on this record
-};
 
 struct VcfReader::Impl {
   Impl(const std::string& path, const VcfReaderOptions& options, Log& log);
@@ -51,10 +26,7 @@ struct VcfReader::Impl {
   bool read_text(bcf1_t* record);
   bool read_bcf(bcf1_t* record);
   bool read_jump(bcf1_t* record);
-  void parse_line(const std::string& where, bcf1_t* record);
-  void check_record(const bcf1_t* record, int status, const std::string& where) const;
   void finish();
-  void check_samples() const;
   void warn_of_missing_newline(const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
 
@@ -69,7 +41,8 @@ struct VcfReader::Impl {
   std::optional<VcfRegions> targets;
   bool targets_excluded = false;
   std::string line;
-  kstring_t scratch = {0, 0, nullptr};  // a copy of the line, because htslib changes it while it parses
+  VcfLineParser parser;
+  HtsText jumped;  // a line that `jump` has read
   int64_t records = 0;
 };
 

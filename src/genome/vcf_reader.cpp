@@ -23,8 +23,6 @@ namespace carbon {
 
 namespace {
 
-constexpr int undefined_name = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
-
 /// Opens a file without htslib's message about a failure, which the Error repeats.
 htsFile* open_quietly(const std::string& path) {
   const htsLogLevel level = hts_get_log_level();
@@ -33,22 +31,6 @@ htsFile* open_quietly(const std::string& path) {
   htsFile* file = hts_open(path.c_str(), "r");
   hts_set_log_level(level);
   return file;
-}
-
-/// The contig:pos of a line that could not be parsed.
-std::string text_position(const std::string& line) {
-  const size_t first = line.find('\t');
-  if (first == std::string::npos) return line.substr(0, 40);
-  const size_t second = line.find('\t', first + 1);
-  return line.substr(0, std::min<size_t>(first, 60)) + ":" +
-         line.substr(first + 1, std::min<size_t>(second - first - 1, 20));
-}
-
-/// htslib 1.16 would read a POS that is not a number as 0.
-bool has_numeric_position(const std::string& line) {
-  const size_t begin = line.find('\t') + 1;
-  const size_t end = line.find('\t', begin);
-  return end > begin && line.find_first_not_of("0123456789", begin) == end;
 }
 
 /// False only for a regular file whose last byte is not a newline.
@@ -62,19 +44,6 @@ bool ends_with_newline(const std::string& path) {
   }
   close(fd);
   return last == '\n';
-}
-
-std::string error_names(int code) {
-  std::string names;
-  const auto add = [&](int bit, const char* name) {
-    if (code & bit) names += (names.empty() ? "" : ", ") + std::string(name);
-  };
-  add(BCF_ERR_NCOLS, "wrong number of columns");
-  add(BCF_ERR_LIMITS, "a value beyond the format's limits");
-  add(BCF_ERR_CHAR, "an invalid character");
-  add(BCF_ERR_CTG_INVALID, "an invalid contig name");
-  add(BCF_ERR_TAG_INVALID, "an invalid tag name");
-  return names.empty() ? "malformed" : names;
 }
 
 /// The regions of a list or of a file; nothing if both are empty. `name` is what messages call them.
@@ -159,7 +128,7 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
       text.reset();
       jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
     }
-    check_samples();
+    check_samples(*shared, shown);
   } catch (...) {
     jump.reset();
     hts_close(file);
@@ -170,7 +139,6 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
 VcfReader::Impl::~Impl() {
   jump.reset();
   if (file) hts_close(file);
-  ks_free(&scratch);
 }
 
 /// An index is read only if it is needed: to jump, or for the contigs of a text that does not define any.
@@ -193,16 +161,6 @@ void VcfReader::Impl::fail(const std::string& what) const {
   throw Error("read_vcf", shown + ": " + what);
 }
 
-// htslib takes two tabs in the #CHROM line for an empty name or for a name with the end of the line in it.
-void VcfReader::Impl::check_samples() const {
-  for (int i = 0; i < bcf_hdr_nsamples(shared->header); ++i) {
-    const std::string_view name = shared->header->samples[i];
-    if (name.empty() || name.find_first_of("\t\r\n") != std::string_view::npos)
-      fail("sample " + std::to_string(i + 1) +
-           " has no name, so no program could read the output; name it in the #CHROM line");
-  }
-}
-
 // Editors and scripts leave it out; but a cut in the last column looks like that.
 void VcfReader::Impl::warn_of_missing_newline(const std::string& what) const {
   log.warning("read_vcf",
@@ -212,42 +170,22 @@ void VcfReader::Impl::warn_of_missing_newline(const std::string& what) const {
 bool VcfReader::Impl::read_text(bcf1_t* record) {
   if (!text->line(line)) return false;
   ++records;
-  const std::string where = "line " + std::to_string(text->line_number()) + " (" + text_position(line) + ")";
+  const std::string where = "line " + std::to_string(text->line_number());
   if (!text->newline_seen()) {
     const int samples = bcf_hdr_nsamples(shared->header);
     const auto wanted = samples == 0 ? 8 : 9 + samples;
     if (std::count(line.begin(), line.end(), '\t') + 1 < wanted)
-      fail(where +
+      fail(place_of_line(where, line) +
            ": the last line has fewer columns than the header names and no newline, so the file is cut; "
            "copy it again");
-    warn_of_missing_newline(where + ": the last line");
+    warn_of_missing_newline(place_of_line(where, line) + ": the last line");
   }
-  parse_line(where, record);
+  parser.parse(*shared, shown, where, line, record);
   return true;
 }
 
-void VcfReader::Impl::parse_line(const std::string& where, bcf1_t* record) {
-  const auto columns = std::count(line.begin(), line.end(), '\t') + 1;
-  if (columns < 8) {
-    fail(where + ": fewer than 8 columns; the line is cut or its fields are not separated by tabs");
-  }
-  // Without samples htslib stops after INFO, so two lines whose newline was lost would pass as one record.
-  if (columns > 9 && bcf_hdr_nsamples(shared->header) == 0) {
-    fail(where + ": " + std::to_string(columns) +
-         " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
-  }
-  // htslib takes it for the end of the line and writes what it has read so far.
-  if (line.find('\0') != std::string::npos) fail(where + ": a NUL byte in the line; the file is damaged");
-  if (!has_numeric_position(line)) fail(where + ": POS is not a number; correct the line");
-  scratch.l = 0;
-  if (kputsn(line.data(), line.size(), &scratch) < 0) throw std::bad_alloc();
-  const std::lock_guard lock(shared->mutex);
-  const int status = vcf_parse(&scratch, shared->header, record);
-  check_record(record, status, where);
-}
-
 bool VcfReader::Impl::read_jump(bcf1_t* record) {
-  const int status = jump->next(scratch, record);
+  const int status = jump->next(jumped.text, record);
   if (status == -1) return false;
   ++records;
   std::string where = "record " + std::to_string(records) + " in the regions";
@@ -256,12 +194,12 @@ bool VcfReader::Impl::read_jump(bcf1_t* record) {
          ", or the index belongs to another file; copy the file again and run bcftools index -f");
   }
   if (is_bcf) {
-    check_record(record, 0, where);
+    check_record(record, 0, shown, where);
     return true;
   }
-  line.assign(scratch.s, scratch.l);
+  line.assign(jumped.text.s, jumped.text.l);
   if (line.ends_with('\r')) line.pop_back();
-  parse_line(where + " (" + text_position(line) + ")", record);
+  parser.parse(*shared, shown, where, line, record);
   return true;
 }
 
@@ -280,15 +218,8 @@ bool VcfReader::Impl::read_bcf(bcf1_t* record) {
     fail("the compressed data are cut or damaged at record " + std::to_string(records) +
          "; copy the file again");
   }
-  check_record(record, status, "record " + std::to_string(records));
+  check_record(record, status, shown, "record " + std::to_string(records));
   return true;
-}
-
-void VcfReader::Impl::check_record(const bcf1_t* record, int status, const std::string& where) const {
-  const int code = record->errcode & ~undefined_name;
-  if (status >= 0 && code == 0) return;
-  fail(where + ": the record cannot be read (" + error_names(code) +
-       "; see the message of htslib above, if any); correct it or copy the file again");
 }
 
 void VcfReader::Impl::finish() {
@@ -327,17 +258,7 @@ bool VcfReader::Impl::read(VcfRecord::Impl& out) {
     finish();
     return false;
   }
-  if (bcf_unpack(out.record, BCF_UN_STR) != 0)
-    fail("record " + std::to_string(records) + ": damaged alleles");
-  {
-    const std::lock_guard lock(shared->mutex);
-    const char* contig = bcf_seqname(shared->header, out.record);
-    out.contig = contig ? contig : "";
-  }
-  const bcf1_t* record = out.record;
-  out.ref = record->n_allele > 0 ? record->d.allele[0] : "";
-  out.alts.clear();
-  for (int i = 1; i < static_cast<int>(record->n_allele); ++i) out.alts.emplace_back(record->d.allele[i]);
+  out.unpack(*shared, shown, "record " + std::to_string(records));
   return true;
 }
 

@@ -374,10 +374,11 @@ void VcfWriter::Impl::close() {
   if (index) index->build();
 }
 
+VcfWriter::VcfWriter(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(header), options)) {}
 VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)
-    : impl_(std::make_unique<Impl>(reader.impl_->shared, options)) {}
-VcfWriter::VcfWriter(const VcfWriterOptions& options)
-    : impl_(std::make_unique<Impl>(empty_header(), options)) {}
+    : VcfWriter(reader.impl_->shared, options) {}
+VcfWriter::VcfWriter(const VcfWriterOptions& options) : VcfWriter(empty_header(), options) {}
 VcfWriter::~VcfWriter() = default;
 
 void VcfWriter::set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts) {

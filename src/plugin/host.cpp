@@ -7,8 +7,6 @@
 namespace carbon {
 namespace {
 
-constexpr const char* kSpool = "output.vcf";
-
 // Calls a function of the plugin. An exception that comes out of it is an Error that names the plugin.
 int enter(const std::string& name, const std::function<int()>& call) {
   std::string what;
@@ -48,6 +46,10 @@ PluginRun::PluginRun(const carbon_plugin& plugin, const PluginRunOptions& option
     reader_ = std::make_unique<VcfReader>(options.inputs.front(), options.selection, *options.log);
 }
 
+PluginRun::~PluginRun() {
+  if (options_.stop) options_.stop->ignore();
+}
+
 int PluginRun::fail(const std::string& reason) {
   failure_ = std::make_exception_ptr(Error(options_.name, reason));
   return CARBON_ERROR;
@@ -69,9 +71,13 @@ const VcfReader& PluginRun::reader() const {
 }
 
 void PluginRun::show_progress(uint64_t done, const char* unit, const char* where) {
-  if (!progress_)
+  if (!progress_) {
+    unit_ = unit;
     progress_ = std::make_unique<Progress>(*options_.log, options_.progress, "+" + options_.name, unit);
+  }
   progress_->update(done, where);
+  done_ = done;
+  for (carbon_output& output : outputs_) output.text ? output.text->pass_on() : output.vcf->pass_on();
 }
 
 carbon_output* PluginRun::open_output(const char* path) {
@@ -84,7 +90,7 @@ carbon_output* PluginRun::open_output(const char* path) {
     throw Error("plugin", "+" + options_.name + " opens its output a second time");
   main_output_open_ |= is_main;
   if (is_main && (plugin_.uses & CARBON_WRITES_VCF))
-    return spooled_ = &outputs_.emplace_back(spool_.emplace().file(kSpool));
+    return &outputs_.emplace_back("the VCF of +" + options_.name, record_options());
   return &outputs_.emplace_back(is_main ? options_.output : path);
 }
 
@@ -129,13 +135,26 @@ void PluginRun::open_writer() {
   writer_ = std::make_unique<VcfWriter>(*reader_, out);
 }
 
-// Writes the VCF that the plugin has written as text, in the format that is wanted.
-void PluginRun::convert_vcf() {
-  spooled_->text.commit();
-  VcfReader reader(spool_->path() + "/" + kSpool, {}, *options_.log);
-  VcfWriter writer(reader, record_options());
-  for (VcfRecord record; reader.next(record);) writer.write(record);
-  writer.close();
+// Files appear together, as far as that can be: only renaming is left when the first one appears.
+void PluginRun::close_outputs() {
+  if (writer_) writer_->close();
+  for (carbon_output& output : outputs_)
+    if (output.text) output.text->finish();
+  for (carbon_output& output : outputs_)
+    if (output.vcf) output.vcf->close();
+  for (carbon_output& output : outputs_)
+    if (output.text) output.text->commit();
+}
+
+// A plugin cannot be continued, so the run need not reach a safe point.
+void PluginRun::watch_for_stop() {
+  if (!options_.stop) return;
+  options_.stop->watch([this] {
+    const uint64_t done = done_;
+    const std::string unit = done > 0 ? unit_ : plugin_.uses & CARBON_READS_RECORDS ? "records" : "steps";
+    end_early(*options_.stop, {"+" + options_.name, std::to_string(done) + " " + unit, "", nullptr, [] {}},
+              *options_.log);
+  });
 }
 
 void PluginRun::process_records(void* state) {
@@ -158,17 +177,15 @@ void PluginRun::run() {
   argv.push_back(nullptr);
 
   if (plugin_.uses & CARBON_WRITES_VCF) record_options();  // an output that cannot be written fails now
+  watch_for_stop();
   State state(plugin_);
   const int argc = static_cast<int>(arguments.size());
   check(enter(options_.name, [&] { return plugin_.init(this, argc, argv.data(), &state.value); }));
   if (reader_) process_records(state.value);
   check(enter(options_.name, [&] { return plugin_.finish(this, state.value); }));
   if (progress_) progress_->finish();
-  if (writer_) writer_->close();
-  for (carbon_output& output : outputs_) output.text.finish();
-  if (spooled_) convert_vcf();
-  for (carbon_output& output : outputs_)
-    if (&output != spooled_) output.text.commit();
+  if (options_.stop) options_.stop->ignore();
+  close_outputs();
 }
 
 std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {

@@ -4,6 +4,7 @@
 // into the error codes of the C interface and back. It has no code for a particular plugin.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -15,13 +16,14 @@
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/stop.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/output.hpp"
-#include "src/genome/partial_files.hpp"
 #include "src/genome/regions.hpp"
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/genome/vcf_text_writer.hpp"
 
 // The opaque handles of the C interface.
 struct carbon_record {
@@ -35,8 +37,14 @@ struct carbon_records {
   carbon_record current{&reader, {}};
 };
 struct carbon_output {
-  explicit carbon_output(const std::string& path) : text(path) {}
-  carbon::TextOutput text;
+  explicit carbon_output(const std::string& path) { text.emplace(path); }
+  /// Of a plugin that writes VCF as text; `shown` is what messages call that text.
+  carbon_output(const std::string& shown, const carbon::VcfWriterOptions& options) {
+    vcf.emplace(shown, options);
+  }
+  // Exactly one of the two.
+  std::optional<carbon::TextOutput> text;
+  std::optional<carbon::VcfTextWriter> vcf;
 };
 struct carbon_text {
   explicit carbon_text(const std::string& path) : input(path, "read_text") {}
@@ -69,6 +77,7 @@ struct PluginRunOptions {
   ModelOptions model;
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
+  StopRequests* stop = nullptr;  // may end the run early; nobody asks if null
 };
 
 /// Runs the plugin from init to destroy. Throws Error, also if the plugin fails; a named output file is then
@@ -83,6 +92,7 @@ std::string plugin_usage(const carbon_plugin& plugin, const std::string& name);
 class PluginRun : public carbon_run {
  public:
   PluginRun(const carbon_plugin& plugin, const PluginRunOptions& options);
+  ~PluginRun();
   void run();
 
   static PluginRun& of(carbon_run* run) { return *static_cast<PluginRun*>(run); }
@@ -108,6 +118,7 @@ class PluginRun : public carbon_run {
   /// Throws Error if the plugin does not declare that it reads records.
   const VcfReader& reader() const;
 
+  /// Also passes on what was written so far.
   void show_progress(uint64_t done, const char* unit, const char* where);
   carbon_output* open_output(const char* path);
   void declare_tag(const InfoTag& tag);
@@ -130,7 +141,8 @@ class PluginRun : public carbon_run {
   void process_records(void* state);
   VcfWriterOptions record_options() const;
   void open_writer();
-  void convert_vcf();
+  void close_outputs();
+  void watch_for_stop();
 
   const carbon_plugin& plugin_;
   const PluginRunOptions& options_;
@@ -138,11 +150,12 @@ class PluginRun : public carbon_run {
   std::unique_ptr<LoadedModels> models_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Progress> progress_;
+  // What show_progress() was told last, for a wish to stop, which comes in another thread.
+  std::atomic<uint64_t> done_ = 0;
+  std::string unit_;  // does not change after the first call
   std::unique_ptr<VcfReader> reader_;
   std::unique_ptr<VcfWriter> writer_;
   std::vector<InfoTag> tags_;
-  std::optional<PrivateDirectory> spool_;  // of the text under CARBON_WRITES_VCF
-  carbon_output* spooled_ = nullptr;
   std::deque<carbon_output> outputs_;
   bool main_output_open_ = false;
 };

@@ -101,7 +101,7 @@ carbon_output* api_output_open(carbon_run* handle, const char* path) {
 int api_output_write(carbon_run* run, carbon_output* output, const char* bytes, size_t count) {
   return PluginRun::of(run).guarded(
       [&] {
-        output->text.write({bytes, count});
+        output->text ? output->text->write({bytes, count}) : output->vcf->write({bytes, count});
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});

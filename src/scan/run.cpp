@@ -157,7 +157,8 @@ void run_scan(Engine& engine, ScanOptions options) {
           if (!partial) output->flush();
         };
         end_early(*options.stop,
-                  {"scan", std::to_string(bases) + " bp", saved ? partial->path() : "", failure, flush},
+                  {"scan", std::to_string(bases) + " bp", saved ? partial->path() : "", failure, flush,
+                   partial ? "every 65,536th base of a contig" : ""},
                   *options.log);
       });
   report_passes(engine);

@@ -75,6 +75,13 @@ def unknown_options_are_named():
         expect_failure(carbon(*words), *wanted)
 
 
+@case
+def help_of_completion():
+    for words in (("completion", "--help"), ("completion", "-h")):
+        expect("Usage: carbon completion bash | zsh" in ok(*words).text, "help")
+    expect_failure(carbon("completion", "fish"), "carbon completion bash")
+
+
 # ---- input that is not what it seems
 
 
@@ -96,6 +103,15 @@ def proteins_are_refused():
         expect_failure(carbon(*args[:1], "-m", model(), *args[1:], protein), "albumin", "protein", "N")
     # Some damaged letters are no protein.
     ok("score", "-m", model(), fasta(">a\n%sEFILP%s\n" % (BASES, BASES)))
+
+
+@case
+def text_that_is_no_json_and_names_that_are_no_motifs():
+    expect_failure(carbon("tokenize", stdin=b"ACGT\n"), "not valid JSON", "in quotes")
+    example = ok("tokenize", "--help").lines()[-3]
+    expect_equal(tool("sh", "-c", example.replace("| carbon", "| " + shlex.quote(CARBON))).text,
+                 ok("tokenize", stdin=b'"<dna>ACGTACGTACGT</dna>"\n').text, example)
+    expect_failure(carbon("generate", "-m", model(), "-l", "6", "--unconditional", "--avoid", "EcoRI"), "'EcoRI' is neither motifs nor a file")
 
 
 @case

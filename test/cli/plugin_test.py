@@ -79,7 +79,7 @@ def help_and_usage():
         direct, helped, own = ok("+" + name, "--help"), ok("help", "+" + name), ok("+" + name, "--", "--help")
         expect("Usage: carbon +%s" % name in direct.text and direct.err == "", "expected usage on stdout", direct)
         expect_equal(helped.text, direct.text, "help +" + name)
-        expect(own.text and direct.text.endswith(own.text + "\n"), "the plugin's own options are not at the end", direct)
+        expect(own.text and direct.text.endswith(own.text), "the plugin's own options are not at the end", direct)
     result = carbon("plugin")
     expect(result.rc == 1 and result.out == b"" and "carbon plugin -l" in result.err, "expected usage on stderr", result)
     expect_failure(carbon("+auroc", "--label", "X", MINI), "--label is an option of the plugin", "after --")

@@ -140,6 +140,21 @@ def the_messages_say_how_to_go_on():
            "no word of it", again)
 
 
+@case
+def a_run_that_is_stopped_too_early_says_why_nothing_is_kept():
+    directory = fresh()
+    out = os.path.join(directory, "out.tsv")
+    process = subprocess.Popen([CARBON, *arguments("-r", "c1:1-60000"), "-v", "3", "-o", out],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENV)
+    deadline = time.monotonic() + 60
+    while not any(name.endswith(".partial") for name in os.listdir(directory)):
+        expect(process.poll() is None and time.monotonic() < deadline, "no file came: rc %r" % process.poll())
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    status, err = ended(process)
+    expect(status == 143 and "nothing is kept, because a run can be continued only from every 65,536th base" in err, err)
+
+
 # ---- what is not continued -----------------------------------------------------------------------------------------
 
 

@@ -39,6 +39,16 @@ def scan(directory, outputs, *settings, **options):
 
 
 @case
+def misspelt_settings_are_refused():
+    d = fresh()
+    study(d)
+    for rules, given, wrong in (("Snakefile", ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf"), "shard=2"),
+                                ("scan.Snakefile", ("fasta=ref.fa", "outputs=x.bcf"), "histograms=true")):
+        result = snakemake(d, "-n", "-s", os.path.join(RULES, rules), "--config", *given, wrong, rc=1)
+        expect("'%s', which is no setting" % wrong.split("=")[0] in result.err + result.text, "no word of it", result)
+
+
+@case
 def jobs_that_are_killed_and_started_again():
     d = fresh()
     study(d)

@@ -8,6 +8,11 @@
 import re
 import shlex
 
+# A misspelt setting would be a default that nobody notices.
+SETTINGS = {"fasta", "outputs", "model", "shards", "threads", "device", "gpu", "extra", "index", "histogram"}
+if unknown := sorted(set(config) - SETTINGS):
+    raise WorkflowError(f"the configuration has {unknown[0]!r}, which is no setting; workflows/snakemake/scan.yaml shows all")
+
 # Defaults are put into the configuration before the rules read it.
 for key, value in {"threads": 1, "gpu": 0, "extra": "", "shards": 10}.items():
     config.setdefault(key, value)

@@ -1,0 +1,97 @@
+#include "src/genome/vcf_lines.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "src/base/error.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr int kUndefinedName = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
+
+[[noreturn]] void fail(const std::string& shown, const std::string& what) {
+  throw Error("read_vcf", shown + ": " + what);
+}
+
+/// htslib 1.16 would read a POS that is not a number as 0.
+bool has_numeric_position(const std::string& line) {
+  const size_t begin = line.find('\t') + 1;
+  const size_t end = line.find('\t', begin);
+  return end > begin && line.find_first_not_of("0123456789", begin) == end;
+}
+
+std::string error_names(int code) {
+  std::string names;
+  const auto add = [&](int bit, const char* name) {
+    if (code & bit) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  add(BCF_ERR_NCOLS, "wrong number of columns");
+  add(BCF_ERR_LIMITS, "a value beyond the format's limits");
+  add(BCF_ERR_CHAR, "an invalid character");
+  add(BCF_ERR_CTG_INVALID, "an invalid contig name");
+  add(BCF_ERR_TAG_INVALID, "an invalid tag name");
+  return names.empty() ? "malformed" : names;
+}
+
+}  // namespace
+
+// htslib takes two tabs in the #CHROM line for an empty name or for a name with the end of the line in it.
+void check_samples(const SharedHeader& shared, const std::string& shown) {
+  for (int i = 0; i < bcf_hdr_nsamples(shared.header); ++i) {
+    const std::string_view name = shared.header->samples[i];
+    if (name.empty() || name.find_first_of("\t\r\n") != std::string_view::npos)
+      fail(shown, "sample " + std::to_string(i + 1) +
+                      " has no name, so no program could read the output; name it in the #CHROM line");
+  }
+}
+
+std::string place_of_line(const std::string& where, const std::string& line) {
+  const size_t first = line.find('\t');
+  if (first == std::string::npos) return where + " (" + line.substr(0, 40) + ")";
+  const size_t second = line.find('\t', first + 1);
+  return where + " (" + line.substr(0, std::min<size_t>(first, 60)) + ":" +
+         line.substr(first + 1, std::min<size_t>(second - first - 1, 20)) + ")";
+}
+
+void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const std::string& where,
+                          const std::string& line, bcf1_t* record) {
+  const auto refuse = [&](const std::string& what) { fail(shown, place_of_line(where, line) + ": " + what); };
+  const auto columns = std::count(line.begin(), line.end(), '\t') + 1;
+  if (columns < 8) refuse("fewer than 8 columns; the line is cut or its fields are not separated by tabs");
+  // Without samples htslib stops after INFO, so two lines whose newline was lost would pass as one record.
+  if (columns > 9 && bcf_hdr_nsamples(shared.header) == 0)
+    refuse(std::to_string(columns) +
+           " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
+  // htslib takes it for the end of the line and writes what it has read so far.
+  if (line.find('\0') != std::string::npos) refuse("a NUL byte in the line; the file is damaged");
+  if (!has_numeric_position(line)) refuse("POS is not a number; correct the line");
+  scratch_.text.l = 0;
+  if (kputsn(line.data(), line.size(), &scratch_.text) < 0) throw std::bad_alloc();
+  const std::lock_guard lock(shared.mutex);
+  const int status = vcf_parse(&scratch_.text, shared.header, record);
+  if (status < 0 || (record->errcode & ~kUndefinedName) != 0)
+    check_record(record, status, shown, place_of_line(where, line));
+}
+
+void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where) {
+  const int code = record->errcode & ~kUndefinedName;
+  if (status >= 0 && code == 0) return;
+  fail(shown, where + ": the record cannot be read (" + error_names(code) +
+                  "; see the message of htslib above, if any); correct it or copy the file again");
+}
+
+void VcfRecord::Impl::unpack(SharedHeader& shared, const std::string& shown, const std::string& place) {
+  if (bcf_unpack(record, BCF_UN_STR) != 0) fail(shown, place + ": damaged alleles");
+  {
+    const std::lock_guard lock(shared.mutex);
+    const char* name = bcf_seqname(shared.header, record);
+    contig = name ? name : "";
+  }
+  ref = record->n_allele > 0 ? record->d.allele[0] : "";
+  alts.clear();
+  for (int i = 1; i < static_cast<int>(record->n_allele); ++i) alts.emplace_back(record->d.allele[i]);
+}
+
+}  // namespace carbon

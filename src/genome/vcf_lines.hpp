@@ -1,0 +1,73 @@
+// A record, the header that it belongs to, and how one line of VCF becomes a record: htslib parses it after a
+// check of what htslib would believe. Internal to the readers and writers of VCF.
+#pragma once
+
+#include <htslib/kstring.h>
+#include <htslib/vcf.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/genome/vcf.hpp"
+
+namespace carbon {
+
+/// The header with which records are parsed and printed. It has the definitions of the input, and those that
+/// htslib adds for undefined tags. The header of the output is a separate one that numbers the names equally.
+///
+/// Parsing a text record may extend the header while another thread prints a record, so both hold `mutex`.
+/// Reading BCF does not change the header and takes no lock.
+struct SharedHeader {
+  ~SharedHeader() {
+    if (header) bcf_hdr_destroy(header);
+  }
+  bcf_hdr_t* header = nullptr;
+  std::mutex mutex;
+};
+
+struct VcfRecord::Impl {
+  Impl();
+  ~Impl() { bcf_destroy(record); }
+  /// `contig:pos`, for messages.
+  std::string where() const { return contig + ":" + std::to_string(record->pos + 1); }
+  /// Sets the contig and the alleles from what htslib has read. Throws Error, in which the file is called
+  /// `shown` and the record `place`, if they are damaged.
+  void unpack(SharedHeader& shared, const std::string& shown, const std::string& place);
+
+  bcf1_t* record = nullptr;
+  std::string contig, ref;
+  std::vector<std::string> alts;
+  std::vector<int> set_ids;  // INFO ids that the writer has set on this record
+};
+
+/// A string of htslib that is freed.
+struct HtsText {
+  HtsText() = default;
+  ~HtsText() { ks_free(&text); }
+  HtsText(const HtsText&) = delete;
+  HtsText& operator=(const HtsText&) = delete;
+  kstring_t text = {0, 0, nullptr};
+};
+
+/// Throws Error, in which the file is called `shown`, if a sample has no name.
+void check_samples(const SharedHeader& shared, const std::string& shown);
+
+/// `where`, followed by what the line has as contig:pos, for messages.
+std::string place_of_line(const std::string& where, const std::string& line);
+
+class VcfLineParser {
+ public:
+  /// Parses a line without its newline into `record`. Throws Error for a malformed one; `where` is its
+  /// number, e.g. "line 12".
+  void parse(SharedHeader& shared, const std::string& shown, const std::string& where,
+             const std::string& line, bcf1_t* record);
+
+ private:
+  HtsText scratch_;  // a copy of the line, because htslib changes it while it parses
+};
+
+/// Throws Error if htslib has reported by `status` or in the record that it cannot be read.
+void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where);
+
+}  // namespace carbon
