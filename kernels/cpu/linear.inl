@@ -47,7 +47,8 @@ void panel_block(const LinearRange& g, const typename Steps::Left* a, const type
                  size_t k, PanelSums to, Sums sums) {
   constexpr size_t step_bytes = kPanelOutputs * Steps::kStep * sizeof(*w), lines = step_bytes / 64;
   const size_t groups = (g.rows + kPanelRows - 1) / kPanelRows;
-  if (groups == 1) return panel_groups<Steps, lines>(g, a, w, k, to, sums);
+  // The CPU notices by itself that one group reads the panel from beginning to end, and reads ahead.
+  if (groups == 1) return panel_groups<Steps, 0>(g, a, w, k, to, sums);
   if (groups > kChunkGroups) return panel_groups<Steps, (lines + 3) / 4>(g, a, w, k, to, sums);
   constexpr size_t chunk = kChunkBytes / step_bytes * Steps::kStep;
   const auto run =

@@ -30,9 +30,12 @@ inline constexpr size_t kInt8Steps = kQ8Block / kInt8Group;
 /// Bytes of the weights in a block of a panel, and of all of it.
 inline constexpr size_t kInt8Weights = kPanelOutputs * kQ8Block;
 inline constexpr size_t kInt8Block = kPanelOutputs * weight_format(WeightType::q8_0).block_bytes;
-/// Blocks of a panel that all rows use before the next are read: 512 inputs, few enough for the second-level
+/// Blocks of a panel that all rows use before the next are read: 256 inputs, few enough for the first-level
 /// cache.
-inline constexpr size_t kInt8Chunk = 512 / kQ8Block;
+inline constexpr size_t kInt8Chunk = 256 / kQ8Block;
+/// One group of rows reads a panel from beginning to end, and fetches what it needs so many bytes later.
+/// Measured on an AMD EPYC, where more or less than 2 to 4 KiB was slower.
+inline constexpr size_t kInt8Ahead = 3072;
 /// A block of activations that are all smaller is taken for zeros, because 127 / magnitude must be finite.
 inline constexpr float kLeastMagnitude = 1e-30f;
 
@@ -144,7 +147,7 @@ template <size_t Rows, size_t Vectors, size_t Lines>
 #pragma GCC unroll 1
     for (size_t step = 0; step < kInt8Steps; ++step) {
 #pragma GCC unroll 6
-      for (size_t line = 0; line < Lines; ++line) __builtin_prefetch(ahead + line * 64);
+      for (size_t line = 0; line < Lines; ++line) fetch(ahead + line * 64);
       ahead += kInt8Block / kInt8Steps;
       vweights row[Vectors];
 #pragma GCC unroll 4
@@ -191,7 +194,7 @@ INLINE void int8_rows(size_t rows, const ActBlock* a, size_t lda, const char* w,
 }
 
 /// A chunk of a panel for rows in groups of nearly equal size. Each of the first groups fetches a part of the
-/// memory that follows the chunk.
+/// memory that follows the chunk; one group alone fetches what it reads soon.
 template <size_t Lines>
 void int8_groups(const LinearRange& g, const ActBlock* a, const char* w, size_t blocks, PanelSums to) {
   constexpr size_t step_lines = (kInt8Block / kInt8Steps + 63) / 64;
@@ -200,7 +203,7 @@ void int8_groups(const LinearRange& g, const ActBlock* a, const char* w, size_t 
   for (size_t r = 0, rows; r < g.rows; r += rows, --groups, line += Lines) {
     rows = (g.rows - r + groups - 1) / groups;
     float* const c = to.data + r * to.ld;
-    const char* const ahead = w + blocks * kInt8Block + line * 64;
+    const char* const ahead = g.rows <= kPanelRows ? w + kInt8Ahead : w + blocks * kInt8Block + line * 64;
     if (line < step_lines)
       int8_rows<kPanelRows, Lines>(rows, a + r * lda, lda, w, blocks, c, to.ld, ahead);
     else

@@ -5,6 +5,12 @@
 // stored in rows of kStep interleaved inner indices, so that one load reads a vector of columns. PAIRS is
 // defined for an instruction set with products of bf16 pairs.
 
+/// Begins to read a cache line into the second-level cache. The first-level one is small, and a CPU waits for
+/// few lines at a time there: on an AMD EPYC, decoding was 15 to 30 % slower with that as the target.
+INLINE void fetch(const char* line) {
+  __builtin_prefetch(line, 0, 2);
+}
+
 /// One inner index per step, with f32 on the left. The right side is widened when it is loaded.
 template <class RightType>
 struct FloatSteps {
@@ -43,7 +49,7 @@ enum class Sums {
 
 /// c[r, :] = a[r, :] . b for Rows rows, Vectors * kLanes columns and k inner indices, in the way of `sums`.
 /// With an odd k the second of the last pair is not used. The steps of b are ldb elements apart. Each step
-/// also fetches Lines cache lines from `ahead` on.
+/// also fetches Lines cache lines from `ahead` on into the second-level cache.
 template <class Steps, size_t Rows, size_t Vectors, size_t Lines>
 void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps::Right* b, size_t ldb,
                 size_t k, float* c, size_t ldc, Sums sums, [[maybe_unused]] const char* ahead) {
@@ -57,7 +63,7 @@ void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps:
   size_t i = 0;
   for (; i + step <= k; i += step, b += ldb) {
 #pragma GCC unroll 4
-    for (size_t line = 0; line < Lines; ++line) __builtin_prefetch(ahead + line * 64);
+    for (size_t line = 0; line < Lines; ++line) fetch(ahead + line * 64);
     ahead += Lines * 64;
     decltype(Steps::right(b)) row[Vectors];
 #pragma GCC unroll 4
