@@ -1,5 +1,6 @@
 #include "src/scan/header.hpp"
 
+#include "src/engine/model_line.hpp"
 #include "src/genome/provenance.hpp"
 #include "src/model/digest.hpp"
 
@@ -11,18 +12,10 @@ const char* level_text(ScanLevel level) {
   return names[static_cast<size_t>(level)];
 }
 
-// The ##carbon_scanModel line: everything that the values depend on besides the FASTA.
-std::string model_line(const LoadedModel& model, const ScanOptions& options) {
-  std::string line = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"" + model.checkpoint().id() +
-                     "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
-                     model.device_kind() + "\",Level=" + level_text(options.level) +
-                     ",Frames=" + std::to_string(options.frames) +
-                     ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
-  if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
-    line += ",RopeScaling=" + scaling;
-  if (const std::string& text = model.checkpoint().metadata(); !text.empty())
-    line += ",Metadata=\"" + text + "\"";
-  return line + ">";
+// What the values depend on besides the FASTA and the model.
+std::string settings_text(const ScanOptions& options) {
+  return std::string("Level=") + level_text(options.level) + ",Frames=" + std::to_string(options.frames) +
+         ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
 }
 
 std::string type_text(const ScanOptions& options) {
@@ -45,7 +38,7 @@ std::string pieces_text(const std::vector<ScanPiece>& pieces) {
 std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanOptions& options) {
   std::vector<std::string> lines;
   if (options.version_lines) lines = version_lines("scan", options.command_line);
-  lines.push_back(model_line(model, options));
+  lines.push_back(model_line("scan", "CARBON_SCAN", model, settings_text(options)));
   return lines;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/engine/model_line.hpp"
 #include "src/genome/provenance.hpp"
 
 namespace carbon {
@@ -80,9 +81,8 @@ std::string horizons_text(const VepOptions& options) {
 
 namespace {
 
-// The ##carbon_vepModel line: everything that the scores depend on besides the input. Runs with the same line
-// give the same bytes.
-std::string model_line(const LoadedModel& model, const VepOptions& options) {
+// What the scores depend on besides the input and the model.
+std::string settings_text(const VepOptions& options) {
   std::string strands;
   for (const Recipe recipe : options.recipes) {
     const std::string strand = options.strand != VepStrand::recipe_default ? strand_text(options.strand)
@@ -90,29 +90,22 @@ std::string model_line(const LoadedModel& model, const VepOptions& options) {
                                                                            : "both";
     strands += (strands.empty() ? "" : "/") + strand;
   }
-  std::string line = "##carbon_vepModel=<ID=" + options.tag_prefix + ",Model=\"" + model.checkpoint().id() +
-                     "\",SHA256=" + model.model_sha256() + ",Dtype=" + model.dtype() + ",Device=\"" +
-                     model.device_kind() + "\",Recipe=" + recipe_text(options);
+  std::string text = "Recipe=" + recipe_text(options);
   const bool centered = options.wants(Recipe::centered), anchored = options.wants(Recipe::anchored);
-  if (centered) line += ",Window=" + std::to_string(options.window);
-  if (centered || anchored) line += ",Phases=" + phases_text(options.phases);
+  if (centered) text += ",Window=" + std::to_string(options.window);
+  if (centered || anchored) text += ",Phases=" + phases_text(options.phases);
   std::string contexts;
   if (options.wants(Recipe::next_token)) contexts = std::to_string(*options.context);
   if (anchored) contexts += (contexts.empty() ? "" : "/") + std::to_string(options.anchored_context);
-  if (!contexts.empty()) line += ",Context=" + contexts;
-  if (anchored) line += ",Horizon=" + horizons_text(options);
-  line += ",Strand=" + strands;
-  if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
-    line += ",RopeScaling=" + scaling;
-  if (const std::string& text = model.checkpoint().metadata(); !text.empty())
-    line += ",Metadata=\"" + text + "\"";
-  return line + ">";
+  if (!contexts.empty()) text += ",Context=" + contexts;
+  if (anchored) text += ",Horizon=" + horizons_text(options);
+  return text + ",Strand=" + strands;
 }
 
 std::vector<std::string> header_lines(const LoadedModel& model, const VepOptions& options) {
   std::vector<std::string> lines;
   if (options.version_lines) lines = version_lines("vep", options.command_line);
-  lines.push_back(model_line(model, options));
+  lines.push_back(model_line("vep", options.tag_prefix, model, settings_text(options)));
   return lines;
 }
 
