@@ -144,6 +144,7 @@ class CpuBackend final : public ops::Backend {
   bool int8_;
   int threads_;
   std::unique_ptr<OneDnn> onednn_;
+  WeightMemory weight_memory_;
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one per thread
   size_t scratch_bytes_ = 0;
@@ -251,8 +252,9 @@ std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> mat
   const size_t rows = ops::joined_rows(matrices);
   CpuWeight::Matrices made;
   for (const TensorView& matrix : matrices)
-    made.push_back(std::make_shared<CpuMatrix>(
-        kernels_, matrix, dtype_, int8_ ? Products::int8 : Products::act_type, onednn_.get(), threads_));
+    made.push_back(std::make_shared<CpuMatrix>(kernels_, weight_memory_, matrix, dtype_,
+                                               int8_ ? Products::int8 : Products::act_type, onednn_.get(),
+                                               threads_));
   return std::make_unique<CpuWeight>(std::move(made), rows, matrices.front().cols);
 }
 

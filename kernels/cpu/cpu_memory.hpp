@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -37,6 +38,36 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
                       {"batch_tokens"});
   return Memory(p);
 }
+
+/// Memory of weights. Matrices share large pieces, so that all of them lie in huge pages: one alone would
+/// have its beginning there, and its last part, or a small matrix all of it, in small pages.
+class WeightMemory {
+ public:
+  /// `bytes` of memory aligned to 64 bytes, with undefined contents. Its piece is freed when the last matrix
+  /// in it is. Throws OutOfMemory(function, ...).
+  std::shared_ptr<char> take(const char* function, size_t bytes) {
+    if (bytes > left_) {
+      const size_t size = std::max(next_size_, bytes);
+      piece_.reset(static_cast<char*>(allocate_aligned(function, size).release()), FreeMemory());
+      next_ = piece_.get();
+      left_ = size;
+      next_size_ = std::min(2 * next_size_, kLargest);
+    }
+    std::shared_ptr<char> taken(piece_, next_);
+    const size_t used = std::min(left_, (bytes + 63) / 64 * 64);
+    next_ += used;
+    left_ -= used;
+    return taken;
+  }
+
+ private:
+  // What no matrix uses of the last piece is never touched, and so takes no memory.
+  static constexpr size_t kLargest = size_t{1} << 26;
+
+  std::shared_ptr<char> piece_;
+  char* next_ = nullptr;
+  size_t left_ = 0, next_size_ = 2 * kHugePage;
+};
 
 /// Memory that grows when a larger size is requested. Its contents are lost then.
 class GrowingMemory {

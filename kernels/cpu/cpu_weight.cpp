@@ -132,15 +132,63 @@ void pack_output(const Int8Row& row, size_t blocks, const Kernels& kernels, size
   }
 }
 
+/// Copies a matrix [rows, cols] into panels of `outputs` rows: [panels, steps, outputs, step], where a step
+/// is one column, or two if `pairs` is true. Elements outside the matrix are zero. The type has blocks of one
+/// number.
+std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, WeightType type, size_t rows,
+                                  size_t cols, size_t outputs, bool pairs, int threads) {
+  const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
+  const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
+  std::shared_ptr<char> room = memory.take(
+      "prepare", checked_product("prepare", checked_product("prepare", panels * outputs, steps), unit));
+  const char* const in = static_cast<const char*>(matrix);
+  char* const out = room.get();
+  const auto run = [&]<class Unit>(Unit) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (size_t panel = 0; panel < panels; ++panel) {
+      const PanelSource source{in + panel * outputs * cols * dtype_size(type),
+                               std::min(outputs, rows - panel * outputs), cols, step, dtype_size(type)};
+      pack_panel(source, outputs, reinterpret_cast<Unit*>(out + panel * outputs * steps * unit));
+    }
+  };
+  unit == sizeof(uint16_t) ? run(uint16_t{}) : run(uint32_t{});
+  return room;
+}
+
+/// Copies a matrix into panels of int8: [panels, blocks of kQ8Block inputs], and in each block the weights
+/// [steps, panel_outputs, Int8Layout::group], then the scales [panel_outputs] as f16. Elements outside the
+/// matrix are zero.
+std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, const TensorView& matrix,
+                                int threads) {
+  const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
+  const size_t panels = (matrix.rows + outputs - 1) / outputs;
+  const size_t panel_bytes =
+      checked_product("prepare", outputs, weight_bytes(WeightType::q8_0, blocks * kQ8Block));
+  const size_t bytes = checked_product("prepare", panels, panel_bytes);
+  std::shared_ptr<char> room = memory.take("prepare", bytes);
+  char* const out = room.get();
+  const Int8Row zeros(kernels, matrix.cols);
+  std::vector<Int8Row> rows(static_cast<size_t>(threads), zeros);  // one per thread
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (size_t panel = 0; panel < panels; ++panel)
+    for (size_t j = 0; j < outputs; ++j) {
+      Int8Row& row = rows[static_cast<size_t>(omp_get_thread_num())];
+      const bool inside = panel * outputs + j < matrix.rows;
+      if (inside) row.read(matrix, panel * outputs + j);
+      pack_output(inside ? row : zeros, blocks, kernels, j, out + panel * panel_bytes);
+    }
+  return room;
+}
+
 }  // namespace
 
-CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, Products products,
-                     OneDnn* onednn, int threads)
+CpuMatrix::CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
+                     Products products, OneDnn* onednn, int threads)
     : rows_(matrix.rows),
       type_(panel_type(matrix.dtype, act_type, products)),
       panel_outputs_(kernels.panel_outputs) {
   if (products == Products::int8) {
-    data_ = pack_int8(kernels, matrix, threads);
+    data_ = pack_int8(memory, kernels, matrix, threads);
     panel_bytes_ = panel_outputs_ * weight_bytes(type_, int8_blocks(matrix.cols) * kQ8Block);
     if (matrix.mapped_file) give_back(matrix);
     return;
@@ -155,7 +203,7 @@ CpuMatrix::CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act
     onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
   if (!onednn_) {
     const bool pairs = act_type == DType::bf16 && kernels.pairs;
-    data_ = pack_panels(data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, threads);
+    data_ = pack_panels(memory, data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, threads);
     panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
   }
   if (matrix.mapped_file) give_back(matrix);
@@ -169,47 +217,6 @@ size_t CpuWeight::panels() const {
 
 const CpuMatrix* CpuWeight::single() const {
   return matrices_.size() == 1 && matrices_.front()->panels() > 0 ? matrices_.front().get() : nullptr;
-}
-
-Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols, size_t outputs, bool pairs,
-                   int threads) {
-  const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
-  const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
-  Memory room = allocate_aligned(
-      "prepare", checked_product("prepare", checked_product("prepare", panels * outputs, steps), unit));
-  const char* const in = static_cast<const char*>(matrix);
-  char* const out = static_cast<char*>(room.get());
-  const auto run = [&]<class Unit>(Unit) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (size_t panel = 0; panel < panels; ++panel) {
-      const PanelSource source{in + panel * outputs * cols * dtype_size(type),
-                               std::min(outputs, rows - panel * outputs), cols, step, dtype_size(type)};
-      pack_panel(source, outputs, reinterpret_cast<Unit*>(out + panel * outputs * steps * unit));
-    }
-  };
-  unit == sizeof(uint16_t) ? run(uint16_t{}) : run(uint32_t{});
-  return room;
-}
-
-Memory pack_int8(const Kernels& kernels, const TensorView& matrix, int threads) {
-  const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
-  const size_t panels = (matrix.rows + outputs - 1) / outputs;
-  const size_t panel_bytes =
-      checked_product("prepare", outputs, weight_bytes(WeightType::q8_0, blocks * kQ8Block));
-  const size_t bytes = checked_product("prepare", panels, panel_bytes);
-  Memory room = allocate_aligned("prepare", bytes);
-  char* const out = static_cast<char*>(room.get());
-  const Int8Row zeros(kernels, matrix.cols);
-  std::vector<Int8Row> rows(static_cast<size_t>(threads), zeros);  // one per thread
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (size_t panel = 0; panel < panels; ++panel)
-    for (size_t j = 0; j < outputs; ++j) {
-      Int8Row& row = rows[static_cast<size_t>(omp_get_thread_num())];
-      const bool inside = panel * outputs + j < matrix.rows;
-      if (inside) row.read(matrix, panel * outputs + j);
-      pack_output(inside ? row : zeros, blocks, kernels, j, out + panel * panel_bytes);
-    }
-  return room;
 }
 
 }  // namespace carbon::cpu

@@ -22,15 +22,15 @@ class CpuMatrix {
   /// they are, others are rounded (Kernels::round_weights). Otherwise, if activations are bf16, elements of
   /// other types are rounded to bf16; if they are f32, elements keep their type, or become f32 if that is a
   /// type with blocks. `onednn` may be null. The memory of `matrix` is not needed afterwards.
-  CpuMatrix(const Kernels& kernels, const TensorView& matrix, DType act_type, Products products,
-            OneDnn* onednn, int threads);
+  CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
+            Products products, OneDnn* onednn, int threads);
 
   size_t rows() const { return rows_; }
   /// The matrix in the layout of oneDNN, or null if it is in panels.
   OneDnnWeight* onednn() const { return onednn_.get(); }
   WeightType type() const { return type_; }
   size_t panels() const { return data_ ? (rows_ + panel_outputs_ - 1) / panel_outputs_ : 0; }
-  const void* panel(size_t i) const { return static_cast<const char*>(data_.get()) + i * panel_bytes_; }
+  const void* panel(size_t i) const { return data_.get() + i * panel_bytes_; }
   size_t first_output(size_t panel) const { return panel * panel_outputs_; }
   /// The number of outputs in panels [panel, panel_end).
   size_t outputs_from(size_t panel, size_t panel_end) const {
@@ -41,7 +41,7 @@ class CpuMatrix {
   size_t rows_;
   WeightType type_;
   size_t panel_outputs_, panel_bytes_ = 0;
-  Memory data_;
+  std::shared_ptr<const char> data_;
   std::unique_ptr<OneDnnWeight> onednn_;
 };
 
@@ -61,16 +61,5 @@ class CpuWeight final : public ops::Weight {
  private:
   Matrices matrices_;
 };
-
-/// Copies a matrix [rows, cols] into panels of `outputs` rows: [panels, steps, outputs, step], where a step
-/// is one column, or two if `pairs` is true. Elements outside the matrix are zero. The type has blocks of one
-/// number.
-Memory pack_panels(const void* matrix, WeightType type, size_t rows, size_t cols, size_t outputs, bool pairs,
-                   int threads);
-
-/// Copies a matrix into panels of int8: [panels, blocks of kQ8Block inputs], and in each block the weights
-/// [steps, panel_outputs, Int8Layout::group], then the scales [panel_outputs] as f16. Elements outside the
-/// matrix are zero.
-Memory pack_int8(const Kernels& kernels, const TensorView& matrix, int threads);
 
 }  // namespace carbon::cpu
