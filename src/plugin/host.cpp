@@ -77,6 +77,9 @@ void PluginRun::show_progress(uint64_t done, const char* unit, const char* where
   }
   progress_->update(done, where);
   done_ = done;
+}
+
+void PluginRun::pass_on_outputs() {
   for (carbon_output& output : outputs_) output.text ? output.text->pass_on() : output.vcf->pass_on();
 }
 

@@ -118,8 +118,9 @@ class PluginRun : public carbon_run {
   /// Throws Error if the plugin does not declare that it reads records.
   const VcfReader& reader() const;
 
-  /// Also passes on what was written so far.
   void show_progress(uint64_t done, const char* unit, const char* where);
+  /// Passes what the plugin has written so far on to a pipe or a terminal.
+  void pass_on_outputs();
   carbon_output* open_output(const char* path);
   void declare_tag(const InfoTag& tag);
   void set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values);
