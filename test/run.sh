@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `make check`: every part of the tests in turn, a line for each, the sums on the last line.
+# `make check`: every part of the tests, two at a time, a line for each as it ends, the sums on the last line.
 # From the environment: BUILD (folder of the built programs), CARBON_SHARED (folder of larger fixtures; tests that need
-# it skip without it), PYTHON (one that has numpy), CARBON_FORCE_ISA (instruction set that all of it runs on, test/run_isa.sh).
+# it skip without it), PYTHON (one that has numpy), CARBON_FORCE_ISA (instruction set that all of it runs on, test/run_isa.sh),
+# JOBS (how many parts run at a time).
 # A part's whole output is kept in $BUILD/check, or $BUILD/check-ISA, and shown if it fails.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -13,12 +14,28 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
+# Parts share the cores. A thread that spins while it waits for the others of its program takes one from another part:
+# the emulated GPU needed four times as long beside such programs.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 for program in carbon unit make_checkpoint check_emulated emulated/carbon emulated/bench_gpu; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 
-total_passed=0 total_failed=0 total_skipped=0
+jobs=${JOBS:-2}
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "test/run.sh: JOBS is $jobs; give a number of parts, 1 or more" >&2; exit 1; }
+running=0 parts=0
+trap 'kill $(jobs -p) 2> /dev/null || :' EXIT
+
+# start PART [ARGUMENT]...: runs it in the background, as soon as fewer than $jobs others do.
+start() {
+  if ((running == jobs)); then
+    wait -n
+    ((--running))
+  fi
+  (trap - EXIT; started=$SECONDS; "$@") &
+  ((++running, ++parts))
+}
 
 # report NAME LOG STATUS PASSED FAILED SKIPPED: one line; a part that stopped without its counts is one failure.
 report() {
@@ -31,11 +48,14 @@ report() {
     echo "exit status $status" >> "$log"
   fi
   ((failed == 0)) || echo "the whole output is in $logs" >> "$log"
-  ((total_passed += passed, total_failed += failed, total_skipped += skipped))
-  grep -a 'SKIPPED' "$log" | sed 's/^/    /'
-  ((failed == 0)) || tail -n 80 "$log" | sed 's/^/    /'
-  printf '%-36s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$passed" "$failed" "$skipped" \
-    $((SECONDS - started))
+  {
+    flock 9  # the lines of two parts that end together stay apart
+    echo "$passed $failed $skipped" >&9
+    grep -a 'SKIPPED' "$log" | sed 's/^/    /'
+    ((failed == 0)) || tail -n 80 "$log" | sed 's/^/    /'
+    printf '%-36s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$passed" "$failed" "$skipped" \
+      $((SECONDS - started))
+  } 9>> "$logs/counts"
 }
 
 # Test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
@@ -50,10 +70,10 @@ unit_tests() {
   report "unit tests" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped"
 }
 
-# The CUDA backend's sources on the emulated GPU; the program runs since the tests began (below).
+# A program that says no more than "N passed, N failed" on its last line: the CUDA backend's sources on the emulated GPU.
 emulated_gpu() {
   local log=$logs/emulated-gpu.log status last
-  wait "$emulated"
+  "$build/check_emulated" > "$log" 2>&1
   status=$?
   last=$(tail -n 1 "$log")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -152,36 +172,37 @@ manual_options() {
   report "manual pages, options" "$log" 0 "$passed" "$failed" 0
 }
 
-# This takes minutes of one core, and most other parts use one as well.
-begun=$SECONDS
-"$build/check_emulated" > "$logs/emulated-gpu.log" 2>&1 &
-emulated=$!
-trap 'kill "$emulated" 2> /dev/null || :' EXIT
+no_numpy() {
+  echo "SKIPPED: $python has no numpy (Debian package python3-numpy); no command-line or golden tests" > "$logs/python.log"
+  report "command-line and golden tests" "$logs/python.log" 0 0 0 1
+}
 
-started=$SECONDS
-unit_tests
+# Those that take minutes come first, so that no core waits for one of them at the end.
+start emulated_gpu
+start unit_tests
 if "$python" -c 'import numpy' 2> /dev/null; then
-  started=$SECONDS
-  checkpoints
   shopt -s nullglob
-  for file in test/golden/check_*.py test/cli/*_test.py; do
-    started=$SECONDS
-    script "$file"
+  declare -A seen=()
+  long=(test/cli/cuda_test.py test/cli/cuda_devices_test.py)
+  for file in "${long[@]}" test/golden/check_*.py test/cli/*_test.py; do
+    [[ -z ${seen[$file]-} ]] || continue
+    seen[$file]=1
+    start script "$file"
   done
+  start checkpoints
 else
-  echo "SKIPPED: $python has no numpy (Debian package python3-numpy); no command-line or golden tests" | tee "$logs/python.log"
-  ((++total_skipped))
+  start no_numpy
 fi
-started=$SECONDS
-includes
-started=$SECONDS
-manual_syntax
-started=$SECONDS
-manual_options
-started=$begun
-emulated_gpu
+start includes
+start manual_syntax
+start manual_options
+wait
 
-skips=
-((total_skipped == 0)) || skips=", $total_skipped skipped"
-echo "$total_passed passed, $total_failed failed$skips"
-((total_failed == 0))
+# A part that was killed has left no counts.
+awk -v parts="$parts" '
+  { passed += $1; failed += $2; skipped += $3 }
+  END {
+    failed += parts - NR
+    printf "%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
+    exit failed > 0
+  }' "$logs/counts"

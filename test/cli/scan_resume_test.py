@@ -147,8 +147,8 @@ def a_run_that_is_stopped_too_early_says_why_nothing_is_kept():
     process = subprocess.Popen([CARBON, *arguments("-r", "c1:1-60000"), "-v", "3", "-o", out],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENV)
     deadline = time.monotonic() + 60
-    while not any(name.endswith(".partial") for name in os.listdir(directory)):
-        expect(process.poll() is None and time.monotonic() < deadline, "no file came: rc %r" % process.poll())
+    while not (os.path.exists(out + ".partial") and os.path.getsize(out + ".partial")):
+        expect(process.poll() is None and time.monotonic() < deadline, "no line came: rc %r" % process.poll())
         time.sleep(0.002)
     process.send_signal(signal.SIGTERM)
     status, err = ended(process)
