@@ -11,7 +11,7 @@ packages=(
   libboost-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
-all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy)
+all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git)
 packaging=(build-essential debhelper lintian mmdebstrap buildah)
 onednn=

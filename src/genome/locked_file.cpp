@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/files.hpp"
+
 namespace carbon {
 
 ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
@@ -23,7 +25,9 @@ ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-LockedFile::LockedFile(std::string path, Log& log) : path_(std::move(path)) {
+LockedFile::LockedFile(std::string path, Log& log, std::optional<SignalCleanup>* created)
+    : path_(std::move(path)) {
+  if (created && !path_exists(path_)) created->emplace(path_);
   for (;;) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) fail(std::string("cannot be written: ") + std::strerror(errno));

@@ -46,7 +46,7 @@ void read_whole(const nlohmann::json& value, int64_t& out) {
 PartialOutput::PartialOutput(const std::string& target, PartialKind kind, const RunIdentity& run,
                              EarlierRun earlier, Log& log)
     : kind_(std::move(kind)),
-      file_(target + ".partial", log),
+      file_(target + ".partial", log, &file_cleanup_),
       state_path_(path() + ".state"),
       identity_(identity_json(run)),
       keep_(earlier == EarlierRun::resume) {
@@ -54,11 +54,12 @@ PartialOutput::PartialOutput(const std::string& target, PartialKind kind, const 
     file_.cut(state->bytes);
     mark_ = std::move(state->mark);
     continued_ = saved_ = true;
+    file_cleanup_.reset();
     log.warning(kind_.command, "continuing: " + path() + " has the values of " + std::to_string(state->done) +
                                    " " + kind_.unit);
     return;
   }
-  file_cleanup_.emplace(path());
+  if (!file_cleanup_) file_cleanup_.emplace(path());
   state_cleanup_.emplace(state_path_);
   try {
     file_.cut(0);

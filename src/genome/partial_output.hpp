@@ -70,12 +70,12 @@ class PartialOutput {
   uint32_t end_check(uint64_t bytes) const;
 
   PartialKind kind_;
+  std::optional<SignalCleanup> file_cleanup_, state_cleanup_;  // while there is nothing to continue
   LockedFile file_;
   std::string state_path_, identity_, mark_;
   bool keep_;
   bool continued_ = false, saved_ = false, finished_ = false;
-  std::optional<Stopwatch> since_;                             // the last mark of this run
-  std::optional<SignalCleanup> file_cleanup_, state_cleanup_;  // while there is nothing to continue
+  std::optional<Stopwatch> since_;  // the last mark of this run
 };
 
 /// Reads a whole number from JSON. Throws std::range_error for what is not one that `out` can hold; the

@@ -7,8 +7,8 @@ import stat
 import subprocess
 import time
 
-from harness import (CARBON, DATA, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model,
-                     ok, read, to_fasta, tree, write)
+from harness import (CARBON, DATA, ENV, carbon, case, command, data, expect, expect_equal, expect_failure, fresh, main,
+                     model, ok, read, to_fasta, tool, tree, write)
 
 COMMANDS = ("score", "vep", "embed", "serve", "tokenize", "models", "bench", "plugin")
 
@@ -122,6 +122,17 @@ for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         status, left = terminated(number, "score", "-m", model(), given=b">a\nACGTACGTAC\n>b\nACG")
         expect_equal(status, 128 + number, "exit status")
         expect_equal(left, [], "files left behind")
+
+
+@case
+def a_signal_before_the_temporary_file_is_in_use_leaves_none():
+    tool("strace", "-qq", "true")
+    directory = fresh()
+    # The lock is the first thing that happens to the file after it was created.
+    result = command(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=flock:signal=SIGINT:when=1",
+                      CARBON, "score", "-m", model(), "-o", os.path.join(directory, "out.gz"), data("mini.fa")])
+    expect_equal(result.rc, -signal.SIGINT, "exit status")  # strace ends as the program does
+    expect_equal(os.listdir(directory), [], "files left behind")
 
 
 @case
