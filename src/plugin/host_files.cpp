@@ -1,0 +1,255 @@
+// The functions of carbon_api for records of variants, text and FASTA.
+
+#include <cstring>
+
+#include "src/genome/regions.hpp"
+#include "src/plugin/host.hpp"
+#include "src/plugin/host_api.hpp"
+
+namespace carbon {
+
+const char* api_record_contig(carbon_run*, const carbon_record* record) {
+  return record->record.contig().c_str();
+}
+
+int64_t api_record_pos(carbon_run*, const carbon_record* record) {
+  return record->record.pos();
+}
+
+const char* api_record_id(carbon_run* handle, const carbon_record* record) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.property = record->record.id();
+        return run.property.c_str();
+      },
+      static_cast<const char*>(nullptr));
+}
+
+size_t api_record_allele_count(carbon_run*, const carbon_record* record) {
+  return record->record.alts().size() + 1;
+}
+
+const char* api_record_allele(carbon_run*, const carbon_record* record, size_t index) {
+  if (index == 0) return record->record.ref().c_str();
+  const std::vector<std::string>& alts = record->record.alts();
+  return index <= alts.size() ? alts[index - 1].c_str() : nullptr;
+}
+
+namespace {
+
+int type_code(InfoType type) {
+  switch (type) {
+    case InfoType::none:
+      return CARBON_TYPE_NONE;
+    case InfoType::flag:
+      return CARBON_TYPE_FLAG;
+    case InfoType::integer:
+      return CARBON_TYPE_INTEGER;
+    case InfoType::real:
+      return CARBON_TYPE_FLOAT;
+    case InfoType::text:
+      break;
+  }
+  return CARBON_TYPE_STRING;
+}
+
+int number_code(InfoNumber number) {
+  switch (number) {
+    case InfoNumber::alt:
+      return CARBON_PER_ALT;
+    case InfoNumber::allele:
+      return CARBON_PER_ALLELE;
+    case InfoNumber::genotype:
+      return CARBON_PER_GENOTYPE;
+    case InfoNumber::other:
+      break;
+  }
+  return CARBON_PER_OTHER;
+}
+
+}  // namespace
+
+int api_record_info(carbon_run* handle, const carbon_record* record, const char* tag, carbon_values* values) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.info = record->reader->info(record->record, tag);
+        run.info_texts.clear();
+        for (const std::string& text : run.info.texts)
+          run.info_texts.push_back(text == "." ? nullptr : text.c_str());
+        const bool is_text = run.info.type == InfoType::text;
+        *values = {type_code(run.info.type), number_code(run.info.number),
+                   is_text ? run.info_texts.size() : run.info.numbers.size(), run.info.numbers.data(),
+                   run.info_texts.data()};
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+int api_info_type(carbon_run* handle, const char* tag) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return type_code(run.reader().info_type(tag)); }, int{CARBON_ERROR});
+}
+
+int api_header_line(carbon_run* handle, const char* key, size_t index, const char** line) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        const std::vector<std::string> lines = run.reader().header_lines(key);
+        *line = nullptr;
+        if (index < lines.size()) {
+          run.header_line = lines[index];
+          *line = run.header_line.c_str();
+        }
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+const char* api_record_filter(carbon_run* handle, const carbon_record* record) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.filter = record->reader->filter(record->record);
+        return run.filter.c_str();
+      },
+      static_cast<const char*>(nullptr));
+}
+
+carbon_records* api_records_open(carbon_run* handle, const char* path) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] { return &run.records.emplace_back(path, run.options().selection, *run.options().log); },
+      static_cast<carbon_records*>(nullptr));
+}
+
+int api_records_next(carbon_run* run, carbon_records* records, const carbon_record** record) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        if (!records->reader.next(records->current.record)) return 0;
+        *record = &records->current;
+        return 1;
+      },
+      int{CARBON_ERROR});
+}
+
+int api_records_info_type(carbon_run* run, carbon_records* records, const char* tag) {
+  return PluginRun::of(run).guarded([&] { return type_code(records->reader.info_type(tag)); },
+                                    int{CARBON_ERROR});
+}
+
+int api_info_declare(carbon_run* handle, const char* tag, const char* description) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.declare_tag({tag, "A", "Float", description});
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+int api_info_set(carbon_run* handle, carbon_record* record, const char* tag, const double* values,
+                 size_t count) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.set_tag(*record, tag, std::vector<float>(values, values + count));
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+// ---- text and FASTA
+
+carbon_text* api_text_open(carbon_run* handle, const char* path) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return &run.texts.emplace_back(path); }, static_cast<carbon_text*>(nullptr));
+}
+
+int api_text_line(carbon_run* run, carbon_text* text, const char** line, size_t* length) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        if (!text->input.line(text->line)) return 0;
+        *line = text->line.c_str();
+        *length = text->line.size();
+        return 1;
+      },
+      int{CARBON_ERROR});
+}
+
+const char* api_text_where(carbon_run* run, carbon_text* text) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        text->where = text->input.where();
+        return text->where.c_str();
+      },
+      static_cast<const char*>(nullptr));
+}
+
+carbon_sequences* api_sequences_open(carbon_run* handle, const char* path) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return &run.sequences.emplace_back(path, *run.options().log); },
+                     static_cast<carbon_sequences*>(nullptr));
+}
+
+int api_sequences_next(carbon_run* run, carbon_sequences* sequences, const char** name, const char** bases,
+                       size_t* length) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        if (!sequences->reader.next(sequences->record)) return 0;
+        *name = sequences->record.name.c_str();
+        *bases = sequences->record.sequence.c_str();
+        *length = sequences->record.sequence.size();
+        return 1;
+      },
+      int{CARBON_ERROR});
+}
+
+carbon_fasta* api_fasta_open(carbon_run* handle, const char* path) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return &run.fastas.emplace_back(path, *run.options().log); },
+                     static_cast<carbon_fasta*>(nullptr));
+}
+
+const char* api_fasta_contig(carbon_run*, carbon_fasta* fasta, size_t index) {
+  const std::vector<std::string>& names = fasta->fasta.names();
+  return index < names.size() ? names[index].c_str() : nullptr;
+}
+
+int64_t api_fasta_length(carbon_run* run, carbon_fasta* fasta, const char* contig) {
+  return PluginRun::of(run).guarded([&] { return fasta->fasta.length(contig); }, int64_t{-1});
+}
+
+int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, int64_t begin, int64_t end,
+                    char* bases) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        const int64_t length = fasta->fasta.length(contig);
+        if (begin < 0 || begin > end || end > length)
+          throw Error("plugin", fasta->fasta.path() + " has no bases " + contig + ":" +
+                                    std::to_string(begin + 1) + "-" + std::to_string(end));
+        const std::string fetched = fasta->fasta.fetch(contig, begin, end);
+        std::memcpy(bases, fetched.data(), fetched.size());
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+                      const carbon_region** regions, size_t* count) {
+  return PluginRun::of(run).guarded(
+      [&] {
+        fasta->regions = is_file ? read_regions(text, fasta->fasta)
+                                 : std::vector<Region>{parse_region(text, fasta->fasta)};
+        fasta->region_views.clear();
+        for (const Region& region : fasta->regions)
+          fasta->region_views.push_back({region.contig.c_str(), region.begin, region.end});
+        *regions = fasta->region_views.data();
+        *count = fasta->region_views.size();
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+}  // namespace carbon
