@@ -6,8 +6,8 @@
 # Needs Debian 12 with the packages g++-aarch64-linux-gnu, qemu-user, autoconf, python3-numpy and what ./install-deps.sh
 # installs; this machine's own program and test/tools/make_checkpoint, built by make. The libraries for AArch64 come from
 # MIRROR into a folder of the build; the packages of this machine are not touched.
-# From the environment: BUILD (build-aarch64), NATIVE (build), SYSROOT (a folder of BUILD), JOBS, MIRROR, CARBON_SHARED as in
-# test/run.sh.
+# From the environment: BUILD (build-aarch64), NATIVE (build), SYSROOT (a folder of BUILD), JOBS, MIRROR, CARBON_SHARED and PYTHON
+# as in test/run.sh. WINDOWS=1 adds the agreement over windows of 8,192 and 24,000 bp, which takes many hours.
 # The last line is "N passed, N failed"; test/aarch64/result.txt says what has run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,6 +21,7 @@ build_path=$(realpath "$build")
 sysroot=${SYSROOT:-$build_path/sysroot}
 cross="$triplet-g++ --sysroot=$sysroot"
 jobs=${JOBS:-$(nproc)}
+python=${PYTHON:-/usr/bin/python3}
 passed=0 failed=0 parts=()
 
 die() { echo "test/aarch64/run.sh: $*" >&2; exit 1; }
@@ -127,6 +128,7 @@ report
 export OMP_WAIT_POLICY=passive CARBON_MODEL=$PWD/models/carbon-tiny
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
+windows=${WINDOWS:+$CARBON_SHARED}
 for cpu in max cortex-a76 cortex-a72; do
   emulated "$cpu" carbon "carbon-$cpu"
   emulated "$cpu" unit "unit-$cpu"
@@ -143,13 +145,14 @@ part "cpu max: unit tests of kernels, every instruction set" "$build/unit-max" -
 part "cpu cortex-a72: unit tests of kernels" "$build/unit-cortex-a72" --no-colors=true -sf='*/kernels_*'
 for cpu in max cortex-a72; do
   part "cpu $cpu: recorded bits" "$build/unit-$cpu" --no-colors=true -sf='*/exact_bits_test.cpp'
-  part "cpu $cpu: agreement with transformers" env CARBON="$build_path/carbon-$cpu" python3 test/golden/check_parity.py
+  part "cpu $cpu: agreement with transformers" env CARBON="$build_path/carbon-$cpu" \
+    CARBON_SHARED="${windows:-$build_path/no_windows}" "$python" test/golden/check_parity.py
 done
-part "cpu max: the same scores and letters as this machine" python3 test/aarch64/compare.py "$native/carbon" "$build/carbon-max"
+part "cpu max: the same scores and letters as this machine" "$python" test/aarch64/compare.py "$native/carbon" "$build/carbon-max"
 part "cpu max: unit tests of the decoder, samplers, tokenizers and files of models" "$build/unit-max" --no-colors=true \
   -sf='*/decoder_test.cpp,*/samplers_test.cpp,*/tokenizer_test.cpp,*/model_*_test.cpp'
 for name in score vep generate_inputs; do
-  part "cpu max: test/cli/${name}_test.py" env CARBON="$build_path/carbon-max" python3 "test/cli/${name}_test.py"
+  part "cpu max: test/cli/${name}_test.py" env CARBON="$build_path/carbon-max" "$python" "test/cli/${name}_test.py"
 done
 report
 echo "$passed passed, $failed failed"
