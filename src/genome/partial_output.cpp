@@ -1,7 +1,6 @@
 #include "src/genome/partial_output.hpp"
 
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -23,11 +23,6 @@ constexpr const char* kLayout = "carbon_partial";
 constexpr int kLayoutNumber = 1;
 constexpr size_t kLargestState = size_t{1} << 30;
 constexpr uint64_t kCheckedEnd = 1 << 16;
-
-uint32_t crc(const std::string& bytes) {
-  return static_cast<uint32_t>(
-      ::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
-}
 
 }  // namespace
 
@@ -140,7 +135,7 @@ uint32_t PartialOutput::end_check(uint64_t bytes) const {
   const ssize_t got = read_at(file_.fd(), end.data(), end.size(), bytes - end.size());
   if (got < 0) file_.fail(std::string("cannot be read: ") + std::strerror(errno));
   end.resize(static_cast<size_t>(got));
-  return crc(end);
+  return crc32_of(end);
 }
 
 void PartialOutput::save(uint64_t done, const nlohmann::json& mark) {

@@ -1,10 +1,9 @@
 #include "src/genome/sequence_output.hpp"
 
-#include <zlib.h>
-
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -12,10 +11,6 @@ namespace {
 
 // Where blocks of compressed output end must not depend on when a run was interrupted.
 constexpr uint64_t kBlockBytes = 1 << 16;
-
-uint32_t crc(uint32_t before, std::string_view text) {
-  return static_cast<uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(text.data()), text.size()));
-}
 
 std::unique_ptr<PartialOutput> open_partial(const std::string& path, const SequenceRunInfo& run, Log& log) {
   const std::string target = replaced_file(path);
@@ -48,7 +43,7 @@ void SequencesDone::add(std::string_view name, std::string_view bases_of_it) {
   bases += bases_of_it.size();
   // Lines, so that a base cannot move from one sequence to the next without a difference.
   for (const std::string_view part : {name, std::string_view("\n"), bases_of_it, std::string_view("\n")})
-    checksum = crc(checksum, part);
+    checksum = crc32_of(part, checksum);
 }
 
 void check_continuable(const std::string& command, const std::string& output, EarlierRun earlier) {

@@ -1,7 +1,6 @@
 #include "src/vep/resume.hpp"
 
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -24,11 +24,6 @@ constexpr uint32_t kMostValues = uint32_t{1} << 20;  // a larger count is damage
 constexpr size_t kEntryHead = sizeof(Sha256Bytes) + sizeof(uint32_t);
 constexpr size_t entry_size(uint32_t count) {
   return kEntryHead + count * sizeof(float) + sizeof(uint32_t);
-}
-
-uint32_t crc(uint32_t before, std::string_view bytes) {
-  return static_cast<uint32_t>(
-      ::crc32(before, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 template <class T>
@@ -61,7 +56,7 @@ bool JournalReader::next(Entry& entry) {
   const std::string_view bytes = std::string_view(buffered_).substr(used_, entry_size(count));
   const std::string_view guarded = bytes.substr(0, bytes.size() - sizeof stored);
   std::memcpy(&stored, bytes.data() + guarded.size(), sizeof stored);
-  if (crc(checksum_, guarded) != stored) return false;
+  if (crc32_of(guarded, checksum_) != stored) return false;
   std::memcpy(entry.site.data(), bytes.data(), sizeof entry.site);
   entry.values.resize(count);
   if (count > 0) std::memcpy(entry.values.data(), bytes.data() + kEntryHead, count * sizeof(float));
@@ -164,7 +159,7 @@ void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) 
   put(bytes, site);
   put(bytes, static_cast<uint32_t>(values.size()));
   for (const float value : values) put(bytes, value);
-  checksum_ = crc(checksum_, bytes);
+  checksum_ = crc32_of(bytes, checksum_);
   put(bytes, checksum_);
   appended_ = true;
   write(bytes);

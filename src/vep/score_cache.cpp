@@ -3,13 +3,13 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -73,8 +73,8 @@ constexpr const char* kTable =
 
 // Protects the values in the file; SQLite itself has no checksums.
 int64_t checksum(const ScoreKey& key, int64_t bits) {
-  const uLong of_key = ::crc32(0, key.data(), static_cast<uInt>(key.size()));
-  return static_cast<int64_t>(::crc32(of_key, reinterpret_cast<const Bytef*>(&bits), sizeof bits));
+  const uint32_t of_key = crc32_of({reinterpret_cast<const char*>(key.data()), key.size()});
+  return crc32_of({reinterpret_cast<const char*>(&bits), sizeof bits}, of_key);
 }
 
 }  // namespace
