@@ -45,7 +45,7 @@ check-sanitized:
 	    $(FUZZ_BUILD)/unit_parsers --no-colors=true 2> $$log || { tail -n 60 $$log; exit 1; }
 
 # ThreadSanitizer does not know the locks of OpenMP's threads, so that there is one of them, beside those of the host.
-THREAD_TESTS = ordered_writer scheduler serve_completions serve_dna http_server http_limits stop_signals progress resume
+THREAD_TESTS = ordered_writer scheduler serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
 thread_files = $(subst $(space),$(comma),$(THREAD_TESTS:%=*%_test.cpp))
 comma        = ,
 space        = $() $()

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "src/generate/requests.hpp"
 #include "src/sampling/ranks.hpp"
 #include "test/unit/serve_running.hpp"
@@ -12,19 +10,13 @@
 
 using namespace carbon;
 using carbon::test::GeneratedCheckpoint;
+using carbon::test::random_bases;
 using carbon::test::RunningService;
 using carbon::test::TestEngine;
 using carbon::test::tiny;
 using nlohmann::json;
 
 namespace {
-
-std::string random_bases(size_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::string bases;
-  while (bases.size() < n) bases += "ACGT"[random() % 4];
-  return bases;
-}
 
 // The texts of the samples of a prompt, as `carbon generate` draws them.
 std::vector<std::string> drawn(Engine& engine, const std::string& bases, uint64_t record, size_t length,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -16,6 +17,13 @@
 #include "src/serve/service.hpp"
 
 namespace carbon::test {
+
+inline std::string random_bases(size_t n, unsigned seed, const std::string& letters = "ACGT") {
+  std::mt19937 random(seed);
+  std::string bases;
+  while (bases.size() < n) bases += letters[random() % letters.size()];
+  return bases;
+}
 
 /// An exchange that keeps what it is given to send.
 class KeptExchange final : public HttpExchange {
