@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/base/error.hpp"
 
@@ -98,24 +101,79 @@ Binning read_header(IndexReader& in, bool csi) {
   return {min_shift, depth};
 }
 
+/// A run of records in the file, by virtual offsets: the compressed block in the upper 48 bits, and the place
+/// in it below.
+struct Chunk {
+  uint64_t begin = 0, end = 0;
+};
+
+/// The records of one bin.
+struct Bin {
+  uint32_t number = 0;
+  uint64_t first_offset = 0;  // no record that overlaps the beginning of the bin lies before it in the file
+  std::vector<Chunk> chunks;
+};
+
+Bin read_bin(IndexReader& in, bool csi) {
+  Bin bin = {in.number<uint32_t>(), csi ? in.number<uint64_t>() : 0, {}};
+  bin.chunks.resize(in.count(sizeof(Chunk)));
+  for (Chunk& chunk : bin.chunks) chunk = {in.number<uint64_t>(), in.number<uint64_t>()};
+  return bin;
+}
+
+/// The 16 kb window of TBI with which a bin begins.
+size_t first_window(uint32_t bin) {
+  uint32_t level_begin = 0, bins_of_level = 1;
+  int32_t depth = kTbiDepth;
+  for (; bin >= level_begin + bins_of_level; --depth) {
+    level_begin += bins_of_level;
+    bins_of_level *= 8;
+  }
+  return size_t{bin - level_begin} << (3 * depth);
+}
+
+/// TBI: for each window, where the first record that overlaps it begins.
+void read_first_offsets(IndexReader& in, std::vector<Bin>& bins) {
+  std::vector<uint64_t> offsets(in.count(sizeof(uint64_t)));
+  for (uint64_t& offset : offsets) offset = in.number<uint64_t>();
+  for (Bin& bin : bins)
+    if (const size_t window = first_window(bin.number); window < offsets.size())
+      bin.first_offset = offsets[window];
+}
+
+/// htslib begins to read at the first offset of a bin, so that records before it would be lost. All records
+/// of a contig lie within `contig`, if the index names that range.
+void check_chunks(const IndexReader& in, const Bin& bin, const std::optional<Chunk>& contig) {
+  for (const Chunk& chunk : bin.chunks) {
+    if (chunk.begin >= chunk.end) in.fail("is damaged: records end before they begin");
+    if (chunk.begin < bin.first_offset) in.fail("is damaged: records lie before the first of their bin");
+    if (contig && (chunk.begin < contig->begin || chunk.end > contig->end))
+      in.fail("is damaged: records of a contig lie outside of its range");
+  }
+}
+
 void check_contig(IndexReader& in, bool csi, const Binning& binning) {
-  constexpr uint64_t kChunkBytes = 2 * sizeof(uint64_t);
-  const uint32_t bins = static_cast<uint32_t>(((uint64_t{1} << (3 * (binning.depth + 1))) - 1) / 7);
-  const uint32_t counts_bin = bins + 1;  // holds numbers of records instead of chunks
+  const uint32_t bin_numbers = static_cast<uint32_t>(((uint64_t{1} << (3 * (binning.depth + 1))) - 1) / 7);
+  const uint32_t counts_bin = bin_numbers + 1;  // holds the contig's range and numbers of records
   const uint64_t present = in.count(sizeof(uint32_t));
+  std::optional<Chunk> contig;
+  std::vector<Bin> bins;
   bool has_first = false;
   for (uint64_t n = present; n > 0; --n) {
-    const auto bin = in.number<uint32_t>();
-    has_first |= bin == 0;
-    if (bin > counts_bin) in.fail("is damaged: a bin has an impossible number");
-    if (csi) (void)in.number<uint64_t>();
-    const uint64_t chunks = in.count(kChunkBytes);
-    if (bin == counts_bin && chunks != 2) in.fail("is damaged: it counts no records");
-    (void)in.take(chunks * kChunkBytes);
+    Bin bin = read_bin(in, csi);
+    has_first |= bin.number == 0;
+    if (bin.number != counts_bin) {
+      if (bin.number >= bin_numbers) in.fail("is damaged: a bin has an impossible number");
+      bins.push_back(std::move(bin));
+      continue;
+    }
+    if (bin.chunks.size() != 2) in.fail("is damaged: it counts no records");
+    contig = bin.chunks[0];
   }
   // If contigs are so short that there is only this bin, htslib would look for it for ever.
   if (binning.depth == 0 && present > 0 && !has_first) in.fail("is damaged: a contig lacks its only bin");
-  if (!csi) (void)in.take(in.count(sizeof(uint64_t)) * sizeof(uint64_t));
+  if (!csi) read_first_offsets(in, bins);
+  for (const Bin& bin : bins) check_chunks(in, bin, contig);
 }
 
 void check_index(const std::string& path, const std::string& function) {

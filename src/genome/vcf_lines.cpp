@@ -22,6 +22,13 @@ bool has_numeric_position(const std::string& line) {
   return end > begin && line.find_first_not_of("0123456789", begin) == end;
 }
 
+/// Of a line with more than nine columns.
+bool has_nameless_format(std::string_view line) {
+  for (int column = 1; column < 9; ++column) line.remove_prefix(line.find('\t') + 1);
+  const std::string_view names = line.substr(0, line.find('\t'));
+  return names.empty() || names.front() == ':' || names.back() == ':' || names.find("::") != names.npos;
+}
+
 std::string error_names(int code) {
   std::string names;
   const auto add = [&](int bit, const char* name) {
@@ -67,6 +74,9 @@ void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const 
   // htslib takes it for the end of the line and writes what it has read so far.
   if (line.find('\0') != std::string::npos) refuse("a NUL byte in the line; the file is damaged");
   if (!has_numeric_position(line)) refuse("POS is not a number; correct the line");
+  // htslib would add a FORMAT without a name to the header, and could not read what it writes then.
+  if (columns > 9 && has_nameless_format(line))
+    refuse("FORMAT has an empty name; the line is damaged, or a tab or colon is too many");
   scratch_.text.l = 0;
   if (kputsn(line.data(), line.size(), &scratch_.text) < 0) throw std::bad_alloc();
   const std::lock_guard lock(shared.mutex);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <ctime>
 #include <exception>
 #include <filesystem>
@@ -47,9 +48,10 @@ std::map<std::string, std::string> read_weight_map(const std::string& path) {
   std::map<std::string, std::string> map;
   for (const auto& [name, value] : index["weight_map"].items()) {
     const std::string file = value.is_string() ? value.get<std::string>() : "";
-    // A shard is a file in the same directory. A path could lead out of it.
-    if (file.empty() || file == "." || file == ".." ||
-        file.find_first_of(std::string("/\0", 2)) != file.npos) {
+    // A shard is a file in the same directory. A path could lead out of it, and a line feed would divide a
+    // message.
+    if (file.empty() || file == "." || file == ".." || file.find('/') != file.npos ||
+        std::any_of(file.begin(), file.end(), [](unsigned char c) { return std::iscntrl(c); })) {
       fail(path + ": tensor '" + printable(name) + "' names shard '" + printable(file) +
            "', which is not a plain file name");
     }

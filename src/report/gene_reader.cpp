@@ -15,6 +15,8 @@ namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "read_genes";
+constexpr int64_t kLastPosition = int64_t{1}
+                                  << 40;   // no sequence is as long, and sums stay far from overflow
 constexpr size_t kMostFeatures = 500'000;  // that are kept in memory
 constexpr int kDeepest = 8;                // parents above a feature; hostile ones could be their own
 
@@ -115,7 +117,7 @@ class GeneReader {
   int64_t position(std::string_view text) const {
     int64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc() || end != text.data() + text.size() || value < 1)
+    if (problem != std::errc() || end != text.data() + text.size() || value < 1 || value > kLastPosition)
       fail("'" + printable(text) + "' is not a position; positions are whole numbers from 1");
     return value;
   }

@@ -9,7 +9,7 @@ import struct
 import subprocess
 
 from harness import (CARBON, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, genome, main, model,
-                     model_copy, ok, read, refused, tool, tree, workplace, write)
+                     model_copy, ok, read, records, refused, tool, tree, workplace, write)
 from vep_support import HEAD, MINI, WINDOW, vcf, vep
 
 CONTIG = "##contig=<ID=c1>\n"
@@ -39,6 +39,16 @@ def a_nul_byte_in_a_record():
 def a_sample_without_a_name():
     header = "##fileformat=VCFv4.2\n%s#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\t\tb\n" % CONTIG
     refused_vcf(header + line(2)[:-1] + "\tGT\t0/1\t0/0\t1/1\n", "sample 2", "no name")
+
+
+@case
+def a_format_without_a_name():
+    header = '##fileformat=VCFv4.2\n%s##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n' % CONTIG
+    header += "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\tb\n"
+    for name in ("", "GT:", ":GT", "GT::GQ"):
+        refused_vcf(header + line(2)[:-1] + "\t%s\t0/1\t1|0\n" % name, ":2", "FORMAT has an empty name")
+    result = vep("-w", WINDOW, write(fresh(), "in.vcf", header + line(2)[:-1] + "\tGT\t0/1\t1|0\n" + line(3)[:-1] + "\t.\t.\t.\n"))
+    expect_equal(len(records(result.text)), 2, "the records")
 
 
 @case
@@ -157,6 +167,9 @@ def a_cut_or_crafted_index_of_records():
         if kind == "csi":
             bad += [content[:8] + struct.pack("<i", depth) + content[12:] for depth in (0, -1, 30, 1 << 30)]
             bad += [content[:4] + struct.pack("<i", (1 << 31) - 1) + content[8:]]
+        # Where the records of the first bin begin: before it in CSI, at the end of the contig in TBI.
+        first = 16 + struct.unpack("<i", content[12:16])[0] + 12 if kind == "csi" else len(content) - 16
+        bad += [content[:first] + struct.pack("<Q", 1 << 40) + content[first + 8:]]
         bad += [content[:at] + struct.pack("<i", value) + content[at + 4:] for at in (4, 12) for value in (-1, 1 << 30)
                 if kind == "csi" or at == 4]
         for wrong in bad:

@@ -199,10 +199,12 @@ TEST_CASE("checkpoint: shards") {
     CHECK(contains(message(index), "model.norm.weight [8] is missing"));
   }
   SUBCASE("shards elsewhere") {
-    for (const json& bad :
-         {json("../x.safetensors"), json("/etc/passwd"), json("a/b"), json(".."), json(""), json(1)}) {
+    for (const json& bad : {json("../x.safetensors"), json("/etc/passwd"), json("a/b"), json(".."), json(""),
+                            json(1), json("x\n.safetensors"), json(std::string("x\0", 2))}) {
       index["weight_map"]["model.norm.weight"] = bad;
-      CHECK(contains(message(index), "not a plain file name"));
+      const std::string said = message(index);
+      CHECK(contains(said, "not a plain file name"));
+      CHECK_FALSE(contains(said, "\n"));
     }
   }
   SUBCASE("no weight_map") {

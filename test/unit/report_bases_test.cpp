@@ -243,6 +243,7 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   };
   fails("c\tx\texon\t1\t2", "b.gff3:2: a line of GFF3 has nine columns");
   fails("c\tx\texon\ta\t2\t.\t+\t.\tID=x", "'a' is not a position");
+  fails("c\tx\texon\t1\t9223372036854775807\t.\t+\t.\tID=x", "'9223372036854775807' is not a position");
   fails("c\tx\texon\t3\t2\t.\t+\t.\tID=x", "the start lies behind the end");
   fails("c\tx\texon\t1\t2\t.\t+\t.\tgene_id \"x\"; transcript_id \"y\";", "this is GTF");
 }
