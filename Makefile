@@ -219,8 +219,10 @@ make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 newest_arch = $(lastword $(CUDA_ARCH))
 nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
               -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
+# Packagers' CPPFLAGS may ask for warnings, which nvcc knows only as options of the host's compiler.
+nvcc_cppflags = $(patsubst -W%,-Xcompiler=-W%,$(cuda_cppflags))
 compile_nvcc = $(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
-               $(cuda_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(depfiles) -c
+               $(nvcc_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(depfiles) -c
 $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	@mkdir -p $(@D)
 	$(compile_nvcc) -MF $@.d -o $@ $<
