@@ -22,11 +22,23 @@ bool has_numeric_position(const std::string& line) {
   return end > begin && line.find_first_not_of("0123456789", begin) == end;
 }
 
-/// Of a line with more than nine columns.
-bool has_nameless_format(std::string_view line) {
+/// What is wrong with FORMAT and the columns of `samples` samples, or "". htslib adds a FORMAT without a name
+/// to the header, keeps some empty samples, and drops columns that no sample has; what it writes then lacks
+/// data, or cannot be read again. Tabs at the end of a line hold nothing that could be lost.
+std::string problem_of_samples(std::string_view line, size_t samples) {
   for (int column = 1; column < 9; ++column) line.remove_prefix(line.find('\t') + 1);
   const std::string_view names = line.substr(0, line.find('\t'));
-  return names.empty() || names.front() == ':' || names.back() == ':' || names.find("::") != names.npos;
+  if (names.empty() || names.front() == ':' || names.back() == ':' || names.find("::") != names.npos)
+    return "FORMAT has an empty name; the line is damaged, or a tab or colon is too many";
+  line.remove_prefix(names.size());
+  for (size_t sample = 1; sample <= samples && !line.empty(); ++sample) {
+    line.remove_prefix(1);
+    const size_t length = std::min(line.find('\t'), line.size());
+    if (length == 0) return "sample " + std::to_string(sample) + " is empty; write . where there is no value";
+    line.remove_prefix(length);
+  }
+  if (line.find_first_not_of('\t') == line.npos) return "";
+  return "more columns than the header names samples; the line is damaged, or the #CHROM line is";
 }
 
 std::string error_names(int code) {
@@ -74,9 +86,11 @@ void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const 
   // htslib takes it for the end of the line and writes what it has read so far.
   if (line.find('\0') != std::string::npos) refuse("a NUL byte in the line; the file is damaged");
   if (!has_numeric_position(line)) refuse("POS is not a number; correct the line");
-  // htslib would add a FORMAT without a name to the header, and could not read what it writes then.
-  if (columns > 9 && has_nameless_format(line))
-    refuse("FORMAT has an empty name; the line is damaged, or a tab or colon is too many");
+  if (columns > 9) {
+    const std::string problem =
+        problem_of_samples(line, static_cast<size_t>(bcf_hdr_nsamples(shared.header)));
+    if (!problem.empty()) refuse(problem);
+  }
   scratch_.text.l = 0;
   if (kputsn(line.data(), line.size(), &scratch_.text) < 0) throw std::bad_alloc();
   const std::lock_guard lock(shared.mutex);

@@ -42,12 +42,15 @@ def a_sample_without_a_name():
 
 
 @case
-def a_format_without_a_name():
+def samples_that_do_not_fit_the_header():
     header = '##fileformat=VCFv4.2\n%s##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n' % CONTIG
     header += "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\tb\n"
     for name in ("", "GT:", ":GT", "GT::GQ"):
         refused_vcf(header + line(2)[:-1] + "\t%s\t0/1\t1|0\n" % name, ":2", "FORMAT has an empty name")
-    result = vep("-w", WINDOW, write(fresh(), "in.vcf", header + line(2)[:-1] + "\tGT\t0/1\t1|0\n" + line(3)[:-1] + "\t.\t.\t.\n"))
+    for samples, said in (("0/1\t1|0\t1|1", "more columns"), ("0/1\t1|0\t\tx", "more columns"), ("\t0/1", "sample 1 is empty"),
+                          ("0/1\t", "sample 2 is empty"), ("0/1\t\t1|0", "sample 2 is empty"), ("0/1", "columns")):
+        refused_vcf(header + line(2)[:-1] + "\tGT\t%s\n" % samples, ":2", said)
+    result = vep("-w", WINDOW, write(fresh(), "in.vcf", header + line(2)[:-1] + "\tGT\t0/1\t1|0\t\n" + line(3)[:-1] + "\t.\t.\t.\n"))
     expect_equal(len(records(result.text)), 2, "the records")
 
 
