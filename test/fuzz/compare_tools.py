@@ -9,7 +9,6 @@ that are too large or too slow for a test. CARBON is the program (default build/
 folder `plugins` beside it. Every run has a limit of time (`timeout`) and of memory (`ulimit -v`).
 """
 
-import collections
 import glob
 import os
 import re
@@ -25,6 +24,7 @@ sys.path[:0] = [os.path.join(HERE, os.pardir, "cli"), HERE]
 import harness  # noqa: E402
 import hostile_files_test as hostile  # noqa: E402
 import seeds  # noqa: E402
+from findings_page import print_page  # noqa: E402
 from harness import CARBON, command, data, fresh, genome, model, model_copy, read, tool, workplace, write  # noqa: E402
 from vep_support import HEAD, MINI, WINDOW, vcf  # noqa: E402
 
@@ -32,31 +32,6 @@ SECONDS = 30
 FEW_SECONDS = 10  # for rows that stand for many files, some of which do not end
 GIGABYTES = 4
 TINY = os.path.join(HERE, os.pardir, os.pardir, "models", "carbon-tiny")
-NONE = "no counterpart"
-
-INTRODUCTION = """# What hostile files do to carbon, and to bcftools and samtools
-
-Fuzzing found ten groups of files that made an early carbon crash, hang, lose data or fill the memory. They were mended
-(`test/cli/hostile_files_test.py` and unit tests). This page shows what carbon does with each of these files today, and
-beside it what bcftools, samtools or tabix do with the same file.
-
-`test/fuzz/compare_tools.py` made the files, ran the programs and wrote this page, on %(date)s, with:
-
-%(versions)s
-
-carbon used the bundled model, `models/carbon-tiny`. The CPU had two cores and other work, so the seconds are only a rough
-measure. Every run had %(seconds)d seconds (`timeout`), or %(few)d with an index of records or a damaged plugin, and
-%(gigabytes)d GB of address space (`ulimit -v`). Memory is the largest resident size.
-
-`carbon vep` reads the file, scores its records and writes VCF. `bcftools view -Ob` reads it and writes BCF; `-Ov` writes
-VCF. If a run succeeds, its output is read again with `bcftools view`, and CHROM, POS, ID, REF and ALT are compared with the
-input. Of `samtools faidx`, the bases of one region are compared with those of the FASTA. "Exit 0" without more means that
-this comparison found no difference. "No counterpart" means that the other programs read no such file.
-
-A row may stand for several files that differ in one number or one byte. Then it says how many of them ended in which way,
-gives the longest time and the largest memory, and one of the messages.
-"""
-
 
 # ---- running -------------------------------------------------------------------------------------------------------
 
@@ -131,8 +106,10 @@ def measured(args, stdin=b"", cwd=None, env=None, seconds=SECONDS, kilobytes_of_
     return Outcome(given, int(status), float(wall), int(kilobytes), run.out, run.err)
 
 
-def alleles(text):
-    return [line.split(b"\t")[:5] for line in text.splitlines() if line and not line.startswith(b"#")]
+def records_of(text):
+    """CHROM, POS, ID, REF and ALT of each record, FORMAT and the samples."""
+    rows_of_text = (line.split(b"\t") for line in text.splitlines() if line and not line.startswith(b"#"))
+    return [columns[:5] + columns[8:] for columns in rows_of_text]
 
 
 def compare(outcome, output, wanted):
@@ -145,7 +122,7 @@ def compare(outcome, output, wanted):
     if again.status or "[E::" in again.text:
         outcome.fault = "but its output cannot be read again (%s)" % again.message
         return outcome
-    found = alleles(read(output) if output.endswith(".vcf") else again.out)
+    found = records_of(read(output) if output.endswith(".vcf") else again.out)
     if len(found) != len(wanted):
         outcome.fault = "but the output has %d of %d records" % (len(found), len(wanted))
     for a, b in zip(found, wanted):
@@ -164,7 +141,7 @@ def input_of(args):
         text = tool("bgzip", "-dc", path).out
     elif text[:3] == b"BCF":
         text = tool("bcftools", "view", path).out
-    records = alleles(text)
+    records = records_of(text)
     if "-r" in args:  # c1:40-60, always
         records = [r for r in records if r[0] == b"c1" and 40 <= int(r[1]) <= 60]
     return path, records
@@ -207,23 +184,6 @@ def row(finding, file, wrong):
     rows.append(Row(finding, file, wrong))
     print("%s: %s" % (file, wrong), file=sys.stderr)
     return rows[-1]
-
-
-def cell(outcomes):
-    ends = collections.Counter(o.end for o in outcomes)
-    if len(ends) == 1 and len(outcomes) == 1:
-        text = next(iter(ends))
-    else:
-        text = "; ".join("%d × %s" % (n, end) for end, n in ends.most_common(6))
-        if len(ends) > 6:
-            text += "; %d × other" % sum(n for _, n in ends.most_common()[6:])
-    text += "; %.1f s" % max(o.seconds for o in outcomes)
-    if all(o.megabytes for o in outcomes):
-        text += ", %.0f MB" % max(o.megabytes for o in outcomes)
-    messages = [o.message for o in outcomes if o.message and o.status]
-    if messages:
-        text += "; `%s`" % collections.Counter(messages).most_common(1)[0][0].replace("`", "'")
-    return text.replace("|", "\\|")
 
 
 # ---- the cases of hostile_files_test.py ----------------------------------------------------------------------------
@@ -338,7 +298,7 @@ def record_index():
     run = [CARBON, "vep", "-m", model(), "-f", directory + "/mini.fa", "-w", WINDOW, "-r", "c1:40-60", "-o",
            directory + "/out.vcf", path]
     zero.carbon.append(measured(run))
-    wanted = [r for r in alleles(tool("bgzip", "-dc", path).out) if r[1] == b"50"]
+    wanted = [r for r in records_of(tool("bgzip", "-dc", path).out) if r[1] == b"50"]
     zero.other("bcftools view -r", view(path, wanted, "-r", "c1:40-60", seconds=FEW_SECONDS))
 
     made = {}
@@ -354,7 +314,7 @@ def record_index():
 
     def counterpart(row_, args):
         path = args[args.index("-w") + 2]
-        wanted = alleles(tool("bgzip", "-dc", path).out)
+        wanted = records_of(tool("bgzip", "-dc", path).out)
         region = ("-r", "c1:40-60") if "-r" in args else ()
         if region:
             wanted = [r for r in wanted if 40 <= int(r[1]) <= 60]
@@ -392,9 +352,9 @@ def caches():
     for run in (lambda path: [CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-o", path, path],
                 lambda path: ["bcftools", "view", "--no-version", "-o", path, path]):
         path = write(fresh(), "in.vcf", HEAD % hostile.CONTIG + hostile.line(2))
-        before = alleles(read(path))
+        before = records_of(read(path))
         outcome = measured(run(path))
-        if alleles(read(path)) != before:
+        if records_of(read(path)) != before:
             outcome.fault = "and the input is destroyed"
         if outcome.args[0] == CARBON:
             both.carbon.append(outcome)
@@ -434,6 +394,12 @@ def headers():
     if not theirs.status:
         theirs.fault = "but it reads until the limit of the memory, and takes this for the end of the table"
     endless.other("bcftools annotate --rename-chrs", theirs)
+
+
+def samples():
+    made = [row(11, "VCF", "a name in FORMAT is empty")] * 4 + [
+        row(11, "VCF", "more or fewer columns than the header names samples, or a sample without text")] * 6
+    recorded("samples_that_do_not_fit_the_header", in_turn(*made), with_both_views)
 
 
 def positions():
@@ -537,63 +503,14 @@ def special_files():
 
 # ---- the page ------------------------------------------------------------------------------------------------------
 
-TITLES = {
-    1: "A NUL byte in a VCF",
-    2: "JSON that takes long to read",
-    3: "An index of FASTA with wrong numbers",
-    4: "A cut or crafted index of records",
-    5: "A contig that no index can hold",
-    6: "A cache that is not only a cache",
-    7: "Headers, lines and tables that take too much",
-    8: "Undefined behaviour",
-    9: "Names that read as something else",
-    10: "Special files, limits and plugins",
-}
-NOTES = {
-    4: "These indices are compressed correctly, so that no checksum is wrong. A changed number that is still possible, for "
-       "example that of a bin, is not always noticed by either side, and then records are missing.",
-    8: "Two more findings of this group are not files: a copy of nothing from null in `--resume`, and an addition to null in "
-       "attention. The programs of `make fuzz` and `make check-sanitized` would report them.",
-}
-
-
-def page():
-    versions = ["carbon " + harness.carbon("--version").lines()[0].split()[-1]]
-    versions += [tool(name, "--version").out.split(b"\n")[0].decode().replace("(htslib) ", "")
-                 for name in ("bcftools", "samtools", "tabix")]
-    print(INTRODUCTION % {"date": time.strftime("%Y-%m-%d"), "versions": "\n".join("- " + v for v in versions),
-                          "seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})
-    kinds = {kind: [0, 0] for kind in (
-        "refused the file", "exit 0, and the output is right", "exit 0, but data are lost or cannot be read again",
-        "killed by a signal, after a message", "killed by a signal", "did not end")}
-    for r in rows:
-        for o in r.carbon if r.others else ():
-            kinds[o.kind][0] += 1
-        for outcomes in r.others.values():
-            for o in outcomes:
-                kinds[o.kind][1] += 1
-    print("All runs on files that both sides read; for some files two or three commands of bcftools were run:\n")
-    print("| How a run ended | carbon | the others |\n|---|---|---|")
-    for kind, (ours, other) in kinds.items():
-        print("| %s | %d | %d |" % (kind, ours, other))
-    for finding, title in TITLES.items():
-        print("\n## %d. %s\n" % (finding, title))
-        print("| File | What is wrong with it | carbon | bcftools, samtools, tabix |\n|---|---|---|---|")
-        for r in rows:
-            if r.finding == finding:
-                others = "<br>".join("`%s`: %s" % (name, cell(outcomes)) for name, outcomes in r.others.items()) or NONE
-                print("| %s | %s | %s | %s |" % (r.file, r.wrong, cell(r.carbon), others))
-        if finding in NOTES:
-            print("\n" + NOTES[finding])
-
-
 def main():
     harness._models[tuple(sorted(harness.SIZES.items()))] = os.path.realpath(TINY)
     chosen = sys.argv[1:]
-    for part in (nul_bytes, json, fasta_index, record_index, contig_length, caches, headers, positions, names, special_files):
+    for part in (nul_bytes, json, fasta_index, record_index, contig_length, caches, headers, positions, names, special_files,
+                 samples):
         if not chosen or part.__name__ in chosen:
             part()
-    page()
+    print_page(rows, {"seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})
 
 
 if __name__ == "__main__":
