@@ -348,6 +348,8 @@ lint:
 	{ if $(has_git); then git ls-files -co --exclude-standard $(source_types:%='*.%'); else $(find_sources); fi; } | \
 	    xargs clang-format --dry-run --Werror
 	$(or $(PYTHON),python3) test/check_includes.py
+	@# nvcc names an unnamed namespace after the folder it runs in, so that no two builds would have the same bytes.
+	! grep -n '^namespace {' kernels/cuda/*.cu
 	{ if $(has_git); then git ls-files -co --exclude-standard '*.sh' .ci/run; else find . -path './build*' -prune -o -name '*.sh' -print; fi; } | \
 	    xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[15]

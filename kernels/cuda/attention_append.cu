@@ -4,7 +4,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace attention_append_file {
 
 constexpr int kThreads = 128;
 constexpr uint32_t kPage = 64;
@@ -34,7 +34,7 @@ __global__ void append_kernel(const float* k, const float* v, size_t ld, const R
   }
 }
 
-}  // namespace
+}  // namespace attention_append_file
 
 void run_append(Stream& stream, const float* k, const float* v, size_t ld, const RowPlace* places, size_t n,
                 const uint32_t* page_list, const KvLayer& kv, DType type, const Rotary& rotary) {

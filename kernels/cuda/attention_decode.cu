@@ -24,7 +24,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace attention_decode_file {
 
 constexpr int kRows = static_cast<int>(kDecodeRows), kWarps = 4, kThreads = kWarps * kWarp;
 constexpr int kPage = 64, kChunk = static_cast<int>(kDecodeChunk), kWarpKeys = kChunk / kWarps;
@@ -429,7 +429,7 @@ void run_head(Stream& stream, const AttentionCall& call, const TileChunk* chunks
          call, chunks, parts, score_scale(H::kDim));
 }
 
-}  // namespace
+}  // namespace attention_decode_file
 
 void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
                           const DecodeParts& parts) {

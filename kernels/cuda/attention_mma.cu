@@ -19,7 +19,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace attention_mma_file {
 
 constexpr int kRows = static_cast<int>(kAttentionRows), kThreads = kRows / 16 * kWarp;
 constexpr int kPage = 64;
@@ -227,7 +227,7 @@ void run_head(Stream& stream, const AttentionCall& call, const RowTile* tiles, s
          call, tiles, score_scale(H::kDim));
 }
 
-}  // namespace
+}  // namespace attention_mma_file
 
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
   if (call.kv.head_dim == 64)

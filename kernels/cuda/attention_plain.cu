@@ -11,7 +11,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace attention_plain_file {
 
 constexpr int kThreads = 128, kWarps = kThreads / kWarp;
 constexpr uint32_t kPage = 64;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
     if (thread + size_t(i) * kThreads < dim) narrow(out[i] / sum, act + thread + size_t(i) * kThreads);
 }
 
-}  // namespace
+}  // namespace attention_plain_file
 
 void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
                          size_t n) {

@@ -11,7 +11,7 @@
 #include "kernels/draw_math.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace draw_file {
 
 using ops::DrawKind;
 using ops::DrawOptions;
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) drawn = {logp, kmer, 1};
 }
 
-}  // namespace
+}  // namespace draw_file
 
 void run_draw(Stream& stream, const float* logits, const KmerDraw* draws, size_t n, ops::DrawnKmer* out) {
   launch(draw_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(DrawScratch), stream, logits, draws,

@@ -11,7 +11,7 @@
 #include "kernels/kmer_pattern.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace heads_file {
 
 using ops::KmerPattern;
 
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads)
   sum[row] += slice;
 }
 
-}  // namespace
+}  // namespace heads_file
 
 void run_marginals(Stream& stream, const float* logits, size_t n, double* out) {
   launch(marginals_kernel, dim3(static_cast<unsigned>(n)), kThreads, sizeof(MarginalScratch), stream, logits,

@@ -11,7 +11,7 @@
 #include "kernels/cuda/mma_order.cuh"
 
 namespace carbon::cuda {
-namespace {
+inline namespace linear_mma_file {
 
 // A block has 2 x 4 warps, each with 4 x 4 products of 16 rows by 8 outputs.
 constexpr int kWarpsM = 2, kWarpsN = 4, kTiles16 = 4, kTiles8 = 4, kThreads = kWarpsM * kWarpsN * kWarp;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace
+}  // namespace linear_mma_file
 
 void run_linear_mma(Stream& stream, const LinearCall& c) {
   // The second dimension of a grid has at most 65,535 blocks.

@@ -9,7 +9,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace linear_plain_file {
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256, kEach = 4;
 // A tile is stored by columns, so that the factors for the outputs of a thread are contiguous. One more
@@ -77,7 +77,7 @@ void run_act(Stream& stream, const LinearCall& call, WeightType weight_type) {
     run_typed<Act, F16>(stream, call);
 }
 
-}  // namespace
+}  // namespace linear_plain_file
 
 void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, WeightType weight_type) {
   // The second dimension of a grid has at most 65,535 blocks.

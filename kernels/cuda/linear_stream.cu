@@ -21,7 +21,7 @@
 #include "kernels/cuda/mma_order.cuh"
 
 namespace carbon::cuda {
-namespace {
+inline namespace linear_stream_file {
 
 constexpr int kSlices = static_cast<int>(kMmaSlices), kThreads = kSlices * kWarp;
 
@@ -299,7 +299,7 @@ Operands make_operands(const void* act, const void* weight, const void* second, 
           static_cast<int>(mma_slice(k))};
 }
 
-}  // namespace
+}  // namespace linear_stream_file
 
 void run_linear_stream(Stream& stream, const LinearCall& c, const MmaTile& tile) {
   run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out, c.add);

@@ -8,7 +8,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace rows_file {
 
 constexpr int kThreads = 256;
 constexpr int kWide = 4;  // elements of a group, if the width is a multiple of it
@@ -179,7 +179,7 @@ void convert_to(Stream& stream, const void* from, WeightType type, size_t n, To*
     launch(convert_kernel<F16, To>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, to);
 }
 
-}  // namespace
+}  // namespace rows_file
 
 void run_gather(Stream& stream, const void* table, WeightType type, const uint32_t* slots, size_t n,
                 size_t width, float* x) {

@@ -4,7 +4,7 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
-namespace {
+inline namespace selftest_file {
 
 constexpr int kThreads = 256;
 
@@ -28,7 +28,7 @@ __global__ void differ_kernel(const uint32_t* a, const uint32_t* b, size_t n, in
   if (different) *found = 1;  // all threads that write it write the same value
 }
 
-}  // namespace
+}  // namespace selftest_file
 
 void fill_random(const Device& device, void* to, size_t n) {
   launch(fill_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device.stream(),
