@@ -96,14 +96,9 @@ bool read_line(htsFile* file, const std::string& shown, std::string& line) {
 
 }  // namespace
 
-bool VcfHeaderLines::add_text(std::string_view line) {
+bool VcfHeaderLines::add(std::string_view line) {
   if (line.empty()) return false;
   if (line[0] != '#') fail_malformed(shown_);
-  add(line);
-  return !line.starts_with("##");
-}
-
-void VcfHeaderLines::add(std::string_view line) {
   ++lines_;
   if (line.find('\0') != std::string_view::npos)
     fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
@@ -118,6 +113,7 @@ void VcfHeaderLines::add(std::string_view line) {
     largest_line_ = lines_;
   }
   text_.append(line).append("\n");
+  return !line.starts_with("##");
 }
 
 VcfHeaderPtr VcfHeaderLines::parse() {
@@ -137,7 +133,7 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
   bool columns_seen = false;
   for (std::string line; !columns_seen && read_line(file, shown, line);) {
     ++out.lines;
-    columns_seen = header.add_text(line);
+    columns_seen = header.add(line);
   }
   out.header = header.parse();
   return out;
@@ -145,10 +141,17 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
 
 VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown) {
   const std::string text = read_binary_text(stream, shown);
+  // By this line programs know that a text is VCF, so without it they could not read what is made of the BCF.
+  if (!text.starts_with("##fileformat=VCF"))
+    fail(shown, "the header does not begin with ##fileformat=VCF; the file is damaged");
   VcfHeaderLines header(shown);
+  bool columns_seen = false;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    header.add(std::string_view(text).substr(begin, end - begin));
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (columns_seen && !line.empty())
+      fail(shown, "the header goes on after its #CHROM line; the file is damaged");
+    columns_seen = header.add(line) || columns_seen;
     begin = end + 1;
   }
   return header.parse();

@@ -22,11 +22,9 @@ using VcfHeaderPtr = std::unique_ptr<bcf_hdr_t, VcfHeaderDelete>;
 class VcfHeaderLines {
  public:
   explicit VcfHeaderLines(std::string shown) : shown_(std::move(shown)) {}
-  /// Takes the next line, without its newline.
-  void add(std::string_view line);
-  /// The same for VCF text, in which every line begins with # and empty ones are skipped. True for the line
-  /// #CHROM, which is the last one.
-  bool add_text(std::string_view line);
+  /// Takes the next line, without its newline. Every line begins with #; empty ones are skipped. True for the
+  /// line #CHROM, which is the last one.
+  bool add(std::string_view line);
   VcfHeaderPtr parse();
 
  private:

@@ -35,7 +35,11 @@ void warn_if_older(const std::string& path, Log& log) {
 }  // namespace
 
 VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfRegions regions, Log& log)
-    : file_(file), header_(header), is_bcf_(file->format.format == bcf), regions_(std::move(regions)) {
+    : file_(file),
+      header_(header),
+      is_bcf_(file->format.format == bcf),
+      dictionaries_(header),
+      regions_(std::move(regions)) {
   if (path == "-") {
     throw Error(function_name, "standard input has no index, so regions cannot be looked up in it",
                 {"targets"});
@@ -116,6 +120,8 @@ int VcfJump::next(kstring_t& line, bcf1_t* record) {
     // htslib 1.16 reports some damaged blocks as the end of the file.
     if (file_->fp.bgzf->errcode || status < -1) return -2;
     if (status >= 0) return 0;
+    // A record of another contig ends the region, also if there is no such contig.
+    if (is_bcf_ && !dictionaries_.has_contig(record->rid)) return -2;
     iterator_.reset();
   }
 }

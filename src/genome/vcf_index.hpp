@@ -10,6 +10,7 @@
 
 #include "src/genome/output.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/genome/vcf_lines.hpp"
 #include "src/genome/vcf_regions.hpp"
 
 namespace carbon {
@@ -41,6 +42,7 @@ class VcfJump {
   htsFile* file_;
   bcf_hdr_t* header_;
   bool is_bcf_;
+  BcfDictionaries dictionaries_;  // of the header, if the file is BCF
   VcfRegions regions_;
   std::unique_ptr<tbx_t, Delete> text_index_;
   std::unique_ptr<hts_idx_t, Delete> bcf_index_;

@@ -37,7 +37,8 @@ struct VcfReader::Impl {
   htsFile* file = nullptr;
   bool is_bcf = false, done = false;
   std::unique_ptr<TextInput> text;  // the lines of VCF that is read from beginning to end, or null
-  std::unique_ptr<VcfJump> jump;    // reads only regions; null if the whole file is read
+  std::optional<BcfDictionaries> dictionaries;  // of BCF
+  std::unique_ptr<VcfJump> jump;                // reads only regions; null if the whole file is read
   std::optional<VcfRegions> targets;
   bool targets_excluded = false;
   std::string line;

@@ -106,6 +106,33 @@ void check_record(const bcf1_t* record, int status, const std::string& shown, co
                   "; see the message of htslib above, if any); correct it or copy the file again");
 }
 
+BcfDictionaries::BcfDictionaries(const bcf_hdr_t* header)
+    : header_(header), contigs_(header->n[BCF_DT_CTG]), names_(header->n[BCF_DT_ID]) {}
+
+// A dictionary has gaps where names were removed.
+bool BcfDictionaries::has_contig(int32_t number) const {
+  return number >= 0 && number < contigs_ && header_->id[BCF_DT_CTG][number].key;
+}
+
+bool BcfDictionaries::has_name(int32_t number) const {
+  return number >= 0 && number < names_ && header_->id[BCF_DT_ID][number].key;
+}
+
+void BcfDictionaries::check(bcf1_t* record, const std::string& shown, const std::string& place) const {
+  const auto refuse = [&](const std::string& what, int32_t number) {
+    fail(shown, place + ": the header does not define " + what + " number " + std::to_string(number) +
+                    ", which the record has; the file is damaged");
+  };
+  if (!has_contig(record->rid)) refuse("contig", record->rid);
+  if (bcf_unpack(record, BCF_UN_ALL) != 0) fail(shown, place + ": the record is damaged");
+  for (int i = 0; i < record->d.n_flt; ++i)
+    if (!has_name(record->d.flt[i])) refuse("FILTER", record->d.flt[i]);
+  for (uint32_t i = 0; i < record->n_info; ++i)
+    if (!has_name(record->d.info[i].key)) refuse("INFO", record->d.info[i].key);
+  for (uint32_t i = 0; i < record->n_fmt; ++i)
+    if (!has_name(record->d.fmt[i].id)) refuse("FORMAT", record->d.fmt[i].id);
+}
+
 void VcfRecord::Impl::unpack(SharedHeader& shared, const std::string& shown, const std::string& place) {
   if (bcf_unpack(record, BCF_UN_STR) != 0) fail(shown, place + ": damaged alleles");
   {

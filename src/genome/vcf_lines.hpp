@@ -67,6 +67,25 @@ class VcfLineParser {
   HtsText scratch_;  // a copy of the line, because htslib changes it while it parses
 };
 
+/// The contigs and names that the header of a BCF file has itself. Records refer to them by number, and the
+/// writer adds more to the header, so that a number of nothing would become one of those. htslib looks only
+/// at the header as it is, and not at all when it reads by an index.
+class BcfDictionaries {
+ public:
+  /// Of a header to which nothing has been added yet. It must outlive this object.
+  explicit BcfDictionaries(const bcf_hdr_t* header);
+  bool has_contig(int32_t number) const;
+  /// Throws Error, in which the file is called `shown` and the record `place`, if the contig of the record or
+  /// a FILTER, INFO or FORMAT name is not in the header.
+  void check(bcf1_t* record, const std::string& shown, const std::string& place) const;
+
+ private:
+  bool has_name(int32_t number) const;
+
+  const bcf_hdr_t* header_;
+  int contigs_, names_;
+};
+
 /// Throws Error if htslib has reported by `status` or in the record that it cannot be read.
 void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where);
 

@@ -145,6 +145,7 @@ VcfReader::Impl::~Impl() {
 void VcfReader::Impl::read_header(bool jumps) {
   if (is_bcf) {
     shared->header = read_binary_header(file->fp.bgzf, shown).release();
+    dictionaries.emplace(shared->header);
   } else {
     VcfHeaderText read = read_text_header(file, shown);
     shared->header = read.header.release();
@@ -195,6 +196,7 @@ bool VcfReader::Impl::read_jump(bcf1_t* record) {
   }
   if (is_bcf) {
     check_record(record, 0, shown, where);
+    dictionaries->check(record, shown, where);
     return true;
   }
   line.assign(jumped.text.s, jumped.text.l);
@@ -218,7 +220,9 @@ bool VcfReader::Impl::read_bcf(bcf1_t* record) {
     fail("the compressed data are cut or damaged at record " + std::to_string(records) +
          "; copy the file again");
   }
-  check_record(record, status, shown, "record " + std::to_string(records));
+  const std::string where = "record " + std::to_string(records);
+  check_record(record, status, shown, where);
+  dictionaries->check(record, shown, where);
   return true;
 }
 

@@ -25,7 +25,7 @@ struct VcfTextWriter::Impl {
   void take_header_line() {
     if (lines == 1 && !line.starts_with("##fileformat=VCF"))
       throw Error("read_vcf", shown + ": the first line does not begin with ##fileformat=VCF");
-    if (!header.add_text(line)) return;
+    if (!header.add(line)) return;
     shared->header = header.parse().release();
     check_samples(*shared, shown);
     writer.reset(new VcfWriter(shared, options));

@@ -105,6 +105,47 @@ def a_nul_byte_in_a_header():
     refused_vcf(HEAD % (CONTIG + "##k=\0x\n") + line(2), "NUL", "line 3")
 
 
+@case
+def numbers_that_the_header_of_bcf_does_not_define():
+    directory = workplace()
+    bases = genome()["c1"]
+    header = ('##fileformat=VCFv4.2\n##FILTER=<ID=q,Description="x">\n##INFO=<ID=DP,Number=1,Type=Integer,Description="x">\n'
+              '##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n##contig=<ID=c1>\n'
+              "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts\n")
+    lines = ["c1\t%d\t.\t%s\tN\t.\tq\tDP=3\tGT\t0/1\n" % (p, bases[p - 1]) for p in (100, 200, 300)]
+    raw = tool("bcftools", "view", "-Ou", "--no-version", write(directory, "right.vcf", header + "".join(lines))).out
+    start = 9 + struct.unpack("<I", raw[5:9])[0]
+    size = (len(raw) - start) // 3
+    second = raw[start + size:start + 2 * size]
+    path = os.path.join(directory, "in.bcf")
+
+    def put(record):
+        plain = write(directory, "plain", raw[:start + size] + record + raw[start + 2 * size:])
+        write(directory, "in.bcf", tool("bgzip", "-c", plain).out)
+        os.remove(plain)
+
+    put(second)
+    tool("bcftools", "index", "-c", path)
+    run = ["vep", "-m", model(), "-f", os.path.join(directory, "mini.fa"), "-w", WINDOW, path]
+    for region in ([], ["-r", "c1:1-1000"]):
+        expect_equal(len(records(ok(*run, *region).text)), 3, "the records")
+    # FILTER, INFO and FORMAT, each as a type and a number. Those of the header are 0 to 3, the next ones the
+    # writer adds, as it adds the contigs of the FASTA.
+    names = b"\x11\x01\x11\x02\x11\x03\x11\x03"
+    expect_equal(second.count(names), 1, "the names")
+    for number in (4, 5, 6, 100):
+        wrong = bytes((0x11, number))
+        for record in (names.replace(b"\x11\x01", wrong), names.replace(b"\x11\x02", wrong), names[:-2] + wrong):
+            put(second.replace(names, record))
+            for kind in "vbt":
+                for region in ([], ["-r", "c1:1-1000"]):
+                    refused([*run, *region, "-O", kind], "in.bcf", "record 2", directory=directory)
+    for number in (1, 2, 100, -1):
+        put(second[:8] + struct.pack("<i", number) + second[12:])
+        for region in ([], ["-r", "c1:1-1000"]):
+            refused([*run, *region], "in.bcf", "record 2", directory=directory)
+
+
 # ---- indices -------------------------------------------------------------------------------------------------------
 
 

@@ -303,8 +303,26 @@ TEST_CASE("a header with impossible numbers or too many lines is refused, in tex
   for (int i = 0; i < 20000; ++i) lines += "##contig=<ID=c" + std::to_string(i) + ">\n";
   CHECK(refused(lines) == "");
   CHECK(contains(refused(std::string("##k=\0\n", 7)), "NUL"));
+  CHECK(refused("\n##k=x\n\n") == "");
+  CHECK(contains(refused("k=x\n"), "malformed"));
   CHECK(contains(error_of([&] { VcfReader(directory.put("cut.bcf", "BCF\2\2\xff\xff\xff\xff##file")); }),
                  "malformed or cut"));
+}
+
+TEST_CASE("a BCF header has its format first and its columns last") {
+  const TemporaryDirectory directory;
+  const auto message = [&](const std::string& text) {
+    const std::string size = {static_cast<char>(text.size()), 0, 0, 0};
+    return error_of([&] { VcfReader(directory.put("in.bcf", "BCF\2\2" + size + text)); });
+  };
+  const std::string format = "##fileformat=VCFv4.2\n";
+  CHECK(message(format + columns) == "");
+  CHECK(message(format + columns + "\n\n") == "");
+  CHECK(message(format + columns + std::string(3, '\0') + "padding") == "");
+  CHECK(contains(message("##contig=<ID=1>\n" + columns), "##fileformat"));
+  CHECK(contains(message("##contig=<ID=1>\n" + format + columns), "##fileformat"));
+  CHECK(contains(message(format + columns + "##contig=<ID=1>\n"), "after its #CHROM line"));
+  CHECK(contains(message(format + columns + "\n1\t5\t.\tA\tC\t.\t.\t.\n"), "after its #CHROM line"));
 }
 
 TEST_CASE("the contigs of an index are taken if the header has none") {
