@@ -98,6 +98,8 @@ bool VcfJump::open_next_region() {
   if (number < 0) return true;
   const int64_t begin = std::max<int64_t>(current_.begin, 0);
   if (current_.end < begin) return true;
+  // bcftools index leaves out the last contigs if the numbers of the header have gaps and no record is there.
+  if (is_bcf_ && number >= hts_idx_nseq(bcf_index_.get())) return true;
   hts_itr_t* opened = is_bcf_ ? bcf_itr_queryi(bcf_index_.get(), number, begin, current_.end + 1)
                               : tbx_itr_queryi(text_index_.get(), number, begin, current_.end + 1);
   iterator_.reset(opened);
@@ -115,6 +117,8 @@ int VcfJump::next(kstring_t& line, bcf1_t* record) {
       if (!open_next_region()) return -1;
       continue;
     }
+    // Says below whether a record was read: if not, this number is still there.
+    if (is_bcf_) record->rid = iterator_->tid;
     const int status = is_bcf_ ? bcf_itr_next(file_, iterator_.get(), record)
                                : tbx_itr_next(file_, text_index_.get(), iterator_.get(), &line);
     // htslib 1.16 reports some damaged blocks as the end of the file.

@@ -118,19 +118,26 @@ bool BcfDictionaries::has_name(int32_t number) const {
   return number >= 0 && number < names_ && header_->id[BCF_DT_ID][number].key;
 }
 
-void BcfDictionaries::check(bcf1_t* record, const std::string& shown, const std::string& place) const {
-  const auto refuse = [&](const std::string& what, int32_t number) {
-    fail(shown, place + ": the header does not define " + what + " number " + std::to_string(number) +
-                    ", which the record has; the file is damaged");
-  };
-  if (!has_contig(record->rid)) refuse("contig", record->rid);
+std::optional<std::string> BcfDictionaries::undefined_name(bcf1_t* record, const std::string& shown,
+                                                           const std::string& place) const {
   if (bcf_unpack(record, BCF_UN_ALL) != 0) fail(shown, place + ": the record is damaged");
+  const auto named = [](const char* kind, int32_t number) { return kind + std::to_string(number); };
   for (int i = 0; i < record->d.n_flt; ++i)
-    if (!has_name(record->d.flt[i])) refuse("FILTER", record->d.flt[i]);
+    if (!has_name(record->d.flt[i])) return named("FILTER number ", record->d.flt[i]);
   for (uint32_t i = 0; i < record->n_info; ++i)
-    if (!has_name(record->d.info[i].key)) refuse("INFO", record->d.info[i].key);
+    if (!has_name(record->d.info[i].key)) return named("INFO number ", record->d.info[i].key);
   for (uint32_t i = 0; i < record->n_fmt; ++i)
-    if (!has_name(record->d.fmt[i].id)) refuse("FORMAT", record->d.fmt[i].id);
+    if (!has_name(record->d.fmt[i].id)) return named("FORMAT number ", record->d.fmt[i].id);
+  return std::nullopt;
+}
+
+void BcfDictionaries::check(bcf1_t* record, const std::string& shown, const std::string& place) const {
+  const std::optional<std::string> undefined = has_contig(record->rid)
+                                                   ? undefined_name(record, shown, place)
+                                                   : "contig number " + std::to_string(record->rid);
+  if (undefined)
+    fail(shown, place + ": the header does not define " + *undefined +
+                    ", which the record has; the file is damaged");
 }
 
 void VcfRecord::Impl::unpack(SharedHeader& shared, const std::string& shown, const std::string& place) {

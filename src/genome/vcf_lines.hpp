@@ -6,6 +6,7 @@
 #include <htslib/vcf.h>
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,16 +68,21 @@ class VcfLineParser {
   HtsText scratch_;  // a copy of the line, because htslib changes it while it parses
 };
 
-/// The contigs and names that the header of a BCF file has itself. Records refer to them by number, and the
-/// writer adds more to the header, so that a number of nothing would become one of those. htslib looks only
-/// at the header as it is, and not at all when it reads by an index.
+/// The contigs and names that a header has at one time. Records of BCF refer to them by number. The header
+/// with which records are read grows: the writer adds contigs and its own tags, and htslib each undefined
+/// name that it finds in VCF. With a later header, a number of nothing would become one of those.
 class BcfDictionaries {
  public:
-  /// Of a header to which nothing has been added yet. It must outlive this object.
+  /// Of the header as it is now. It must outlive this object.
   explicit BcfDictionaries(const bcf_hdr_t* header);
   bool has_contig(int32_t number) const;
-  /// Throws Error, in which the file is called `shown` and the record `place`, if the contig of the record or
-  /// a FILTER, INFO or FORMAT name is not in the header.
+  /// The first FILTER, INFO or FORMAT of the record that is not among the names, such as "INFO number 7".
+  /// Nothing if there is none. Throws Error, in which the file is called `shown` and the record `place`, if
+  /// the record cannot be unpacked.
+  std::optional<std::string> undefined_name(bcf1_t* record, const std::string& shown,
+                                            const std::string& place) const;
+  /// Throws Error if the contig of the record or one of its names is not in the header. htslib looks only at
+  /// the header as it is when the record is read, and not at all when it reads by an index.
   void check(bcf1_t* record, const std::string& shown, const std::string& place) const;
 
  private:

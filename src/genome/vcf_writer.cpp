@@ -165,6 +165,7 @@ struct VcfWriter::Impl {
   int tag_id(const std::string& tag) const;
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
   void check_order(const VcfRecord::Impl& record);
+  void check_defined(const VcfRecord::Impl& record) const;
   void write(VcfRecord::Impl& record);
   bool compressed() const { return type == 'z' || type == 'b'; }
   void end_block();
@@ -182,8 +183,8 @@ struct VcfWriter::Impl {
   std::optional<VcfIndexOutput> index;
   int fd = -1;
   htsFile* file = nullptr;
-  std::vector<int> own_ids;  // INFO ids whose values in the input are removed
-  int written_contigs = 0;   // contigs that the header of the output defines
+  std::vector<int> own_ids;                // INFO ids whose values in the input are removed
+  std::optional<BcfDictionaries> written;  // what the header of the output defines
   int64_t records = 0;
   // For check_order(): the last record and the contigs so far.
   int last_contig = -1;
@@ -209,7 +210,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
     const int number = bcf_hdr_id2int(shared->header, BCF_DT_ID, id.c_str());
     if (number >= 0) own_ids.push_back(number);
   }
-  written_contigs = shared->header->n[BCF_DT_CTG];
+  written.emplace(shared->header);
   open_file();
   if (options.continued) return;
   errno = 0;
@@ -325,27 +326,33 @@ void VcfWriter::Impl::write(VcfRecord::Impl& record) {
     const bool set = std::find(record.set_ids.begin(), record.set_ids.end(), id) != record.set_ids.end();
     if (!set) remove_info(record.record, id);
   }
-  const bool to_bcf = type == 'u' || type == 'b';
-  if (to_bcf && record.record->rid >= written_contigs) {
-    throw Error(function_name,
-                record.where() +
-                    ": the contig is neither in the header nor in the FASTA, so the record cannot be written "
-                    "as BCF; add a ##contig line to the header",
-                {"vcf_output"});
-  }
-  if (to_bcf && (record.record->errcode & BCF_ERR_TAG_UNDEF)) {
-    throw Error(function_name,
-                record.where() +
-                    ": a FILTER, INFO or FORMAT name is not defined in the header, so the record cannot be "
-                    "written as BCF; define it in the header",
-                {"vcf_output"});
-  }
+  if (type == 'u' || type == 'b') check_defined(record);
   errno = 0;
   if (bcf_write(file, shared->header, record.record) < 0) {
     fail_writing(record.where() + ": cannot write the record to");
   }
   ++records;
   if (options.records_per_block > 0 && records % options.records_per_block == 0) end_block();
+}
+
+/// Throws Error for a record whose contig or names only VCF can have without a definition.
+void VcfWriter::Impl::check_defined(const VcfRecord::Impl& record) const {
+  if (!written->has_contig(record.record->rid)) {
+    throw Error(function_name,
+                record.where() +
+                    ": the contig is neither in the header nor in the FASTA, so the record cannot be written "
+                    "as BCF; add a ##contig line to the header",
+                {"vcf_output"});
+  }
+  // htslib says so only of the first record with a name, which may have been one that is not written.
+  if ((record.record->errcode & BCF_ERR_TAG_UNDEF) ||
+      written->undefined_name(record.record, options.path, record.where())) {
+    throw Error(function_name,
+                record.where() +
+                    ": a FILTER, INFO or FORMAT name is not defined in the header, so the record cannot be "
+                    "written as BCF; define it in the header",
+                {"vcf_output"});
+  }
 }
 
 void VcfWriter::Impl::end_block() {

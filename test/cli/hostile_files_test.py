@@ -146,6 +146,29 @@ def numbers_that_the_header_of_bcf_does_not_define():
             refused([*run, *region], "in.bcf", "record 2", directory=directory)
 
 
+# The header grows by the names of each record that is read, also of one that is left out. BCF has only the header of
+# the beginning.
+@case
+def undefined_names_that_records_before_had_too():
+    directory = workplace()
+    base = genome()["c1"][59]
+    header = '##fileformat=VCFv4.2\n%s##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n' % CONTIG
+    header += "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts\n"
+    for columns in ("q\t.\tGT\t0/1", ".\tXY=6\tGT\t0/1", ".\t.\tGT:XY\t0/1:3"):
+        text = header + "c1\t5\t.\tA\tC\t.\t%s\nc1\t60\t.\t%s\tN\t.\t%s\n" % (columns, base, columns)
+        path = write(directory, "in.vcf", text)
+        zipped = write(directory, "in.vcf.gz", tool("bgzip", "-c", path).out)
+        tool("tabix", "-f", "-p", "vcf", zipped)
+        run = ["vep", "-m", model(), "-f", os.path.join(directory, "mini.fa"), "-w", WINDOW]
+        for selection in (["-t", "c1:60", path], ["-t", "^c1:5", path], ["--shard", "2/2", path], ["-r", "c1:60", zipped]):
+            for kind in "ub":
+                refused([*run, "-O", kind, *selection], "c1:60", "not defined in the header", "-O z", directory=directory,
+                        output="out.bcf")
+            for kind in "vz":
+                expect_equal(len(records(tool("bcftools", "view", "-", stdin=ok(*run, "-O", kind, *selection).out).text)), 1,
+                             "the records")
+
+
 # ---- indices -------------------------------------------------------------------------------------------------------
 
 

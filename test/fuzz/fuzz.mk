@@ -22,7 +22,7 @@ FUZZ_JOBS    = 1
 SECONDS      = 60
 FUZZ_TARGETS = $(filter-out harness,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
 # The test programs whose inputs are files and requests.
-PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_regions gguf metadata_tags model_checkpoint model_config \
+PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_vcf_regions gguf metadata_tags model_checkpoint model_config \
                model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
 
 ifdef FUZZ_CORE

@@ -25,9 +25,15 @@ std::string parent_of_folders() {
   return fs::is_directory("/dev/shm", ignored) ? "/dev/shm" : "/tmp";
 }
 
+// What the last attempt() was refused with, for the message of a broken require().
+std::string& last_refusal() {
+  static std::string message;
+  return message;
+}
+
 // An error is printed as one line, so that a program that reads the lines is not misled.
 void check_message(const Error& error) {
-  const std::string_view message = error.what();
+  const std::string_view message = last_refusal() = error.what();
   require(!message.empty(), "an error without a message");
   require(message.find('\n') == std::string_view::npos, "an error message of several lines");
 }
@@ -111,6 +117,7 @@ bool attempt(const std::function<void()>& action) {
 void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "broken: %s\n", what);
+  if (!last_refusal().empty()) std::fprintf(stderr, "the last error was: %s\n", last_refusal().c_str());
   std::abort();
 }
 
@@ -126,6 +133,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const carbon::fuzz::Folder folder;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
+  carbon::fuzz::last_refusal().clear();
   carbon::fuzz::attempt([&] { carbon::fuzz::run(input, folder); });
   folder.clear();
   return 0;

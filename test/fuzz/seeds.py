@@ -287,11 +287,11 @@ def fai_seeds():
     yield "windows", files(fasta.replace(b"\n", b"\r\n"), "c1\t16\t11\t10\t12\nc2\t6\t36\t6\t8\n")
 
 
-def bcf():
+def bcf(text=HEAD + COLUMNS + "\n", contig=0):
     """A BCF file with one record, not compressed."""
-    header = (HEAD + COLUMNS + "\n").encode() + b"\0"
+    header = text.encode() + b"\0"
     # rid, pos, rlen, qual, n_info | n_allele << 16, n_sample | n_fmt << 24; ID, alleles, FILTER.
-    shared = struct.pack("<iiif", 0, 39, 1, 7.0) + struct.pack("<II", 2 << 16, 0) + b"\x07\x17A\x17C\x11\x00"
+    shared = struct.pack("<iiif", contig, 39, 1, 7.0) + struct.pack("<II", 2 << 16, 0) + b"\x07\x17A\x17C\x11\x00"
     return b"BCF\2\2" + struct.pack("<I", len(header)) + header + struct.pack("<II", len(shared), 0) + shared
 
 
@@ -306,6 +306,15 @@ def vcf_seeds():
     yield "bgzf", bgzf((HEAD + COLUMNS + "\n" + RECORDS).encode())
     yield "bcf", bcf()
     yield "bcf-bgzf", bgzf(bcf())
+
+
+def jump_seeds():
+    text = HEAD + COLUMNS + "\n" + RECORDS
+    yield "records", text
+    yield "windows", text.replace("\n", "\r\n")
+    yield "bcf", bcf()
+    # The header gives the contigs numbers, and none has number 0.
+    yield "bcf-gap", bcf((HEAD + COLUMNS + "\n").replace("=c1,", "=c1,IDX=1,").replace("=c2,", "=c2,IDX=3,"), 1)
 
 
 def index_seeds():
@@ -434,7 +443,7 @@ SEEDS = {"api": api_seeds, "bpe": bpe_seeds, "checkpoint": checkpoint_seeds, "co
          "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "lora": lora_seeds,
          "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
          "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "vcf": vcf_seeds,
-         "vcf_index": index_seeds, "vep_journal": vep_journal_seeds}
+         "vcf_index": index_seeds, "vcf_jump": jump_seeds, "vep_journal": vep_journal_seeds}
 
 
 def main():

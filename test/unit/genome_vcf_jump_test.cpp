@@ -1,0 +1,91 @@
+// Records of regions, found by an index, are those that targets give, which are looked for in all records.
+
+#include <doctest/doctest.h>
+
+#include "src/genome/vcf.hpp"
+#include "test/unit/genome_files.hpp"
+
+using namespace carbon;
+using namespace carbon_test;
+
+namespace {
+
+const std::string columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+
+/// Writes the text as BCF or VCF.gz with an index.
+void write_indexed(const std::string& in, const std::string& out, VcfIndexKind index) {
+  VcfWriterOptions options;
+  options.path = out;
+  options.index = index;
+  VcfReader reader(in);
+  VcfWriter writer(reader, options);
+  for (VcfRecord record; reader.next(record);) writer.write(record);
+  writer.close();
+}
+
+/// contig:pos of each record.
+std::string places(const std::string& path, const VcfReaderOptions& options) {
+  std::string text;
+  VcfReader reader(path, options);
+  for (VcfRecord record; reader.next(record);)
+    text += record.contig() + ":" + std::to_string(record.pos() + 1) + " ";
+  return text;
+}
+
+std::string in_regions(const std::string& path, const std::string& regions) {
+  VcfReaderOptions options;
+  options.regions = regions;
+  return places(path, options);
+}
+
+std::string in_targets(const std::string& path, const std::string& targets) {
+  VcfReaderOptions options;
+  options.targets = targets;
+  options.targets_overlap = VcfOverlap::record;
+  return places(path, options);
+}
+
+}  // namespace
+
+TEST_CASE("regions give the same records as targets, with every kind of file and index") {
+  const TemporaryDirectory directory;
+  std::string text =
+      "##fileformat=VCFv4.2\n##contig=<ID=a,length=90000>\n##contig=<ID=b>\n##contig=<ID=c>\n" + columns;
+  for (const int pos : {1, 5, 50, 16384, 16385, 40000, 90000})
+    text += "a\t" + std::to_string(pos) + "\t.\tACG\tA\t.\t.\t.\n";
+  text += "c\t7\t.\tA\tC\t.\t.\t.\n";
+  const std::string in = directory.put("in.vcf", text);
+  const struct {
+    std::string name;
+    VcfIndexKind index;
+  } kinds[] = {
+      {"csi.bcf", VcfIndexKind::csi}, {"csi.vcf.gz", VcfIndexKind::csi}, {"tbi.vcf.gz", VcfIndexKind::tbi}};
+  for (const auto& kind : kinds) {
+    const std::string path = directory.file(kind.name);
+    write_indexed(in, path, kind.index);
+    for (const std::string region :
+         {"a", "a:1-1", "a:2-3", "a:7", "a:8-49", "a:16386-39999", "a:90002-", "a:90003-", "b", "c", "c:1-6",
+          "c:8", "a:1-60,a:16385-16386,c", "c,b,a:50-40000"}) {
+      CAPTURE(kind.name);
+      CAPTURE(region);
+      std::string expected = in_targets(in, region);
+      // Regions of several contigs come in the order in which they were given.
+      if (region.starts_with("c,")) expected = in_targets(in, "c") + in_targets(in, "a:50-40000");
+      CHECK(in_regions(path, region) == expected);
+    }
+  }
+}
+
+TEST_CASE("regions without records are empty, also if the numbers of the contigs have gaps") {
+  const TemporaryDirectory directory;
+  const std::string in =
+      directory.put("in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=a,IDX=3>\n##contig=<ID=b,IDX=5>\n" +
+                                  columns + "a\t50\t.\tA\tC\t.\t.\t.\n");
+  const std::string path = directory.file("in.bcf");
+  write_indexed(in, path, VcfIndexKind::csi);
+  CHECK(in_regions(path, "a:1-100") == "a:50 ");
+  CHECK(in_regions(path, "a:60-100") == "");
+  CHECK(in_regions(path, "a:1-40") == "");
+  CHECK(in_regions(path, "b") == "");
+  CHECK(in_regions(path, "b:1-10,a") == "a:50 ");
+}
