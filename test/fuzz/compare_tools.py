@@ -113,9 +113,10 @@ def row(finding, file, wrong):
 
 # ---- the cases of hostile_files_test.py ----------------------------------------------------------------------------
 
-def recorded(name, choose, counterpart=None, seconds=SECONDS):
+def recorded(name, choose, counterpart=None, seconds=SECONDS, wanted=None):
     """Runs a case of hostile_files_test.py. `choose(args, number, options)` says to which row a run of carbon belongs, or
-    None, and `counterpart(row, args)` runs the other programs on the same file, as long as it exists."""
+    None, and `counterpart(row, args)` runs the other programs on the same file, as long as it exists. `wanted` has the
+    records that a run should write, if they are not those of its input."""
     number = 0
 
     def instead(args, stdin=b"", cwd=None, env=None, timeout=60):
@@ -127,7 +128,7 @@ def recorded(name, choose, counterpart=None, seconds=SECONDS):
         number += 1
         if where is None:
             return command(args, stdin, cwd, env, timeout)
-        records = input_of(given)[1] if given[1] == "vep" else []
+        records = wanted if wanted is not None else input_of(given)[1] if given[1] == "vep" else []
         outcome = measured(given, stdin, cwd, env, seconds)
         if "--cache" not in given:
             own_output(outcome, records)
@@ -327,6 +328,48 @@ def samples():
     recorded("samples_that_do_not_fit_the_header", in_turn(*made), with_both_views)
 
 
+def undefined():
+    """Each row is one way of choosing records; the files of a row have the wrong name in different columns."""
+    made = {"-r": row(12, "BCF", "a record has the number of a contig, FILTER, INFO or FORMAT name that the header does not "
+                                 "define, and is read by the index (`-r`)"),
+            "": row(12, "BCF", "the same files, read whole")}
+    lines = [[b"c1", b"%d" % p, b".", genome()["c1"][p - 1].encode(), b"N", b"GT", b"0/1"] for p in (100, 200, 300)]
+    region = ("-r", "c1:1-1000")
+
+    def choose(args, number, timeout):  # the first two runs have the right file, and some ask for a table
+        return made["-r" if "-r" in args else ""] if number > 1 and "t" not in args and "b" not in args else None
+
+    def counterpart(row_, args):
+        path = args[args.index("-w") + 2]
+        chosen = region if "-r" in args else ()
+        row_.other("bcftools view" + (" -r" if chosen else ""), view(path, lines, *chosen, kind="v"))
+    recorded("numbers_that_the_header_of_bcf_does_not_define", choose, counterpart, wanted=lines)
+
+    names = row(12, "VCF", "two records have a FILTER, INFO or FORMAT name that the header does not define, the second of "
+                           "them is chosen (`-t`, `-r`), and BCF is wanted (`-O u`, `-O b`)")
+
+    def chosen(args, number, timeout):
+        return names if ("-t" in args or "-r" in args) and ("u" in args or "b" in args) else None
+
+    def chosen_by_bcftools(row_, args):
+        option = "-r" if "-r" in args else "-t"
+        path = args[args.index(option) + 2]
+        wanted = [r for r in input_of(["vep", path])[1] if r[1] == b"60"]
+        row_.other("bcftools view " + option, view(path, wanted, option, args[args.index(option) + 1]))
+    recorded("undefined_names_that_records_before_had_too", chosen, chosen_by_bcftools, wanted=[])
+
+    gaps = row(12, "BCF", "the contigs have the numbers 3 and 5, which is no fault, and a region without records is read (`-r`)")
+    directory = fresh()
+    text = HEAD % "##contig=<ID=c1,IDX=3>\n##contig=<ID=c2,IDX=5>\n" + hostile.line(2, genome()["c1"][1], "N")
+    path = os.path.join(directory, "in.bcf")
+    tool("bcftools", "view", "--no-version", "-Ob", "-o", path, write(directory, "in.vcf", text))
+    tool("bcftools", "index", path)
+    for place in ("c1:40-60", "c2"):
+        run = [CARBON, "vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-r", place, path]
+        gaps.carbon.append(own_output(measured(run), []))
+        gaps.other("bcftools view -r", view(path, [], "-r", place))
+
+
 def positions():
     one = row(8, "VCF", "POS 9223372036854775807 (recipes `centered`, `next-token` and `anchored`)")
 
@@ -432,7 +475,7 @@ def main():
     harness._models[tuple(sorted(harness.SIZES.items()))] = os.path.realpath(TINY)
     chosen = sys.argv[1:]
     for part in (nul_bytes, json, fasta_index, record_index, contig_length, caches, headers, positions, names, special_files,
-                 samples):
+                 samples, undefined):
         if not chosen or part.__name__ in chosen:
             part()
     print_page(rows, {"seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})

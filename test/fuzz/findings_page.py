@@ -62,6 +62,7 @@ TITLES = {
     9: "Names that read as something else",
     10: "Special files, limits and plugins",
     11: "Samples that do not fit the header",
+    12: "Names that the header does not define",
 }
 NOTES = {
     4: "These indices are compressed correctly, so that no checksum is wrong. A changed number that is still possible, for "

@@ -26,7 +26,8 @@ PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_v
                model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
 
 ifdef FUZZ_CORE
-FUZZ_TARGETS = bpe checkpoint config fai fasta gguf http lora regions safetensors score_cache tags vcf_index vep_journal
+FUZZ_TARGETS = bpe checkpoint config fai fasta gguf http lora regions safetensors score_cache tags vcf_index vcf_jump \
+               vep_journal
 core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/genome/*.cpp tokenizer/*.cpp) \
                src/scan/pieces.cpp src/vep/resume.cpp src/vep/score_cache.cpp $(addprefix src/serve/http_,header.cpp text.cpp body.cpp)
 endif

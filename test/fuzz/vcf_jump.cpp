@@ -50,9 +50,13 @@ size_t records_begin(std::string_view input) {
     if (input.size() >= 9) std::memcpy(&length, input.data() + 5, sizeof length);
     return size_t{9} + length;
   }
-  size_t at = 0;
-  while (input.substr(at).starts_with('#')) at = std::min(input.find('\n', at), input.size() - 1) + 1;
-  return at;
+  // The header ends with the first line that begins with one #.
+  for (size_t at = 0; at < input.size();) {
+    const std::string_view line = input.substr(at, input.find('\n', at) - at);
+    at += line.size() + 1;
+    if (line.starts_with('#') && !line.starts_with("##")) return at;
+  }
+  return input.size();
 }
 
 // Contigs of the index: those of its names, or all up to the contig of the first record of BCF, if it has not
