@@ -21,6 +21,7 @@
 #include <unordered_set>
 
 #include "src/base/error.hpp"
+#include "src/genome/bgzf_blocks.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/genome/partial_files.hpp"
@@ -86,11 +87,10 @@ struct FaiEntry {
   int64_t length = 0, offset = 0;          // bases; byte of the first base
   int64_t line_bases = 0, line_bytes = 0;  // of all lines of the contig except the last
 
+  /// The byte of a base of the contig.
+  int64_t byte_of(int64_t base) const { return offset + base / line_bases * line_bytes + base % line_bases; }
   /// The byte after the last base.
-  int64_t end() const {
-    return length == 0 ? offset
-                       : offset + (length - 1) / line_bases * line_bytes + (length - 1) % line_bases + 1;
-  }
+  int64_t end() const { return length == 0 ? offset : byte_of(length - 1) + 1; }
 };
 
 int64_t parse_number(std::string_view text) {
@@ -138,6 +138,8 @@ struct IndexedFasta::Impl {
     } else {
       warn_if_stale();
     }
+    // One that is remote has an index of this run.
+    if (bgzf && !is_remote(path)) blocks = std::make_unique<BgzfBlocks>(path, gzi_path, function_name);
     read_index();
     fai.reset(fai_load3(path.c_str(), fai_path.c_str(), bgzf ? gzi_path.c_str() : nullptr, 0));
     if (!fai)
@@ -160,6 +162,7 @@ struct IndexedFasta::Impl {
   std::vector<std::string> names;
   std::unordered_map<std::string, FaiEntry> entries;
   std::unique_ptr<faidx_t, FaiDelete> fai;
+  mutable std::unique_ptr<BgzfBlocks> blocks;       // of BGZF, if it is a file on this machine
   mutable std::unique_ptr<BGZF, BgzfClose> raw;     // the bytes that the index speaks of
   mutable std::unordered_set<std::string> checked;  // contigs whose place in the file was looked at
   mutable FastaDna dna;
@@ -241,6 +244,7 @@ std::string IndexedFasta::Impl::read_around(int64_t begin, int64_t end) const {
     if (!raw || (bgzf && bgzf_index_load(raw.get(), gzi_path.c_str(), nullptr) != 0))
       fail("cannot read " + path + " by its index; delete the index so that it is built again");
   }
+  if (blocks) blocks->check_place(static_cast<uint64_t>(begin));
   std::string bytes(static_cast<size_t>(end - begin), '\0');
   const bool found = bgzf_useek(raw.get(), begin, SEEK_SET) == 0;
   const ssize_t got = found ? bgzf_read(raw.get(), bytes.data(), bytes.size()) : -1;
@@ -307,6 +311,12 @@ std::string IndexedFasta::Impl::fetch(const std::string& contig, int64_t begin, 
   if (!checked.contains(contig)) {
     check_place(contig, found->second);
     checked.insert(contig);
+  }
+  if (blocks) {
+    const FaiEntry& entry = found->second;
+    // check_place() has seen that the index is right where the contig begins.
+    blocks->check_between(static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(entry.byte_of(end - 1)));
+    blocks->check_place(static_cast<uint64_t>(entry.byte_of(begin)));
   }
   hts_pos_t length = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(

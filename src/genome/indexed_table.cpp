@@ -87,7 +87,8 @@ bool IndexedTable::line(std::string& text) {
       if (!text.empty() && text.back() == '\r') text.pop_back();
       return true;
     }
-    if (status < -1)
+    // htslib 1.16 reports some damaged blocks as the end of the file.
+    if (status < -1 || impl_->file->fp.bgzf->errcode != 0)
       throw Error(impl_->function,
                   impl_->path + ": reading by the index failed; the file or its index is damaged");
     impl_->iterator.reset();

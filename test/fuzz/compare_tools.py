@@ -24,70 +24,11 @@ import hostile_files_test as hostile  # noqa: E402
 import seeds  # noqa: E402
 from findings_page import print_page  # noqa: E402
 from harness import CARBON, command, data, fresh, genome, model, model_copy, read, tool, workplace, write  # noqa: E402
-from outcomes import GIGABYTES, SECONDS, TINY, Outcome, clean, measured  # noqa: E402
+from outcomes import GIGABYTES, SECONDS, TINY, Outcome, measured  # noqa: E402
 from vep_support import HEAD, MINI, WINDOW, vcf  # noqa: E402
+from written import compare, input_of, own_output, records_of, view  # noqa: E402
 
 FEW_SECONDS = 10  # for rows that stand for many files, some of which do not end
-
-# ---- what a run should write ---------------------------------------------------------------------------------------
-
-def records_of(text):
-    """CHROM, POS, ID, REF and ALT of each record, FORMAT and the samples."""
-    rows_of_text = (line.split(b"\t") for line in text.splitlines() if line and not line.startswith(b"#"))
-    return [columns[:5] + columns[8:] for columns in rows_of_text]
-
-
-def compare(outcome, output, wanted):
-    """Reads the output of a run that succeeded and compares it with the records that it should have."""
-    if outcome.status:
-        if os.path.exists(output) and not outcome.stopped:
-            outcome.fault = "leaves an unfinished output"
-        return outcome
-    again = measured(["bcftools", "view", output])
-    if again.status or "[E::" in again.text:
-        outcome.fault = "but its output cannot be read again (%s)" % again.message
-        return outcome
-    found = records_of(read(output) if output.endswith(".vcf") else again.out)
-    if len(found) != len(wanted):
-        outcome.fault = "but the output has %d of %d records" % (len(found), len(wanted))
-    for a, b in zip(found, wanted):
-        if a != b:
-            outcome.fault = "but %s became %s" % tuple(" ".join(clean(c.decode("latin-1")) for c in x) for x in (b, a))
-            break
-    return outcome
-
-
-def input_of(args):
-    """The records that a run of carbon should write."""
-    path = next(a for a, before in zip(args[1:], args)
-                if a.endswith((".vcf", ".vcf.gz", ".bcf", ".fa")) and before not in ("-f", "-o"))
-    text = read(path)
-    if text[:2] == b"\x1f\x8b":
-        text = tool("bgzip", "-dc", path).out
-    elif text[:3] == b"BCF":
-        text = tool("bcftools", "view", path).out
-    records = records_of(text)
-    if "-r" in args:  # c1:40-60, always
-        records = [r for r in records if r[0] == b"c1" and 40 <= int(r[1]) <= 60]
-    return path, records
-
-
-def view(path, wanted, *args, kind="b", seconds=SECONDS, **options):
-    output = os.path.join(fresh(), "out." + {"b": "bcf", "v": "vcf", "z": "vcf.gz"}[kind])
-    run = ["bcftools", "view", "--no-version", "-O" + kind, "-o", output, *args, path]
-    return compare(measured(run, seconds=seconds, **options), output, wanted)
-
-
-def own_output(outcome, wanted):
-    """The same for carbon: what it wrote on standard output, if it was asked for no file."""
-    args = outcome.args
-    if args[1] != "vep" or "t" in args:
-        return outcome
-    output = args[args.index("-o") + 1] if "-o" in args else write(fresh(), "out.vcf", outcome.out)
-    if outcome.status and "-o" not in args:
-        return outcome
-    return compare(outcome, output, wanted)
-
 
 # ---- the table -----------------------------------------------------------------------------------------------------
 
@@ -205,6 +146,32 @@ def fasta_index():
     def counterpart(row_, args):
         row_.other("samtools faidx", bases(input_of(args)[0], "a:1-12", b"ACGTACGTACAC"))
     recorded("an_index_of_fasta_with_wrong_numbers", choose, counterpart)
+
+
+def block_index():
+    directory = fresh()
+    random_bases = genome()["c1"] * 700  # several blocks
+    fasta = write(directory, "in.fa", ">c1\n" + "\n".join(random_bases[i:i + 60] for i in range(0, len(random_bases), 60)) + "\n")
+    zipped = write(directory, "in.fa.gz", tool("bgzip", "-c", fasta).out)
+    tool("samtools", "faidx", zipped)
+    index, content, right = read(zipped + ".gzi"), read(zipped), random_bases[300000:300060].encode()
+    cases = ((row(3, ".gzi", "one byte inverted, at every place"), ".gzi",
+              [index[:i] + bytes((index[i] ^ 255,)) + index[i + 1:] for i in range(len(index))]),
+             (row(3, ".fa.gz with .fai and .gzi", "cut at 12 places"), "",
+              [content[:len(content) * i // 12] for i in range(12)]),
+             (row(3, ".fa.gz with .fai and .gzi", "one byte inverted, at 40 places"), "",
+              [content[:i] + bytes((content[i] ^ 255,)) + content[i + 1:] for i in range(0, len(content), len(content) // 40 + 1)]))
+    for made, suffix, damaged in cases:
+        for text in damaged:
+            write(directory, "in.fa.gz" + suffix, text)
+            outcome = measured([CARBON, "score", "-m", model(), "-r", "c1:300001-300060", "-O", "tsv", zipped])
+            found = b"".join(line.split(b"\t")[2] for line in outcome.out.splitlines() if not line.startswith(b"#"))
+            if not outcome.status and found != right:
+                outcome.fault = "but wrong bases"
+            made.carbon.append(outcome)
+            made.other("samtools faidx", bases(zipped, "c1:300001-300060", right))
+        write(directory, "in.fa.gz", content)
+        write(directory, "in.fa.gz.gzi", index)
 
 
 def bases(fasta, region, right):
@@ -474,8 +441,8 @@ def special_files():
 def main():
     harness._models[tuple(sorted(harness.SIZES.items()))] = os.path.realpath(TINY)
     chosen = sys.argv[1:]
-    for part in (nul_bytes, json, fasta_index, record_index, contig_length, caches, headers, positions, names, special_files,
-                 samples, undefined):
+    for part in (nul_bytes, json, fasta_index, block_index, record_index, contig_length, caches, headers, positions, names,
+                 special_files, samples, undefined):
         if not chosen or part.__name__ in chosen:
             part()
     print_page(rows, {"seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})

@@ -25,6 +25,7 @@ limits=(-timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=9000)
 run_target() {
   local name=$1 log=$build/logs/$1.log dictionary=test/fuzz/dictionaries/$1.dict options=() status=0 runs edges
   local largest found corpus
+  [[ $name != vcf_jump ]] || dictionary=test/fuzz/dictionaries/vcf.dict  # it reads the same files
   [[ ! -f $dictionary ]] || options+=("-dict=$dictionary")
   # An input may be twice as long as the largest seed.
   largest=$(find "$build/seeds/$name" -type f -printf '%s\n' | sort -n | tail -n 1)

@@ -285,6 +285,8 @@ def fai_seeds():
     yield "index", files(fasta, "c1\t16\t10\t10\t11\nc2\t6\t32\t6\t7\n")
     yield "no-index", files(fasta)
     yield "windows", files(fasta.replace(b"\n", b"\r\n"), "c1\t16\t11\t10\t12\nc2\t6\t36\t6\t8\n")
+    for name, changes in {"right": b"\0\0\0", "gzi": b"\0\x08\x01", "fasta": b"\1\x30\x01", "cut": b"\0\0\0xx"}.items():
+        yield "bgzf-" + name, files(fasta, "c1\t16\t10\t10\t11\nc2\t6\t32\t6\t7\n", changes)
 
 
 def bcf(text=HEAD + COLUMNS + "\n", contig=0):

@@ -1,8 +1,10 @@
-// Records of regions, found by an index, are those that targets give, which are looked for in all records.
+// Records and lines of regions, found by an index, are those that are in the whole file.
 
 #include <doctest/doctest.h>
 
+#include "src/genome/indexed_table.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/genome/vcf_regions.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;
@@ -88,4 +90,43 @@ TEST_CASE("regions without records are empty, also if the numbers of the contigs
   CHECK(in_regions(path, "a:1-40") == "");
   CHECK(in_regions(path, "b") == "");
   CHECK(in_regions(path, "b:1-10,a") == "a:50 ");
+}
+
+TEST_CASE("a table that is damaged somewhere gives an error or all lines of the regions") {
+  const TemporaryDirectory directory;
+  std::string text = "#CHROM\tPOS\tX\n", wanted;
+  for (int pos = 1; pos <= 8000; ++pos) {
+    const std::string line = "a\t" + std::to_string(pos) + "\t" + std::to_string(pos * 7919 % 10007) + "\n";
+    if (pos >= 2000) wanted += line;
+    text += line;
+  }
+  const std::string path = directory.put_bgzf("in.tsv.gz", text);
+  if (!have_command("tabix")) {
+    MESSAGE("SKIPPED: tabix is not installed");
+    return;
+  }
+  REQUIRE(run_command("tabix -s1 -b2 -e2 " + path).status == 0);
+  const std::string bytes = read_bytes(path);
+  int refused = 0;
+  const auto is_right = [&] {
+    std::string got;
+    const std::string error = error_of([&] {
+      IndexedTable table(path, "test", VcfRegions::from_list("a:2000-8000"));
+      for (std::string line; table.line(line);) got += line + "\n";
+    });
+    refused += !error.empty();
+    return !error.empty() || got == wanted;
+  };
+  CHECK(is_right());
+  CHECK(refused == 0);
+  for (size_t at = 0; at < bytes.size(); at += 101) {
+    for (const int change : {1, 255}) {
+      std::string changed = bytes;
+      changed[at] = static_cast<char>(changed[at] ^ change);
+      directory.put("in.tsv.gz", changed);
+      CAPTURE(at);
+      CHECK(is_right());
+    }
+  }
+  CHECK(refused > 100);
 }
