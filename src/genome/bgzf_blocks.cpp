@@ -73,7 +73,8 @@ BgzfBlocks::~BgzfBlocks() {
 
 void BgzfBlocks::fail(const std::string& what) const {
   throw Error(function_, "the index " + gzi_path_ + " does not match " + path_ + ": " + what +
-                             "; if the FASTA is whole, delete the index so that it is built again");
+                             "; copy the FASTA again if it is cut or damaged, otherwise delete the index so "
+                             "that it is built again");
 }
 
 void BgzfBlocks::read_index() {
