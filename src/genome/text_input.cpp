@@ -97,12 +97,14 @@ bool TextInput::line(std::string& text) {
     if (block.empty()) break;
     const size_t newline = block.find('\n');
     newline_seen_ = newline != std::string_view::npos;
-    if (text.size() > longest_line) {
+    const std::string_view part = block.substr(0, newline);
+    // Before the text grows beyond the limit, which would take twice the memory.
+    if (part.size() > longest_line - text.size()) {
       throw Error(function_, path_ + ": the line after line " + std::to_string(line_number_) +
                                  " is longer than " + std::to_string(longest_line >> 20) +
                                  " MiB; this is not a file of this kind");
     }
-    text.append(block.substr(0, newline));
+    text.append(part);
     consume(newline_seen_ ? newline + 1 : block.size());
   }
   ++line_number_;

@@ -17,7 +17,7 @@ namespace carbon {
 namespace {
 
 // Millions of contigs with long names.
-constexpr size_t kMostBytes = size_t{1} << 30;
+constexpr size_t kMostBytes = size_t{1} << 30, kLongestLine = size_t{1} << 29;
 // htslib compares each of these lines with all others, so that their time grows with the square.
 constexpr uint64_t kMostPlainLines = 10'000;
 // IDX is the place of a name in a table that has so many places. Numbers of removed names stay free.
@@ -85,7 +85,10 @@ bool read_line(htsFile* file, const std::string& shown, std::string& line) {
   line.clear();
   int c = 0;
   while ((c = file->is_bgzf ? bgzf_getc(file->fp.bgzf) : hgetc(file->fp.hfile)) >= 0 && c != '\n') {
-    if (line.size() > kMostBytes) fail_large(shown);
+    if (line.size() == kLongestLine)
+      fail(shown, "a line of the header is longer than 512 MiB; the file is damaged");
+    // A string would grow beyond the limit, and hold both copies while it does.
+    if (line.size() == line.capacity()) line.reserve(std::min(2 * line.capacity(), kLongestLine));
     line += static_cast<char>(c);
   }
   if (file->is_bgzf ? c < -1 : herrno(file->fp.hfile) != 0) fail_malformed(shown);

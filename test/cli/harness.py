@@ -118,18 +118,19 @@ def carbon(*args, **options):
     return command([CARBON, *args], **options)
 
 
-def peak_memory(*args):
-    """KiB at most in use by a run of carbon that must succeed, its output thrown away.
+def peak_memory(*args, rc=0):
+    """KiB at most in use by a run of carbon that must end with `rc`, its output thrown away.
 
     The kernel counts for a process also what its parent had in use when it was started, which for a test with numpy is
     more than carbon needs. So a small process starts it.
     """
     small = "import resource, subprocess, sys\n" \
-            "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n" \
+            "done = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)\n" \
+            "if done.returncode != int(sys.argv[1]): sys.exit('rc %d' % done.returncode)\n" \
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     # A build with AddressSanitizer keeps freed memory aside, by default much of it.
-    result = command([sys.executable, "-ISc", small, CARBON, *args], timeout=120, env={"ASAN_OPTIONS": "quarantine_size_mb=1"})
-    expect(result.rc == 0, "rc %d" % result.rc, result)
+    result = command([sys.executable, "-ISc", small, rc, CARBON, *args], timeout=120, env={"ASAN_OPTIONS": "quarantine_size_mb=1"})
+    expect(result.rc == 0, "expected rc %d" % rc, result)
     return int(result.out)
 
 

@@ -9,7 +9,7 @@ import struct
 import subprocess
 
 from harness import (CARBON, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, genome, main, model,
-                     model_copy, ok, read, records, refused, tool, tree, workplace, write)
+                     model_copy, ok, peak_memory, read, records, refused, tool, tree, workplace, write)
 from vep_support import HEAD, MINI, WINDOW, vcf, vep
 
 CONTIG = "##contig=<ID=c1>\n"
@@ -98,6 +98,13 @@ def a_header_that_would_fill_the_memory():
 @case
 def a_header_that_would_take_minutes():
     refused_vcf(HEAD % (CONTIG + "".join("##k%d=x\n" % i for i in range(50000))) + line(2), "10000 lines", "##KEY=VALUE")
+
+
+@case
+def a_line_without_an_end():
+    run = ["vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "--chr-map", "/dev/full", MINI]
+    expect_failure(carbon(*run), "/dev/full", "512 MiB")
+    expect(peak_memory(*run, rc=1) < 700000, "a line of 512 MiB takes more than 700 MB")
 
 
 @case
