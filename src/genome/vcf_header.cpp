@@ -83,12 +83,11 @@ std::string read_binary_text(BGZF* stream, const std::string& shown) {
 /// The next line, without its end; false at the end of the file.
 bool read_line(htsFile* file, const std::string& shown, std::string& line) {
   line.clear();
+  line.reserve(1 << 16);  // doubled, it reaches the limit and not more
   int c = 0;
   while ((c = file->is_bgzf ? bgzf_getc(file->fp.bgzf) : hgetc(file->fp.hfile)) >= 0 && c != '\n') {
     if (line.size() == kLongestLine)
       fail(shown, "a line of the header is longer than 512 MiB; the file is damaged");
-    // A string would grow beyond the limit, and hold both copies while it does.
-    if (line.size() == line.capacity()) line.reserve(std::min(2 * line.capacity(), kLongestLine));
     line += static_cast<char>(c);
   }
   if (file->is_bgzf ? c < -1 : herrno(file->fp.hfile) != 0) fail_malformed(shown);
