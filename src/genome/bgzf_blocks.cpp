@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace carbon {
 namespace {
 
 constexpr size_t kHeaderBytes = 18, kFooterBytes = 8;
-// A virtual offset has so many bits for the place in the compressed file.
-constexpr uint64_t kLargestFile = uint64_t{1} << 48;
+// More than any file of sequences; the numbers of an index can then be added without an overflow.
+constexpr uint64_t kMostPlain = uint64_t{1} << 55;
 
 uint64_t little_endian(const unsigned char* bytes, int count) {
   uint64_t value = 0;
@@ -59,16 +60,18 @@ void BgzfBlocks::Close::operator()(BGZF* file) const {
 
 BgzfBlocks::BgzfBlocks(std::string path, std::string gzi_path, std::string function)
     : path_(std::move(path)), gzi_path_(std::move(gzi_path)), function_(std::move(function)) {
-  read_index();
+  file_.fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file_.fd < 0 || ::fstat(file_.fd, &status) != 0)
+    throw Error(function_, "cannot open " + path_ + ": " + std::strerror(errno));
+  read_index(static_cast<uint64_t>(status.st_size));
   lengths_.assign(starts_.size(), -1);
   checked_to_.resize(starts_.size());
   std::iota(checked_to_.begin(), checked_to_.end(), size_t{0});
-  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) throw Error(function_, "cannot open " + path_ + ": " + std::strerror(errno));
 }
 
-BgzfBlocks::~BgzfBlocks() {
-  if (fd_ >= 0) ::close(fd_);
+BgzfBlocks::File::~File() {
+  if (fd >= 0) ::close(fd);
 }
 
 void BgzfBlocks::fail(const std::string& what) const {
@@ -77,7 +80,7 @@ void BgzfBlocks::fail(const std::string& what) const {
                              "that it is built again");
 }
 
-void BgzfBlocks::read_index() {
+void BgzfBlocks::read_index(uint64_t file_size) {
   std::ifstream in(gzi_path_, std::ios::binary);
   unsigned char numbers[16];
   const auto read = [&](int bytes) {
@@ -88,9 +91,10 @@ void BgzfBlocks::read_index() {
   for (uint64_t left = little_endian(numbers, 8); left > 0; --left) {
     if (!read(16)) fail("it is cut");
     const Start start = {little_endian(numbers, 8), little_endian(numbers + 8, 8)};
-    if (start.compressed <= starts_.back().compressed || start.compressed >= kLargestFile ||
-        start.plain < starts_.back().plain || start.plain - starts_.back().plain > kLargestFile)
+    if (start.compressed <= starts_.back().compressed || start.plain < starts_.back().plain ||
+        start.plain > kMostPlain)
       fail("its numbers do not ascend");
+    if (start.compressed >= file_size) fail("it has blocks after the end of the file");
     starts_.push_back(start);
   }
   if (in.peek() != std::ifstream::traits_type::eof()) fail("it goes on after its last block");
@@ -140,7 +144,7 @@ void BgzfBlocks::check_successor(size_t block) const {
   Start at = starts_[block];
   while (at.compressed < next.compressed) {
     BlockSizes sizes;
-    if (!read_sizes(fd_, at.compressed, sizes))
+    if (!read_sizes(file_.fd, at.compressed, sizes))
       fail("no whole block begins at byte " + std::to_string(at.compressed));
     at.compressed += sizes.compressed;
     at.plain += sizes.plain;

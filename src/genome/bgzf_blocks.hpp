@@ -17,7 +17,6 @@ class BgzfBlocks {
   /// Reads the index `gzi_path` of `path`. Every Error of this class says what to do, and has `function` as
   /// its function. Throws Error if the file is not such an index, or the BGZF file cannot be opened.
   BgzfBlocks(std::string path, std::string gzi_path, std::string function);
-  ~BgzfBlocks();
   BgzfBlocks(const BgzfBlocks&) = delete;
   BgzfBlocks& operator=(const BgzfBlocks&) = delete;
 
@@ -37,14 +36,18 @@ class BgzfBlocks {
   struct Close {
     void operator()(BGZF* file) const;
   };
+  struct File {
+    ~File();
+    int fd = -1;
+  };
 
   [[noreturn]] void fail(const std::string& what) const;
-  void read_index();
+  void read_index(uint64_t file_size);
   size_t block_of(uint64_t at) const;
   void check_successor(size_t block) const;
 
   std::string path_, gzi_path_, function_;
-  int fd_ = -1;
+  File file_;
   std::unique_ptr<BGZF, Close> stream_;
   std::vector<Start> starts_;       // in ascending order, the first at 0
   std::vector<int32_t> lengths_;    // decompressed bytes of each block that was read; -1 for the others

@@ -4,48 +4,9 @@
 
 #include "src/engine/model_line.hpp"
 #include "src/genome/provenance.hpp"
+#include "src/vep/tags.hpp"
 
 namespace carbon {
-namespace {
-
-InfoTag flag_tag(const VepOptions& options) {
-  return {options.tag_prefix + "_FLAG", "A", "String",
-          "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
-          "too_long, multibase"};
-}
-
-// True for a tag that a run with this prefix may have written: those of the two recipes with one, and those
-// of any horizon.
-bool is_score_tag(const std::string& tag, const std::string& prefix) {
-  const std::string anchored = prefix + "_ALLR";
-  if (tag == prefix + "_LLR" || tag == prefix + "_NT" || tag == anchored) return true;
-  return tag.starts_with(anchored + "_") && tag.size() > anchored.size() + 1 &&
-         tag.find_first_not_of("0123456789", anchored.size() + 1) == std::string::npos;
-}
-
-}  // namespace
-
-std::vector<InfoTag> score_tags(const VepOptions& options) {
-  const std::string less_likely = "; negative = the alternative is less likely";
-  std::vector<InfoTag> tags;
-  if (options.wants(Recipe::centered))
-    tags.push_back({options.tag_prefix + "_LLR", "A", "Float",
-                    "Carbon log-likelihood ratio of the " + std::to_string(options.window) +
-                        " bp window, alternative minus reference, in nats" + less_likely});
-  if (options.wants(Recipe::next_token))
-    tags.push_back({options.tag_prefix + "_NT", "A", "Float",
-                    "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(*options.context) +
-                        " bp context" + less_likely});
-  if (!options.wants(Recipe::anchored)) return tags;
-  for (const int64_t horizon : options.horizons) {
-    const std::string bp = std::to_string(horizon), suffix = options.horizons.size() > 1 ? "_" + bp : "";
-    tags.push_back({options.tag_prefix + "_ALLR" + suffix, "A", "Float",
-                    "Carbon log-likelihood ratio of the allele and " + bp +
-                        " bp after it on a shared window, alternative minus reference, in nats" +
-                        less_likely});
-  }
-  return tags;
-}
 
 std::string strand_text(VepStrand strand) {
   switch (strand) {
@@ -110,15 +71,6 @@ std::vector<std::string> header_lines(const LoadedModel& model, const VepOptions
 }
 
 }  // namespace
-
-VcfWriterOptions output_options(const VepOptions& options) {
-  VcfWriterOptions out;
-  out.path = options.output;
-  out.log = options.log;
-  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
-  if (!options.write_index.empty()) parse_write_index(options.write_index, out);
-  return out;
-}
 
 VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options, const VcfReader& vcf,
                                 const IndexedFasta& fasta) {

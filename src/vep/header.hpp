@@ -21,13 +21,8 @@ std::string recipe_text(const VepOptions& options);
 /// The horizons in bp, joined by "+".
 std::string horizons_text(const VepOptions& options);
 
-/// The INFO tags of a run's scores, in the order in which records have them: of recipe centered, of
-/// next-token, and of anchored one for each horizon.
-std::vector<InfoTag> score_tags(const VepOptions& options);
-
-/// Path, type, compression and index of the output, from the options alone. Throws Error.
-VcfWriterOptions output_options(const VepOptions& options);
-/// The same, and how the output's header differs from the input's.
+/// Path, type, compression and index of the output, its tags, and how its header differs from the input's.
+/// Throws Error.
 VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options, const VcfReader& vcf,
                                 const IndexedFasta& fasta);
 

@@ -4,7 +4,6 @@
 
 #include "src/base/error.hpp"
 #include "src/genome/sequence_output.hpp"
-#include "src/vep/header.hpp"
 
 namespace carbon {
 namespace {
@@ -44,6 +43,15 @@ void check_anchored(int64_t context, int64_t horizon, size_t max_positions) {
 }
 
 }  // namespace
+
+VcfWriterOptions output_options(const VepOptions& options) {
+  VcfWriterOptions out;
+  out.path = options.output;
+  out.log = options.log;
+  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  if (!options.write_index.empty()) parse_write_index(options.write_index, out);
+  return out;
+}
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);

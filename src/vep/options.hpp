@@ -63,6 +63,9 @@ struct VepOptions {
   }
 };
 
+/// Path, type, compression and index of the output. Throws Error.
+VcfWriterOptions output_options(const VepOptions& options);
+
 /// Throws Error for an output type or an index that the output cannot have, and if `resume` is set for an
 /// output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/vep/header.hpp"
 #include "src/vep/structural.hpp"
+#include "src/vep/tags.hpp"
 
 namespace carbon {
 namespace {

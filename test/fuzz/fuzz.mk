@@ -7,8 +7,8 @@
 #   make check-all        make lint, check-isa, check-sanitized, the tests of threads under ThreadSanitizer (THREAD_TESTS),
 #                         and make fuzz with SECONDS=600 for each target; takes hours
 #
-# FUZZ_CORE=1, for continuous integration, leaves out the targets for which the planners, the engine, the server or the
-# reports have to be compiled, which would take most of the time. FUZZ_TARGETS="vcf gguf" takes some of the targets,
+# FUZZ_CORE=1, for continuous integration, leaves out the targets for which the engine, the server or the reports have to be
+# compiled, which would take most of the time. FUZZ_TARGETS="vcf gguf" takes some of the targets,
 # FUZZ_JOBS=2 runs two at a time, FUZZ_RUNS=1000 makes so many executions at most, the same ones every time. To look at a
 # finding:
 #   build/fuzz/NAME build/fuzz/findings/NAME-crash-...
@@ -22,14 +22,15 @@ FUZZ_JOBS    = 1
 SECONDS      = 60
 FUZZ_TARGETS = $(filter-out harness,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
 # The test programs whose inputs are files and requests.
-PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_vcf_regions gguf metadata_tags model_checkpoint model_config \
-               model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
+PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_vcf_regions gguf metadata_tags model_checkpoint \
+               model_config model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
 
 ifdef FUZZ_CORE
-FUZZ_TARGETS = bpe checkpoint config fai fasta gguf http lora regions safetensors score_cache tags vcf_index vcf_jump \
-               vep_journal
-core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/genome/*.cpp tokenizer/*.cpp) \
-               src/scan/pieces.cpp src/vep/resume.cpp src/vep/score_cache.cpp $(addprefix src/serve/http_,header.cpp text.cpp body.cpp)
+FUZZ_TARGETS = $(filter-out harness api plugin report,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
+core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/genome/*.cpp tokenizer/*.cpp) src/marginals/base_scores.cpp \
+               $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_planner.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp)) \
+               $(addprefix src/scan/,pieces.cpp histogram.cpp resume.cpp) $(addprefix src/serve/http_,header.cpp text.cpp body.cpp) \
+               $(addprefix src/report/,gene_reader.cpp gene_track.cpp markers.cpp plot.cpp svg.cpp track.cpp)
 endif
 
 fuzz_make = +$(MAKE) --no-print-directory FUZZ=1 BUILD=$(FUZZ_BUILD) CXX=$(FUZZ_CXX) CXXFLAGS='-O1 -gline-tables-only' \

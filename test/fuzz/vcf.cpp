@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "src/vep/header.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
+#include "src/vep/tags.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {
