@@ -85,6 +85,14 @@ int VcfJump::contig_number(const std::string& name) const {
   return is_bcf_ ? bcf_hdr_name2id(header_, name.c_str()) : tbx_name2id(text_index_.get(), name.c_str());
 }
 
+/// Whether a contig of BCF can have records by the index. The writer may have added it to the header. If
+/// numbers have gaps, an index has as many contigs as the header defines, which leaves out those with larger
+/// numbers; one with fewer belongs to another file.
+bool VcfJump::may_have_records(int contig) const {
+  const int indexed = hts_idx_nseq(bcf_index_.get());
+  return dictionaries_.has_contig(contig) && (contig < indexed || indexed < dictionaries_.count_contigs());
+}
+
 bool VcfJump::open_next_region() {
   const std::vector<VcfRegions::Contig>& contigs = regions_.contigs();
   while (contig_ < contigs.size() && interval_ == contigs[contig_].intervals.size()) {
@@ -98,8 +106,7 @@ bool VcfJump::open_next_region() {
   if (number < 0) return true;
   const int64_t begin = std::max<int64_t>(current_.begin, 0);
   if (current_.end < begin) return true;
-  // bcftools index leaves out the last contigs if the numbers of the header have gaps and no record is there.
-  if (is_bcf_ && number >= hts_idx_nseq(bcf_index_.get())) return true;
+  if (is_bcf_ && !may_have_records(number)) return true;
   hts_itr_t* opened = is_bcf_ ? bcf_itr_queryi(bcf_index_.get(), number, begin, current_.end + 1)
                               : tbx_itr_queryi(text_index_.get(), number, begin, current_.end + 1);
   iterator_.reset(opened);

@@ -37,6 +37,7 @@ class VcfJump {
 
   void load_index(const std::string& path);
   int contig_number(const std::string& name) const;
+  bool may_have_records(int contig) const;
   bool open_next_region();
 
   htsFile* file_;

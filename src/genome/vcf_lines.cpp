@@ -114,6 +114,12 @@ bool BcfDictionaries::has_contig(int32_t number) const {
   return number >= 0 && number < contigs_ && header_->id[BCF_DT_CTG][number].key;
 }
 
+int BcfDictionaries::count_contigs() const {
+  int count = 0;
+  for (int32_t number = 0; number < contigs_; ++number) count += has_contig(number);
+  return count;
+}
+
 bool BcfDictionaries::has_name(int32_t number) const {
   return number >= 0 && number < names_ && header_->id[BCF_DT_ID][number].key;
 }

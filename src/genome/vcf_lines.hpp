@@ -76,6 +76,8 @@ class BcfDictionaries {
   /// Of the header as it is now. It must outlive this object.
   explicit BcfDictionaries(const bcf_hdr_t* header);
   bool has_contig(int32_t number) const;
+  /// How many contigs there are. If their numbers have gaps, the largest number is larger.
+  int count_contigs() const;
   /// The first FILTER, INFO or FORMAT of the record that is not among the names, such as "INFO number 7".
   /// Nothing if there is none. Throws Error, in which the file is called `shown` and the record `place`, if
   /// the record cannot be unpacked.

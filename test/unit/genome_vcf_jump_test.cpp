@@ -92,6 +92,34 @@ TEST_CASE("regions without records are empty, also if the numbers of the contigs
   CHECK(in_regions(path, "b:1-10,a") == "a:50 ");
 }
 
+TEST_CASE(
+    "regions of contigs that only the writer knows are empty, and an index of fewer contigs is refused") {
+  const TemporaryDirectory directory;
+  const auto put = [&](const std::string& name, const std::string& contigs) {
+    const std::string in =
+        directory.put("in.vcf", "##fileformat=VCFv4.2\n" + contigs + columns + "a\t50\t.\tA\tC\t.\t.\t.\n");
+    write_indexed(in, directory.file(name), VcfIndexKind::csi);
+    return directory.file(name);
+  };
+  const std::string one = put("one.bcf", "##contig=<ID=a>\n");
+  VcfReaderOptions regions;
+  regions.regions = "z,a";
+  VcfReader reader(one, regions);
+  VcfWriterOptions writing;
+  writing.path = directory.file("out.bcf");
+  writing.contigs = {{"a", 100}, {"z", 100}};
+  const VcfWriter writer(reader, writing);
+  VcfRecord record;
+  CHECK(reader.next(record));
+  CHECK(record.contig() == "a");
+  CHECK_FALSE(reader.next(record));
+
+  const std::string two = put("two.bcf", "##contig=<ID=a>\n##contig=<ID=b>\n");
+  CHECK(in_regions(two, "b") == "");
+  directory.put("two.bcf.csi", read_bytes(one + ".csi"));
+  CHECK(contains(error_of([&] { in_regions(two, "b"); }), "index"));
+}
+
 TEST_CASE("a table that is damaged somewhere gives an error or all lines of the regions") {
   const TemporaryDirectory directory;
   std::string text = "#CHROM\tPOS\tX\n", wanted;
