@@ -2,10 +2,11 @@
 """check.py TREE: as much of the conda recipe as can be checked without conda and without a channel.
 
 rattler-build reads the recipe of each variant, in its own form of the same fields, so that a field that does not exist or a
-dependency that is misspelled is an error. Then TREE, the prefix of a `make install`, is laid out as a .conda package and put into a
-local channel, solved for, installed into a new prefix by rattler, and the recipe's own tests and smoke.sh run there. The packages that
-carbon depends on are empty stand-ins in that channel: its libraries are those of this machine. So this checks the layout,
-the metadata, and that the program finds its files in another prefix; it does not check a build with conda's compilers.
+dependency that is misspelled is an error. Then TREE, the prefix of a `make install`, is laid out as a .conda package of the
+variant that it is, with or without CUDA, and put into a local channel, solved for, installed into a new prefix by rattler, and
+the recipe's own tests and smoke.sh run there. The packages that carbon depends on are empty stand-ins in that channel: its
+libraries are those of this machine. So this checks the layout, the metadata, and that the program finds its files in another
+prefix; it does not check a build with conda's compilers.
 
 Needs py-rattler and py-rattler-build from PyPI, jinja2 and PyYAML.
 """
@@ -69,26 +70,29 @@ def main():
             built = checked_recipe(version, machine)
             print("recipe, CUDA %s, %s: %s" % (version, machine, "valid" if built else "not built there"))
 
-    cpu = recipe("None")
-    depends = [name for name in cpu["requirements"]["host"] if name not in HEADERS] + ["libstdcxx", "libgcc", "_openmp_mutex"]
+    has_cuda = os.path.exists(os.path.join(sys.argv[1], "libexec", "carbon", "carbon-cuda.so"))
+    built = recipe(next(version for version in variants() if (version != "None") == has_cuda))
+    depends = [name for name in built["requirements"]["host"] if name not in HEADERS] + ["libstdcxx", "libgcc", "_openmp_mutex"]
     with tempfile.TemporaryDirectory() as work:
         channel, prefix = os.path.join(work, "channel"), os.path.join(work, "prefix")
-        for name in depends:
-            rattler_build.assemble_package(name, "1.0", "noarch", "0", os.path.join(channel, "noarch"), noarch="generic", files=[])
+        for dependency in depends:  # some with a version, such as 13.0.*
+            name, *bounds = dependency.split()
+            version = bounds[0].replace("*", "0") if bounds else "1.0"
+            rattler_build.assemble_package(name, version, "noarch", "0", os.path.join(channel, "noarch"), noarch="generic", files=[])
         package = rattler_build.assemble_package(
-            "carbon", cpu["package"]["version"], "linux-64", cpu["build"]["string"], os.path.join(channel, "linux-64"),
-            files_dir=sys.argv[1], build_number=cpu["build"]["number"], depends=depends, homepage=cpu["about"]["home"],
-            license=cpu["about"]["license"], license_family=cpu["about"]["license_family"], summary=cpu["about"]["summary"],
-            license_files=[os.path.join(TOP, cpu["about"]["license_file"])], recipe_dir=HERE)
+            "carbon", built["package"]["version"], "linux-64", built["build"]["string"], os.path.join(channel, "linux-64"),
+            files_dir=sys.argv[1], build_number=built["build"]["number"], depends=depends, homepage=built["about"]["home"],
+            license=built["about"]["license"], license_family=built["about"]["license_family"], summary=built["about"]["summary"],
+            license_files=[os.path.join(TOP, built["about"]["license_file"])], recipe_dir=HERE)
         print("%s: %d bytes" % (os.path.basename(str(package.path)), os.path.getsize(package.path)))
         asyncio.run(rattler.index.index_fs(channel))
         records = asyncio.run(installed("file://" + channel, prefix, os.path.join(work, "cache")))
         print("installed from the local channel: " + ", ".join(sorted(record.name.source for record in records)))
         path = os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]
-        for line in cpu["test"]["commands"]:
+        for line in built["test"]["commands"]:
             run("bash", "-euo", "pipefail", "-c", line, PATH=path, PREFIX=prefix)
         run(os.path.join(TOP, "packaging", "smoke.sh"), os.path.join(prefix, "bin", "carbon"))
-        print("the tests of the recipe and smoke.sh pass in the new prefix")
+        print("the tests of the recipe %s CUDA and smoke.sh pass in the new prefix" % ("with" if has_cuda else "without"))
 
 
 if __name__ == "__main__":
