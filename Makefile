@@ -223,9 +223,11 @@ nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
 nvcc_cppflags = $(patsubst -W%,-Xcompiler=-W%,$(cuda_cppflags))
 compile_nvcc = $(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
                $(nvcc_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(depfiles) -c
+# nvcc leaves the name of a temporary file, with the number of its process, among the symbols.
 $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	@mkdir -p $(@D)
 	$(compile_nvcc) -MF $@.d -o $@ $<
+	objcopy --wildcard --strip-symbol='tmpxft_*' $@
 compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
