@@ -49,6 +49,7 @@ CUDA_ARCH     = 80 90
 # Where carbon-cuda.so looks for cuBLASLt first; empty leaves that to the system, as a package does.
 CUDA_RPATH    = $(WITH_CUDA)/lib64
 NVCCFLAGS     = -O3
+OBJCOPY       = objcopy
 INSTALL       = install
 SANITIZE      =
 BUILD         = $(if $(SANITIZE),build-sanitize,build)
@@ -227,7 +228,7 @@ compile_nvcc = $(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-
 $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	@mkdir -p $(@D)
 	$(compile_nvcc) -MF $@.d -o $@ $<
-	objcopy --wildcard --strip-symbol='tmpxft_*' $@
+	$(OBJCOPY) --wildcard --strip-symbol='tmpxft_*' $@
 compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)

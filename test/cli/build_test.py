@@ -46,7 +46,8 @@ def make(tree, *settings, rc=0):
     """Runs make; what was made, as paths in the build folder, each with its command."""
     made = os.path.join(tree, "made")
     write(tree, "made", "")
-    result = command(["make", "-s", "-j2", *GOALS, "CXX=./cxx", "AR=./cxx", "WITH_CUDA=cuda", "WITH_ONEDNN=no", "WITH_SERVER=yes", *settings],
+    tools = ("CXX=./cxx", "AR=./cxx", "OBJCOPY=true", "WITH_CUDA=cuda", "WITH_ONEDNN=no", "WITH_SERVER=yes")
+    result = command(["make", "-s", "-j2", *GOALS, *tools, *settings],
                      cwd=tree, env={"MAKEFLAGS": ""}, timeout=120)
     expect(result.rc == rc, "expected rc %d" % rc, result)
     return {out.removeprefix("build/"): words for out, words in (line.split(": ", 1) for line in read(made).decode().splitlines())}
