@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "src/genome/vcf.hpp"
-#include "test/unit/genome_files.hpp"
+#include "test/unit/genome_records.hpp"
 
 using namespace carbon;
 using namespace carbon_test;
@@ -28,11 +28,7 @@ std::string copy(const std::string& in, const std::string& out, char type) {
   VcfWriterOptions options;
   options.path = out;
   options.type = type;
-  VcfReader reader(in);
-  VcfWriter writer(reader, options);
-  for (VcfRecord record; reader.next(record);) writer.write(record);
-  writer.close();
-  return read_bytes(out);
+  return copy_records(in, options);
 }
 
 /// Errors for input that bcftools 1.16 accepts: cut lines, and a POS that it would read as 0.

@@ -211,8 +211,8 @@ TEST_CASE("a damaged .gzi, or a damaged FASTA with one, gives no other bases") {
   const std::string index = read_bytes(path + ".gzi"), fasta = read_bytes(path);
   CHECK(IndexedFasta(path).fetch("b", 1, 3) == "CG");  // and there is a .fai
   int refused = 0;
-  // 1 if the bases are right, 0 if there was an Error. htslib alone ends by an assertion or gives other
-  // bases.
+  // True if the bases are right or there was an Error of one line. htslib alone ends by an assertion or
+  // gives other bases.
   const auto right = [&] {
     std::string got;
     const std::string error = error_of([&] {
@@ -236,7 +236,7 @@ TEST_CASE("a damaged .gzi, or a damaged FASTA with one, gives no other bases") {
     CHECK(right());
   }
   CHECK(refused > 500);
-  // Two wrong numbers that make up for each other after the place that is asked for.
+  // Two wrong numbers that make up for each other around the place that is asked for.
   std::string shifted = index;
   for (const size_t block : {4, 5, 6})
     shifted[8 + 16 * block + 8] = static_cast<char>(shifted[8 + 16 * block + 8] + 51);

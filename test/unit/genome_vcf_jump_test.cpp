@@ -5,7 +5,7 @@
 #include "src/genome/indexed_table.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/genome/vcf_regions.hpp"
-#include "test/unit/genome_files.hpp"
+#include "test/unit/genome_records.hpp"
 
 using namespace carbon;
 using namespace carbon_test;
@@ -19,10 +19,7 @@ void write_indexed(const std::string& in, const std::string& out, VcfIndexKind i
   VcfWriterOptions options;
   options.path = out;
   options.index = index;
-  VcfReader reader(in);
-  VcfWriter writer(reader, options);
-  for (VcfRecord record; reader.next(record);) writer.write(record);
-  writer.close();
+  copy_records(in, options);
 }
 
 /// contig:pos of each record.

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "src/genome/vcf.hpp"
-#include "test/unit/genome_files.hpp"
+#include "test/unit/genome_records.hpp"
 
 using namespace carbon;
 using namespace carbon_test;
@@ -33,19 +33,10 @@ VcfWriterOptions score_options(const std::string& path) {
   return options;
 }
 
-/// Copies all records; returns the file's text.
-std::string copy(const std::string& in, const VcfWriterOptions& options) {
-  VcfReader reader(in);
-  VcfWriter writer(reader, options);
-  for (VcfRecord record; reader.next(record);) writer.write(record);
-  writer.close();
-  return read_bytes(options.path);
-}
-
 std::string copy_error(const std::string& in, const std::string& out) {
   VcfWriterOptions options;
   options.path = out;
-  return error_of([&] { copy(in, options); });
+  return error_of([&] { copy_records(in, options); });
 }
 
 std::string records_of(const std::string& text) {
@@ -163,7 +154,7 @@ TEST_CASE("definitions and values of an earlier run are replaced or dropped") {
     }
     VcfWriterOptions text = {};
     text.path = dir.file("text.vcf");
-    const std::string result = copy(options.path, text);
+    const std::string result = copy_records(options.path, text);
     CHECK(records_of(result) ==
           "1\t5\t.\tA\tC\t.\t.\tLLR=0.5;DP=2\tLLR\t7\n"
           "1\t6\t.\tA\tC\t.\t.\t.\tLLR\t8\n");
@@ -194,11 +185,11 @@ TEST_CASE("output types, suffixes and levels") {
   const auto first_bytes = [&](const char* name, const char* type) {
     VcfWriterOptions options = score_options(dir.file(name));
     if (*type) parse_output_type(type, options);
-    copy(in, options);
+    copy_records(in, options);
     const std::string bytes = read_bytes(options.path);
     VcfWriterOptions text;
     text.path = dir.file("back.vcf");
-    CHECK(records_of(copy(options.path, text)) == many_records(3000));
+    CHECK(records_of(copy_records(options.path, text)) == many_records(3000));
     return bytes.substr(0, 3) == "BCF"                     ? "raw bcf"
            : bytes.substr(0, 2) != "\x1f\x8b"              ? "text"
            : read_text(options.path).substr(0, 3) == "BCF" ? "bcf"
@@ -217,7 +208,7 @@ TEST_CASE("output types, suffixes and levels") {
   CHECK(read_bytes(dir.file("i.bcf")).size() > 2 * read_bytes(dir.file("d.bcf")).size());
   VcfWriterOptions level = score_options(dir.file("k.vcf"));
   parse_output_type("z9", level);
-  CHECK(contains(error_of([&] { copy(in, level); }), "level"));
+  CHECK(contains(error_of([&] { copy_records(in, level); }), "level"));
   CHECK_FALSE(std::filesystem::exists(dir.file("k.vcf")));
 }
 
@@ -238,7 +229,7 @@ TEST_CASE("a table is a separate type, which VcfWriter refuses") {
   CHECK(type("tsv", "") == 'v');
   const TemporaryDirectory dir;
   const std::string in = dir.put("in.vcf", header + many_records(1));
-  CHECK(contains(error_of([&] { copy(in, score_options(dir.file("a.tsv"))); }), "output type"));
+  CHECK(contains(error_of([&] { copy_records(in, score_options(dir.file("a.tsv"))); }), "output type"));
   CHECK_FALSE(std::filesystem::exists(dir.file("a.tsv")));
 }
 
@@ -258,17 +249,17 @@ TEST_CASE("floats of a table are those of a VCF") {
 TEST_CASE("contigs and tags that the header lacks") {
   const TemporaryDirectory dir;
   const std::string in = dir.put("in.vcf", "##fileformat=VCFv4.2\n" + columns + "1\t5\t.\tA\tC\t.\tq\tX=1\n");
-  CHECK(records_of(copy(in, score_options(dir.file("a.vcf")))) == "1\t5\t.\tA\tC\t.\tq\tX=1\n");
-  CHECK(contains(error_of([&] { copy(in, score_options(dir.file("a.bcf"))); }), "1:5: the contig"));
+  CHECK(records_of(copy_records(in, score_options(dir.file("a.vcf")))) == "1\t5\t.\tA\tC\t.\tq\tX=1\n");
+  CHECK(contains(error_of([&] { copy_records(in, score_options(dir.file("a.bcf"))); }), "1:5: the contig"));
   VcfWriterOptions options = score_options(dir.file("b.bcf"));
   options.contigs = {{"1", 100}, {"2", 200}, {"odd,name", 3}};
-  CHECK(contains(error_of([&] { copy(in, options); }), "1:5: a FILTER, INFO"));
+  CHECK(contains(error_of([&] { copy_records(in, options); }), "1:5: a FILTER, INFO"));
   const std::string plain =
       dir.put("plain.vcf", "##fileformat=VCFv4.2\n##contig=<ID=2>\n" + columns + "1\t5\t.\tA\tC\t.\t.\t.\n");
-  copy(plain, options);
+  copy_records(plain, options);
   VcfWriterOptions text;
   text.path = dir.file("b.vcf");
-  const std::string result = copy(options.path, text);
+  const std::string result = copy_records(options.path, text);
   CHECK(contains(result, "##contig=<ID=2>\n##contig=<ID=1,length=100>\n"));
   CHECK(records_of(result) == "1\t5\t.\tA\tC\t.\t.\t.\n");
 }
@@ -369,10 +360,10 @@ TEST_CASE("cut and damaged compressed VCF and BCF are errors and leave no output
   const std::string text = header + many_records(20000);
   const std::string out = dir.file("out.vcf");
   VcfWriterOptions bcf = score_options(dir.file("whole.bcf"));
-  copy(dir.put("in.vcf", text), bcf);
+  copy_records(dir.put("in.vcf", text), bcf);
   VcfWriterOptions raw = score_options(dir.file("raw.bcf"));
   raw.type = 'u';
-  copy(dir.file("in.vcf"), raw);
+  copy_records(dir.file("in.vcf"), raw);
   dir.put_bgzf("whole.vcf.gz", text);
   for (const char* name : {"whole.vcf.gz", "whole.bcf", "raw.bcf"}) {
     CAPTURE(name);
@@ -435,7 +426,7 @@ TEST_CASE("output errors are found") {
     CAPTURE(type);
     VcfWriterOptions options = score_options("/dev/full");
     options.type = type;
-    CHECK(contains(error_of([&] { copy(in, options); }), "/dev/full"));
+    CHECK(contains(error_of([&] { copy_records(in, options); }), "/dev/full"));
   }
   CHECK(std::filesystem::is_character_file("/dev/full"));
 }
