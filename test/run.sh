@@ -183,7 +183,7 @@ start unit_tests
 if "$python" -c 'import numpy' 2> /dev/null; then
   shopt -s nullglob
   declare -A seen=()
-  long=(test/cli/cuda_test.py test/cli/cuda_devices_test.py test/cli/vep_variants_test.py test/cli/workflow_snakemake_test.py)
+  long=(test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake}_test.py)
   for file in "${long[@]}" test/golden/check_*.py test/cli/*_test.py; do
     [[ -z ${seen[$file]-} ]] || continue
     seen[$file]=1

@@ -37,8 +37,9 @@ constexpr bool kWatches = true;
 constexpr bool kWatches = false;
 #endif
 
-/// Whether this thread of the host is in a kernel's code.
-thread_local bool in_kernel = false;
+/// Whether this thread of the host is in a kernel's code. Every access asks for it, so that a library, too,
+/// is to find it without a call.
+[[gnu::tls_model("initial-exec")]] thread_local bool in_kernel = false;
 
 /// The emulation's own accesses are not the kernel's.
 class Aside {
@@ -127,9 +128,11 @@ class Executor {
 };
 
 // One for the process, as the names threadIdx and blockIdx are; launches of several threads take turns.
+// Unlike one inside the function it needs no question, at every access to memory, whether it exists yet.
+Executor the_executor;
+
 Executor& executor() {
-  static Executor one;
-  return one;
+  return the_executor;
 }
 
 void Executor::fail(const std::string& what, const void* code) const {

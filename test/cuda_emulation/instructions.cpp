@@ -60,16 +60,18 @@ void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
   const emulation::Operands* const all =
       emulation::meet("mma.m16n8k16", {{a[0], a[1], a[2], a[3], b0, b1}, nullptr});
   const size_t group = emulation::lane() / 4, pair = emulation::lane() % 4 * 2;
-  for (size_t e = 0; e < 4; ++e) {
-    const size_t row = group + e / 2 * 8, column = pair + e % 2;
-    double sum = static_cast<double>(c[e]);
+  // This lane's rows of a, group and group + 8, and its columns of b, pair and pair + 1. Element (row, k) of
+  // a: lane 4 (row % 8) + (k % 8) / 2, register row / 8 + 2 (k / 8), half k % 2; element (k, column) of b:
+  // lane 4 column + (k % 8) / 2, register k / 8, half k % 2.
+  double rows[2][16], columns[2][16];
+  for (size_t i = 0; i < 2; ++i)
     for (size_t k = 0; k < 16; ++k) {
-      // Element (row, k) of a: lane 4 (row % 8) + (k % 8) / 2, register row / 8 + 2 (k / 8), half k % 2;
-      // element (k, column) of b: lane 4 column + (k % 8) / 2, register k / 8, half k % 2.
-      const double x = half_of(all[row % 8 * 4 + k % 8 / 2].word[row / 8 + k / 8 * 2], k % 2);
-      const double y = half_of(all[column * 4 + k % 8 / 2].word[4 + k / 8], k % 2);
-      sum += x * y;
+      rows[i][k] = half_of(all[group * 4 + k % 8 / 2].word[i + k / 8 * 2], k % 2);
+      columns[i][k] = half_of(all[(pair + i) * 4 + k % 8 / 2].word[4 + k / 8], k % 2);
     }
+  for (size_t e = 0; e < 4; ++e) {
+    double sum = static_cast<double>(c[e]);
+    for (size_t k = 0; k < 16; ++k) sum += rows[e / 2][k] * columns[e % 2][k];
     c[e] = static_cast<float>(sum);
   }
 }

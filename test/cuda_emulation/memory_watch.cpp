@@ -46,12 +46,12 @@ MemoryWatch::Grains MemoryWatch::make_grains(size_t bytes) {
 void MemoryWatch::take(const void* memory, size_t bytes, int device) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   blocks_.insert_or_assign(begin, Block{begin, begin + bytes, device, make_grains(bytes)});
-  recent_.fill(nullptr);
+  recent_.fill({});
 }
 
 void MemoryWatch::release(const void* memory) {
   blocks_.erase(reinterpret_cast<uintptr_t>(memory));
-  recent_.fill(nullptr);
+  recent_.fill({});
 }
 
 void MemoryWatch::wait_for_kernels(int device) {
@@ -95,14 +95,7 @@ bool MemoryWatch::has_ended(uint32_t kernel, int device) const {
   return at != ended_.end() && kernel <= at->second;
 }
 
-/// Whether `earlier`, of memory that this block reaches, comes before what the thread does now.
-inline bool MemoryWatch::ordered(const Access& earlier, const Place& place, const Thread& now) const {
-  if (earlier.block == block_) return earlier.epoch < epoch_ || earlier.thread == now.index;
-  if (earlier.kernel < kernel_ && now.waited) return true;
-  return earlier.kernel == 0 || ordered_before_block(earlier, place, now);
-}
-
-/// The same for what another block has done, or a kernel that the thread has not waited for.
+/// ordered() for what another block has done, or a kernel that the thread has not waited for.
 bool MemoryWatch::ordered_before_block(const Access& earlier, const Place& place, const Thread& now) const {
   if (place.block == nullptr) return true;  // another block's shared memory, at the same address
   if (earlier.kernel != kernel_) return has_ended(earlier.kernel, place.block->device);
@@ -114,11 +107,6 @@ bool MemoryWatch::ordered_before_block(const Access& earlier, const Place& place
     if (earlier.epoch == known->second.epoch && earlier.thread == known->second.thread) return true;
   }
   return false;
-}
-
-inline bool MemoryWatch::allowed(const Grain& grain, Kind kind, const Place& place, const Thread& now) const {
-  if (grain.write.copying != 0 && grain.write.block == block_) return false;
-  return ordered(grain.write, place, now) && (kind == Kind::read || ordered(grain.read, place, now));
 }
 
 /// What is wrong with an access that is not allowed.
@@ -135,33 +123,13 @@ std::string MemoryWatch::explain(const Grain& grain, const Place& place, const T
   return ", which " + who + did + " with nothing that orders the two";
 }
 
-inline void MemoryWatch::note_write(Access& write, const Thread& now) const {
-  write = {kernel_, block_, epoch_, static_cast<uint16_t>(now.index), 0};
-}
-
-// Who reads after a barrier takes the place of those who read before it: what comes after the one comes after
-// the others.
-inline void MemoryWatch::note_read(Access& read, const Thread& now) const {
-  const auto index = static_cast<uint16_t>(now.index);
-  if (read.kernel != kernel_)
-    read = {kernel_, block_, epoch_, index, 0};
-  else if (read.block != block_)
-    read.block = kManyBlocks;
-  else if (read.epoch != epoch_)
-    read.epoch = epoch_, read.thread = index;
-  else if (read.thread != index)
-    read.thread = kMany;
-}
-
-const MemoryWatch::Block* MemoryWatch::device_block(uintptr_t address) {
-  for (const Block* const block : recent_)
-    if (block != nullptr && address >= block->begin && address < block->end) return block;
+const MemoryWatch::Block* MemoryWatch::look_up_block(uintptr_t address) {
   auto at = blocks_.upper_bound(address);
   if (at == blocks_.begin()) return nullptr;
   --at;
   if (address >= at->second.end) return nullptr;
   next_recent_ = (next_recent_ + 1) % recent_.size();
-  recent_[next_recent_] = &at->second;
+  recent_[next_recent_] = {at->second.begin, at->second.end, &at->second};
   return &at->second;
 }
 
@@ -169,26 +137,6 @@ bool MemoryWatch::is_constant(uintptr_t address, size_t bytes) const {
   return std::any_of(constants_.begin(), constants_.end(), [&](const auto& range) {
     return address >= range.first && address + bytes <= range.second;
   });
-}
-
-/// The grains of an access; false unless it lies in shared memory or in one block of device memory.
-inline bool MemoryWatch::find(const void* address, size_t bytes, Place* place) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  Grain* first = nullptr;
-  uintptr_t begin = 0, end = 0;
-  if (at >= shared_ && at < shared_ + shared_bytes_) {
-    first = shared_grains_.data();
-    begin = shared_, end = shared_ + shared_bytes_;
-  } else if (const Block* const block = device_block(at)) {
-    first = block->grains.get();
-    place->block = block;
-    begin = block->begin, end = block->end;
-  }
-  if (first == nullptr || at + bytes > end) return false;
-  place->offset = at - begin;
-  place->grains = first + place->offset / kGrain;
-  place->count = (at + bytes - 1 - begin) / kGrain - place->offset / kGrain + 1;
-  return true;
 }
 
 std::string MemoryWatch::name(Kind kind, size_t bytes) {
@@ -199,40 +147,15 @@ std::string MemoryWatch::name(Kind kind, size_t bytes, const Place& place) {
          (place.block == nullptr ? " of shared memory" : " of a block of device memory");
 }
 
-bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thread& thread) {
-  Place place;
-  return access(kind, address, bytes, thread, place);
+bool MemoryWatch::refuse(std::string what) {
+  error_ = std::move(what);
+  return false;
 }
 
-bool MemoryWatch::access(Kind kind, const void* address, size_t bytes, const Thread& thread, Place& place) {
-  if (!find(address, bytes, &place)) {
-    if (kind == Kind::read && is_constant(reinterpret_cast<uintptr_t>(address), bytes)) return true;
-    error_ = name(kind, bytes) + " of neither shared memory nor one block of device memory";
-    return false;
-  }
-  if (kind == Kind::write && place.block != nullptr && !thread.waited) {
-    error_ = name(kind, bytes, place) + " before waiting for the kernel ahead";
-    return false;
-  }
-  // One written grain is enough: a structure is copied with the bytes between its members.
-  if (kind == Kind::read && place.block == nullptr &&
-      std::none_of(place.grains, place.grains + place.count,
-                   [&](const Grain& grain) { return grain.write.block == block_; })) {
-    error_ = name(kind, bytes, place) + ", which nobody has written";
-    return false;
-  }
-  for (size_t i = 0; i < place.count; ++i) {
-    Grain& grain = place.grains[i];
-    if (!allowed(grain, kind, place, thread)) {
-      error_ = name(kind, bytes, place) + explain(grain, place, thread);
-      return false;
-    }
-    if (kind == Kind::write)
-      note_write(grain.write, thread);
-    else
-      note_read(grain.read, thread);
-  }
-  return true;
+/// Of an access of neither shared memory nor one block of device memory; constants may be read.
+bool MemoryWatch::refuse_place(Kind kind, const void* address, size_t bytes) {
+  if (kind == Kind::read && is_constant(reinterpret_cast<uintptr_t>(address), bytes)) return true;
+  return refuse(name(kind, bytes) + " of neither shared memory nor one block of device memory");
 }
 
 bool MemoryWatch::begin_copy(const void* to, size_t bytes, const Thread& thread) {
