@@ -9,6 +9,7 @@
 
 #include "src/base/error.hpp"
 #include "src/genome/index_check.hpp"
+#include "src/genome/records_file.hpp"
 
 namespace carbon {
 namespace {
@@ -62,7 +63,7 @@ IndexedTable::IndexedTable(const std::string& path, const std::string& function,
   impl_->path = path;
   impl_->function = function;
   impl_->regions = std::move(regions);
-  impl_->file.reset(hts_open(path.c_str(), "r"));
+  impl_->file.reset(open_records(path, path, function));
   if (!impl_->file)
     throw Error(function, "cannot open " + path + "; check the path and that the file is readable");
   if (!impl_->file->is_bgzf || bgzf_compression(impl_->file->fp.bgzf) != 2)

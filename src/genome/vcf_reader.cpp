@@ -16,22 +16,13 @@
 
 #include "src/base/error.hpp"
 #include "src/genome/index_check.hpp"
+#include "src/genome/records_file.hpp"
 #include "src/genome/vcf_header.hpp"
 #include "src/genome/vcf_internal.hpp"
 
 namespace carbon {
 
 namespace {
-
-/// Opens a file without htslib's message about a failure, which the Error repeats.
-htsFile* open_quietly(const std::string& path) {
-  const htsLogLevel level = hts_get_log_level();
-  hts_set_log_level(HTS_LOG_OFF);
-  errno = 0;
-  htsFile* file = hts_open(path.c_str(), "r");
-  hts_set_log_level(level);
-  return file;
-}
 
 /// False only for a regular file whose last byte is not a newline.
 bool ends_with_newline(const std::string& path) {
@@ -114,7 +105,7 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
   }
   std::optional<VcfRegions> regions = read_regions(options.regions, options.regions_file, "regions");
   targets = read_targets(options, targets_excluded);
-  file = open_quietly(path);
+  file = open_records(path, shown, "read_vcf");
   if (!file) fail(std::string("cannot open: ") + (errno ? std::strerror(errno) : "unknown error"));
   try {
     const htsExactFormat format = hts_get_format(file)->format;

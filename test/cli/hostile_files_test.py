@@ -113,6 +113,18 @@ def a_nul_byte_in_a_header():
 
 
 @case
+def a_file_that_names_another():
+    """An answer of an htsget server is a text with URLs, of which any file of this machine may be one. htslib goes there."""
+    answer = lambda url: '{"htsget":{"format":"VCF","urls":[{"url":"%s"}]}}' % url
+    for url in (MINI, "file://" + MINI, "http://127.0.0.1:9/records"):
+        refused_vcf(answer(url), "in.vcf: ", "htsget", "not followed")
+    packed = write(fresh(), "raw", answer(MINI))
+    refused_vcf(tool("bgzip", "-c", packed).out, "in.vcf.gz: ", "htsget", name="in.vcf.gz")
+    expect_failure(carbon("vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-", stdin=answer(MINI).encode()),
+                   "standard input: ", "htsget")
+
+
+@case
 def numbers_that_the_header_of_bcf_does_not_define():
     directory = workplace()
     bases = genome()["c1"]

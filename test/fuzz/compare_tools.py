@@ -337,6 +337,19 @@ def undefined():
         gaps.other("bcftools view -r", view(path, [], "-r", place))
 
 
+def other_files():
+    made = row(13, "VCF", "it is an answer of an htsget server, with the path of another VCF on this machine (plain, `file://`, and "
+                          "compressed) or the address of a server")
+
+    def counterpart(row_, args):
+        path = next(a for a in args if "/in.vcf" in a)
+        outcome = view(path, [], kind="v")
+        outcome.fault = "but with the records of another file" if not outcome.status else outcome.fault
+        row_.other("bcftools view", outcome)
+    # The last run reads standard input.
+    recorded("a_file_that_names_another", lambda args, number, timeout: None if "-" in args else made, counterpart, wanted=[])
+
+
 def positions():
     one = row(8, "VCF", "POS 9223372036854775807 (recipes `centered`, `next-token` and `anchored`)")
 
@@ -442,7 +455,7 @@ def main():
     harness._models[tuple(sorted(harness.SIZES.items()))] = os.path.realpath(TINY)
     chosen = sys.argv[1:]
     for part in (nul_bytes, json, fasta_index, block_index, record_index, contig_length, caches, headers, positions, names,
-                 special_files, samples, undefined):
+                 special_files, samples, undefined, other_files):
         if not chosen or part.__name__ in chosen:
             part()
     print_page(rows, {"seconds": SECONDS, "few": FEW_SECONDS, "gigabytes": GIGABYTES})

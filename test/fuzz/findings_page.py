@@ -63,6 +63,7 @@ TITLES = {
     10: "Special files, limits and plugins",
     11: "Samples that do not fit the header",
     12: "Names that the header does not define",
+    13: "A file that names other files",
 }
 NOTES = {
     4: "These indices are compressed correctly, so that no checksum is wrong. A changed number that is still possible, for "
@@ -70,6 +71,8 @@ NOTES = {
     11: "Three more findings are not files of this table, because no other program reads such files: a line feed in the name of "
         "a shard divided a message, a gene that ended at the largest number overflowed in `carbon report`, and an index of "
         "records may contradict itself (section 4).",
+    13: "htslib follows an answer of an htsget server to the URLs in it, those of files on this machine included, and reads what "
+        "is there in its place.",
     8: "Two more findings of this group are not files: a copy of nothing from null in `--resume`, and an addition to null in "
        "attention. The programs of `make fuzz` and `make check-sanitized` would report them.",
 }
@@ -82,7 +85,7 @@ def print_page(rows, limits):
                  for name in ("bcftools", "samtools", "tabix")]
     print(INTRODUCTION % {"date": time.strftime("%Y-%m-%d"), "versions": "\n".join("- " + v for v in versions), **limits})
     kinds = {kind: [0, 0] for kind in (
-        "refused the file", "exit 0, and the output is right", "exit 0, but data are lost or cannot be read again",
+        "refused the file", "exit 0, and the output is right", "exit 0, but the output is wrong or cannot be read again",
         "killed by a signal, after a message", "killed by a signal", "did not end")}
     for r in rows:
         for o in r.carbon if r.others else ():

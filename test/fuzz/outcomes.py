@@ -51,7 +51,7 @@ class Outcome:
             return "killed by a signal, after a message" if "[E::plugin]" in self.text else "killed by a signal"
         if self.status:
             return "refused the file"
-        return "exit 0, but data are lost or cannot be read again" if self.fault else "exit 0, and the output is right"
+        return "exit 0, but the output is wrong or cannot be read again" if self.fault else "exit 0, and the output is right"
 
     @property
     def message(self):

@@ -154,4 +154,9 @@ TEST_CASE("a table that is damaged somewhere gives an error or all lines of the 
     }
   }
   CHECK(refused > 100);
+  // htslib would read the table that this names.
+  const std::string other = directory.put("other.tsv.gz", bytes);
+  directory.put("in.tsv.gz", R"({"htsget":{"format":"VCF","urls":[{"url":")" + other + R"("}]}})");
+  const auto open = [&] { IndexedTable(path, "test", VcfRegions::from_list("a:2000-8000")); };
+  CHECK(error_of(open).find("htsget") != std::string::npos);
 }
