@@ -14,6 +14,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/threads.hpp"
+#include "src/genome/output.hpp"
 #include "src/serve/api.hpp"
 #include "src/serve/service.hpp"
 
@@ -60,16 +61,14 @@ class EndWish {
 void write_port(const std::string& path, uint16_t port) {
   if (path.empty()) return;
   // Whoever waits for the file must not read half a number.
-  const std::string unfinished = path + ".partial";
-  std::FILE* const file = std::fopen(unfinished.c_str(), "w");
-  const bool written = file && std::fprintf(file, "%u\n", unsigned{port}) > 0;
-  if ((file && std::fclose(file) != 0) || !written || std::rename(unfinished.c_str(), path.c_str()) != 0)
-    throw Error("serve", path + ": cannot write the port");
+  TextOutput file(path);
+  file.write(std::to_string(port) + "\n");
+  file.close();
 }
 
 // Another server may have written its port to the file since.
 void remove_port(const std::string& path, uint16_t port) {
-  if (path.empty()) return;
+  if (path.empty() || is_stream(path)) return;
   std::ifstream in(path);
   if (unsigned written = 0; in >> written && written == port) std::remove(path.c_str());
 }
