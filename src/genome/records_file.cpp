@@ -41,6 +41,10 @@ htsFile* open_records(const std::string& path, const std::string& shown, const s
         shown +
             ": this is an answer of an htsget server, which names other files and is not followed; download "
             "the records that it names and give that file");
+  // htslib would decode the beginning of it, which is much to go wrong for a file that nobody wants.
+  if (format.format == cram)
+    throw Error(function,
+                shown + ": this is a CRAM file, which holds reads and no records or tables; check the path");
   htsFile* const records = hts_hopen(file.get(), path.c_str(), "r");
   if (records) (void)file.release();  // which `records` closes
   return records;

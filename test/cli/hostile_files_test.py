@@ -125,6 +125,11 @@ def a_file_that_names_another():
 
 
 @case
+def reads_instead_of_records():
+    refused_vcf(b"CRAM\3\0" + bytes(20) + os.urandom(3000), "in.vcf: ", "CRAM")
+
+
+@case
 def numbers_that_the_header_of_bcf_does_not_define():
     directory = workplace()
     bases = genome()["c1"]
