@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "src/base/error.hpp"
 #include "src/base/threads.hpp"
 #include "src/genome/output.hpp"
 #include "src/serve/api.hpp"

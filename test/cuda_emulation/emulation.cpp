@@ -128,12 +128,8 @@ class Executor {
 };
 
 // One for the process, as the names threadIdx and blockIdx are; launches of several threads take turns.
-// Unlike one inside the function it needs no question, at every access to memory, whether it exists yet.
-Executor the_executor;
-
-Executor& executor() {
-  return the_executor;
-}
+// It is not inside a function, because every access to memory would then ask whether it exists yet.
+Executor executor;
 
 void Executor::fail(const std::string& what, const void* code) const {
   std::fprintf(stderr, "kernel %s, block (%u, %u), thread %u: %s\n", name_, blockIdx.x, blockIdx.y,
@@ -241,7 +237,7 @@ void Executor::suspend() {
 
 void Executor::enter() {
   __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
-  executor().run_bodies();
+  executor.run_bodies();
 }
 
 #else
@@ -266,7 +262,7 @@ void Executor::suspend() {
 }
 
 void Executor::enter() {
-  executor().run_bodies();
+  executor.run_bodies();
 }
 
 #endif
@@ -363,12 +359,12 @@ bool Executor::arrive(uint32_t* counter, uint32_t n) {
 
 void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
               const std::function<void()>& body) {
-  executor().run(name, grid, block, shared_bytes, body);
+  executor.run(name, grid, block, shared_bytes, body);
 }
 
 const Operands* meet(const char* instruction, const Operands& mine) {
   const Aside aside;
-  return executor().meet(instruction, mine);
+  return executor.meet(instruction, mine);
 }
 
 size_t lane() {
@@ -376,18 +372,17 @@ size_t lane() {
 }
 
 unsigned char* shared_memory() {
-  return executor().shared();
+  return executor.shared();
 }
 
 void read_shared(const void* address, size_t bytes, size_t alignment) {
   const Aside aside;
-  Executor& e = executor();
-  e.check_shared(address, bytes, alignment);
-  e.watch(MemoryWatch::Kind::read, address, bytes, __builtin_return_address(0));
+  executor.check_shared(address, bytes, alignment);
+  executor.watch(MemoryWatch::Kind::read, address, bytes, __builtin_return_address(0));
 }
 
 void wait_for_last_kernel() {
-  executor().current().waited = true;
+  executor.current().waited = true;
 }
 
 void touch(const void* address) {
@@ -396,30 +391,29 @@ void touch(const void* address) {
 
 bool arrive(uint32_t* counter, uint32_t n) {
   const Aside aside;
-  return executor().arrive(counter, n);
+  return executor.arrive(counter, n);
 }
 
 void copy_async(void* to, const void* from, bool valid) {
   const Aside aside;
-  Executor& e = executor();
-  e.check_waited();
-  e.check_shared(to, kCopy, kCopy);
-  if (reinterpret_cast<uintptr_t>(from) % kCopy != 0) e.fail("a misaligned source of a copy");
-  e.begin_copy({to, from, valid});
+  executor.check_waited();
+  executor.check_shared(to, kCopy, kCopy);
+  if (reinterpret_cast<uintptr_t>(from) % kCopy != 0) executor.fail("a misaligned source of a copy");
+  executor.begin_copy({to, from, valid});
 }
 
 void copy_async_commit() {
   const Aside aside;
-  Fiber& self = executor().current();
+  Fiber& self = executor.current();
   self.groups.push_back(std::move(self.open_group));
   self.open_group.clear();
 }
 
 void copy_async_wait(size_t pending) {
   const Aside aside;
-  Fiber& self = executor().current();
+  Fiber& self = executor.current();
   for (; self.groups.size() > pending; self.groups.pop_front())
-    for (const Copy& copy : self.groups.front()) executor().end_copy(copy);
+    for (const Copy& copy : self.groups.front()) executor.end_copy(copy);
 }
 
 void enter_kernel() {
@@ -432,36 +426,36 @@ void leave_kernel() {
 void watch_read(const void* address, size_t bytes, const void* code) {
   if (!in_kernel) return;
   const Aside aside;
-  executor().watch(MemoryWatch::Kind::read, address, bytes, code);
+  executor.watch(MemoryWatch::Kind::read, address, bytes, code);
 }
 void watch_write(const void* address, size_t bytes, const void* code) {
   if (!in_kernel) return;
   const Aside aside;
-  executor().watch(MemoryWatch::Kind::write, address, bytes, code);
+  executor.watch(MemoryWatch::Kind::write, address, bytes, code);
 }
 
 void fail(const std::string& what, const void* code) {
   const Aside aside;
-  executor().fail(what, code);
+  executor.fail(what, code);
 }
 
 void take_memory(const void* memory, size_t bytes, int device) {
-  executor().change([&](MemoryWatch& watch) { watch.take(memory, bytes, device); });
+  executor.change([&](MemoryWatch& watch) { watch.take(memory, bytes, device); });
 }
 void release_memory(const void* memory) {
-  executor().change([&](MemoryWatch& watch) { watch.release(memory); });
+  executor.change([&](MemoryWatch& watch) { watch.release(memory); });
 }
 void wait_for_kernels(int device) {
-  executor().change([&](MemoryWatch& watch) { watch.wait_for_kernels(device); });
+  executor.change([&](MemoryWatch& watch) { watch.wait_for_kernels(device); });
 }
 
 void library_wrote(const void* memory, size_t bytes) {
-  executor().change([&](MemoryWatch& watch) { watch.run_unwatched(memory, bytes); });
+  executor.change([&](MemoryWatch& watch) { watch.run_unwatched(memory, bytes); });
 }
 
 }  // namespace carbon::emulation
 
 void __syncthreads() {
   const carbon::emulation::Aside aside;
-  carbon::emulation::executor().barrier();
+  carbon::emulation::executor.barrier();
 }

@@ -342,8 +342,7 @@ def other_files():
                           "compressed) or the address of a server")
 
     def counterpart(row_, args):
-        path = next(a for a in args if "/in.vcf" in a)
-        outcome = view(path, [], kind="v")
+        outcome = view(input_of(args)[0], [], kind="v")
         outcome.fault = "but with the records of another file" if not outcome.status else outcome.fault
         row_.other("bcftools view", outcome)
     # The last run reads standard input.
