@@ -3,6 +3,7 @@
 #
 #   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make check      every test that needs no GPU; last line "N passed, N failed"
+#   make quick      the unit tests and a run of each command and plugin: a minute, for those who change something
 #   make check-isa  the same with the code for older CPUs, ISAS="avx2 generic" for some; takes long
 #   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
 #   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
@@ -157,10 +158,10 @@ isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv
 $(BUILD)/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
 $(filter $(BUILD)/kernels/cpu/isa_%,$(lib_objects)): $(BUILD)/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
 # This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
-quick       := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
-quick_flags  = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
-$(quick): file_flags = $(quick_flags)
-$(filter $(quick),$(lib_objects) $(unit_objects) $(tool_objects)): $(BUILD)/quick_flags.stamp
+fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
+fast_flags   = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
+$(fast_files): file_flags = $(fast_flags)
+$(filter $(fast_files),$(lib_objects) $(unit_objects) $(tool_objects)): $(BUILD)/fast_flags.stamp
 # Where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
 install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
 $(BUILD)/src/base/installed.o: file_flags = $(install_dirs)
@@ -287,6 +288,9 @@ check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_che
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
 	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 
+quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
+	BUILD=$(BUILD) test/run.sh quick
+
 SHAPE = 500M
 commit = "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 # What the host takes for itself beside a GPU like an H100, with 132 multiprocessors; needs none.
@@ -365,7 +369,7 @@ distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all check test check-isa check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
+.PHONY: all check test quick check-isa check-gpu check-gpu-sanitizer bench bench-gpu demo install uninstall dist lint clean distclean FORCE
 .DELETE_ON_ERROR:
 
 # NAME.stamp holds the text of the variable NAME and is written when that differs, so that what depends on it is made anew;
@@ -373,7 +377,7 @@ distclean: clean
 # pattern rules mention for intermediate ones. A target's own name ($*) is known only to a second expansion, which is for
 # all rules that follow: this one is the last.
 stamps = CXX compile compile_plugin compile_portable compile_nvcc compile_cuda compile_emulated compile_watched \
-         quick_flags install_dirs archive page_files report_page_files figure_files $(linked:%=%.link) \
+         fast_flags install_dirs archive page_files report_page_files figure_files $(linked:%=%.link) \
          $(patsubst kernels/cpu/%.cpp,%.file_flags,$(wildcard kernels/cpu/isa_*.cpp))
 same   = $(and $(findstring <$1>,<$2>),$(findstring <$2>,<$1>))
 .SECONDEXPANSION:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what building, testing and demonstrating carbon needs, with apt (Debian 12 and relatives).
+# Installs what building, testing and demonstrating carbon needs, with apt (Debian 12, 13 and relatives).
 # Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
-# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint
-# and make fuzz need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
+# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint,
+# make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
 set -euo pipefail
 
 packages=(
@@ -12,7 +12,7 @@ packages=(
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy strace)
-fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git)
+fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah)
 onednn=
 [[ $(uname -m) != x86_64 ]] || onednn=libdnnl-dev  # used on x86-64 only

@@ -95,7 +95,8 @@ def licence(source, package):
     except OSError:
         return known  # a system without documentation
     whole = re.search(r"^Files:\s+\*\n(?:.+\n)*?License:[ \t]*(\S+)", text, re.M)
-    if whole and NAMES.get(whole.group(1), whole.group(1)) not in known:
+    # Debian writes LGPL-2.1+ where SPDX has LGPL-2.1-or-later.
+    if whole and re.sub(r"\+$", "-or-later", NAMES.get(whole.group(1), whole.group(1))) not in known:
         raise Problem("%s: Debian calls the licence %s, packaging/sbom.py %s" % (package, whole.group(1), known))
     return known
 

@@ -128,13 +128,13 @@ class Options {
       const size_t equals = word.find('=');
       const Option& option = find(word.substr(0, equals), argv[0]);
       if (option.type.empty() && equals != std::string::npos) fail("--" + option.name + " takes no value");
-      if (option.type.empty() || equals != std::string::npos) {
-        option.set(equals == std::string::npos ? "" : word.substr(equals + 1));
-      } else if (i + 1 == argc) {
+      if (!option.type.empty() && equals == std::string::npos && i + 1 == argc)
         fail("--" + option.name + " lacks its value, " + option.type);
-      } else {
-        option.set(argv[++i]);
-      }
+      const std::string value = option.type.empty()           ? ""
+                                : equals == std::string::npos ? argv[++i]
+                                                              : word.substr(equals + 1);
+      if (!option.type.empty() && value.empty()) fail(carbon::empty_value("--" + option.name));
+      option.set(value);
     }
   }
 

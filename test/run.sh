@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # `make check`: every part of the tests, two at a time, a line for each as it ends, the sums on the last line.
+# `make quick` (test/run.sh quick): the unit tests and a run of each command and plugin.
 # From the environment: BUILD (folder of the built programs), CARBON_SHARED (folder of larger fixtures; tests that need
 # it skip without it), PYTHON (one that has numpy), CARBON_FORCE_ISA (instruction set that all of it runs on, test/run_isa.sh),
 # JOBS (how many parts run at a time).
-# A part's whole output is kept in $BUILD/check, or $BUILD/check-ISA, and shown if it fails.
+# A part's whole output is kept in $BUILD/check, $BUILD/quick or $BUILD/check-ISA, and shown if it fails.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 build=$(realpath -m "${BUILD:-build}")
 python=${PYTHON:-/usr/bin/python3}
-logs=$build/check${CARBON_FORCE_ISA:+-$CARBON_FORCE_ISA}
+quick=${1:+quick}
+logs=$build/${quick:-check}${CARBON_FORCE_ISA:+-$CARBON_FORCE_ISA}
 export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
@@ -17,8 +19,10 @@ export CARBON_SHARED
 # Parts share the cores. A thread that spins while it waits for the others of its program takes one from another part:
 # the emulated GPU needed four times as long beside such programs.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-for program in carbon unit make_checkpoint check_emulated emulated/carbon emulated/bench_gpu; do
-  [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make check" >&2; exit 1; }
+programs=(carbon unit make_checkpoint)
+[[ $quick ]] || programs+=(check_emulated emulated/carbon emulated/bench_gpu)
+for program in "${programs[@]}"; do
+  [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make ${quick:-check}" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 
@@ -178,9 +182,11 @@ no_numpy() {
 }
 
 # Those that take minutes come first, so that no core waits for one of them at the end.
-start emulated_gpu
+[[ $quick ]] || start emulated_gpu
 start unit_tests
-if "$python" -c 'import numpy' 2> /dev/null; then
+if [[ $quick ]]; then
+  start script test/cli/smoke_test.py
+elif "$python" -c 'import numpy' 2> /dev/null; then
   shopt -s nullglob
   declare -A seen=()
   long=(test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake}_test.py)
@@ -194,7 +200,7 @@ else
   start no_numpy
 fi
 start includes
-start manual_syntax
+[[ $quick ]] || start manual_syntax
 start manual_options
 wait
 

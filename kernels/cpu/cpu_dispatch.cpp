@@ -83,8 +83,8 @@ std::vector<const Kernels*> supported_kernels() {
   return result;
 }
 
-const Kernels& select_kernels(const std::string& isa) {
-  std::string wanted = isa;
+const Kernels& select_kernels(std::string_view isa) {
+  std::string wanted(isa);
   if (wanted.empty()) {
     const char* const forced = std::getenv("CARBON_FORCE_ISA");
     if (forced != nullptr) wanted = forced;

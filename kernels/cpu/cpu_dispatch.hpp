@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/kernels.hpp"
@@ -10,7 +11,7 @@ namespace carbon::cpu {
 
 /// The kernels for instruction set `isa`. For "" that is $CARBON_FORCE_ISA, or the newest that this CPU has.
 /// Throws Error if the instruction set is unknown or the CPU does not have it.
-const Kernels& select_kernels(const std::string& isa);
+const Kernels& select_kernels(std::string_view isa);
 
 /// The names of all instruction sets that this program has kernels for, the slowest first.
 std::vector<std::string> known_isas();

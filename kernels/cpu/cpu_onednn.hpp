@@ -1,9 +1,11 @@
 // Matrix products by oneDNN, where they are fast and keep the rule of invariance. Built only with
 // CARBON_ONEDNN.
 //
-// Only bf16 x bf16 -> f32, and only with implementations whose names begin with "brg:". Measurements showed
-// that these give a row the same bits for any number of rows and threads. Each shape of weight is tested for
-// that before it is used; a shape that fails is left to the kernels of this program.
+// Only bf16 x bf16 -> f32, and only with implementations whose names begin with "brg". Measurements with
+// oneDNN 2.6 and 3.7 showed that these give a row the same bits among any number of rows and on any number of
+// threads, except that 3.7 sums a row alone in another order; such a row is computed with a row of zeros.
+// Each shape of weight is tested for all of that before it is used; a shape that fails is left to the kernels
+// of this program.
 #pragma once
 
 #include <cstddef>

@@ -39,6 +39,12 @@ inline std::string wrapped_help(const std::string& text, size_t indent) {
   return lines + "\n";
 }
 
+/// What a command or plugin says of an empty value, which most often comes from a variable of the shell that
+/// is not set. `what` is the name of an option, or what an argument is.
+inline std::string empty_value(const std::string& what) {
+  return what + " is empty: give a value, or leave it out (is a variable of the shell not set?)";
+}
+
 /// The lines of an option. `names` are its names and type, e.g. "-o,--output FILE".
 inline std::string option_help(const std::string& names, const std::string& text) {
   std::string line = std::string(kHelpIndent, ' ') + names;

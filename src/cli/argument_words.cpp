@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/help_lines.hpp"
 #include "src/base/near_names.hpp"
 
 namespace carbon {
@@ -37,20 +38,19 @@ ArgumentWords::ArgumentWords(const CLI::App& app, int argc, char** argv, std::st
     : command_(std::move(command)), options_(app.get_options()) {
   if (argc > 0) words_.emplace_back(argv[0]);
   int i = 1;
-  for (; i < argc && (values_ > 0 || std::string(argv[i]) != "--"); ++i) {
+  for (; i < argc && (!wants_value_.empty() || std::string(argv[i]) != "--"); ++i) {
     const std::string word = argv[i];
-    if (values_ > 0) {
-      --values_;
-      words_.push_back(word);
+    if (!wants_value_.empty()) {
+      add_value(word);
     } else if (word.starts_with("--")) {
       add_long(word);
     } else if (word.starts_with('-') && word.size() > 1) {
       add_short(word);
     } else {
-      words_.push_back(word);
+      add_value(word);
     }
   }
-  words_.insert(words_.end(), argv + i, argv + argc);
+  for (; i < argc; ++i) add_value(argv[i]);
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
 }
@@ -59,9 +59,16 @@ void ArgumentWords::fail(const std::string& what) const {
   throw Error("main_" + command_, what + "; see 'carbon " + command_ + " --help'");
 }
 
-// The words that follow an option without an attached value are its values, whatever they look like.
-void ArgumentWords::note_value(const CLI::Option& option) {
-  values_ = std::min(option.get_items_expected_min(), 1);
+// The value of an option, or an argument that belongs to none.
+void ArgumentWords::add_value(const std::string& word) {
+  if (word.empty()) fail(empty_value(wants_value_.empty() ? "an argument" : wants_value_));
+  wants_value_.clear();
+  words_.push_back(word);
+}
+
+// The word that follows an option without an attached value is its value, whatever it looks like.
+void ArgumentWords::expect_value(const CLI::Option& option, const std::string& name) {
+  if (option.get_items_expected_min() > 0) wants_value_ = name;
 }
 
 void ArgumentWords::add_attached(const CLI::Option& option, const std::string& value, bool given) {
@@ -81,8 +88,9 @@ void ArgumentWords::add_long(const std::string& word) {
     add_attached(option, given ? word.substr(equals + 1) : "", given);
     return;
   }
+  if (given && equals + 1 == word.size()) fail(empty_value("--" + name));
   words_.push_back("--" + name + (given ? word.substr(equals) : ""));
-  if (!given) note_value(option);
+  if (!given) expect_value(option, "--" + name);
 }
 
 std::string ArgumentWords::full_name(const std::string& start) const {
@@ -123,7 +131,7 @@ void ArgumentWords::add_short(const std::string& word) {
       return;
     }
     if ((*option)->get_items_expected_max() == 0) continue;
-    if (at + 1 == word.size()) note_value(**option);
+    if (at + 1 == word.size()) expect_value(**option, "-" + letter);
     break;
   }
   words_.push_back(word);

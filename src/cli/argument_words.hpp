@@ -16,7 +16,7 @@ namespace carbon {
 /// - an option whose type is "[=A|B]" takes only an attached value, A if there is none: -W, -WB, -W=B and
 ///   --write-index=B.
 /// Throws Error, from `main_COMMAND`, for an option that `app` does not have or that is ambiguous, with the
-/// options that may have been meant, and for an empty attached value.
+/// options that may have been meant, and for every value and argument that is empty.
 class ArgumentWords {
  public:
   ArgumentWords(const CLI::App& app, int argc, char** argv, std::string command);
@@ -28,14 +28,15 @@ class ArgumentWords {
   void add_short(const std::string& word);
   void add_attached(const CLI::Option& option, const std::string& value, bool given);
   std::string full_name(const std::string& start) const;
-  void note_value(const CLI::Option& option);
+  void add_value(const std::string& word);
+  void expect_value(const CLI::Option& option, const std::string& name);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string command_;
   std::vector<const CLI::Option*> options_;
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
-  int values_ = 0;  // how many of the next words are values of the last option
+  std::string wants_value_;  // the name of the option whose value is the next word; "" if it is no value
 };
 
 }  // namespace carbon

@@ -73,11 +73,7 @@ void add_bound_options(CLI::App& app, BoundOptions& bounds) {
       ->needs(gc)
       ->group(group);
   app.add_option_function<std::string>(
-         "--avoid",
-         [&bounds](const std::string& text) {
-           if (text.empty()) throw Error(kFunction, "--avoid is empty");
-           bounds.avoided = read_motifs(text);
-         },
+         "--avoid", [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); },
          "motifs that must not occur on either strand: IUPAC letters with commas, or a file")
       ->type_name("MOTIFS|FILE")
       ->group(group);

@@ -53,7 +53,7 @@ int cmd_embed(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "embed"); status >= 0) return status;
-  check_metadata_options(app, common.model.metadata);
+  check_metadata_names(common.model.metadata.names);
   if (!default_inputs(app, options.inputs)) return 1;
   check_embed_options(options);
   check_keeps_inputs("main_embed", options.output, options.inputs.files);

@@ -148,11 +148,8 @@ int cmd_generate(int argc, char** argv) {
 
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
   options.draft_tokens = draft_tokens(draft);
-  check_metadata_options(app, metadata);
+  check_metadata_names(metadata.names);
   check_continuable("main_generate", options.output, options.earlier);
-  for (const char* name : {"--constraint", "--constraint-file", "--draft"})
-    if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
-      throw Error(kFunction, std::string(name) + " is empty");
   if (options.input.empty() && !options.unconditional) {
     options.input = default_input(app);
     if (options.input.empty()) return 1;

@@ -41,11 +41,4 @@ void add_metadata_options(CLI::App& app, MetadataChoice& metadata, const std::st
       ->group(group);
 }
 
-void check_metadata_options(const CLI::App& app, const MetadataChoice& metadata) {
-  for (const char* name : {"--prefix", "--species", "--gene-type"})
-    if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty())
-      throw Error(kFunction, std::string(name) + " is empty");
-  check_metadata_names(metadata.names);
-}
-
 }  // namespace carbon

@@ -13,7 +13,4 @@ namespace carbon {
 /// without a name.
 void add_metadata_options(CLI::App& app, MetadataChoice& metadata, const std::string& group);
 
-/// Called when the command line is read: throws Error for an empty value and for an unknown name.
-void check_metadata_options(const CLI::App& app, const MetadataChoice& metadata);
-
 }  // namespace carbon

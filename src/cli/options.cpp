@@ -191,10 +191,6 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
   return CLI::Validator(check, "");
 }
 
-CLI::Validator not_empty() {
-  return CLI::Validator([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
-}
-
 void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
   const std::string group = "Records to read";
   const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
@@ -207,12 +203,10 @@ void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
       app.add_option("-r,--regions", selection.regions,
                      "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)")
           ->type_name("LIST")
-          ->check(not_empty())
           ->group(group);
   app.add_option("-R,--regions-file", selection.regions_file,
                  "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]")
       ->type_name("FILE")
-      ->check(not_empty())
       ->group(group)
       ->excludes(regions);
   overlap("--regions-overlap", selection.regions_overlap,
@@ -220,12 +214,10 @@ void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
   CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
                                         "like -r, but without an index; ^LIST reads all records except these")
                              ->type_name("[^]LIST")
-                             ->check(not_empty())
                              ->group(group);
   app.add_option("-T,--targets-file", selection.targets_file,
                  "like -R, but without an index; ^FILE reads all records except these")
       ->type_name("[^]FILE")
-      ->check(not_empty())
       ->group(group)
       ->excludes(targets);
   overlap("--targets-overlap", selection.targets_overlap,

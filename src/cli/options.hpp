@@ -56,9 +56,6 @@ CLI::Validator choice_of(const std::vector<std::pair<std::string, T>>& choices) 
 /// For an option with named values that is stored as text: refuses every other text.
 CLI::Validator one_of(const std::vector<std::string>& names);
 
-/// For options whose text is often a shell variable: one that is not set must not select everything.
-CLI::Validator not_empty();
-
 /// The usage line of --help, e.g. "carbon score [options] <seqs.fa[.gz]>... | -", and the examples at its
 /// end.
 void set_usage(CLI::App& app, const std::string& usage, const std::vector<Example>& examples = {});

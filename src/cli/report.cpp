@@ -42,12 +42,10 @@ int cmd_report(int argc, char** argv) {
       ->type_name("DIR");
   app.add_flag("--no-version", no_version, "leave version and command line out of the report");
   app.add_option("--tags", tags, "INFO tags to draw (default: those of carbon that the header names)")
-      ->type_name("TAG[,TAG...]")
-      ->check(not_empty());
+      ->type_name("TAG[,TAG...]");
   app.add_option("--label", options.label,
                  "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
-      ->type_name("EXPR")
-      ->check(not_empty());
+      ->type_name("EXPR");
   app.add_flag("--negate", options.negate, "low scores speak for the label, as those of vep do");
   app.add_option("--bootstrap", options.bootstrap,
                  "samples of the bands of the curves; 0: no bands (default: 1000)")
@@ -59,23 +57,18 @@ int cmd_report(int argc, char** argv) {
       ->check(CLI::Range(size_t{0}, size_t{10000}));
   app.add_option("--probabilities", options.probabilities,
                  "table of score -O tsv or scan, for a small logo in each row of that table")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app.add_option("-r,--regions", options.regions,
                  "draw this part of tables of bases: chr, chr:beg-end; several times")
       ->type_name("REGION")
-      ->allow_extra_args(false)
-      ->check(not_empty());
+      ->allow_extra_args(false);
   app.add_option("--genes", options.genes,
                  "GFF3, plain or compressed, whose exons are drawn beside tables of bases")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app.add_option("--groups", options.groups, "table whose first column has the names of embedded sequences")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app.add_option("--colour", options.colour, "the column of --groups that gives points their colours")
-      ->type_name("COLUMN")
-      ->check(not_empty());
+      ->type_name("COLUMN");
   add_verbosity_options(app);
 
   if (const int status = parse_options(app, argc, argv, "report"); status >= 0) return status;

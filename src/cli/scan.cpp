@@ -16,7 +16,7 @@ void add_scan_selection(CLI::App& app, ScanSelection& selection) {
   const std::string group = "Bases to scan";
   const auto add = [&](const std::string& name, std::string& value, const std::string& help,
                        const std::string& type) {
-    return app.add_option(name, value, help)->type_name(type)->check(not_empty())->group(group);
+    return app.add_option(name, value, help)->type_name(type)->group(group);
   };
   CLI::Option* regions = add("-r,--regions", selection.regions,
                              "only these regions: chr, chr:pos, chr:beg-end, chr:beg-", "LIST");
@@ -77,15 +77,12 @@ int cmd_scan(int argc, char** argv) {
       ->type_name("t|u|b|v|z[0-9]|bedgraph|bigwig");
   app.add_option("--histogram", options.histogram,
                  "also count the values of all SNVs in this file, the background of carbon +rank")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app.add_option("--hub", options.hub, "with -O bigwig, write a UCSC track hub that shows a logo into DIR")
-      ->type_name("DIR")
-      ->check(not_empty());
+      ->type_name("DIR");
   app.add_option("--hub-genome", options.hub_genome,
                  "the browser's name of the genome, such as hg38 (default: the name of the FASTA)")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   app.add_option("-W,--write-index", options.write_index,
                  "write an index of the output file: csi (default) or tbi")
       ->type_name("[=csi|tbi]");
@@ -116,7 +113,7 @@ int cmd_scan(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "scan"); status >= 0) return status;
-  check_metadata_options(app, common.model.metadata);
+  check_metadata_names(common.model.metadata.names);
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   check_output(options);
   options.version_lines = !no_version;

@@ -46,7 +46,7 @@ int cmd_score(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "score"); status >= 0) return status;
-  check_metadata_options(app, common.model.metadata);
+  check_metadata_names(common.model.metadata.names);
   check_continuable("main_score", options.output, options.earlier);
   if (!default_inputs(app, options.inputs)) return 1;
   if (options.level == ScoreLevel::token &&

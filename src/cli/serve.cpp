@@ -26,7 +26,6 @@ void add_network_options(CLI::App& app, ServeOptions& options) {
   app.add_option("--host", options.http.host,
                  "address or name to listen on; 0.0.0.0 for every network (default: 127.0.0.1)")
       ->type_name("HOST")
-      ->check(not_empty())
       ->group(group);
   app.add_option("--port", options.http.port, "port; 0 for one that is free (default: 8000)")
       ->type_name("INT")
@@ -34,17 +33,14 @@ void add_network_options(CLI::App& app, ServeOptions& options) {
       ->group(group);
   app.add_option("--port-file", options.port_file, "write the port to this file, and remove it at the end")
       ->type_name("FILE")
-      ->check(not_empty())
       ->group(group);
   app.add_option("--api-key", options.api_key_file,
                  "file with one key per line; clients send one of them (default: no key is needed)")
       ->type_name("FILE")
-      ->check(not_empty())
       ->group(group);
   app.add_option("--cors", options.cors,
                  "origin whose web pages may send requests, e.g. https://lab.example.org, or *")
       ->type_name("ORIGIN")
-      ->check(not_empty())
       ->group(group);
 }
 
@@ -100,12 +96,10 @@ int cmd_serve(int argc, char** argv) {
              {"ask whether a server is ready", "carbon serve --check"}});
   app.add_option("-f,--fasta-ref", options.fasta,
                  "reference FASTA for /v1/dna/variants, plain or BGZF; an index is built if there is none")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   app.add_option("--served-model-name", options.names,
                  "name under which the model is served; several for aliases (default: the model's)")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   app.add_flag("--auto-dna-tags", options.auto_dna_tags, "take a prompt without <dna> for bases");
   app.add_flag("--check", check,
                "send a canned request to the server on --host and --port, and exit with 0 if it is answered");
@@ -123,7 +117,6 @@ int cmd_serve(int argc, char** argv) {
   }
   options.draft_tokens = draft_tokens(draft);
   check_serve_options(options);
-  if (app.count("--draft") > 0 && draft.model.empty()) throw Error(kFunction, "--draft is empty");
   LoadedModels models(common.model);
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);
   SignalStop stop;

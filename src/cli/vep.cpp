@@ -32,8 +32,6 @@ std::vector<Recipe> parse_recipes(const std::string& text) {
     if (!recipes.insert(found->second).second)
       throw Error("main_vep", "--recipe " + text + " names a recipe twice");
   }
-  if (recipes.empty())
-    throw Error("main_vep", "--recipe is empty: expected centered, next-token or anchored");
   return {recipes.begin(), recipes.end()};
 }
 
@@ -50,7 +48,7 @@ std::vector<int64_t> parse_horizons(const std::string& text) {
                   "--horizon " + text + ": expected numbers of bases, 0 or more, joined by commas");
     if (!horizons.insert(bp).second) throw Error("main_vep", "--horizon " + text + " names a horizon twice");
   }
-  if (horizons.empty() || text.ends_with(','))
+  if (text.ends_with(','))
     throw Error("main_vep", "--horizon '" + text + "': expected numbers of bases joined by commas");
   return {horizons.begin(), horizons.end()};
 }
@@ -148,7 +146,7 @@ int cmd_vep(int argc, char** argv) {
   add_common_options(app, common);
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
-  check_metadata_options(app, common.model.metadata);
+  check_metadata_names(common.model.metadata.names);
   options.recipes = parse_recipes(recipes);
   if (app.count("--context") > 0) {
     if (options.wants(Recipe::next_token) && options.wants(Recipe::anchored))

@@ -60,6 +60,19 @@ std::optional<uint64_t> index_of(std::string_view line) {
   return std::nullopt;
 }
 
+/// Throws Error if a sample of the #CHROM line has no name. Some versions of htslib take two tabs for an
+/// empty name, or for a name with the end of the line in it.
+void check_samples(const std::string& shown, std::string_view line) {
+  for (size_t column = 1, tab = line.find('\t'); tab != std::string_view::npos; ++column) {
+    const size_t begin = tab + 1;
+    tab = line.find('\t', begin);
+    const std::string_view name = line.substr(begin, tab - begin);
+    if (column >= 9 && (name.empty() || name == "\r"))
+      fail(shown, "sample " + std::to_string(column - 8) +
+                      " has no name, so no program could read the output; name it in the #CHROM line");
+  }
+}
+
 /// The text of a BCF header, up to the NUL that ends it. Its length is a claim of the file, so that memory is
 /// taken as the text arrives.
 std::string read_binary_text(BGZF* stream, const std::string& shown) {
@@ -115,7 +128,9 @@ bool VcfHeaderLines::add(std::string_view line) {
     largest_line_ = lines_;
   }
   text_.append(line).append("\n");
-  return !line.starts_with("##");
+  if (line.starts_with("##")) return false;
+  check_samples(shown_, line);
+  return true;
 }
 
 VcfHeaderPtr VcfHeaderLines::parse() {
@@ -138,25 +153,30 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
     columns_seen = header.add(line);
   }
   out.header = header.parse();
+  out.text = header.text();
   return out;
 }
 
-VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown) {
+VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown) {
   const std::string text = read_binary_text(stream, shown);
   // By this line programs know that a text is VCF, so without it they could not read what is made of the BCF.
   if (!text.starts_with("##fileformat=VCF"))
     fail(shown, "the header does not begin with ##fileformat=VCF; the file is damaged");
   VcfHeaderLines header(shown);
+  VcfHeaderText out;
   bool columns_seen = false;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     if (columns_seen && !line.empty())
       fail(shown, "the header goes on after its #CHROM line; the file is damaged");
+    ++out.lines;
     columns_seen = header.add(line) || columns_seen;
     begin = end + 1;
   }
-  return header.parse();
+  out.header = header.parse();
+  out.text = header.text();
+  return out;
 }
 
 void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {

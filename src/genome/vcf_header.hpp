@@ -26,16 +26,20 @@ class VcfHeaderLines {
   /// line #CHROM, which is the last one.
   bool add(std::string_view line);
   VcfHeaderPtr parse();
+  /// The lines so far, each with a newline.
+  const std::string& text() const { return text_; }
 
  private:
   std::string shown_, text_;
   uint64_t lines_ = 0, plain_ = 0, largest_ = 0, largest_line_ = 0;
 };
 
-/// A header, and how many lines it has.
+/// A header as htslib has it, and the text that it was made from: htslib leaves lines out (since version 1.17
+/// also the second of two lines with one key and ID) and brings others into its own form.
 struct VcfHeaderText {
   VcfHeaderPtr header;
-  int64_t lines = 0;
+  std::string text;   // lines with newlines
+  int64_t lines = 0;  // of the file
 };
 
 /// The header of VCF text, up to the line #CHROM; nothing has been read from `file` before. Takes no byte
@@ -44,7 +48,7 @@ struct VcfHeaderText {
 /// is.
 VcfHeaderText read_text_header(htsFile* file, const std::string& shown);
 /// The same for BCF, from the beginning of the stream.
-VcfHeaderPtr read_binary_header(BGZF* stream, const std::string& shown);
+VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown);
 
 /// Adds the contigs that the index of a VCF text has and the header lacks, as bcftools does. The index must
 /// have been checked (index_check.hpp).

@@ -87,10 +87,16 @@ int VcfJump::contig_number(const std::string& name) const {
 
 /// Whether a contig of BCF can have records by the index. The writer may have added it to the header. If
 /// numbers have gaps, an index has as many contigs as the header defines, which leaves out those with larger
-/// numbers; one with fewer belongs to another file.
+/// numbers. Throws Error for one with fewer, which belongs to another file; htslib before 1.17 refuses to
+/// search it, and later ones find nothing.
 bool VcfJump::may_have_records(int contig) const {
+  if (!dictionaries_.has_contig(contig)) return false;
   const int indexed = hts_idx_nseq(bcf_index_.get());
-  return dictionaries_.has_contig(contig) && (contig < indexed || indexed < dictionaries_.count_contigs());
+  if (contig >= indexed && indexed < dictionaries_.count_contigs())
+    throw Error(function_name, "the index has " + std::to_string(indexed) + " contigs and the file " +
+                                   std::to_string(dictionaries_.count_contigs()) +
+                                   ", so it belongs to another file; build it again with bcftools index -f");
+  return contig < indexed;
 }
 
 bool VcfJump::open_next_region() {

@@ -1,6 +1,7 @@
 #include "src/genome/vcf_lines.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <string_view>
 
@@ -16,10 +17,17 @@ constexpr int kUndefinedName = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
 }
 
 /// htslib 1.16 would read a POS that is not a number as 0.
-bool has_numeric_position(const std::string& line) {
-  const size_t begin = line.find('\t') + 1;
-  const size_t end = line.find('\t', begin);
-  return end > begin && line.find_first_not_of("0123456789", begin) == end;
+/// What is wrong with POS, or "".
+std::string problem_of_position(std::string_view line) {
+  line.remove_prefix(line.find('\t') + 1);
+  const std::string_view text = line.substr(0, line.find('\t'));
+  if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
+    return "POS is not a number; correct the line";
+  hts_pos_t pos = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pos);
+  if (problem == std::errc() && pos <= HTS_POS_MAX) return "";
+  return "POS is larger than " + std::to_string(HTS_POS_MAX) +
+         ", the largest that htslib can hold; correct the line";
 }
 
 /// What is wrong with FORMAT and the columns of `samples` samples, or "". htslib adds a FORMAT without a name
@@ -56,16 +64,6 @@ std::string error_names(int code) {
 
 }  // namespace
 
-// htslib takes two tabs in the #CHROM line for an empty name or for a name with the end of the line in it.
-void check_samples(const SharedHeader& shared, const std::string& shown) {
-  for (int i = 0; i < bcf_hdr_nsamples(shared.header); ++i) {
-    const std::string_view name = shared.header->samples[i];
-    if (name.empty() || name.find_first_of("\t\r\n") != std::string_view::npos)
-      fail(shown, "sample " + std::to_string(i + 1) +
-                      " has no name, so no program could read the output; name it in the #CHROM line");
-  }
-}
-
 std::string place_of_line(const std::string& where, const std::string& line) {
   const size_t first = line.find('\t');
   if (first == std::string::npos) return where + " (" + line.substr(0, 40) + ")";
@@ -85,10 +83,10 @@ void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const 
            " columns, but the header names no samples; the line is damaged, or the #CHROM line is");
   // htslib takes it for the end of the line and writes what it has read so far.
   if (line.find('\0') != std::string::npos) refuse("a NUL byte in the line; the file is damaged");
-  if (!has_numeric_position(line)) refuse("POS is not a number; correct the line");
+  std::string problem = problem_of_position(line);
+  if (!problem.empty()) refuse(problem);
   if (columns > 9) {
-    const std::string problem =
-        problem_of_samples(line, static_cast<size_t>(bcf_hdr_nsamples(shared.header)));
+    problem = problem_of_samples(line, static_cast<size_t>(bcf_hdr_nsamples(shared.header)));
     if (!problem.empty()) refuse(problem);
   }
   scratch_.text.l = 0;

@@ -24,6 +24,7 @@ struct SharedHeader {
     if (header) bcf_hdr_destroy(header);
   }
   bcf_hdr_t* header = nullptr;
+  std::string text;  // the header's lines as they are in the input
   std::mutex mutex;
 };
 
@@ -50,9 +51,6 @@ struct HtsText {
   HtsText& operator=(const HtsText&) = delete;
   kstring_t text = {0, 0, nullptr};
 };
-
-/// Throws Error, in which the file is called `shown`, if a sample has no name.
-void check_samples(const SharedHeader& shared, const std::string& shown);
 
 /// `where`, followed by what the line has as contig:pos, for messages.
 std::string place_of_line(const std::string& where, const std::string& line);

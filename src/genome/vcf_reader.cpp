@@ -37,6 +37,15 @@ bool ends_with_newline(const std::string& path) {
   return last == '\n';
 }
 
+/// A header line without the number that BCF gives to its name: ",IDX=7" before the last ">".
+std::string without_number(std::string_view line) {
+  const size_t at = line.rfind(",IDX=");
+  if (!line.ends_with('>') || at == std::string_view::npos ||
+      line.find_first_not_of("0123456789", at + 5) != line.size() - 1)
+    return std::string(line);
+  return std::string(line.substr(0, at)) + ">";
+}
+
 /// The regions of a list or of a file; nothing if both are empty. `name` is what messages call them.
 std::optional<VcfRegions> read_regions(const std::string& list, const std::string& file,
                                        const std::string& name) {
@@ -119,7 +128,6 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
       text.reset();
       jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
     }
-    check_samples(*shared, shown);
   } catch (...) {
     jump.reset();
     hts_close(file);
@@ -135,11 +143,14 @@ VcfReader::Impl::~Impl() {
 /// An index is read only if it is needed: to jump, or for the contigs of a text that does not define any.
 void VcfReader::Impl::read_header(bool jumps) {
   if (is_bcf) {
-    shared->header = read_binary_header(file->fp.bgzf, shown).release();
+    VcfHeaderText read = read_binary_header(file->fp.bgzf, shown);
+    shared->header = read.header.release();
+    shared->text = std::move(read.text);
     dictionaries.emplace(shared->header);
   } else {
     VcfHeaderText read = read_text_header(file, shown);
     shared->header = read.header.release();
+    shared->text = std::move(read.text);
     text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                                        file->is_bgzf ? nullptr : file->fp.hfile, read.lines);
   }
@@ -316,18 +327,14 @@ std::optional<uint64_t> VcfReader::indexed_records() const {
 }
 
 std::vector<std::string> VcfReader::header_lines(const std::string& key) const {
-  const std::lock_guard lock(impl_->shared->mutex);
-  const bcf_hdr_t* header = impl_->shared->header;
+  const std::string_view text = impl_->shared->text;
+  const std::string start = "##" + key + "=";
   std::vector<std::string> lines;
-  for (int i = 0; i < header->nhrec; ++i) {
-    if (key != header->hrec[i]->key) continue;
-    kstring_t text = {0, 0, nullptr};
-    const int status = bcf_hrec_format(header->hrec[i], &text);
-    std::string line(text.s ? text.s : "", text.l);
-    ks_free(&text);
-    if (status < 0) throw std::bad_alloc();
-    if (line.ends_with('\n')) line.pop_back();
-    lines.push_back(std::move(line));
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    const std::string_view line = text.substr(begin, end - begin);
+    if (line.starts_with(start)) lines.emplace_back(without_number(line));
+    begin = end + 1;
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 // Knows no statistics: it draws the values that it is given.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -53,10 +53,26 @@ def options_by_the_beginning_of_their_names():
         else:
             expect_equal(ok("score", "-m", model(), *words, path).out, wanted, " ".join(words))
     # A name that is the beginning of another is no other.
-    expect_failure(carbon("vep", "--regions", "", "-f", "x", "y"), "--regions")
+    expect_failure(carbon("vep", "--regions", "", "-f", "x", "y"), "--regions is empty")
     expect_failure(carbon("vep", "--reg", "1", "-f", "x", "y"), "--regions, --regions-file or --regions-overlap")
     # The word after an option is its value, whatever it looks like.
     expect_failure(carbon("score", "-o", "--strand", "--stran", "-", "/no/such.fa"), "/no/such.fa")
+
+
+@case
+def empty_values_are_refused():
+    """By every option of every command and plugin that takes a value: an unset variable of a shell must not choose a default."""
+    plugins = [line.split()[0] for line in ok("plugin", "-l").lines() if line.startswith("    +")]
+    for words in [[name] for name in COMMANDS] + [[name] for name in plugins] + [[name, "--"] for name in plugins]:
+        refusal = "[E::%s] " % (words[0][1:] if len(words) > 1 else "main_" + words[0])
+        # One blank and the name of the value; after a flag there are more.
+        options = re.findall(r"^  (-.,)?(--[a-z][a-z0-9-]*) (?!\[=)\S", ok(*words, "--help").text, re.M)
+        expect(options or words[0] == "plugin", "no option of %s takes a value" % " ".join(words))
+        for short, name in options:
+            for given in [[name, ""], [name + "="]] + ([[short[:2], ""]] if short else []):
+                expect_failure(carbon(*words, *given), refusal + given[0].rstrip("=") + " is empty: ")
+    expect_failure(carbon("score", ""), "an argument is empty")
+    expect_failure(carbon("score", "--", ""), "an argument is empty")
 
 
 @case

@@ -8,7 +8,7 @@ import sqlite3
 import struct
 import subprocess
 
-from harness import (CARBON, ENV, carbon, case, data, expect, expect_equal, expect_failure, fresh, genome, main, model,
+from harness import (CARBON, ENV, carbon, case, data, decompress, expect, expect_equal, expect_failure, fresh, genome, main, model,
                      model_copy, ok, peak_memory, read, records, refused, tool, tree, workplace, write)
 from vep_support import HEAD, MINI, WINDOW, vcf, vep
 
@@ -58,8 +58,10 @@ def samples_that_do_not_fit_the_header():
 def the_largest_position():
     for recipe in ("centered", "next-token", "anchored"):
         result = vep("-w", WINDOW, "--context", "60", *(("--horizon", "6") if recipe == "anchored" else ()), "--recipe",
-                     recipe, vcf([("c1", 9223372036854775807, "A", "C")]))
+                     recipe, vcf([("c1", 9223372034707292159, "A", "C")]))
         expect("CARBON_FLAG=edge" in result.text, "not at the edge", result)
+    for position in (9223372034707292160, 9223372036854775808, 10 ** 40):
+        refused_vcf(HEAD % CONTIG + line(position), "line 4 (c1:", "POS is larger than 9223372034707292159")
 
 
 @case
@@ -78,7 +80,7 @@ def a_contig_that_reads_as_a_comment():
     # As text such a line would be a comment of the input, too; BCF has numbers instead of names.
     renamed = os.path.join(directory, "renamed.vcf")
     write(directory, "renamed.vcf", (HEAD % "##contig=<ID=xx>\n" + line(30, genome()["c1"][29], "G", "xx")))
-    raw = tool("bcftools", "view", "-Ou", "--no-version", renamed).out.replace(b"ID=xx", b"ID=#c")
+    raw = decompress(tool("bcftools", "view", "-Ou", "--no-version", renamed).out).replace(b"ID=xx", b"ID=#c")
     write(directory, "odd.bcf", raw)
     refused(["vep", "-m", model(), "-f", fasta, "-w", WINDOW, "-O", "t", os.path.join(directory, "odd.bcf")], "#c",
             "comments", directory=directory, output="out.tsv")
@@ -137,7 +139,7 @@ def numbers_that_the_header_of_bcf_does_not_define():
               '##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n##contig=<ID=c1>\n'
               "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts\n")
     lines = ["c1\t%d\t.\t%s\tN\t.\tq\tDP=3\tGT\t0/1\n" % (p, bases[p - 1]) for p in (100, 200, 300)]
-    raw = tool("bcftools", "view", "-Ou", "--no-version", write(directory, "right.vcf", header + "".join(lines))).out
+    raw = decompress(tool("bcftools", "view", "-Ou", "--no-version", write(directory, "right.vcf", header + "".join(lines))).out)
     start = 9 + struct.unpack("<I", raw[5:9])[0]
     size = (len(raw) - start) // 3
     second = raw[start + size:start + 2 * size]

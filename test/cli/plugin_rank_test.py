@@ -333,7 +333,7 @@ def another_model_is_refused():
 
 
 for words, message in ((["--by", "trinucleotide"], "needs --fasta-ref"), (["--fasta-ref", "ref.fa"], "only with --by trinucleotide"),
-                       (["--by", "gene"], "expected none|trinucleotide"), (["--background="], "--background is missing")):
+                       (["--by", "gene"], "expected none|trinucleotide"), (["--background="], "--background is empty")):
     @case(name="refused: " + " ".join(words))
     def bad_options(words=words, message=message):
         background = histogram([(".", "A", -12, 3)])

@@ -57,10 +57,10 @@ Section section_of(const std::string& text) {
   return bench_section("b", path.string(), {});
 }
 
-const Figure& figure_of(const Section& section, const std::string& name) {
+const Figure& figure_of(const Section& section, std::string_view name) {
   for (const auto& part : section.parts)
     if (const auto* figure = std::get_if<Figure>(&part); figure && figure->name == name) return *figure;
-  throw std::runtime_error("no figure " + name);
+  throw std::runtime_error("no figure " + std::string(name));
 }
 
 std::string refusal_of(const json& changed) {

@@ -59,10 +59,17 @@ def options(wildcards, output):
     return f"--shard {wildcards.part}/{SHARDS} --histogram {shlex.quote(output[1])} {FORMATS[wildcards.suffix][0]} {config['extra']}"
 
 
+# What the names of files consist of. Rules that are taken from the module name them again: Snakemake 7.32 does not apply to those
+# what holds for the workflow.
+CONSTRAINTS = {
+    "output": "|".join(map(re.escape, OUTPUTS)),
+    "suffix": "|".join(map(re.escape, FORMATS)),
+    "part": "[0-9]+",
+}
+
+
 wildcard_constraints:
-    output="|".join(map(re.escape, OUTPUTS)),
-    suffix="|".join(map(re.escape, FORMATS)),
-    part="[0-9]+",
+    **CONSTRAINTS,
 
 
 rule all:
@@ -79,6 +86,8 @@ use rule scan from carbon as scan_part with:
     output:
         temp("{output}.parts/{part}.{suffix}"),
         temp("{output}.parts/{part}.{suffix}.hist"),
+    wildcard_constraints:
+        **CONSTRAINTS,
     params:
         extra=options,
     log:
@@ -90,6 +99,8 @@ use rule join_scan from carbon as join with:
         parts(""),
     output:
         "{output}",
+    wildcard_constraints:
+        **CONSTRAINTS,
     log:
         "{output}.parts/join.log",
 
