@@ -59,18 +59,28 @@ def options_by_the_beginning_of_their_names():
     expect_failure(carbon("score", "-o", "--strand", "--stran", "-", "/no/such.fa"), "/no/such.fa")
 
 
+def valued_options(text):
+    """[(short, long)] of a --help text: one blank and the name of the value follow; after a flag there are more blanks."""
+    return re.findall(r"^  (-.,)?(--[a-z][a-z0-9-]*) (?!\[=)\S", text, re.M)
+
+
 @case
 def empty_values_are_refused():
     """By every option of every command and plugin that takes a value: an unset variable of a shell must not choose a default."""
     plugins = [line.split()[0] for line in ok("plugin", "-l").lines() if line.startswith("    +")]
-    for words in [[name] for name in COMMANDS] + [[name] for name in plugins] + [[name, "--"] for name in plugins]:
-        refusal = "[E::%s] " % (words[0][1:] if len(words) > 1 else "main_" + words[0])
-        # One blank and the name of the value; after a flag there are more.
-        options = re.findall(r"^  (-.,)?(--[a-z][a-z0-9-]*) (?!\[=)\S", ok(*words, "--help").text, re.M)
-        expect(options or words[0] == "plugin", "no option of %s takes a value" % " ".join(words))
-        for short, name in options:
-            for given in [[name, ""], [name + "="]] + ([[short[:2], ""]] if short else []):
-                expect_failure(carbon(*words, *given), refusal + given[0].rstrip("=") + " is empty: ")
+    for name in COMMANDS + plugins:
+        own = ok(name, "--help").text.split("\nPlugin options, after --:")[0]
+        # "--" says that a plugin's options follow, of which some have the name of one of carbon's.
+        end = ["--"] if name in plugins else []
+        for short, long in valued_options(own):
+            for given in [[long, ""], [long + "="]] + ([[short[:2], ""]] if short else []):
+                expect_failure(carbon(name, *given, *end), "[E::main_%s] %s is empty: " % (name, given[0].rstrip("=")))
+        if name in plugins:
+            source = vcf([("c1", 2, "A", "C")]) if "<in.vcf" in own else fasta(">c1\n" + BASES + "\n")
+            words = [name, *(["-m", model()] if "--model" in own else []), source, "--"]
+            for _, long in valued_options(ok(name, "--", "--help").text):
+                for given in ([long, ""], [long + "="]):
+                    expect_failure(carbon(*words, *given), "[E::%s] %s is empty: " % (name[1:], long))
     expect_failure(carbon("score", ""), "an argument is empty")
     expect_failure(carbon("score", "--", ""), "an argument is empty")
 

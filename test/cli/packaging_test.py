@@ -30,7 +30,7 @@ def one_version():
               ("packaging/README.md", r"carbon:([\d.]+\d)"), ("docs/serving.md", r"carbon:([\d.]+\d)"),
               ("README.md", r"This is version ([\d.]+\d)"), ("README.md", r"carbon_([\d.]+\d)-\d+_"),
               ("packaging/debian/changelog", r"\Acarbon \((.*)-\d+\)"),
-              ("NEWS.md", r"\A# News\n\n## (.*)")]
+              ("NEWS.md", r"\A# News\n\n## (?:Since )?(.*)")]  # "Since" until a release
     modules = os.path.join("workflows", "nextflow", "carbon")
     for name in os.listdir(os.path.join(SOURCE, modules)):
         places += [(os.path.join(modules, name, "main.nf"), r"registry.example.org/(?:singularity/)?carbon:(.*)'"),
