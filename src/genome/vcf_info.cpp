@@ -62,14 +62,17 @@ std::vector<double> reals(const Buffer& buffer, int count) {
   return out;
 }
 
-std::vector<std::string> texts(const Buffer& buffer) {
-  const std::string all = static_cast<const char*>(buffer.values);
+// A comma before a blank, or the low line that stands for one, is part of a value, as in ClinVar's
+// Pathogenic,_low_penetrance.
+std::vector<std::string> texts(const std::string& all) {
   std::vector<std::string> out;
-  for (size_t begin = 0; begin <= all.size();) {
-    const size_t comma = std::min(all.find(',', begin), all.size());
-    out.push_back(all.substr(begin, comma - begin));
-    begin = comma + 1;
+  size_t begin = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != ',' || (i + 1 < all.size() && (all[i + 1] == '_' || all[i + 1] == ' '))) continue;
+    out.push_back(all.substr(begin, i - begin));
+    begin = i + 1;
   }
+  out.push_back(all.substr(begin));
   return out;
 }
 
@@ -95,15 +98,23 @@ InfoValues VcfReader::info(const VcfRecord& record, const std::string& tag) cons
       bcf_get_info_values(header, source.record, tag.c_str(), &buffer.values, &buffer.capacity, kind);
   constexpr int absent = -3;
   if (count == absent || (kind == BCF_HT_FLAG && count == 0)) return {};
-  if (count < 0)
+  const bcf_info_t* stored = bcf_get_info(header, source.record, tag.c_str());
+  // A tag that stands alone is there, whatever type the header gives it.
+  const bool alone = stored && stored->vptr && stored->len == 0;
+  if (count < 0 && !alone)
     throw Error("read_vcf", source.where() + ": the values of " + tag +
                                 " are not of the type in the header; correct the record or the header");
   InfoValues out;
   out.type = type_of(kind);
   out.number = number_of(bcf_hdr_id2length(header, BCF_HL_INFO, id));
+  if (alone) return out;
   if (kind == BCF_HT_INT) out.numbers = integers(buffer, count);
   if (kind == BCF_HT_REAL) out.numbers = reals(buffer, count);
-  if (kind == BCF_HT_STR && count > 0) out.texts = texts(buffer);
+  if (kind == BCF_HT_STR && count > 0) out.texts = texts(static_cast<const char*>(buffer.values));
+  // htslib keeps the value of a flag that has one, as FLAG=0, as text.
+  if (kind == BCF_HT_FLAG && stored && stored->type == BCF_BT_CHAR)
+    out.texts =
+        texts(std::string(reinterpret_cast<const char*>(stored->vptr), static_cast<size_t>(stored->len)));
   return out;
 }
 

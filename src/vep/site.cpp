@@ -66,7 +66,7 @@ std::optional<NormalAllele> structural_form(const StructuralAllele& allele, cons
                                             const ContigReference& reference,
                                             const std::function<char(int64_t)>& base, AlleleFlag& flag) {
   const std::string bases = reference.slice(variant.pos + 1, variant.pos + 1 + allele.length).bases;
-  if (!is_acgt(bases)) {
+  if (!is_acgt(bases) || (!allele.inserted.empty() && !is_acgt(allele.inserted))) {
     flag = AlleleFlag::non_acgt;
     return std::nullopt;
   }
@@ -116,8 +116,11 @@ void classify_alleles(const Variant& variant, RecordCheck check, const VepOption
         i < variant.structural.size() && variant.structural[i] ? &*variant.structural[i] : nullptr;
     const AlleleFlag written = structural ? classify_structural(*structural, variant, reference.length, check)
                                           : classify_allele(alt, check);
-    // The letters of a structural allele are read only if some recipe may score it.
-    const auto too_large = [&](int64_t longest) { return structural && structural->length > longest; };
+    // The letters of a structural allele are read only if some recipe may score it. Inserted bases that equal
+    // deleted ones make the normal form shorter.
+    const auto too_large = [&](int64_t longest) {
+      return structural && structural->length - static_cast<int64_t>(structural->inserted.size()) > longest;
+    };
     AlleleFlag flag = written;
     std::optional<NormalAllele> form;
     if (written == AlleleFlag::scored && !too_large(std::max(longest_centered, longest_anchored)))

@@ -14,10 +14,12 @@
 
 namespace carbon {
 
-/// What <DEL>, <DUP> (taken for a tandem duplication) or <INV> does with the `length` bases after POS.
+/// What <DEL>, <DUP> (taken for a tandem duplication) or <INV> does with the `length` bases after POS. In
+/// place of deleted bases, or between two copies, there may be others.
 struct StructuralAllele {
   enum Kind { deletion, duplication, inversion } kind = deletion;
   int64_t length = 0;
+  std::string inserted = {};
 };
 
 /// Upper-case REF and ALTs at a position; pos is -1 for POS 0.

@@ -150,6 +150,90 @@ def rules_of_structural_variants():
     compared.report("rules")
 
 
+# (ALT, INFO, flag of each ALT), read alike whatever the header says of the tags.
+ANY_TYPE = (
+    ("<DEL>", "END=110", GOOD), ("<DEL>", "SVLEN=-10", GOOD), ("<DEL>", "END=110;SVLEN=-11", BAD), ("<DEL>", "END=110;CIPOS=0,0;CIEND=0,0", GOOD),
+    ("<DEL>", "END=110;CIPOS=0,3", BAD), ("<DEL>", "END=110;CIEND=-3,0", BAD), ("<DEL>", "END=110;CIPOS=0,3;HOMLEN=3", GOOD), ("<DEL>", "END=110;CIPOS=0,3;HOMLEN=2", BAD),
+    ("<DEL>", "END=110;CIPOS=3", BAD), ("<DEL>", "END=110;CIPOS=0,0,0", BAD), ("<DEL>", "END=110;CIPOS=0,.", BAD), ("<DEL>", "END=110;CIPOS=.", GOOD), ("<DEL>", "END=110;CIPOS=.,.", BAD),
+    ("<DEL>", "END=110;CIPOS=a,b", BAD), ("<DEL>,<DUP>", "SVLEN=-10,12;CIPOS=0,0,.,.", (GOOD, GOOD)),
+    ("<DEL>", "END=110;CIPOS=3,-3", BAD), ("<DEL>", "END=110;CIPOS95=-2,2", BAD), ("<DEL>", "END=110;CIEND95=0,0", GOOD), ("<DEL>", "END=110;CILEN=-1,1;HOMLEN=5", BAD),
+    ("<DEL>", "END=110;PRECISE", GOOD), ("<DEL>", "END=110;CIPOS=0,3;PRECISE=1", GOOD), ("<DEL>", "END=110;CIPOS=0,3;PRECISE=0", BAD), ("<DEL>", "END=110;PRECISE=0", BAD),
+    ("<DEL>", "END=110;IMPRECISE=0", GOOD), ("<DEL>", "END=110;IMPRECISE=1", BAD), ("<DEL>", "END=110;IMPRECISE", BAD), ("<DEL>", "END=110;IMPRECISE=7", BAD),
+    ("<DEL>,<DUP>", "SVLEN=-10,12;CIPOS=0,0,0,5", (GOOD, BAD)), ("<DEL>,<DUP>", "SVLEN=-10", (BAD, BAD)), ("<DEL>,<DUP>", "SVLEN=-10,12;CN=1,4", (GOOD, BAD)),
+)
+# Of the types that their callers write.
+SAID = (
+    ("<DEL>", "END=110;PRECISE=false", BAD), ("<DEL>", "END=110;PRECISE=maybe", BAD), ("<DEL>", "END=110;IMPRECISE=False", GOOD),
+    ("<DEL>", "END=110;CT=3to5", GOOD), ("<DEL>", "END=110;CT=5to3", BAD), ("<DUP>", "END=110;CT=5to3", GOOD), ("<INV>", "END=110;CT=3to3", BAD),
+    ("<DEL>", "END=110;SVINSLEN=0;INSLEN=0", GOOD), ("<DEL>", "END=110;SVINSLEN=4", BAD), ("<DEL>", "END=110;INSLEN=4", BAD), ("<DEL>", "END=110;NTLEN=2", BAD),
+    ("<DEL>", "END=110;SVINSSEQ=ACGT;SVINSLEN=3", BAD), ("<DEL>", "END=110;SVINSSEQ=ACGT;INSSEQ=ACGA", BAD), ("<DEL>", "END=110;SVINSSEQ=12", BAD),
+    ("<DEL>", "END=110;SVINSSEQ=.", GOOD), ("<DEL>", "END=110;SVINSSEQ=ACNT", "non_acgt"), ("<DEL>", "END=110;SVINSSEQ=acgr", "non_acgt"),
+    ("<DEL>", "END=110;LEFT_SVINSSEQ=ACGT;RIGHT_SVINSSEQ=AC", BAD), ("<DEL>", "END=110;DUPSVINSSEQ=ACGT", BAD), ("<DUP>", "END=110;DUPSVINSLEN=4", BAD),
+    ("<INV>", "END=110;SVINSSEQ=ACGT", BAD), ("<INV>", "END=110;INV3", BAD), ("<INV>", "END=110;INV5", BAD), ("<INV>", "END=110;INV5=0", GOOD),
+    ("<INV>", "END=110;STRANDS=++:4,--:6", GOOD), ("<INV>", "END=110;STRANDS=++:4,--:0", BAD), ("<DEL>", "END=110;STRANDS=+-:4", GOOD),
+    ("<DUP>", "END=110;CN=2", GOOD), ("<DUP>", "END=110;CN=3", BAD), ("<DUP>", "END=110;CN=5", BAD), ("<DUP>", "END=110;CN=.", GOOD),
+    ("<DEL>", "END=110;CN=1", GOOD), ("<DEL>", "END=110;CN=2", BAD), ("<DUP>", "END=110;CN=2;CICN=-1,1", BAD),
+    ("<DEL>", "END=110;SVTYPE=DEL", GOOD), ("<DEL>", "END=110;SVTYPE=CNV", BAD), ("<DUP>", "END=110;SVTYPE=CNV", BAD), ("<DUP>", "END=110;SVTYPE=INS", BAD),
+    ("<DUP>", "END=110;SVTYPE=DUP:TANDEM", GOOD), ("<DEL>", "END=110;EVENTTYPE=CHROMOTHRIPSIS", BAD), ("<DEL>", "END=110;EVENTTYPE=DEL", GOOD),
+    ("<DUP>", "END=110;SVCLAIM=J", GOOD), ("<DUP>", "END=110;SVCLAIM=DJ", GOOD), ("<DUP>", "END=110;SVCLAIM=D", BAD), ("<DUP>", "END=110;SVCLAIM=X", BAD),
+    ("<DUP>", "END=110;SVCLAIM=.", GOOD), ("<DEL>,<DUP>", "SVLEN=-10,12;SVCLAIM=D,J", (BAD, GOOD)), ("<DEL>", "END=110;REFLEN=10", BAD),
+    ("<DEL>", "END=110;ALGORITHMS=depth", BAD), ("<DEL>", "END=110;ALGORITHMS=depth,manta", GOOD), ("<DEL>", "END=110;EVIDENCE=RD", BAD),
+    ("<DEL>", "END=110;CPX_TYPE=delINV", BAD), ("<DEL>", "END=110;MEINFO=AluY,1,280,+", GOOD),
+)
+
+
+def flags_of_rules(rules, head):
+    text = "".join(line for line in as_vcf([], {"inner": INNER}).splitlines(True) if not line.startswith("##INFO"))
+    text = text.replace("##contig", head + "##contig", 1)
+    text += "".join("inner\t%d\t.\t%s\t%s\t.\t.\t%s\n" % (P, INNER[P - 1], alt, info) for alt, info, _ in rules)
+    lines = run_vep(SMALL, fasta_of({"inner": INNER}), write(fresh(), "sv.vcf", text), ("centered",), WINDOW, 30, "+")
+    expect_equal(len(lines), len(rules), "records")
+    for line, (alt, info, flags) in zip(lines, rules):
+        flags = list(flags) if isinstance(flags, tuple) else [flags]
+        expect_equal(values(line, "CARBON_FLAG"), flags if any(flags) else None, "%s %s beside %r" % (alt, info, head))
+        expect_equal([value is None for value in values(line, "CARBON_LLR")], [flag is not None for flag in flags], "score of %s %s" % (alt, info))
+
+
+@case
+def what_a_record_says_is_read_whatever_its_header():
+    tags_used = ("END", "SVLEN", "CIPOS", "CIEND", "CIPOS95", "CIEND95", "CILEN", "HOMLEN", "PRECISE", "IMPRECISE", "CN")
+    for kind in ("String", "Integer", "Float"):
+        flags_of_rules(ANY_TYPE, "".join('##INFO=<ID=%s,Number=.,Type=%s,Description="x">\n' % (tag, kind) for tag in tags_used))
+    # Without definitions, and with flags that have a value.
+    flags_of_rules(ANY_TYPE, "")
+    flags_of_rules(ANY_TYPE, "".join('##INFO=<ID=%s,Number=0,Type=Flag,Description="x">\n' % tag for tag in ("PRECISE", "IMPRECISE", "CIPOS")))
+    words = tuple(("<DEL>", info, BAD) for info in ("END=x110", "END=110x", "END=110;SVLEN=ten", "END=110;CIPOS=a,b", "END=110;HOMLEN=nan", "END=110.5"))
+    flags_of_rules(words, "")
+
+
+@case
+def what_a_record_says_beside_its_ends():
+    flags_of_rules(SAID, "")
+    flags_of_rules(SAID, '##INFO=<ID=INV3,Number=0,Type=Flag,Description="x">\n##INFO=<ID=INV5,Number=0,Type=Flag,Description="x">\n'
+                   '##INFO=<ID=CN,Number=A,Type=Float,Description="x">\n##INFO=<ID=REFLEN,Number=1,Type=Integer,Description="x">\n'
+                   '##INFO=<ID=SVINSLEN,Number=.,Type=Integer,Description="x">\n##INFO=<ID=INSLEN,Number=1,Type=Integer,Description="x">\n')
+
+
+@case
+def inserted_bases_are_used():
+    base, body = INNER[P - 1], INNER[P:P + 10]
+    rows, meant = [], []
+    for alt, info, ref, letters in (
+            ("<DEL>", "END=110;SVLEN=-10;SVINSLEN=4;SVINSSEQ=ACGT", base + body, base + "ACGT"),
+            ("<DEL>", "END=110;SVLEN=-6;INSSEQ=acgt", base + body, base + "ACGT"),
+            ("<DEL>", "END=110;SVINSSEQ=%s" % body[:9], base + body, base + body[:9]),
+            ("<DEL>", "END=103;SVINSSEQ=ACGTTGCAACGTAA", base + body[:3], base + "ACGTTGCAACGTAA"),
+            ("<DUP>", "END=110;SVLEN=10;DUPSVINSSEQ=ACGT;DUPSVINSLEN=4", base, base + body + "ACGT"),
+            ("<DUP:TANDEM>", "END=110;SVLEN=14;SVINSSEQ=ACGT", base, base + body + "ACGT")):
+        rows += [("inner", P, base, alt, info), ("inner", P, ref, letters, ".")]
+        meant.append(info)
+    path = write(fresh(), "sv.vcf", sv_vcf(rows, {"inner": INNER}))
+    found = [tags(line) for line in run_vep(SMALL, fasta_of({"inner": INNER}), path, BOTH, WINDOW, 30, None)]
+    for i, info in enumerate(meant):
+        expect("CARBON_LLR" in found[2 * i], info)
+        expect_equal(found[2 * i], found[2 * i + 1], info)
+
+
 @case
 def flags_of_structural_variants_before_they_are_read():
     genome = {"c": "ACGTACGTAC" + "N" * 3 + INNER[:90], "d": "ACGTACGTACGTACGTACGTACGTACGTAC"}

@@ -124,11 +124,42 @@ TEST_CASE("named alleles are spelled out, if their ends are known exactly") {
   CHECK(length({{"SVLEN", {1e300}}}, "<DEL>") == 0);
   CHECK(length({{"END", {1e300}}}, "<DEL>") == 0);
 
-  const auto spelled = [](StructuralAllele::Kind kind) {
-    const Variant variant = spelled_out(9, 'A', {kind, 3}, "CCG");
+  const auto spelled = [](StructuralAllele::Kind kind, const std::string& inserted = "") {
+    const Variant variant = spelled_out(9, 'A', {kind, 3, inserted}, "CCG");
     return std::to_string(variant.pos) + " " + variant.ref + " " + variant.alts[0];
   };
   CHECK(spelled(StructuralAllele::deletion) == "9 ACCG A");
   CHECK(spelled(StructuralAllele::duplication) == "9 A ACCG");
   CHECK(spelled(StructuralAllele::inversion) == "10 CCG CGG");
+  CHECK(spelled(StructuralAllele::deletion, "TT") == "9 ACCG ATT");
+  CHECK(spelled(StructuralAllele::duplication, "TT") == "9 A ACCGTT");
+}
+
+TEST_CASE("what a record says of a named allele is read as text too, and never dropped") {
+  using Texts = std::map<std::string, std::vector<std::string>>;
+  const auto found = [](Texts texts, const std::string& alt) {
+    texts["END"] = {"15"};
+    const auto allele = structural_alleles(9, {alt}, [&](const std::string& tag) {
+      InfoValues values;
+      if (const auto value = texts.find(tag); value != texts.end())
+        values.type = InfoType::text, values.texts = value->second;
+      return values;
+    })[0];
+    return allele ? std::to_string(allele->length) + allele->inserted : "";
+  };
+  CHECK(found({}, "<DEL>") == "5");
+  CHECK(found({{"CIPOS", {"0", "0"}}}, "<DEL>") == "5");
+  CHECK(found({{"CIPOS", {"0", "+2"}}}, "<DEL>").empty());
+  CHECK(found({{"CIPOS", {"0", "+2"}}, {"HOMLEN", {"2"}}}, "<DEL>") == "5");
+  CHECK(found({{"CIPOS", {"a", "b"}}}, "<DEL>").empty());
+  CHECK(found({{"HOMLEN", {"inf"}}}, "<DEL>").empty());
+  CHECK(found({{"SVLEN", {"."}}}, "<DEL>") == "5");
+  CHECK(found({{"PRECISE", {}}}, "<DEL>") == "5");
+  CHECK(found({{"PRECISE", {"0"}}}, "<DEL>").empty());
+  CHECK(found({{"SVINSSEQ", {"acgt"}}, {"SVINSLEN", {"4"}}}, "<DEL>") == "5ACGT");
+  CHECK(found({{"SVINSLEN", {"4"}}}, "<DEL>").empty());
+  CHECK(found({{"DUPSVINSSEQ", {"AC"}}}, "<DUP>") == "5AC");
+  CHECK(found({{"SVCLAIM", {"D"}}}, "<DUP>").empty());
+  CHECK(found({{"CN", {"3"}}}, "<DUP>").empty());
+  CHECK(found({{"INV3", {}}}, "<INV>").empty());
 }
