@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/genome/bed.hpp"
 #include "src/genome/text_input.hpp"
 
 namespace carbon {
@@ -128,11 +129,6 @@ int64_t parse_position(const std::string& text, const std::string& where) {
   return value;
 }
 
-bool starts_with_word(const std::string& line, std::string_view word) {
-  if (line.compare(0, word.size(), word) != 0) return false;
-  return line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t';
-}
-
 bool is_bed_name(const std::string& path) {
   for (const std::string_view suffix : {".bed", ".bed.gz", ".bed.bgz"}) {
     if (std::string_view(path).ends_with(suffix)) return true;
@@ -152,10 +148,9 @@ std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fa
   TextInput input(path, "read_regions");
   std::string line;
   while (input.line(line)) {
-    if (line.empty() || line[0] == '#' || starts_with_word(line, "track") ||
-        starts_with_word(line, "browser")) {
-      continue;
-    }
+    // In a list of regions a word alone is a contig.
+    const bool heads = is_bed_header(line) && (bed || line.find_first_of(" \t") != std::string::npos);
+    if (line.empty() || line[0] == '#' || heads) continue;
     const std::string where = input.where();
     if (!bed && line.find('\t') == std::string::npos) {
       regions.push_back(parse_named(line, fasta, where + ": region '" + line + "'"));

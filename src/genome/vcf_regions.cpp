@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/genome/bed.hpp"
 #include "src/genome/index_check.hpp"
 #include "src/genome/text_input.hpp"
 
@@ -271,10 +272,7 @@ VcfRegions VcfRegions::from_file(const std::string& path) {
       columns.end = columns.begin;
       columns.fixed = true;
     }
-    if (line.empty() || line[0] == '#' ||
-        (bed && (line.starts_with("track") || line.starts_with("browser")))) {
-      continue;
-    }
+    if (line.empty() || line[0] == '#' || (bed && is_bed_header(line))) continue;
     const std::vector<std::string_view> fields = split_at_tabs(line);
     // The first line decides whether there is a column of ends.
     if (!columns.fixed && !position_column(fields, columns.end)) columns.end = columns.begin;

@@ -86,7 +86,7 @@ class GeneReader {
 
   GeneFile read() {
     while (input_.line(line_)) {
-      if (line_ == "##FASTA" || line_.starts_with('>')) break;  // sequences follow
+      if (ends_features()) break;
       if (line_.empty() || line_[0] == '#') continue;
       take_line();
     }
@@ -96,6 +96,13 @@ class GeneReader {
 
  private:
   using Columns = std::array<std::string_view, 9>;
+
+  // Sequences follow. ##FASTA with more behind it is a comment, such as a peptide.
+  bool ends_features() const {
+    constexpr std::string_view directive = "##FASTA";
+    return line_.starts_with('>') || (line_.starts_with(directive) &&
+                                      line_.find_first_not_of(" \t", directive.size()) == std::string::npos);
+  }
 
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(kFunction, input_.where() + ": " + what);

@@ -81,6 +81,7 @@ def random_regions_as_counted_one_by_one():
 LINES = [("c1", 10, "A", "C", "CARBON_LLR=-1;DP=7"), ("c1", 20, "AAAA", "A,C", "CARBON_LLR=-2,.;DP=9"),
          ("c1", 30, "A", "C", "DP=11"), ("c1", 31, "A", ".", "."), ("c2", 5, "A", "C", "CARBON_LLR=4")]
 GFF = """##gff-version 3
+##FASTADVSQKLE a peptide, as MetaGeneMark writes them
 c1\tx\tgene\t10\t22\t.\t+\t.\tID=gene:1;Name=ALPHA
 c1\tx\tmRNA\t10\t15\t.\t+\t.\tID=t1;Parent=gene:1
 c1\tx\tgene\t23\t40\t.\t-\t.\tID=gene:2;gene=be%2Cta
@@ -114,6 +115,17 @@ def bed_columns():
     found = summary(vcf(LINES), bed)
     expect_equal([line[3:5] for line in found], [["c1:1-100", "."], ["first", "-"], ["c9:1-9", "."]], "names and strands")
     expect_equal([line[5] for line in found], ["2", "1", "0"], "counts")
+
+
+@case
+def contigs_named_like_header_lines():
+    lines = [(contig, 10, "A", "C", "CARBON_LLR=-1") for contig in ("track1", "browser_2", "track")]
+    bed = write(fresh(), "r.bed", "browser position c1\ntrack\ntrack name=x\ntrack1\t0\t20\nbrowser_2\t0\t20\ntrack\t0\t20\n")
+    expect_equal([line[0] for line in summary(vcf(lines), bed)], ["track1", "browser_2", "track"], "BED")
+    gff = write(fresh(), "r.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\ntrack\tx\tgene\t1\t20\t.\t+\t.\tID=b\n##FASTA \t\nACGT\n")
+    expect_equal([line[3] for line in summary(vcf(lines), gff)], ["a", "b"], "GFF3")
+    headless = write(fresh(), "h.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\n>track1\nACGT\n")
+    expect_equal(len(summary(vcf(lines), headless)), 1, "sequences without the directive")
 
 
 @case

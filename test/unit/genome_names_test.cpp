@@ -60,6 +60,13 @@ TEST_CASE("region files: BED by name, else regions or tab-separated columns") {
   CHECK(read(dir.put_bgzf("r.bed.gz", bed)) == "chr1|10|20 chr1|30|40 ");
   CHECK(read(dir.put("r.txt", "chr1\t10\t20\nchr1:5-6\nchr1\t7\nchr1\t90\t200\n")) ==
         "chr1|9|20 chr1|4|6 chr1|6|7 chr1|89|100 ");
+  IndexedFasta tracks(dir.put("t.fa", ">track\n" + std::string(100, 'A') + "\n>browser_2\nACGT\n"));
+  std::string found;
+  for (const Region& region :
+       read_regions(dir.put("t.bed", "track name=x\ntrack\t10\t20\nbrowser_2\t0\t2\ntrack 30 40\n"), tracks))
+    found += text_of(region) + " ";
+  CHECK(found == "track|10|20 browser_2|0|2 track|30|40 ");
+  CHECK(read_regions(dir.put("t.txt", "track\nbrowser_2\n"), tracks).size() == 2);
   const auto error = [&](const std::string& name, const std::string& text) {
     return error_of([&] { read_regions(dir.put(name, text), fasta); });
   };

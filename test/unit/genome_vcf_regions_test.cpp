@@ -63,6 +63,9 @@ TEST_CASE("region files: positions, ranges, BED and VCF") {
   CHECK(file("b.txt", "c1\t5\t8\tname\nc2\t1\t1\n") == "c1:4-7 c2:0-0");
   CHECK(file("c.txt", "c1\t5\tA\tT\nc1\t9\t12\n") == "c1:4-4 c1:8-8");
   CHECK(file("d.bed", "track name=x\nc1\t5\t8\r\nc1\t20\t20\n") == "c1:5-7");
+  CHECK(
+      file("i.bed", "browser position c1:1-9\ntrack1\t5\t8\nbrowser_2\t1\t2\ntrack\t3\t4\ntrack\tname=x\n") ==
+      "track1:5-7 browser_2:1-1 track:3-3");
   CHECK(file("e.BED", "c1\t0\t8\n") == "c1:0-7");
   CHECK(file("bed", "c1\t5\t8\n") == "c1:4-7");
   CHECK(file("f.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\nc1\t5\t17\tACG\n") == "c1:4-4");
