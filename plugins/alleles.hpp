@@ -41,7 +41,7 @@ inline std::pair<size_t, size_t> values_of(carbon_run* run, const carbon_record*
   if (!of_alts && !of_alleles) return {0, values.count};
   const size_t alts = alt_count(run, record);
   if (values.count == alts + of_alleles) return {i + of_alleles, 1};
-  if (values.count == 1) return {0, 1};  // a single '.' for all
+  if (values.count <= 1) return {0, values.count};  // a single '.' for all, or the tag alone
   fail(place(run, record) + ": " + std::to_string(values.count) + " values of " + tag + " for " +
        std::to_string(alts) + " alternative alleles");
 }

@@ -120,11 +120,12 @@ enum {
   CARBON_TYPE_STRING = 4
 };
 
-/* Values of one INFO tag of one record, good until the next call of `record_info`. */
+/* Values of one INFO tag of one record, good until the next call of `record_info`. Strings are separated by
+ * commas, but a comma before `_` or a blank is part of one, as in ClinVar's Pathogenic,_low_penetrance. */
 typedef struct carbon_values {
   int type;                 /* CARBON_TYPE_NONE: the record lacks the tag */
   int per;                  /* by the header's Number */
-  size_t count;             /* 0 for a flag */
+  size_t count;             /* 0 for a flag, and for a tag without a value */
   const double* numbers;    /* of integers and floats; NaN is a missing value */
   const char* const* texts; /* of strings; null is a missing value */
 } carbon_values;

@@ -47,7 +47,7 @@ std::pair<size_t, size_t> values_of(const VcfRecord& record, const InfoValues& v
   if (values.number != InfoNumber::alt && !of_alleles) return {0, count};
   const size_t alts = record.alts().size();
   if (count == alts + of_alleles) return {alt + of_alleles, 1};
-  if (count == 1) return {0, 1};  // a single '.' for all
+  if (count <= 1) return {0, count};  // a single '.' for all, or the tag alone
   throw Error(kHere, place(record) + ": " + std::to_string(count) + " values of " + tag + " for " +
                          std::to_string(alts) + " alternative alleles");
 }

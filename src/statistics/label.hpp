@@ -38,6 +38,12 @@ inline bool is_positive(const Verdict& verdict) {
   return verdict.kind == Verdict::classed ? verdict.positive : verdict.value == 1;
 }
 
+/// Whether the comma at `i` is part of a value, as in ClinVar's Pathogenic,_low_penetrance: before a blank,
+/// or the low line that stands for one.
+inline bool is_own_comma(const std::string& text, size_t i) {
+  return i + 1 < text.size() && (text[i + 1] == '_' || text[i + 1] == ' ');
+}
+
 /// TAG | TAG=A,B[/C,D] | TAG>NUMBER and the like.
 class Label {
  public:
@@ -94,14 +100,21 @@ class Label {
                                            : *value > threshold_;
     return {Verdict::classed, holds, *value};
   }
-  /// A null pointer is a missing value.
+  /// A null pointer is a missing value. A word with commas is compared with as many values side by side,
+  /// which then count for no other word.
   Verdict judge_texts(const char* const* texts, size_t count) const {
     bool any = false, positive = false, negative = false;
-    for (size_t i = 0; i < count; ++i) {
-      if (!texts[i]) continue;
-      any = true;
-      positive |= std::find(positive_.begin(), positive_.end(), texts[i]) != positive_.end();
-      negative |= std::find(negative_.begin(), negative_.end(), texts[i]) != negative_.end();
+    for (size_t i = 0; i < count;) {
+      size_t used = texts[i] ? std::min(count - i, longest_) : 0;
+      any |= used > 0;
+      for (; used > 0; --used) {
+        const std::string value = joined(texts + i, used);
+        const bool of_positive = contains(positive_, value), of_negative = contains(negative_, value);
+        positive |= of_positive;
+        negative |= of_negative;
+        if (of_positive || of_negative) break;
+      }
+      i += std::max<size_t>(used, 1);
     }
     return any ? judge(positive, negative) : Verdict{};
   }
@@ -127,12 +140,22 @@ class Label {
       return parse_number(word, number) && exact(number) == value;
     });
   }
-  /// A,B/C,D; a backslash before / or , makes it a letter of the word.
+  static std::string joined(const char* const* texts, size_t count) {
+    std::string out;
+    for (size_t i = 0; i < count; ++i) out += (i > 0 ? "," : "") + std::string(texts[i] ? texts[i] : ".");
+    return out;
+  }
+  static bool contains(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+  /// A,B/C,D; a backslash before / or , makes it a letter of the word, and so does a low line after the
+  /// comma, as in Pathogenic,_low_penetrance of ClinVar.
   void read_lists(const std::string& rest, const std::string& text) {
     std::vector<std::string>* list = &positive_;
     std::string word;
     const auto end_word = [&] {
       if (word.empty()) refuse(text + ": an empty word");
+      longest_ = std::max(longest_, 1 + static_cast<size_t>(std::count(word.begin(), word.end(), ',')));
       list->push_back(std::move(word));
       word.clear();
     };
@@ -140,7 +163,7 @@ class Label {
       const char c = rest[i];
       if (c == '\\' && i + 1 < rest.size() && std::strchr("/,\\", rest[i + 1])) {
         word += rest[++i];
-      } else if (c == ',') {
+      } else if (c == ',' && !is_own_comma(rest, i)) {
         end_word();
       } else if (c == '/') {
         if (list == &negative_) refuse(text + ": a second /; write \\/ for one that belongs to a word");
@@ -155,6 +178,7 @@ class Label {
 
   std::string tag_, operator_;
   std::vector<std::string> positive_, negative_;
+  size_t longest_ = 1;  // values that a word may stand for
   double threshold_ = 0;
   bool is_float_ = false, is_flag_ = false;
 };

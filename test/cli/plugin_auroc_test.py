@@ -127,6 +127,13 @@ def labels():
     expect_equal(counts(words, "SIG=Pathogenic/Benign"), (1, 3, 2, 3), "two lists")
     expect_equal(counts(words, "SIG=Pathogenic,Pathogenic\\/Likely_pathogenic/Benign"), (2, 3, 2, 2), "a slash in a word")
     expect_equal(counts(words, "SIG=Pathogenic"), (2, 5, 2, 0), "one list: all else is negative")
+    low = [("c", 1, "S=1;SIG=Pathogenic"), ("c", 1, "S=2;SIG=Pathogenic,_low_penetrance"), ("c", 1, "S=3;SIG=Benign"),
+           ("c", 1, "S=4;SIG=a,b"), ("c", 1, "S=5;SIG=b,a,_c,x")]
+    expect_equal(counts(low, "SIG=Pathogenic/Benign"), (1, 1, 0, 3), "a comma before _ is part of a value")
+    expect_equal(counts(low, "SIG=Pathogenic\\,_low_penetrance/Benign"), (1, 1, 0, 3), "a comma in a word")
+    expect_equal(counts(low, "SIG=Pathogenic,_low_penetrance,Pathogenic/Benign"), (2, 1, 0, 2), "also without a backslash")
+    expect_equal(counts(low, "SIG=a\\,b/a,b"), (1, 1, 0, 3), "several values as one word count for no other")
+    expect_equal(counts(low, "SIG=b\\,a\\,_c/Benign"), (1, 1, 0, 3), "some of the values as one word")
     numbers = [("c", 1, "S=1;X=0.5"), ("c", 2, "S=2,3;X=1"), ("c", 1, "S=4;X=2"), ("c", 1, "S=5")]
     for label, wanted in (("X>1", 1), ("X>=1", 3), ("X<1", 1), ("X<=1", 3), ("X==1", 2), ("X!=1", 2), ("X=1,2", 3)):
         expect_equal(counts(numbers, label)[:3], (wanted, 4 - wanted, 1), label)

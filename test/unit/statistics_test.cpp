@@ -138,6 +138,16 @@ TEST_CASE("expressions of labels") {
   CHECK_THROWS_AS(words.set_type(LabelType::integer), LabelError);
   CHECK_THROWS_AS(words.set_type(LabelType::flag), LabelError);
 
+  Label commas("SIG=a\\,b,c,_d/a,b");
+  commas.set_type(LabelType::text);
+  CHECK(judged(commas, {"a", "b"}).positive);
+  CHECK(judged(commas, {"x", "a", "b", "y"}).positive);
+  CHECK(judged(commas, {"c,_d"}).positive);
+  CHECK(judged(commas, {"c"}).kind == Verdict::neither);
+  CHECK(!judged(commas, {"b", "a"}).positive);
+  CHECK(judged(commas, {"a", nullptr}).kind == Verdict::classed);
+  CHECK(judged(commas, {nullptr, nullptr}).kind == Verdict::missing);
+
   Label rest("SIG=P");
   rest.set_type(LabelType::text);
   CHECK(judged(rest, {"anything"}).kind == Verdict::classed);
