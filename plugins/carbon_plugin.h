@@ -130,7 +130,8 @@ typedef struct carbon_values {
   const char* const* texts; /* of strings; null is a missing value */
 } carbon_values;
 
-/* A sequence to score. Any case; letters other than A, C, G, T get no value and are unknown context. */
+/* A sequence to score. Any case; U is T; letters other than A, C, G, T get no value and are unknown context.
+ */
 typedef struct carbon_score_item {
   const char* bases;
   size_t length;

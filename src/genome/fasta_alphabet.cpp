@@ -25,24 +25,31 @@ constexpr size_t kOneIn = 10;
 
 }  // namespace
 
-void FastaDna::read(std::string& sequence, const std::string& where) {
+bool read_as_dna(std::string& sequence, const std::string& where, const std::string& function) {
   size_t amino_acids = 0;
   bool rna = false;
   for (char& c : sequence) {
     amino_acids += kIsAminoAcid[static_cast<unsigned char>(c)] ? 1 : 0;
-    // U and u differ from T and t in one bit.
-    if ((c | 0x20) != 'u') continue;
-    c = static_cast<char>(c - ('U' - 'T'));
-    rna = true;
+    const char letter = dna_letter(c);
+    rna = rna || letter != c;
+    c = letter;
   }
   if (amino_acids >= kFewest && amino_acids * kOneIn >= sequence.size())
-    throw Error(function_,
+    throw Error(function,
                 where + " looks like a protein: " + std::to_string(amino_acids) + " of " +
                     std::to_string(sequence.size()) +
                     " letters (such as E, F, I, L, P, Q) are those of amino acids only, and the models "
                     "read DNA; if it is DNA, write N for these letters");
-  if (rna && !std::exchange(rna_seen_, true))
-    log_.warning(function_, where + " has the letter U; it is read as T");
+  return rna;
+}
+
+std::string read_as_t(const std::string& where) {
+  return where + " has the letter U; it is read as T";
+}
+
+void FastaDna::read(std::string& sequence, const std::string& where) {
+  if (read_as_dna(sequence, where, function_) && !std::exchange(rna_seen_, true))
+    log_.warning(function_, read_as_t(where));
 }
 
 }  // namespace carbon

@@ -1,8 +1,10 @@
 // The functions of carbon_api that ask the model: scores of sequences and of variants, and continuations.
 
+#include <algorithm>
 #include <cstring>
 
 #include "src/generate/continuations.hpp"
+#include "src/genome/fasta_alphabet.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/host_api.hpp"
 #include "src/score/sequence_scores.hpp"
@@ -18,9 +20,16 @@ ScoreLevel score_level(int level) {
   return level == CARBON_LEVEL_BP ? ScoreLevel::base : ScoreLevel::token;
 }
 
+// Text of a plugin as the commands read it from a file.
+std::string as_dna(std::string_view text) {
+  std::string bases(text);
+  std::transform(bases.begin(), bases.end(), bases.begin(), dna_letter);
+  return bases;
+}
+
 std::vector<std::string> upper_case(const carbon_score_item* items, size_t count) {
   std::vector<std::string> bases;
-  for (size_t i = 0; i < count; ++i) bases.push_back(to_upper({items[i].bases, items[i].length}));
+  for (size_t i = 0; i < count; ++i) bases.push_back(to_upper(as_dna({items[i].bases, items[i].length})));
   return bases;
 }
 
@@ -156,13 +165,14 @@ int api_generate(carbon_run* handle, const carbon_sampler* sampler, size_t new_b
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
+        std::vector<std::string> bases;
+        for (size_t i = 0; i < count; ++i) bases.push_back(as_dna({items[i].prompt, items[i].length}));
         std::vector<NumberedPrompt> prompts;
-        for (size_t i = 0; i < count; ++i)
-          prompts.push_back({items[i].record, {items[i].prompt, items[i].length}});
+        for (size_t i = 0; i < count; ++i) prompts.push_back({items[i].record, bases[i]});
         generate_bases(run.engine(), sampler_options(*sampler), new_bases, prompts,
                        [&](size_t i, const Continuation& continuation) {
-                         const std::string& bases = continuation.bases;
-                         std::memcpy(items[i].bases, bases.c_str(), bases.size() + 1);
+                         const std::string& drawn = continuation.bases;
+                         std::memcpy(items[i].bases, drawn.c_str(), drawn.size() + 1);
                          items[i].logp = continuation.logp;
                        });
         return int{CARBON_OK};

@@ -15,6 +15,7 @@ BaseSet iupac_bases(char code) {
     case 'G':
       return g;
     case 'T':
+    case 'U':
       return t;
     case 'R':
       return a | g;
@@ -52,7 +53,7 @@ std::vector<BaseSet> parse_constraint(std::string_view text, const std::string& 
     if (sets.back() == 0)
       throw Error(function, where + ": '" + printable(std::string_view(&code, 1)) + "' at position " +
                                 std::to_string(sets.size()) +
-                                " is not an IUPAC code; use A C G T R Y S W K M B D H V N");
+                                " is not an IUPAC code; use A C G T U R Y S W K M B D H V N");
   }
   if (sets.empty())
     throw Error(function, where + ": the constraint is empty; give one letter for each base, N for any base");

@@ -24,8 +24,8 @@ inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyB
 /// One bit per 6-mer, in 6-mer order.
 using KmerSet = std::bitset<ops::kKmers>;
 
-/// The bases that an IUPAC nucleotide code stands for, in upper or lower case. 0 for any other character, and
-/// also for U, because the models have no such base.
+/// The bases that an IUPAC nucleotide code stands for, in upper or lower case; U is T, as in all sequences
+/// that are read (src/genome/fasta_alphabet.hpp). 0 for any other character.
 BaseSet iupac_bases(char code);
 
 /// The sets of a text of IUPAC codes. Throws Error, which names `where`, the position (1-based) and the

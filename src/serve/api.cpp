@@ -180,7 +180,7 @@ void Api::handle(HttpExchangePtr exchange) const {
 HttpAnswer Api::with_cors(HttpAnswer answer) const {
   if (cors_.empty()) return answer;
   answer.headers.emplace_back("Access-Control-Allow-Origin", cors_);
-  answer.headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
+  answer.headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Carbon-Note");
   if (cors_ != "*") answer.headers.emplace_back("Vary", "Origin");
   return answer;
 }

@@ -52,6 +52,7 @@ class Completion final : public Work {
     const Fields fields = Fields::of_body(request().body);
     asked_ = read_completion(fields, served_, service().limits());
     report_ignored(fields);
+    tell(fields);
     id_ = "cmpl-" + request().id;
     created_ =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -65,7 +65,7 @@ void check_size(const Fields& fields, const GenerateRequest& asked, const Reques
 
 GenerateRequest read_generate(const Fields& fields, const RequestLimits& limits) {
   GenerateRequest asked;
-  asked.prompt = {fields.text("prefix", ""), checked_bases(fields.text("prompt", ""), "prompt")};
+  asked.prompt = {fields.text("prefix", ""), checked_bases(fields, fields.text("prompt", ""), "prompt")};
   fields.required("length");
   asked.options.length = static_cast<size_t>(fields.whole("length", 0, 1, 1'000'000'000));
   asked.options.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
@@ -88,6 +88,7 @@ class DnaGenerate final : public Work {
     served_.check_name(fields);
     asked_ = read_generate(fields, service().limits());
     fields.refuse_others();
+    tell(fields);
     name_fields([&] {
       prompt_ = std::make_shared<const Prompt>(plan_prompt(served_, asked_.prompt, 0, asked_.options));
     });

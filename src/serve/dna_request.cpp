@@ -21,7 +21,7 @@ void check_bases(size_t bases, const std::string& field, const RequestLimits& li
 }  // namespace
 
 std::string sent_sequence(const Fields& fields, const RequestLimits& limits) {
-  std::string bases = checked_bases(fields.required_text("sequence"), "sequence");
+  std::string bases = checked_bases(fields, fields.required_text("sequence"), "sequence");
   check_bases(bases.size(), "sequence", limits);
   return bases;
 }
@@ -38,7 +38,7 @@ std::vector<std::string> sent_sequences(const Fields& fields, const RequestLimit
   for (const nlohmann::json& one : list) {
     const std::string field = name + "[" + std::to_string(sequences.size()) + "]";
     if (!one.is_string()) throw ApiError(400, field + " must be a string", field);
-    sequences.push_back(checked_bases(one.get_ref<const std::string&>(), field));
+    sequences.push_back(checked_bases(fields, one.get_ref<const std::string&>(), field));
     sum += sequences.back().size();
   }
   check_bases(sum, name, limits);

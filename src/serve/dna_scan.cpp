@@ -36,6 +36,7 @@ class DnaScan final : public Work {
     const std::string sequence = sent_sequence(fields, service().limits());
     ScanOptions options = read_options(fields);
     fields.refuse_others();
+    tell(fields);
     const size_t max_positions = served_.config().sequence_positions();
     ScanGrid grid;
     name_fields([&] {

@@ -39,6 +39,7 @@ class DnaScore final : public Work {
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
     const ScoreOptions options = read_options(fields, served_.config().sequence_positions());
     fields.refuse_others();
+    tell(fields);
     check_windows(sequences, options);
     collector_.emplace(options.level);
     assembler_.emplace(options, *collector_);

@@ -1,11 +1,13 @@
 #include "src/serve/dna_variants.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
 #include "src/base/error.hpp"
 #include "src/serve/dna_request.hpp"
+#include "src/serve/prompts.hpp"
 #include "src/serve/service.hpp"
 #include "src/vep/variant_planner.hpp"
 #include "tokenizer/kmer.hpp"
@@ -53,6 +55,9 @@ std::string read_allele(const Fields& variant, const std::string& name) {
   if (allele.empty()) variant.fail(name, "is empty; an allele has at least one letter");
   if (allele.find(',') != std::string::npos)
     variant.fail(name, "has a comma; send a variant for each allele");
+  // What has other characters, such as <DUP>, is no sequence.
+  if (std::all_of(allele.begin(), allele.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
+    return checked_bases(variant, allele, variant.full_name(name));
   return allele;
 }
 
@@ -89,6 +94,7 @@ class DnaVariants final : public Work {
     read_variants(fields);
     const VepOptions options = read_options(fields);
     fields.refuse_others();
+    tell(fields);
     name_fields([&] { planner_.emplace(served_.config(), options); });
     step_ = options.wants(Recipe::anchored) ? kAnchoredStep : kStep;
     run(next_round());

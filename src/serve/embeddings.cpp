@@ -41,6 +41,7 @@ class Embedding final : public Work {
     base64_ = fields.choice("encoding_format", 0, {"float", "base64"}) == 1;
     fields.find("user");  // known, and of no use here
     report_ignored(fields);
+    tell(fields);
     fields.text("user", "");
     report_ignored(fields);
     check_size(inputs);

@@ -112,9 +112,15 @@ std::vector<Fields> Fields::objects(const std::string& name) const {
   const json& list = required(name);
   if (!list.is_array()) fail(name, "must be a list of objects");
   std::vector<Fields> all;
-  for (const json& object : list)
+  for (const json& object : list) {
     all.emplace_back(object, full_name(name) + "[" + std::to_string(all.size()) + "]");
+    all.back().note_ = note_;
+  }
   return all;
+}
+
+void Fields::note(const std::string& text) const {
+  if (note_->empty()) *note_ = text;
 }
 
 std::vector<std::string> Fields::others() const {

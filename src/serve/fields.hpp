@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -44,6 +45,11 @@ class Fields {
   /// The names of these fields, for a line in the log.
   std::vector<std::string> others() const;
 
+  /// Keeps what the client is told beside the answer, for example how a letter is read: the first note of the
+  /// request and of the objects in it. "" if there is none.
+  void note(const std::string& text) const;
+  const std::string& noted() const { return *note_; }
+
   /// "strand", or "variants[3].ref".
   std::string full_name(const std::string& name) const;
   [[noreturn]] void fail(const std::string& name, const std::string& problem) const;
@@ -52,6 +58,7 @@ class Fields {
   nlohmann::json object_;
   std::string where_;
   mutable std::set<std::string> asked_;
+  std::shared_ptr<std::string> note_ = std::make_shared<std::string>();
 };
 
 }  // namespace carbon

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/model/metadata.hpp"
@@ -42,7 +43,7 @@ std::vector<uint32_t> read_ids(const nlohmann::json& list, const std::string& fi
 
 }  // namespace
 
-std::string checked_bases(std::string_view text, const std::string& field) {
+std::string checked_bases(const Fields& fields, std::string_view text, const std::string& field) {
   std::string bases;
   bases.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -54,16 +55,22 @@ std::string checked_bases(std::string_view text, const std::string& field) {
                      field);
     bases += text[i];
   }
+  try {
+    if (read_as_dna(bases, field, "serve")) fields.note(read_as_t(field));
+  } catch (const Error& error) {
+    throw ApiError(400, error.what(), field);
+  }
   return bases;
 }
 
 namespace {
 
 // A text of a family with <dna> and </dna>.
-DnaText split_tagged_text(std::string_view text, const std::string& field, bool auto_dna_tags) {
+DnaText split_tagged_text(const Fields& fields, std::string_view text, const std::string& field,
+                          bool auto_dna_tags) {
   const size_t begin = text.find(kBegin);
   if (begin == std::string_view::npos) {
-    if (auto_dna_tags) return {"", checked_bases(without_end(text), field)};
+    if (auto_dna_tags) return {"", checked_bases(fields, without_end(text), field)};
     throw ApiError(
         400,
         field +
@@ -77,12 +84,13 @@ DnaText split_tagged_text(std::string_view text, const std::string& field, bool 
         text.substr(0, begin).find(kEnd) != std::string_view::npos)
       throw ApiError(400, field + " has more than one DNA region; give one, and </dna> only at its end",
                      field);
-  return {std::string(text.substr(0, begin)), checked_bases(bases, field)};
+  return {std::string(text.substr(0, begin)), checked_bases(fields, bases, field)};
 }
 
 // A text of a family whose whole text is DNA and single tokens. The token that begins a sequence may be there
 // or not: nothing else can be meant.
-DnaText split_token_text(std::string_view text, const std::string& field, const ModelFamily& family) {
+DnaText split_token_text(const Fields& fields, std::string_view text, const std::string& field,
+                         const ModelFamily& family) {
   const std::string begin(family.begin_tag);
   for (const std::string_view tag : {kBegin, kEnd})
     if (text.find(tag) != std::string_view::npos)
@@ -102,15 +110,17 @@ DnaText split_token_text(std::string_view text, const std::string& field, const 
   rest = without_end(rest, family.separator_tag);
   if (rest.find(family.begin_tag) != std::string_view::npos)
     throw ApiError(400, field + " has more than one " + begin + "; a sequence begins with one", field);
-  return {metadata, checked_bases(rest, field)};
+  return {metadata, checked_bases(fields, rest, field)};
 }
 
 }  // namespace
 
-DnaText split_dna_text(std::string_view text, const std::string& field, const ServedModel& served) {
+DnaText split_dna_text(const Fields& fields, std::string_view text, const std::string& field,
+                       const ServedModel& served) {
   const TokenLayout& layout = served.config().layout;
-  return layout.metadata() == MetadataKind::tokens ? split_token_text(text, field, *layout.family)
-                                                   : split_tagged_text(text, field, served.auto_dna_tags());
+  return layout.metadata() == MetadataKind::tokens
+             ? split_token_text(fields, text, field, *layout.family)
+             : split_tagged_text(fields, text, field, served.auto_dna_tags());
 }
 
 std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,
@@ -119,7 +129,7 @@ std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& na
   std::vector<SentPrompt> prompts;
   const auto add = [&](const nlohmann::json& one, const std::string& field) {
     if (one.is_string()) {
-      prompts.emplace_back(split_dna_text(one.get_ref<const std::string&>(), field, served));
+      prompts.emplace_back(split_dna_text(fields, one.get_ref<const std::string&>(), field, served));
     } else if (one.is_array()) {
       prompts.emplace_back(read_ids(one, field));
     } else {

@@ -27,11 +27,14 @@ using SentPrompt = std::variant<DnaText, std::vector<uint32_t>>;
 /// space between bases is dropped. If the server adds tags, a text without <dna> is all bases. Where metadata
 /// is single tokens, they stand before the bases, and <s> before them may be left out. Throws ApiError, which
 /// names `field`, for a text without <dna>, for more than one DNA region or <s>, for <dna> where the family
-/// has none, and for what is not a letter among the bases, with its place.
-DnaText split_dna_text(std::string_view text, const std::string& field, const ServedModel& served);
+/// has none, and for bases that checked_bases() refuses. `fields` keep its note.
+DnaText split_dna_text(const Fields& fields, std::string_view text, const std::string& field,
+                       const ServedModel& served);
 
-/// The bases of a field that has a sequence without tags, checked in the same way.
-std::string checked_bases(std::string_view text, const std::string& field);
+/// The bases of a sequence without tags, which the commands would read in the same way: U becomes T, and
+/// `fields` keep a note of it. Throws ApiError, which names `field`, for what is not a letter, with its
+/// place, and for a protein.
+std::string checked_bases(const Fields& fields, std::string_view text, const std::string& field);
 
 /// The prompts of a field: a string, a list of strings, a list of ids, or a list of lists of ids.
 std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "src/genome/fasta_alphabet.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
 
 StoppedText::StoppedText(std::vector<std::string> stops) {
-  for (const std::string& stop : stops)
+  for (std::string& stop : stops) {
+    std::transform(stop.begin(), stop.end(), stop.begin(), dna_letter);
     if (is_acgt(stop)) stops_.push_back(to_upper(stop));
+  }
   // The longest first.
   std::stable_sort(stops_.begin(), stops_.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });

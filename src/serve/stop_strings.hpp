@@ -13,7 +13,7 @@ namespace carbon {
 /// off. If several end at the same base, the longest counts.
 class StoppedText {
  public:
-  /// Strings of any case; those with other letters than A, C, G and T are never found.
+  /// Strings of any case, in which U is T; those with other letters than A, C, G and T are never found.
   explicit StoppedText(std::vector<std::string> stops);
 
   /// Adds bases. Returns false if the text has ended, and ignores what follows the end.

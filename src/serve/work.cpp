@@ -7,6 +7,11 @@
 #include "src/serve/service.hpp"
 
 namespace carbon {
+namespace {
+
+constexpr const char* kNoteHeader = "X-Carbon-Note";
+
+}  // namespace
 
 std::string Work::error_piece(const ApiError& error) const {
   return "data: " + error.body() + "\n\ndata: [DONE]\n\n";
@@ -16,6 +21,11 @@ void Work::report_ignored(const Fields& fields) {
   std::string names;
   for (const std::string& name : fields.others()) names += (names.empty() ? "" : ", ") + printable(name);
   if (!names.empty()) service_->log().info("serve", request().path + " ignores: " + names);
+}
+
+void Work::tell(const Fields& fields) {
+  note_ = fields.noted();
+  if (!note_.empty()) service_->log().info("serve", request().path + ": " + note_);
 }
 
 void Work::run(const std::vector<RequestPtr>& requests) {
@@ -137,6 +147,7 @@ void Work::fail(const ApiError& error) {
 }
 
 void Work::answer(HttpAnswer answer) {
+  if (!note_.empty()) answer.headers.emplace_back(kNoteHeader, note_);
   exchange_->answer(std::move(answer));
   end();
 }
@@ -150,6 +161,7 @@ void Work::answer_json(std::string body) {
 void Work::start_stream(std::string content_type) {
   HttpAnswer head;
   head.content_type = std::move(content_type);
+  if (!note_.empty()) head.headers.emplace_back(kNoteHeader, note_);
   streaming_ = true;
   exchange_->start(std::move(head));
 }

@@ -58,6 +58,9 @@ class Work : public std::enable_shared_from_this<Work> {
   }
   /// Says in the log which fields of a request were ignored.
   void report_ignored(const Fields& fields);
+  /// Sends the note of a request's fields, if there is one, in a header of the answer. To be called before
+  /// the answer begins.
+  void tell(const Fields& fields);
   /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
   void run(const std::vector<RequestPtr>& requests);
   /// Sends a whole answer, which ends the work. Requests that still run are cancelled.
@@ -87,6 +90,7 @@ class Work : public std::enable_shared_from_this<Work> {
   Service* service_ = nullptr;
   std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   bool streaming_ = false;
+  std::string note_;
 
   std::mutex mutex_;  // guards what follows
   std::vector<RequestPtr> requests_;

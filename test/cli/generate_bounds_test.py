@@ -176,8 +176,8 @@ def motifs_in_files():
     records = write(d, "sites.fa", ">BsaI\nGGTC\nTC\n>BbsI\nGAAGAC\n")
     arguments = ["generate", "-v", 1, "-m", model(), "-l", 300, fasta([("p", PROMPT)])]
     expected = ok(*arguments, "--avoid", "GGTCTC,GAAGAC").out
-    for path in (plain, records):
-        expect_equal(ok(*arguments, "--avoid", path).out, expected, path)
+    for motifs in (plain, records, "GGUCuC,GAAGAC", write(d, "rna.txt", "GGUCUC\nGAAGAC\n")):
+        expect_equal(ok(*arguments, "--avoid", motifs).out, expected, motifs)
 
 
 @case

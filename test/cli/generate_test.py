@@ -211,6 +211,7 @@ def constraints_hold_exactly():
                 expect(not bad, "%s %s: %s breaks the constraint at %s" % (sampler, more, r.name, bad[:5]))
     fixed, = generate("-m", model(), "-l", 12, "--constraint", "acgtacgtacgt", fasta([("p", "ACGTA")]))
     expect_equal((fixed.bases, fixed.logp), ("ACGTACGTACGT", 0.0), "all bases fixed")
+    expect_equal(run("-l", 20, "--constraint", "AUGuRNNU", prompts()).out, run("-l", 20, "--constraint", "ATGTRNNT", prompts()).out, "U is T")
 
 
 @case

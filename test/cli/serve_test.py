@@ -380,6 +380,42 @@ def what_is_wrong_is_said():
 
 
 @case
+def rna_is_dna_and_a_protein_is_refused():
+    dna = bases(27, 8)
+    rna = dna.replace("T", "U")
+    note = " has the letter U; it is read as T"
+    variants = [{"pos": i + 1, "ref": base, "alt": "T" if base != "T" else "A"} for i, base in enumerate(dna[:6])]
+    rna_variants = [{**v, "ref": v["ref"].replace("T", "U"), "alt": v["alt"].replace("T", "u")} for v in variants]
+    protein = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ"
+    with Server() as server:
+        for path, field, as_dna, as_rna in (
+                ("/v1/dna/score", "sequences[0]", {"sequences": [dna]}, {"sequences": [rna]}),
+                ("/v1/dna/scan", "sequence", {"sequence": dna}, {"sequence": rna.lower()}),
+                ("/v1/dna/generate", "prompt", {"prompt": dna, "length": 9, "seed": 1, "constraint": "AUGN"},
+                 {"prompt": rna, "length": 9, "seed": 1, "constraint": "ATGN"}),
+                ("/v1/dna/variants", "sequence", {"sequence": dna, "variants": variants, "window": 24},
+                 {"sequence": rna, "variants": rna_variants, "window": 24}),
+                ("/v1/dna/variants", "variants[%d].%s" % next((i, k) for i, v in enumerate(rna_variants) for k in ("ref", "alt") if v[k] in "Uu"),
+                 {"sequence": dna, "variants": variants, "window": 24}, {"sequence": dna, "variants": rna_variants, "window": 24}),
+                ("/v1/completions", "prompt", {"prompt": "<dna>" + dna, "max_tokens": 9, "seed": 1, "stop": "TA"},
+                 {"prompt": "<dna>" + rna, "max_tokens": 9, "seed": 1, "stop": "UA"}),
+                ("/v1/embeddings", "input[1]", {"input": ["<dna>A", "<dna>" + dna]}, {"input": ["<dna>A", "<dna>" + rna]})):
+            want, got = server.post(path, as_dna), server.post(path, as_rna)
+            expect_equal((got.status, got.headers["X-Carbon-Note"]), (200, field + note), "%s: %s" % (path, got.body))
+            expect("X-Carbon-Note" not in want.headers, path + " of DNA")
+            same = [{k: v for k, v in a.json.items() if k not in ("id", "created")} for a in (want, got)]
+            expect_equal(same[1], same[0], path)
+        stream = server.post("/v1/completions", {"prompt": "<dna>" + rna, "max_tokens": 1, "stream": True})
+        expect_equal(stream.headers["X-Carbon-Note"], "prompt" + note, "stream")
+        for path, body, field in (
+                ("/v1/dna/score", {"sequences": ["ACG", protein]}, "sequences[1]"), ("/v1/dna/scan", {"sequence": protein}, "sequence"),
+                ("/v1/dna/generate", {"prompt": protein, "length": 6}, "prompt"),
+                ("/v1/dna/variants", {"sequence": protein, "variants": [{"pos": 1, "ref": "M", "alt": "A"}]}, "sequence"),
+                ("/v1/completions", {"prompt": "<dna>" + protein, "max_tokens": 1}, "prompt"), ("/v1/embeddings", {"input": "<dna>" + protein}, "input")):
+            refused(server, path, body, 400, field, "looks like a protein")
+
+
+@case
 def keys_and_origins():
     keys = write(fresh(), "keys", "# for the lab\nabc123\n\nsecond-key\n")
     with Server("--api-key", keys, "--cors", "https://lab.example.org") as server:

@@ -103,7 +103,9 @@ TEST_CASE("IUPAC codes") {
   CHECK(iupac_bases('R') == 9);
   CHECK(iupac_bases('y') == 6);
   CHECK(iupac_bases('n') == kAnyBase);
-  for (const char c : {'U', 'u', '-', '.', '*', 'X', ' ', '\0'}) CHECK(iupac_bases(c) == 0);
+  CHECK(iupac_bases('U') == iupac_bases('T'));
+  CHECK(iupac_bases('u') == iupac_bases('t'));
+  for (const char c : {'-', '.', '*', 'X', ' ', '\0'}) CHECK(iupac_bases(c) == 0);
   CHECK(parse_constraint("aRn", "x", "f") == std::vector<BaseSet>{1, 9, 15});
   CHECK_THROWS_WITH_AS(parse_constraint("ACG-T", "--constraint", "f"),
                        doctest::Contains("'-' at position 4 is not an IUPAC code"), Error);
