@@ -82,7 +82,7 @@ class Completion final : public Work {
     body["usage"] = usage();
     body["carbon_seed"] = asked_.sampler.seed;
     count();
-    answer_json(body.dump());
+    answer_json(text_of(body));
   }
 
   void look() override {
@@ -196,7 +196,12 @@ class Completion final : public Work {
     return bases == 0 ? 0 : std::min(choice.kmers.size(), (bases + given - 1) / kKmerLength + 1);
   }
 
+  // An entry for each token of the prompt, as clients count them. Those before the 6-mers are not part of the
+  // text, and have no probability among 6-mers.
   void add_prompt_tokens(const PromptPart& part, LogprobList& list) const {
+    const std::span<const uint32_t> context = part.prompt->context;
+    for (const uint32_t id : context.first(part.prompt->first_kmer))
+      list.add({served_.tokenizer().decode({id}), 0, {}});
     for (size_t i = 0; i < part.kmers(); ++i)
       list.add({to_upper(part.bases.substr(i * kKmerLength, kKmerLength)), i * kKmerLength, part.row(i)});
   }
@@ -291,12 +296,17 @@ class Completion final : public Work {
     return {{"id", id_}, {"object", "text_completion"}, {"created", created_}, {"model", served_.name()}};
   }
 
+  // A token of metadata may be a part of a letter.
+  static std::string text_of(const ordered_json& body) {
+    return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  }
+
   void send_event(ordered_json choices, bool with_usage) {
     ordered_json body = head();
     body["choices"] = std::move(choices);
     if (with_usage) body["usage"] = usage();
     body["carbon_seed"] = asked_.sampler.seed;
-    send("data: " + body.dump() + "\n\n");
+    send("data: " + text_of(body) + "\n\n");
   }
 
   uint64_t prompt_tokens() const {

@@ -12,7 +12,7 @@
 
 namespace carbon {
 
-/// One 6-mer of a text.
+/// One 6-mer of a text, or a token before it.
 struct RankedToken {
   std::string letters;
   size_t offset = 0;              // of its first base in the text; 0 for one that begins before the text

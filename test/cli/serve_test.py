@@ -190,6 +190,8 @@ def logprobs_are_those_of_the_6_mers():
         expect_equal(probs["tokens"], [sequence[i:i + 6] for i in range(0, len(sequence), 6)], "tokens")
         expect_equal(probs["text_offset"], list(range(0, len(sequence), 6)), "offsets")
         for i, logp in enumerate(probs["token_logprobs"]):
+        expect_equal({len(values) for values in probs.values()}, {got["usage"]["prompt_tokens"]}, "one entry a token of the prompt")
+        expect_equal([values.pop(0) for values in probs.values()], ["<dna>", None, None, 0], "nothing comes before <dna>")
             if "N" in probs["tokens"][i]:
                 expect(logp is None and probs["top_logprobs"][i] is None, "an unknown 6-mer has none")
                 continue

@@ -147,19 +147,24 @@ TEST_CASE("echo without new 6-mers gives the log-probabilities of the prompt") {
   CHECK(choice["token_ids"].empty());
   CHECK(choice["prompt_logprobs"].size() == 16);
   CHECK(choice["prompt_logprobs"][0].is_null());
-  REQUIRE(choice["logprobs"]["tokens"].size() == 15);
+  // One entry for each token of the prompt, as for prompt_logprobs.
+  REQUIRE(choice["logprobs"]["tokens"].size() == 16);
+  CHECK(choice["logprobs"]["tokens"][0] == "<dna>");
+  CHECK(choice["logprobs"]["token_logprobs"][0].is_null());
+  CHECK(choice["logprobs"]["top_logprobs"][0].is_null());
+  CHECK(choice["logprobs"]["text_offset"][0] == 0);
   for (size_t i = 0; i < 15; ++i) {
     const double* const row = ranks->values().data() + i * kRankWidth;
     const std::string text = bases.substr(i * 6, 6);
-    CHECK(choice["logprobs"]["tokens"][i] == text);
-    CHECK(choice["logprobs"]["text_offset"][i] == 6 * i);
+    CHECK(choice["logprobs"]["tokens"][i + 1] == text);
+    CHECK(choice["logprobs"]["text_offset"][i + 1] == 6 * i);
     if (i == 3) {
-      CHECK(choice["logprobs"]["token_logprobs"][i].is_null());
+      CHECK(choice["logprobs"]["token_logprobs"][i + 1].is_null());
       CHECK(choice["prompt_logprobs"][i + 1].is_null());
       continue;
     }
-    CHECK(choice["logprobs"]["token_logprobs"][i] == row[0]);
-    const json& top = choice["logprobs"]["top_logprobs"][i];
+    CHECK(choice["logprobs"]["token_logprobs"][i + 1] == row[0]);
+    const json& top = choice["logprobs"]["top_logprobs"][i + 1];
     CHECK(top[text] == row[0]);
     CHECK(top[kmer_text(static_cast<int>(row[2]))] == row[3]);
     CHECK(top[kmer_text(static_cast<int>(row[4]))] == row[5]);
