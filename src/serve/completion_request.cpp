@@ -1,5 +1,6 @@
 #include "src/serve/completion_request.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "src/sampling/ranks.hpp"
@@ -13,26 +14,51 @@ struct Neutral {
   const char* name;
   double value;
 };
-constexpr Neutral kNeutral[] = {
-    {"best_of", 1}, {"repetition_penalty", 1}, {"presence_penalty", 0}, {"frequency_penalty", 0},
-    {"min_p", 0},   {"length_penalty", 1}};
-constexpr const char* kRefused[] = {
-    "suffix",         "allowed_token_ids", "logits_processors", "guided_regex", "guided_choice",
-    "guided_grammar", "guided_json",       "response_format",   "bad_words",    "structured_outputs"};
+constexpr Neutral kNeutral[] = {{"repetition_penalty", 1},
+                                {"presence_penalty", 0},
+                                {"frequency_penalty", 0},
+                                {"min_p", 0},
+                                {"length_penalty", 1}};
+// Texts and lists that say nothing when they are empty.
+constexpr const char* kNeutralIfEmpty[] = {"suffix",         "allowed_token_ids", "bad_words",
+                                           "guided_choice",  "guided_grammar",    "guided_regex",
+                                           "stop_token_ids", "logits_processors"};
+constexpr const char* kRefused[] = {"guided_json", "structured_outputs"};
+constexpr const char* kCannot = "cannot be honoured; leave it out";
 constexpr size_t kMostStops = 16, kLongestStop = 6000;
+
+bool is_empty(const nlohmann::json& value) {
+  return value.is_string() ? value.get_ref<const std::string&>().empty() : value.is_array() && value.empty();
+}
+
+// A bias of zero for any token changes nothing.
+bool biases(const nlohmann::json& value) {
+  return !value.is_structured() ||
+         std::any_of(value.begin(), value.end(), [](const nlohmann::json& bias) { return bias != 0; });
+}
+
+// The best of n samples, of which all are returned, are these.
+void check_best_of(const Fields& fields, size_t samples) {
+  const double best_of = fields.number("best_of", 1, -1e300, 1e300);
+  if (best_of != 1 && best_of != static_cast<double>(samples))
+    fields.fail("best_of", "cannot be honoured unless it is n; leave it out");
+}
 
 void refuse_what_changes_the_draw(const Fields& fields) {
   for (const auto& [name, value] : kNeutral)
-    if (fields.has(name) && fields.number(name, value, -1e300, 1e300) != value)
-      fields.fail(name, "cannot be honoured; leave it out");
+    if (fields.has(name) && fields.number(name, value, -1e300, 1e300) != value) fields.fail(name, kCannot);
   for (const char* name : kRefused)
-    if (fields.has(name)) fields.fail(name, "cannot be honoured; leave it out");
-  if (const nlohmann::json* const bias = fields.find("logit_bias"); bias && !bias->empty())
-    fields.fail("logit_bias", "cannot be honoured; leave it out");
+    if (fields.has(name)) fields.fail(name, kCannot);
+  for (const char* name : kNeutralIfEmpty)
+    if (const nlohmann::json* const value = fields.find(name); value && !is_empty(*value))
+      fields.fail(name, kCannot);
+  if (const nlohmann::json* const bias = fields.find("logit_bias"); bias && biases(*bias))
+    fields.fail("logit_bias", kCannot);
   for (const char* name : {"use_beam_search", "include_stop_str_in_output"})
-    if (fields.flag(name, false)) fields.fail(name, "cannot be honoured; leave it out");
-  if (const nlohmann::json* const ids = fields.find("stop_token_ids"); ids && !ids->empty())
-    fields.fail("stop_token_ids", "cannot be honoured; leave it out");
+    if (fields.flag(name, false)) fields.fail(name, kCannot);
+  if (const nlohmann::json* const format = fields.find("response_format");
+      format && (!format->is_object() || format->value("type", nlohmann::json()) != "text"))
+    fields.fail("response_format", "cannot be honoured; the answer is text: leave it out");
 }
 
 std::vector<std::string> read_stops(const Fields& fields) {
@@ -115,6 +141,7 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
   request.prompts = read_prompts(fields, "prompt", served, limits.items);
   request.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
   request.max_tokens = static_cast<size_t>(fields.whole("max_tokens", 16, 0, 1 << 24));
+  check_best_of(fields, request.samples);
   refuse_what_changes_the_draw(fields);
   request.sampler = read_sampler(fields);
   request.stops = read_stops(fields);

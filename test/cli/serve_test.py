@@ -358,7 +358,9 @@ def what_is_wrong_is_said():
                 ({"prompt": "<dna>ACG", "temperature": -1}, "temperature"), ({"prompt": "<dna>ACG", "temperature": "hot"}, "temperature"),
                 ({"prompt": "<dna>ACG", "top_p": 0}, "top_p"), ({"prompt": "<dna>ACG", "logprobs": 21}, "logprobs"),
                 ({"prompt": "<dna>ACG", "suffix": "A"}, "suffix"), ({"prompt": "<dna>ACG", "logit_bias": {"1": 2}}, "logit_bias"),
-                ({"prompt": "<dna>ACG", "best_of": 2}, "best_of"), ({"prompt": "<dna>ACG", "repetition_penalty": 1.1}, "repetition_penalty"),
+                ({"prompt": "<dna>ACG", "best_of": 2}, "best_of"), ({"prompt": "<dna>ACG", "n": 2, "best_of": 3}, "best_of"),
+                ({"prompt": "<dna>ACG", "suffix": 1}, "suffix"), ({"prompt": "<dna>ACG", "bad_words": ["A"]}, "bad_words"),
+                ({"prompt": "<dna>ACG", "response_format": {"type": "json_object"}}, "response_format"), ({"prompt": "<dna>ACG", "repetition_penalty": 1.1}, "repetition_penalty"),
                 ({"prompt": "<dna>ACG", "stream": 1}, "stream"), ({"prompt": "<dna>ACG", "stop": [1]}, "stop"),
                 ({"prompt": "<dna>ACG", "seed": 0.5}, "seed"), ({"prompt": "<dna>ACG", "min_tokens": 20}, "min_tokens"),
                 ({"prompt": "<dna>ACG", "structured_outputs": {}}, "structured_outputs"), ({"prompt": "<dna>ACG", "stop_token_ids": [1]}, "stop_token_ids"), ({"prompt": "<dna>ACG", "max_tokens": 400}, "max_tokens", "2000"),
@@ -366,7 +368,11 @@ def what_is_wrong_is_said():
                 ({"prompt": "<species>x<dna>ACG"}, "prompt")):
             refused(server, path, body, 400, param, *words)
         for body in ({"best_of": 1}, {"repetition_penalty": 1.0}, {"logit_bias": {}}, {"suffix": None}, {"user": "me"}, {"min_p": 0},
-                     {"presence_penalty": 0}, {"ignore_eos": True}, {"top_k": -1}, {"logprobs": None}, {"skip_special_tokens": True}, {"min_tokens": 1}, {"seed": 1.0}):
+                     {"presence_penalty": 0}, {"ignore_eos": True}, {"top_k": -1}, {"logprobs": None}, {"skip_special_tokens": True}, {"min_tokens": 1}, {"seed": 1.0},
+                     {"n": 2, "best_of": 2}, {"n": 2, "best_of": 1}, {"suffix": ""}, {"bad_words": []}, {"logits_processors": []},
+                     {"guided_choice": []}, {"guided_regex": ""}, {"stop_token_ids": []}, {"allowed_token_ids": []}, {"stop": []},
+                     {"response_format": {"type": "text"}}, {"logit_bias": {"7": 0}}, {"logit_bias": []}, {"echo": False},
+                     {"use_beam_search": False}, {"stream_options": None}, {"seed": None}, {"logprobs": False}):
             server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field")
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "strand": "*"}, 400, "strand", "'both'")
