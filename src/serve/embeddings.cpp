@@ -42,8 +42,6 @@ class Embedding final : public Work {
     fields.find("user");  // known, and of no use here
     report_ignored(fields);
     tell(fields);
-    fields.text("user", "");
-    report_ignored(fields);
     check_size(inputs);
     std::vector<RequestPtr> requests;
     const EmbedPlanner planner(served_.config(), {});

@@ -424,6 +424,15 @@ def rna_is_dna_and_a_protein_is_refused():
 
 
 @case
+def what_is_ignored_is_said_once():
+    with Server("-v", 4) as server:
+        server.good("/v1/embeddings", {"input": "<dna>ACGTAC", "normalize": True, "user": "me"})
+        server.good("/v1/completions", {"prompt": "<dna>ACGTAC", "max_tokens": 1, "typical_p": 1})
+    for path, field in (("/v1/embeddings", "normalize"), ("/v1/completions", "typical_p")):
+        expect_equal(server.err.count("%s ignores: %s" % (path, field)), 1, server.err)
+
+
+@case
 def keys_and_origins():
     keys = write(fresh(), "keys", "# for the lab\nabc123\n\nsecond-key\n")
     with Server("--api-key", keys, "--cors", "https://lab.example.org") as server:
