@@ -36,6 +36,7 @@ function serverError(status, detail = "", wait = "") {
 const TYPES = {invalid_request_error: 400, authentication_error: 401, not_found_error: 404, rate_limit_error: 429,
   overloaded_error: 503};
 
+// Addresses are relative to the page, which a proxy may serve below a path of its own.
 async function send(path, body, signal) {
   const headers = {};
   if (body) headers["Content-Type"] = "application/json";
@@ -64,11 +65,11 @@ async function json(path, body, signal) {
 }
 
 /// The models of the server: [{id, max_bases, ...}].
-export async function listModels() { return (await json("/v1/models")).data; }
+export async function listModels() { return (await json("v1/models")).data; }
 
 /// ln P of the four letters at each base: an array with [A, C, G, T] or null for each.
 export async function scan(sequence, {strand, frames}, signal) {
-  const {letters, logp} = await json("/v1/dna/scan", {sequence, strand, frames, level: "marginal"}, signal);
+  const {letters, logp} = await json("v1/dna/scan", {sequence, strand, frames, level: "marginal"}, signal);
   if (letters !== "ACGT" || !Array.isArray(logp) || logp.length !== sequence.length) {
     throw new ServerError(0, "The answer of the server does not fit the sequence.",
         "Page and server may be of different versions: reload the page.");
@@ -81,7 +82,7 @@ export async function scan(sequence, {strand, frames}, signal) {
 export async function generate({prompt, length, seed, temperature, greedy}, onBases, signal) {
   const body = {prompt, length, n: 1, seed, sampler: "kmer", probabilities: true, stream: true};
   if (greedy) body.greedy = true; else body.temperature = temperature;
-  const answer = await send("/v1/dna/generate", body, signal);
+  const answer = await send("v1/dna/generate", body, signal);
   let last = null;
   for await (const data of events(answer)) {
     if (data === "[DONE]") return last;
