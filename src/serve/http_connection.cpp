@@ -1,11 +1,13 @@
 #include "src/serve/http_connection.hpp"
 
 #include <linux/sockios.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <chrono>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -27,6 +29,8 @@ constexpr double kLingerSeconds = 5;
 constexpr size_t kLingerBytes = size_t{64} << 20;
 // Bytes that are joined before they are written; longer strings are not copied for it.
 constexpr size_t kJoined = size_t{16} << 10;
+// How often the end of a client is looked for that has sent more than its request.
+constexpr std::chrono::milliseconds kLookAgain{250};
 constexpr double kLongestSeconds = 1e8;  // that a clock can count
 
 std::string random_id(std::mt19937_64& random) {
@@ -43,7 +47,11 @@ std::string random_id(std::mt19937_64& random) {
 }  // namespace
 
 HttpConnection::HttpConnection(HttpShared& shared, Socket socket, bool surplus)
-    : shared_(shared), socket_(std::move(socket)), timer_(socket_.get_executor()), surplus_(surplus) {
+    : shared_(shared),
+      socket_(std::move(socket)),
+      timer_(socket_.get_executor()),
+      next_look_(socket_.get_executor()),
+      surplus_(surplus) {
   ErrorCode error;  // of a client that has already gone; reading will say so
   const auto peer = socket_.remote_endpoint(error);
   if (error) return;
@@ -74,6 +82,7 @@ void HttpConnection::abort() {
   ErrorCode ignored;
   socket_.close(ignored);
   timer_.cancel();
+  next_look_.cancel();
   if (access_) close_exchange(false);
   shared_.closed(*this);
 }
@@ -115,14 +124,25 @@ void HttpConnection::read() {
   advance();
 }
 
-// Notices that the client has gone while its answer is computed. Once it has sent another request, no more is
-// read until that one's turn has come.
+// Notices that the client has gone while its answer is computed. Once it has sent more, such as another
+// request, no more is read until that one's turn has come, and the end of what it sends is looked for
+// instead.
 void HttpConnection::watch() {
   ErrorCode error;
   char byte = 0;
   socket_.receive(net::buffer(&byte, 1), Socket::message_peek, error);
   if (error == net::error::would_block) return await_input();
-  if (error) abort();
+  if (error || has_ended()) return abort();
+  next_look_.expires_after(kLookAgain);
+  next_look_.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+    if (!stopped && self->state_ == State::answering) self->watch();
+  });
+}
+
+// Whether the client sends no more, also behind bytes that have not been read.
+bool HttpConnection::has_ended() {
+  pollfd socket = {socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&socket, 1, 0) > 0;
 }
 
 void HttpConnection::drain() {

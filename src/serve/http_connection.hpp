@@ -70,6 +70,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_input();
   void read();
   void watch();
+  bool has_ended();
   void drain();
 
   void advance();
@@ -103,6 +104,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpShared& shared_;
   Socket socket_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer next_look_;  // at a client that has sent more, and may go
   Clock::time_point deadline_ = Clock::time_point::max();
   bool timer_runs_ = false;
   State state_ = State::idle;

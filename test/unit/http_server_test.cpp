@@ -292,6 +292,19 @@ TEST_CASE("a client that goes away is noticed") {
   CHECK(running.gone(4) == 4);
   running.wait_for_connections(0);
 
+  // Also behind bytes that it has sent since, of which none are read yet.
+  for (const std::string& late : {std::string("\r\n"), get("/echo"), std::string(100000, 'x')}) {
+    const size_t before = running.log(0).size();
+    HttpClient client(running.port());
+    client.send(get("/hold"));
+    const HttpExchangePtr held = running.hold();
+    client.send(late);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    client.close();
+    CHECK(running.gone(before + 1) == before + 1);
+  }
+  running.wait_for_connections(0);
+
   // It is not gone after a complete answer, nor if it has sent its next request.
   HttpClient client(running.port());
   client.send(get("/hold") + get("/echo"));
@@ -300,7 +313,7 @@ TEST_CASE("a client that goes away is noticed") {
   CHECK(client.read_answer().status == 200);
   client.close();
   running.wait_for_connections(0);
-  CHECK(running.gone(4) == 4);
+  CHECK(running.gone(7) == 7);
 }
 
 TEST_CASE("no answer is an answer") {
