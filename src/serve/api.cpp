@@ -5,12 +5,14 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/json.hpp"
 #include "src/serve/completions.hpp"
 #include "src/serve/dna_generate.hpp"
 #include "src/serve/dna_scan.hpp"
 #include "src/serve/dna_score.hpp"
 #include "src/serve/dna_variants.hpp"
 #include "src/serve/embeddings.hpp"
+#include "src/serve/http_text.hpp"
 #include "src/serve/page.hpp"
 #include "src/serve/tokens.hpp"
 #include "version.h"
@@ -123,8 +125,9 @@ void Api::add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> mak
 }
 
 const Api::Route* Api::find(const HttpRequest& request) const {
+  const std::string path = decoded_path(request.path);
   for (const Route& route : routes_)
-    if (request.path == route.path && same_method(route.method, request.method)) return &route;
+    if (path == route.path && same_method(route.method, request.method)) return &route;
   return nullptr;
 }
 
@@ -144,8 +147,9 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     answer.headers.emplace_back("WWW-Authenticate", "Bearer");
     return answer;
   }
+  const std::string path = decoded_path(request.path);
   for (const Route& other : routes_) {
-    if (request.path != other.path) continue;
+    if (path != other.path) continue;
     if (request.method == "OPTIONS" && !cors_.empty()) {
       HttpAnswer answer;
       answer.status = 204;
@@ -160,8 +164,8 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     return answer;
   }
   constexpr std::string_view kModels = "/v1/models/";
-  if (request.path.starts_with(kModels))
-    return ApiError(404, "the model '" + request.path.substr(kModels.size()) + "' is not served here",
+  if (path.starts_with(kModels))
+    return ApiError(404, "the model '" + printable(path.substr(kModels.size())) + "' is not served here",
                     "model", "model_not_found")
         .answer();
   return ApiError(404, "there is no " + request.path + " here; the paths are in carbon-serve(1)", "",
@@ -191,9 +195,10 @@ HttpAnswer Api::error(int status, const std::string& message) const {
 
 void Api::log(const HttpAccess& access) const {
   // A path that does not exist is text of a client, of which there is no end.
+  const std::string path = decoded_path(access.path);
   bool known = false;
-  for (const Route& route : routes_) known = known || access.path == route.path;
-  service_.metrics().answered(known ? access.path : "other", access.status);
+  for (const Route& route : routes_) known = known || path == route.path;
+  service_.metrics().answered(known ? path : "other", access.status);
 }
 
 HttpAnswer Api::models() const {

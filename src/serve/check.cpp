@@ -8,6 +8,7 @@
 #include "src/base/json.hpp"
 #include "src/serve/api_keys.hpp"
 #include "src/serve/http_client.hpp"
+#include "src/serve/http_text.hpp"
 
 namespace carbon {
 namespace {
@@ -41,10 +42,10 @@ std::string check_server(const ServeOptions& options) {
     char seconds[40];
     std::snprintf(seconds, sizeof seconds, "%.3f",
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    return options.http.host + ":" + std::to_string(options.http.port) + " serves " +
+    return host_and_port(options.http.host, options.http.port) + " serves " +
            models.at("data").at(0).at("id").get<std::string>() + " and has answered within " + seconds + " s";
   } catch (const nlohmann::json::exception&) {
-    throw Error("serve", "what listens on " + options.http.host + ":" + std::to_string(options.http.port) +
+    throw Error("serve", "what listens on " + host_and_port(options.http.host, options.http.port) +
                              " does not answer as carbon serve does");
   }
 }

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "src/base/error.hpp"
+#include "src/serve/http_text.hpp"
 
 namespace carbon {
 
@@ -26,7 +27,7 @@ constexpr size_t kMaxAnswer = size_t{16} << 20;
 }  // namespace
 
 HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& request, double seconds) {
-  const std::string where = host + ":" + std::to_string(port);
+  const std::string where = host_and_port(host, port);
   boost::asio::io_context context;
   beast::tcp_stream stream(context);
   // Runs one operation, which reports to what it is given.
@@ -39,7 +40,7 @@ HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& r
     if (result) throw Error("serve", std::string(what) + " " + where + ": " + result.message());
   };
   error_code error;
-  const auto addresses = tcp::resolver(context).resolve(host, std::to_string(port), error);
+  const auto addresses = tcp::resolver(context).resolve(bare_host(host), std::to_string(port), error);
   if (error) throw Error("serve", "cannot find the host " + where + ": " + error.message());
   stream.expires_after(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));

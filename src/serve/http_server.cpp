@@ -15,6 +15,7 @@
 
 #include "src/base/error.hpp"
 #include "src/serve/http_connection.hpp"
+#include "src/serve/http_text.hpp"
 
 namespace carbon {
 namespace {
@@ -29,9 +30,8 @@ constexpr size_t kSurplusConnections = 128;
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 Error cannot_listen(const HttpOptions& options, const ErrorCode& error) {
-  const bool is_v6 = options.host.find(':') != std::string::npos;
-  std::string message = "cannot listen on " + (is_v6 ? "[" + options.host + "]" : options.host) + ":" +
-                        std::to_string(options.port) + ": " + error.message();
+  std::string message =
+      "cannot listen on " + host_and_port(options.host, options.port) + ": " + error.message();
   if (error == net::error::address_in_use) message += "; port 0 takes one that is free";
   return Error("serve", message);
 }
@@ -93,7 +93,7 @@ void HttpServer::Impl::listen() {
   const HttpOptions& options = shared.options;
   ErrorCode error;
   tcp::resolver resolver(context);
-  const auto found = resolver.resolve(options.host, std::to_string(options.port),
+  const auto found = resolver.resolve(bare_host(options.host), std::to_string(options.port),
                                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
   if (error) throw cannot_listen(options, error);
   // /etc/hosts may name an address twice.

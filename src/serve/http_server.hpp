@@ -17,7 +17,7 @@
 namespace carbon {
 
 struct HttpOptions {
-  std::string host = "127.0.0.1";  // address or name
+  std::string host = "127.0.0.1";  // address or name; one of IPv6 also in brackets
   uint16_t port = 8000;            // 0: one that is free
   size_t max_body = size_t{16} << 20;
   size_t max_header = size_t{32} << 10;

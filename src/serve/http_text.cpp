@@ -1,6 +1,7 @@
 #include "src/serve/http_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 namespace carbon {
@@ -118,6 +119,30 @@ bool split_target(std::string_view target, std::string& path, std::string& query
   query = mark < target.size() ? target.substr(mark + 1) : "";
   if (path.empty()) path = "/";
   return path.front() == '/' || path == "*";
+}
+
+std::string decoded_path(std::string_view path) {
+  std::string decoded;
+  decoded.reserve(path.size());
+  for (size_t i = 0; i < path.size(); ++i) {
+    unsigned char byte = 0;
+    const char* const code = path.data() + i + 1;
+    const bool encoded =
+        path[i] == '%' && path.size() - i > 2 && std::from_chars(code, code + 2, byte, 16).ptr == code + 2;
+    decoded += encoded ? static_cast<char>(byte) : path[i];
+    if (encoded) i += 2;
+  }
+  return decoded;
+}
+
+std::string bare_host(const std::string& host) {
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
+std::string host_and_port(const std::string& host, uint16_t port) {
+  const std::string bare = bare_host(host);
+  const bool is_v6 = bare.find(':') != std::string::npos;
+  return (is_v6 ? "[" + bare + "]" : bare) + ":" + std::to_string(port);
 }
 
 bool is_request_id(std::string_view text) {

@@ -17,6 +17,13 @@ bool may_become_request(std::string_view start);
 /// bytes that should have been percent-encoded.
 bool split_target(std::string_view target, std::string& path, std::string& query);
 
+/// A path with the bytes that are percent-encoded in it, such as %2F for a slash. What is no such code stays.
+std::string decoded_path(std::string_view path);
+
+/// A host without the brackets in which URLs have the address of IPv6, and what a URL has for host and port.
+std::string bare_host(const std::string& host);
+std::string host_and_port(const std::string& host, uint16_t port);
+
 /// True for what may be the name of a request: 1 to 128 visible ASCII characters.
 bool is_request_id(std::string_view text);
 

@@ -15,6 +15,7 @@
 #include "src/base/threads.hpp"
 #include "src/genome/output.hpp"
 #include "src/serve/api.hpp"
+#include "src/serve/http_text.hpp"
 #include "src/serve/service.hpp"
 
 namespace carbon {
@@ -135,8 +136,8 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
   std::thread watching;
   try {
     write_port(options.port_file, server.port());
-    options.log->message("serve", "serving " + served.name() + " on http://" + options.http.host + ":" +
-                                      std::to_string(server.port()));
+    options.log->message("serve", "serving " + served.name() + " on http://" +
+                                      host_and_port(options.http.host, server.port()));
     if (options.stop) options.stop->watch([&] { wish.ask(); });
     watching = start_thread([&] {
       while (!wish.wait(kLook)) service.stop_late();

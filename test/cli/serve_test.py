@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import socket
 import struct
 
 from harness import case, data, expect, expect_equal, fresh, info_of, main, model, ok, parse_fasta, records, tool, write
@@ -431,6 +432,35 @@ def what_is_ignored_is_said_once():
         server.good("/v1/completions", {"prompt": "<dna>ACGTAC", "max_tokens": 1, "typical_p": 1})
     for path, field in (("/v1/embeddings", "normalize"), ("/v1/completions", "typical_p")):
         expect_equal(server.err.count("%s ignores: %s" % (path, field)), 1, server.err)
+
+
+@case
+def names_of_models_in_addresses():
+    odd = "my lab/50% \u00e9"
+    with Server("--served-model-name", "LAB/tiny", "--served-model-name", odd) as server:
+        for path, name in (("LAB/tiny", "LAB/tiny"), ("LAB%2Ftiny", "LAB/tiny"), ("LAB%2ftiny", "LAB/tiny"), ("my%20lab/50%25%20%C3%A9", odd)):
+            answer = server.get("/v1/models/" + path)
+            expect_equal((answer.status, answer.json.get("id")), (200, name), path)
+        for path in ("LAB%252Ftiny", "LAB%2tiny", "tiny", "%0A%FF", "LAB%"):
+            answer = server.get("/v1/models/" + path)
+            expect_equal((answer.status, answer.json["error"]["code"]), (404, "model_not_found"), path)
+        expect_equal(server.get("/%76ersion").status, 200, "another path")
+        paths = [line for line in server.get("/metrics").body.decode().splitlines() if "LAB" in line and "http_requests" in line]
+        expect_equal(len(paths), 1, "one series a path: %s" % paths)
+
+
+@case
+def hosts_of_ipv6():
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            return
+    for host in ("::1", "[::1]"):
+        with Server("--host", host) as server:
+            checked = ok("serve", "--check", "--host", host, "--port", server.port)
+            expect("[::1]:%d serves" % server.port in checked.text, "check", checked)
+        expect("on http://[::1]:" in server.err, server.err)
 
 
 @case

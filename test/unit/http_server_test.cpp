@@ -342,6 +342,15 @@ TEST_CASE("a port that is taken, and hosts") {
   CHECK_THROWS_AS(HttpServer(options, {}), Error);
   options.host = "no.such.host.invalid";
   CHECK_THROWS_AS(HttpServer(options, {}), Error);
+  for (const char* host : {"::1", "[::1]"}) {
+    options.host = host;
+    options.port = 1;  // not for everybody, or not there: the message names it once in brackets
+    try {
+      const HttpServer server(options, {});
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).starts_with("cannot listen on [::1]:1: "));
+    }
+  }
   options.host = "0.0.0.0";
   options.port = 0;
   CHECK(HttpServer(options, {}).port() != 0);
