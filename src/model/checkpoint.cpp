@@ -24,6 +24,7 @@
 #include "src/model/gguf_model.hpp"
 #include "src/model/lora.hpp"
 #include "src/model/model_files.hpp"
+#include "src/model/model_places.hpp"
 #include "src/model/rope_scaling.hpp"
 #include "src/model/safetensors.hpp"
 
@@ -216,6 +217,22 @@ void Checkpoint::check_tensors(Log& log) const {
   }
 }
 
+namespace {
+
+// ORG/NAME of a model in a directory of models, as in the cache; else the name of the file or directory.
+std::string name_in_places(const fs::path& path) {
+  const fs::path group = path.parent_path();
+  for (const ModelPlace& place : model_places()) {
+    if (fs::absolute(place.dir).lexically_normal() / group.filename() != group) continue;
+    // A GGUF file may lie in a directory NAME, which is then the model and no organisation.
+    if (!is_gguf_model(path) || model_at(group).path.empty())
+      return (group.filename() / path.filename()).string();
+  }
+  return path.filename().string();
+}
+
+}  // namespace
+
 std::string Checkpoint::id() const {
   fs::path path = fs::absolute(dir_).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -228,7 +245,7 @@ std::string Checkpoint::id() const {
     if (const size_t at = name.find("--"); at != std::string::npos) name.replace(at, 2, "/");
     return in_one_line(name + adapter);
   }
-  return in_one_line(path.filename().string() + adapter);
+  return in_one_line(name_in_places(path) + adapter);
 }
 
 bool Checkpoint::has(std::string_view name) const {

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import shutil
 import socket
 import struct
 
@@ -189,11 +190,11 @@ def logprobs_are_those_of_the_6_mers():
         choice = got["choices"][0]
         expect_equal(choice["text"], sequence, "echo")
         probs = choice["logprobs"]
+        expect_equal({len(values) for values in probs.values()}, {got["usage"]["prompt_tokens"]}, "one entry a token of the prompt")
+        expect_equal([values.pop(0) for values in probs.values()], ["<dna>", None, None, 0], "nothing comes before <dna>")
         expect_equal(probs["tokens"], [sequence[i:i + 6] for i in range(0, len(sequence), 6)], "tokens")
         expect_equal(probs["text_offset"], list(range(0, len(sequence), 6)), "offsets")
         for i, logp in enumerate(probs["token_logprobs"]):
-        expect_equal({len(values) for values in probs.values()}, {got["usage"]["prompt_tokens"]}, "one entry a token of the prompt")
-        expect_equal([values.pop(0) for values in probs.values()], ["<dna>", None, None, 0], "nothing comes before <dna>")
             if "N" in probs["tokens"][i]:
                 expect(logp is None and probs["top_logprobs"][i] is None, "an unknown 6-mer has none")
                 continue
@@ -447,6 +448,19 @@ def names_of_models_in_addresses():
         expect_equal(server.get("/%76ersion").status, 200, "another path")
         paths = [line for line in server.get("/metrics").body.decode().splitlines() if "LAB" in line and "http_requests" in line]
         expect_equal(len(paths), 1, "one series a path: %s" % paths)
+
+
+@case
+def a_model_has_one_name_in_every_place():
+    places, cache = fresh(), fresh()
+    shutil.copytree(model(), os.path.join(places, "LAB", "small"))
+    revision = os.path.join(cache, "models--LAB--small", "snapshots", "0" * 40)
+    shutil.copytree(model(), revision)
+    os.makedirs(os.path.join(cache, "models--LAB--small", "refs"))
+    write(os.path.join(cache, "models--LAB--small", "refs"), "main", "0" * 40)
+    for variable, folder in (("CARBON_MODEL_PATH", places), ("CARBON_MODEL_PATH", places + "/"), ("HF_HUB_CACHE", cache)):
+        with Server("-m", "LAB/small", env={variable: folder}) as server:
+            expect_equal([m["id"] for m in server.get("/v1/models").json["data"]], ["LAB/small"], variable)
 
 
 @case
