@@ -57,7 +57,8 @@ Row look_at(const ListedModel& model, const ModelsOptions& options) {
   try {
     row.summary = summarise_model(model.path);
     if (options.digest)
-      row.sha256 = Checkpoint(model.path).sha256(options.threads > 0 ? options.threads : available_cpus());
+      row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
+                       .sha256(options.threads > 0 ? options.threads : available_cpus());
   } catch (const Error& e) {
     row.model.why = e.what();
     row.summary.reset();

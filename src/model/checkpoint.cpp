@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -23,10 +25,13 @@
 #include "src/model/digest.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/lora.hpp"
+#include "src/model/mapped_file.hpp"
 #include "src/model/model_files.hpp"
 #include "src/model/model_places.hpp"
 #include "src/model/rope_scaling.hpp"
 #include "src/model/safetensors.hpp"
+#include "src/model/tensor_buffer.hpp"
+#include "src/model/tensor_numbers.hpp"
 
 namespace carbon {
 
@@ -74,7 +79,8 @@ std::string in_one_line(std::string name) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling, Log& log)
+Checkpoint::Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling, Log& log,
+                       Alignment alignment)
     : dir_(path) {
   if (is_gguf_model(path)) {
     GgufModel model = open_gguf_model(path);
@@ -85,7 +91,9 @@ Checkpoint::Checkpoint(const std::string& path, const std::optional<RopeScaling>
     open_files();
   }
   apply(rope_scaling);
+  settle_head(log);
   check_tensors(log);
+  if (alignment == Alignment::restored) align_tensors();
 }
 
 Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
@@ -93,21 +101,24 @@ Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_
     : dir_(std::move(name)), config_(config) {
   apply(rope_scaling);
   add_file(std::move(tensors));
+  settle_head(log);
   check_tensors(log);
+  align_tensors();
 }
 
 void Checkpoint::add_file(std::unique_ptr<TensorFile> file) {
-  for (const auto& [name, info] : file->tensors()) file_of_[name] = files_.size();
+  for (const auto& [name, info] : file->tensors()) places_[name] = {files_.size(), &info};
   files_.push_back(std::move(file));
 }
 
 void Checkpoint::replace(std::unique_ptr<TensorFile> tensors) {
   for (const auto& [name, info] : tensors->tensors()) {
-    if (!file_of_.contains(name))
+    if (!places_.contains(name))
       fail(tensors->path() + ": tensor '" + printable(name) + "' replaces none of " + dir_);
   }
   add_file(std::move(tensors));
   for (const TensorShape& e : architecture(config_)) check_tensor(e);
+  align_tensors();
 }
 
 void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int threads) {
@@ -155,17 +166,19 @@ void Checkpoint::open_files() {
       }
       files_.push_back(std::make_unique<SafetensorsFile>(path));
     }
-    if (!files_[at->second]->tensors().contains(name)) {
+    const auto& tensors = files_[at->second]->tensors();
+    const auto tensor = tensors.find(name);
+    if (tensor == tensors.end()) {
       fail(files_[at->second]->path() + ": does not hold tensor '" + printable(name) + "', though " + index +
            " says so");
     }
-    file_of_[name] = at->second;
+    places_[name] = {at->second, &tensor->second};
   }
 }
 
 const TensorInfo* Checkpoint::find(std::string_view name) const {
-  const auto at = file_of_.find(name);
-  return at == file_of_.end() ? nullptr : &files_[at->second]->tensors().find(at->first)->second;
+  const auto at = places_.find(name);
+  return at == places_.end() ? nullptr : at->second.info;
 }
 
 uint64_t Checkpoint::file_bytes() const {
@@ -178,17 +191,59 @@ void Checkpoint::check_tensor(const TensorShape& expected) const {
   const TensorInfo* info = find(expected.name);
   if (info == nullptr)
     fail(dir_ + ": tensor " + expected.name + " " + shape_text(expected.shape) + " is missing");
-  const std::string where =
-      files_[file_of_.find(expected.name)->second]->path() + ": tensor " + expected.name;
+  const std::string where = files_[places_.at(expected.name).file]->path() + ": tensor " + expected.name;
   if (info->shape != expected.shape) {
     fail(where + " has shape " + shape_text(info->shape) + ", but config.json requires " +
          shape_text(expected.shape));
   }
   const std::optional<WeightType> dtype = weight_type_of(info->dtype);
   if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are " + kWeightTypes);
-  if (info->begin % weight_format(*dtype).alignment != 0) {
-    fail(where + " is not aligned to its element size; save the checkpoint again with a current safetensors");
+}
+
+/// Formats of files need not align tensors, but kernels want them aligned. Those that are not are copied.
+void Checkpoint::align_tensors() {
+  std::vector<std::vector<TensorSpec>> specs(files_.size());
+  for (const TensorShape& e : architecture(config_)) {
+    const Place& place = places_.at(e.name);
+    if (place.info->begin % weight_format(*weight_type_of(place.info->dtype)).alignment != 0)
+      specs[place.file].push_back({e.name, place.info->dtype, e.shape});
   }
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].empty()) continue;
+    auto copies = std::make_unique<TensorBuffer>(files_[i]->path(), specs[i], files_[i]->stamp());
+    for (const TensorSpec& spec : specs[i]) {
+      const std::span<uint8_t> to = copies->writable(spec.name);
+      const uint8_t* const from = bytes_of(places_.at(spec.name));
+      std::memcpy(to.data(), from, to.size());
+      give_back_pages(from, to.size());
+    }
+    copies->finish();
+    add_file(std::move(copies));
+  }
+}
+
+/// What a tied head is. transformers compares a stored head with the embedding and ties them only if they are
+/// equal. It reads all tensors of the shards, also those that the index does not name.
+void Checkpoint::settle_head(Log& log) {
+  if (!config_.tied_head) return;
+  for (const std::string name : {kEmbedding, kHead})
+    for (size_t i = 0; i < files_.size() && !has(name); ++i)
+      if (const auto at = files_[i]->tensors().find(name); at != files_[i]->tensors().end())
+        places_[name] = {i, &at->second};
+  if (!has(kHead)) return;
+  if (!has(kEmbedding)) {
+    places_[kEmbedding] = places_.at(kHead);
+    return;
+  }
+  const std::vector<uint64_t> shape = {config_.vocab, config_.hidden};
+  for (const char* name : {kEmbedding, kHead}) check_tensor({name, shape});
+  const TensorView embedding = tensor(kEmbedding, config_.vocab, config_.hidden);
+  const TensorView head = tensor(kHead, config_.vocab, config_.hidden);
+  if (is_copy_of(head, embedding) && is_copy_of(embedding, head)) return;
+  config_.tied_head = false;
+  log.warning("load_checkpoint",
+              dir_ + ": config.json says that the output head is the embedding (tie_word_embeddings), but " +
+                  "lm_head.weight holds other numbers; using lm_head.weight, as transformers does");
 }
 
 void Checkpoint::check_tensors(Log& log) const {
@@ -201,8 +256,7 @@ void Checkpoint::check_tensors(Log& log) const {
   std::string example;
   for (const auto& file : files_) {
     for (const auto& [name, info] : file->tensors()) {
-      if (read.contains(name) || ignorable_buffer(name) || (config_.tied_head && name == "lm_head.weight"))
-        continue;
+      if (read.contains(name) || ignorable_buffer(name) || (config_.tied_head && name == kHead)) continue;
       if (name.starts_with("model.") || name.starts_with("lm_head.")) {
         fail(file->path() + ": tensor '" + printable(name) + "' is not part of the " +
              std::to_string(config_.layers) +
@@ -249,7 +303,7 @@ std::string Checkpoint::id() const {
 }
 
 bool Checkpoint::has(std::string_view name) const {
-  return file_of_.contains(name);
+  return places_.contains(name);
 }
 
 TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) const {
@@ -265,15 +319,19 @@ TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) c
   if (adapted_)
     if (const auto at = adapted_->tensors().find(std::string(name)); at != adapted_->tensors().end())
       return {adapted_->data() + at->second.begin, *weight_type_of(at->second.dtype), rows, cols, true};
-  return {files_[file_of_.find(name)->second]->data() + info->begin, *dtype, rows, cols, true};
+  return {bytes_of(places_.find(name)->second), *dtype, rows, cols, true};
+}
+
+const uint8_t* Checkpoint::bytes_of(const Place& place) const {
+  return files_[place.file]->data() + place.info->begin;
 }
 
 TensorView Checkpoint::embedding() const {
-  return tensor("model.embed_tokens.weight", config_.vocab, config_.hidden);
+  return tensor(kEmbedding, config_.vocab, config_.hidden);
 }
 
 TensorView Checkpoint::head() const {
-  return config_.tied_head ? embedding() : tensor("lm_head.weight", config_.vocab, config_.hidden);
+  return config_.tied_head ? embedding() : tensor(kHead, config_.vocab, config_.hidden);
 }
 
 bool Checkpoint::all_bf16() const {
@@ -293,10 +351,9 @@ std::string Checkpoint::digest_lines(int threads) const {
   std::exception_ptr failure;
   auto work = [&] {
     for (size_t i = next++; i < list.size(); i = next++) {
-      const TensorInfo* info = find(list[i].name);
-      const uint8_t* data = files_[file_of_.find(list[i].name)->second]->data();
+      const Place& place = places_.at(list[i].name);
       try {
-        hashes[i] = sha256_hex_of_mapping(data + info->begin, info->end - info->begin);
+        hashes[i] = sha256_hex_of_mapping(bytes_of(place), place.info->end - place.info->begin);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();

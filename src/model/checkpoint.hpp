@@ -1,8 +1,8 @@
 // A model in files: its configuration, and its tensors by name from one or several memory-mapped files. They
 // are the safetensors files of a Hugging Face checkpoint directory, or GGUF files.
 //
-// Views of the files: no tensor is converted, and only the queries and keys of GGUF files are copied. What
-// each tensor does is in llama_tensors.hpp.
+// Views of the files: no tensor is converted, and only the queries and keys of GGUF files and tensors that
+// are not aligned are copied. What each tensor does is in llama_tensors.hpp.
 #pragma once
 
 #include <map>
@@ -22,6 +22,9 @@ namespace carbon {
 
 class LoraAdapter;
 
+/// as_stored leaves tensors that are not aligned where they are, for callers that do not compute with them.
+enum class Alignment { restored, as_stored };
+
 class Checkpoint {
  public:
   /// Opens a directory: config.json, dna_config.json if present, and model.safetensors or
@@ -29,12 +32,13 @@ class Checkpoint {
   /// to the configuration (apply_rope_scaling).
   ///
   /// Throws Error unless every tensor of the architecture is present with its shape and a supported type
-  /// (kWeightTypes). lm_head.weight is needed only if the head is untied, and is accepted otherwise.
+  /// (kWeightTypes). With a tied head, lm_head.weight and the embedding may each stand for both. If both are
+  /// there and differ, the head counts as untied, with a warning, as in transformers.
   /// Other tensors under `model.` or `lm_head.` (biases, q_norm, more layers than config.json says) would
   /// change the result, so they are refused, except rotary inv_freq buffers. All other tensors are ignored
   /// with a warning.
   explicit Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
-                      Log& log = silent_log());
+                      Log& log = silent_log(), Alignment alignment = Alignment::restored);
   /// The same for tensors that are not in files. dir() and id() return `name`.
   Checkpoint(std::string name, const ModelConfig& config, std::unique_ptr<TensorFile> tensors,
              const std::optional<RopeScaling>& rope_scaling, Log& log = silent_log());
@@ -91,7 +95,11 @@ class Checkpoint {
   ModelConfig config_;
   std::string rope_override_, metadata_;
   std::vector<std::unique_ptr<TensorFile>> files_;
-  std::map<std::string, size_t, std::less<>> file_of_;  // tensor name -> index into files_, the last with it
+  struct Place {
+    size_t file;  // index into files_
+    const TensorInfo* info;
+  };
+  std::map<std::string, Place, std::less<>> places_;  // by the tensor's name, in the last file with it
   /// Of an adapter: its weights added to the model's, which tensor() returns instead, and what identifies it.
   std::unique_ptr<TensorFile> adapted_;
   std::string adapter_id_, adapter_lines_;
@@ -99,8 +107,11 @@ class Checkpoint {
   void apply(const std::optional<RopeScaling>& rope_scaling);
   void open_files();
   void add_file(std::unique_ptr<TensorFile> file);
+  void settle_head(Log& log);
   void check_tensor(const TensorShape& expected) const;
   void check_tensors(Log& log) const;
+  void align_tensors();
+  const uint8_t* bytes_of(const Place& place) const;
   std::string digest_lines(int threads) const;
 };
 

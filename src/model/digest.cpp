@@ -2,7 +2,6 @@
 #include "src/model/digest.hpp"
 
 #include <openssl/evp.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "src/base/error.hpp"
+#include "src/model/mapped_file.hpp"
 
 namespace carbon {
 
@@ -103,15 +103,12 @@ std::string sha256_hex(std::string_view text) {
 }
 
 std::string sha256_hex_of_mapping(const void* data, size_t bytes) {
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   Sha256 hash;
   for (size_t done = 0; done < bytes;) {
     const char* block = static_cast<const char*>(data) + done;
     const size_t n = std::min(block_bytes, bytes - done);
     hash.update(block, n);
-    const auto first = (reinterpret_cast<uintptr_t>(block) + page - 1) / page * page;
-    const auto last = reinterpret_cast<uintptr_t>(block + n) / page * page;
-    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    give_back_pages(block, n);
     done += n;
   }
   return hash.hex();

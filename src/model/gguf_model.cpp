@@ -1,9 +1,6 @@
 // Names, shapes and rows: from llama.cpp's to Hugging Face's. See gguf_model.hpp.
 #include "src/model/gguf_model.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -14,6 +11,7 @@
 #include "src/base/json.hpp"
 #include "src/model/gguf_config.hpp"
 #include "src/model/llama_tensors.hpp"
+#include "src/model/mapped_file.hpp"
 #include "src/model/tensor_buffer.hpp"
 
 namespace carbon {
@@ -196,14 +194,6 @@ void restore_rows(const uint8_t* in, uint64_t row_bytes, size_t heads, size_t he
     }
 }
 
-/// The pages of a mapping that are completely inside are not needed any more.
-void give_back(const uint8_t* data, uint64_t bytes) {
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(data);
-  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
 bool is_query(const std::string& name) {
   return name.ends_with("self_attn.q_proj.weight");
 }
@@ -223,7 +213,7 @@ std::unique_ptr<TensorFile> restored(const TensorFile& file, const ModelConfig& 
     restore_rows(file.data() + info.begin, bytes / info.shape.front(),
                  is_query(spec.name) ? config.heads : config.kv_heads, config.head_dim,
                  buffer->writable(spec.name).data());
-    give_back(file.data() + info.begin, bytes);
+    give_back_pages(file.data() + info.begin, bytes);
   }
   buffer->finish();
   return buffer;

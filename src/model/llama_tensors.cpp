@@ -33,12 +33,11 @@ std::string name_in_layer(size_t layer, const char* name) {
 }  // namespace
 
 std::vector<TensorShape> architecture(const ModelConfig& c) {
-  std::vector<TensorShape> list = {{"model.embed_tokens.weight", {c.vocab, c.hidden}},
-                                   {"model.norm.weight", {c.hidden}}};
+  std::vector<TensorShape> list = {{kEmbedding, {c.vocab, c.hidden}}, {"model.norm.weight", {c.hidden}}};
   for (size_t i = 0; i < c.layers; ++i)
     for (const LayerTensor& tensor : layer_tensors(c))
       list.push_back({name_in_layer(i, tensor.name), tensor.shape});
-  if (!c.tied_head) list.push_back({"lm_head.weight", {c.vocab, c.hidden}});
+  if (!c.tied_head) list.push_back({kHead, {c.vocab, c.hidden}});
   return list;
 }
 

@@ -14,6 +14,9 @@ namespace carbon {
 
 class Checkpoint;
 
+inline constexpr const char* kEmbedding = "model.embed_tokens.weight";
+inline constexpr const char* kHead = "lm_head.weight";
+
 struct TensorShape {
   std::string name;
   std::vector<uint64_t> shape;

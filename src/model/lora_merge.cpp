@@ -13,31 +13,14 @@
 #include "src/model/checkpoint.hpp"
 #include "src/model/lora.hpp"
 #include "src/model/tensor_buffer.hpp"
+#include "src/model/tensor_numbers.hpp"
 
 namespace carbon {
 
 namespace {
 
-constexpr const char* kEmbedding = "model.embed_tokens.weight";
-constexpr const char* kHead = "lm_head.weight";
-
 [[noreturn]] void fail(const std::string& what) {
   throw Error("load_adapter", what);
-}
-
-/// Numbers of a row as f32.
-void widen_row(const TensorView& matrix, size_t row, float* out) {
-  if (matrix.dtype == WeightType::q8_0) return widen_q8_0(matrix.row(row), matrix.cols, out);
-  if (matrix.dtype == WeightType::f32) {
-    std::memcpy(out, matrix.row(row), matrix.cols * sizeof(float));
-    return;
-  }
-  const char* const data = static_cast<const char*>(matrix.row(row));
-  for (size_t j = 0; j < matrix.cols; ++j) {
-    uint16_t half;
-    std::memcpy(&half, data + j * sizeof half, sizeof half);
-    out[j] = matrix.dtype == WeightType::bf16 ? to_float(bf16{half}) : half_to_float(half);
-  }
 }
 
 /// As f32, or rounded to bf16.

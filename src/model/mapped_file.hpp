@@ -28,4 +28,8 @@ class MappedFile {
   FileStamp stamp_;
 };
 
+/// Gives the pages that are completely inside a range of a mapping back to the system. A later access reads
+/// them from the file again.
+void give_back_pages(const void* data, size_t bytes);
+
 }  // namespace carbon

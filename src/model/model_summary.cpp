@@ -101,7 +101,7 @@ ModelSummary summarise_model(const std::string& path) {
       return nullptr;
     });
   } else {
-    const Checkpoint checkpoint(path);
+    const Checkpoint checkpoint(path, std::nullopt, silent_log(), Alignment::as_stored);
     summary.config = checkpoint.config();
     summary.bytes = checkpoint.file_bytes();
     count_tensors(summary, [&](const std::string& name) { return checkpoint.find(name); });

@@ -71,6 +71,7 @@ inline void write_text(const fs::path& path, const std::string& text) {
 struct TestTensor {
   std::string dtype;
   std::vector<uint64_t> shape;
+  std::string like = {};  // the tensor whose bytes it has; empty: its own
 
   uint64_t bytes() const {
     uint64_t n = dtype == "F32" ? 4 : dtype == "F64" ? 8 : 2;
@@ -102,7 +103,7 @@ inline void write_safetensors(const fs::path& path, const TestTensors& tensors) 
   std::string body;
   for (const auto& [name, t] : tensors) {
     const uint64_t begin = body.size();
-    body += pattern(name, t.bytes());
+    body += pattern(t.like.empty() ? name : t.like, t.bytes());
     header[name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {begin, body.size()}}};
   }
   std::string text = header.dump();
