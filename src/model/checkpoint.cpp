@@ -124,7 +124,7 @@ void Checkpoint::replace(std::unique_ptr<TensorFile> tensors) {
 void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int threads) {
   adapted_ = adapter.merge(*this, type, threads);
   adapter_id_ = adapter.id();
-  adapter_lines_ = adapter.digest_lines();
+  adapter_lines_ = adapter.digest_lines(*adapted_);
 }
 
 void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids) {

@@ -159,7 +159,7 @@ double alpha_of(const std::string& where, const Settings& settings, std::string_
 /// The parts of "base_model.model.MODULE.KIND": the module, and which of its tensors this is.
 struct AdapterName {
   std::string module;
-  enum { a, b, embedding_a, embedding_b, whole } kind = whole;
+  enum { a, b, embedding_a, embedding_b, copy, whole } kind = whole;
 };
 
 AdapterName parse_name(const std::string& where, std::string_view name) {
@@ -172,6 +172,7 @@ AdapterName parse_name(const std::string& where, std::string_view name) {
       {".lora_B.weight", AdapterName::b},
       {".lora_embedding_A", AdapterName::embedding_a},
       {".lora_embedding_B", AdapterName::embedding_b},
+      {".base_layer.weight", AdapterName::copy},
       {".weight", AdapterName::whole}};
   for (const auto& [end, kind] : kEnds)
     if (rest.ends_with(end)) return {std::string(rest.substr(0, rest.size() - end.size())), kind};
@@ -193,6 +194,8 @@ std::map<std::string, LoraChange> read_changes(const Settings& settings, const S
     if (embedding) change.transposed = true;
     if (parts.kind == AdapterName::whole) {
       change.whole = name;
+    } else if (parts.kind == AdapterName::copy) {
+      change.copy = name;
     } else {
       (parts.kind == AdapterName::a || parts.kind == AdapterName::embedding_a ? change.a : change.b) = name;
     }
@@ -205,6 +208,7 @@ std::map<std::string, LoraChange> read_changes(const Settings& settings, const S
         fail(where + " has both a weight and a LoRA pair; merge the adapter with PEFT");
       continue;
     }
+    if (change.a.empty() && change.b.empty()) continue;  // a copy alone
     if (change.a.empty() || change.b.empty())
       fail(where + " has only one of the two tensors of a LoRA pair; incomplete download?");
     const size_t rank = rank_of(file.tensors().at(change.a));
@@ -239,9 +243,10 @@ std::string LoraAdapter::id() const {
   return path.filename().string();
 }
 
-std::string LoraAdapter::digest_lines() const {
+std::string LoraAdapter::digest_lines(const TensorFile& merged) const {
   std::string lines;
   for (const auto& [tensor, change] : changes_) {
+    if (!merged.tensors().contains(tensor)) continue;
     for (const std::string& name : {change.a, change.b, change.whole}) {
       if (name.empty()) continue;
       const TensorInfo& info = tensors_.tensors().at(name);

@@ -23,6 +23,9 @@ struct LoraChange {
   std::string a, b;
   bool transposed = false;
   std::string whole;
+  /// A copy of the model's tensor, as PEFT saves it beside the pair of an embedding or a head. Changes
+  /// nothing.
+  std::string copy;
   double scale = 0;  // alpha / r, or alpha / sqrt(r) with rank stabilisation
 };
 
@@ -37,14 +40,15 @@ class LoraAdapter {
   /// The name in headers of outputs: the last component of the directory.
   std::string id() const;
 
-  /// What the adapter does, for the digest of the model: sorted lines `adapter tensor dtype [shape]
-  /// sha256(bytes)`, and `adapter tensor scale` for those that have one.
-  std::string digest_lines() const;
+  /// What the adapter does to the tensors in `merged`, for the digest of the model: sorted lines `adapter
+  /// tensor dtype [shape] sha256(bytes)`, and `adapter tensor scale` for those that have one.
+  std::string digest_lines(const TensorFile& merged) const;
 
   /// The tensors of `base` that the adapter changes, with their names and shapes, as bf16 or f32. W + scale *
   /// B A is computed in f32, with the terms of B A in ascending order, and rounded once. Throws Error for a
-  /// tensor that the model does not have, for shapes that do not fit, and for changes of an embedding that is
-  /// also the head, because it is not defined which of the two they mean.
+  /// tensor that the model does not have, for shapes that do not fit, for a copy of a tensor that differs
+  /// from the model's, and for changes of an embedding that is also the head, because it is not defined which
+  /// of the two they mean.
   std::unique_ptr<TensorFile> merge(const Checkpoint& base, WeightType type, int threads) const;
 
  private:

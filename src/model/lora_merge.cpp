@@ -118,36 +118,52 @@ std::string size_text(size_t rows, size_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
-/// The model's tensor that the adapter in `file` changes.
-TensorShape changed_tensor(const Checkpoint& base, const std::string& name, const std::string& file) {
-  if (base.config().tied_head && (name == kEmbedding || name == kHead))
-    fail(file + ": changes " + name + ", but " + base.id() +
-         " has one matrix as embedding and as head; train the adapter without them");
+/// A tensor of the model; the head of a tied one is the embedding.
+TensorView base_tensor(const Checkpoint& base, const std::string& name, const std::string& file) {
+  if (name == kHead && base.config().tied_head) return base.head();
   for (const TensorShape& tensor : architecture(base.config()))
-    if (tensor.name == name) return tensor;
+    if (tensor.name == name)
+      return base.tensor(name, tensor.shape.size() == 1 ? 1 : tensor.shape.front(), tensor.shape.back());
   fail(file + ": changes " + printable(name) + ", which " + base.id() +
        " does not have; this adapter belongs to another model");
+}
+
+/// The adapter changes the model's tensor `name`. PEFT saves copies of tensors that were not trained, too.
+bool changes_tensor(const Checkpoint& base, const TensorFile& file, const std::string& name,
+                    const LoraChange& change) {
+  const TensorView original = base_tensor(base, name, file.path());
+  if (!change.copy.empty() && !is_copy_of(view_of(file, change.copy), original))
+    fail(file.path() + ": " + printable(change.copy) +
+         " is a copy of the weights with which the adapter was trained, and they are not those of " +
+         base.id() + "; use the adapter with the model that it was trained on");
+  const bool pair = !change.a.empty();
+  if (!pair && change.whole.empty()) return false;
+  if (!base.config().tied_head || (name != kEmbedding && name != kHead)) return true;
+  if (!pair && is_copy_of(view_of(file, change.whole), original)) return false;
+  fail(file.path() + ": changes " + name + ", but " + base.id() +
+       " has one matrix as embedding and as head; train the adapter without them");
 }
 
 }  // namespace
 
 std::unique_ptr<TensorFile> LoraAdapter::merge(const Checkpoint& base, WeightType type, int threads) const {
   std::vector<TensorSpec> specs;
-  std::vector<TensorView> views;
   for (const auto& [name, change] : changes_) {
-    const TensorShape shape = changed_tensor(base, name, tensors_.path());
-    views.push_back(base.tensor(name, shape.shape.size() == 1 ? 1 : shape.shape.front(), shape.shape.back()));
-    specs.push_back({name, type == WeightType::bf16 ? "BF16" : "F32", shape.shape});
+    if (!changes_tensor(base, tensors_, name, change)) continue;
+    specs.push_back({name, type == WeightType::bf16 ? "BF16" : "F32", base.find(name)->shape});
   }
+  if (specs.empty())
+    fail(tensors_.path() + ": holds only copies of tensors of " + base.id() + ", so it changes nothing");
   auto merged = std::make_unique<TensorBuffer>(tensors_.path(), specs);
 
-  size_t i = 0;
-  for (const auto& [name, change] : changes_) {
+  for (const TensorSpec& spec : specs) {
+    const std::string& name = spec.name;
+    const LoraChange& change = changes_.at(name);
     Merge m;
-    m.base = views[i++];
+    m.base = base_tensor(base, name, tensors_.path());
     m.type = type;
     m.out = merged->writable(name).data();
-    const auto check = [&, &name = name](size_t rows, size_t cols) {
+    const auto check = [&](size_t rows, size_t cols) {
       if (rows != m.base.rows || cols != m.base.cols)
         fail(tensors_.path() + ": has " + size_text(rows, cols) + " numbers for " + name + ", but " +
              base.id() + " has " + size_text(m.base.rows, m.base.cols) +

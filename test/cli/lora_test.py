@@ -30,6 +30,14 @@ def tensors_of(path):
             for name, entry in header.items() if name != "__metadata__"}
 
 
+def bf16_as_f32(base, name):
+    content = read(os.path.join(base, "model.safetensors"))
+    size = struct.unpack("<Q", content[:8])[0]
+    entry = json.loads(content[8:8 + size])[name]
+    begin, end = (8 + size + at for at in entry["data_offsets"])
+    return (np.frombuffer(content[begin:end], np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(entry["shape"])
+
+
 def write_tensors(path, tensors):
     header, body = {}, b""
     for name, array in tensors.items():
@@ -133,6 +141,49 @@ def embedding_and_whole_tensors():
     same_as_merged(base, adapter(tensors), checkpoint, "embedding, head and norm")
     expect_failure(carbon("score", "-m", f32_model(), "--lora", adapter(tensors), data("mini.fa")),
                    "one matrix as embedding and as head")
+
+
+def stored(base, *names):
+    """Copies of a model's tensors by the names that PEFT gives to them."""
+    weights = tensors_of(os.path.join(base, "model.safetensors"))
+    return {"base_model.model." + name: weights[name.replace(".base_layer", "")] for name in names}
+
+
+def digest(base, lora):
+    lines = ok("vep", "-f", os.path.join(workplace(), "mini.fa"), "-w", "48", "-m", base, "--lora", lora, data("mini.vcf")).lines()
+    return next(line for line in lines if line.startswith("##carbon_vepModel")).split("SHA256=")[1]
+
+
+@case
+def copies_that_peft_saves_change_nothing():
+    base = f32_model(tied=0)
+    vocab = len(tensors_of(os.path.join(base, "model.safetensors"))["lm_head.weight"])
+    ha, hb = pair(vocab, 32, seed=5)
+    ea, eb = pair(32, vocab, seed=6)
+    tensors = {"base_model.model.lm_head.lora_A.weight": ha, "base_model.model.lm_head.lora_B.weight": hb,
+               "base_model.model.model.embed_tokens.lora_embedding_A": ea,
+               "base_model.model.model.embed_tokens.lora_embedding_B": eb}
+    copies = stored(base, "lm_head.base_layer.weight", "model.embed_tokens.base_layer.weight")
+    plain, full = adapter(tensors), adapter({**tensors, **copies})
+    expect_equal(score("-m", base, "--lora", full), score("-m", base, "--lora", plain), "with copies")
+    expect_equal(digest(base, full), digest(base, plain), "the digest")
+    changed = {name: array + np.float32(1) for name, array in copies.items()}
+    refusal(adapter({**tensors, **changed}), "base_layer.weight", "not those of", base=base)
+    refusal(adapter(copies), "only copies", base=base)
+
+    tied = f32_model()
+    unchanged = {name: stored(tied, "model.embed_tokens.weight")["base_model.model.model.embed_tokens.weight"]
+                 for name in ("base_model.model.model.embed_tokens.weight", "base_model.model.lm_head.weight")}
+    plain, full = adapter(), adapter({**plain_tensors(), **unchanged})
+    expect_equal(score("-m", tied, "--lora", full), score("-m", tied, "--lora", plain), "copies of a tied matrix")
+    expect_equal(digest(tied, full), digest(tied, plain), "the digest of a tied model")
+    # A model in bf16 was trained in f32, so that the copies have another type.
+    half = model()
+    wide = {name: bf16_as_f32(half, "model.embed_tokens.weight") for name in unchanged}
+    expect_equal(score("-m", half, "--lora", adapter({**plain_tensors(), **wide})),
+                 score("-m", half, "--lora", plain), "copies in f32")
+    wide["base_model.model.lm_head.weight"] = wide["base_model.model.lm_head.weight"] * np.float32(1.5)
+    refusal(adapter({**plain_tensors(), **wide}), "one matrix as embedding and as head", base=half)
 
 
 @case
