@@ -1,7 +1,11 @@
 // Places from the environment, and the snapshots of the Hugging Face cache. See model_places.hpp.
 #include "src/model/model_places.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -23,6 +27,56 @@ constexpr const char* kRepositoryPrefix = "models--";
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+bool is_name_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// The home directory of a user, of this one for an empty name; nothing if there is no such user.
+std::optional<std::string> home_of(const std::string& user) {
+  const char* const home = user.empty() ? std::getenv("HOME") : nullptr;
+  if (home != nullptr) return home;
+  const passwd* const entry = user.empty() ? ::getpwuid(::getuid()) : ::getpwnam(user.c_str());
+  if (entry == nullptr || entry->pw_dir == nullptr) return std::nullopt;
+  return entry->pw_dir;
+}
+
+/// The path with the home directory in the place of ~ or ~USER at its beginning.
+std::string expand_user(const std::string& path) {
+  if (!path.starts_with('~')) return path;
+  const size_t end = std::min(path.find('/'), path.size());
+  std::optional<std::string> home = home_of(path.substr(1, end - 1));
+  if (!home) return path;
+  while (home->ends_with('/')) home->pop_back();
+  const std::string expanded = *home + path.substr(end);
+  return expanded.empty() ? "/" : expanded;
+}
+
+/// The path with the values of $NAME and ${NAME}. Variables that are not set stay as they are.
+std::string expand_variables(const std::string& path) {
+  std::string expanded;
+  for (size_t at = 0; at < path.size();) {
+    size_t end = at + 1;
+    std::string name;
+    if (path[at] == '$' && path.compare(at, 2, "${") == 0 && path.find('}', at) != path.npos) {
+      end = path.find('}', at) + 1;
+      name = path.substr(at + 2, end - at - 3);
+    } else if (path[at] == '$') {
+      while (end < path.size() && is_name_letter(path[end])) ++end;
+      name = path.substr(at + 1, end - at - 1);
+    }
+    const char* const value = name.empty() ? nullptr : std::getenv(name.c_str());
+    expanded += value ? value : path.substr(at, end - at);
+    at = end;
+  }
+  return expanded;
+}
+
+/// A directory that an environment variable names, or `otherwise`. Both are expanded as huggingface_hub does.
+std::string hub_variable(const char* name, const std::string& otherwise) {
+  const std::string value = environment(name);
+  return expand_variables(expand_user(value.empty() ? otherwise : value));
 }
 
 /// A directory by the XDG rules: the value of the variable if that is an absolute path, or $HOME/otherwise;
@@ -79,10 +133,10 @@ std::vector<fs::path> bundled_places() {
 }
 
 fs::path hub_dir() {
-  if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty()) return hub;
-  if (const std::string home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
-  const fs::path cache = xdg_dir("XDG_CACHE_HOME", ".cache");
-  return cache.empty() ? fs::path() : cache / "huggingface" / "hub";
+  // As constants.py of huggingface_hub, which takes relative paths and gives each of these to the next.
+  const std::string cache = environment("XDG_CACHE_HOME");
+  const std::string home = hub_variable("HF_HOME", (cache.empty() ? "~/.cache" : cache) + "/huggingface");
+  return hub_variable("HF_HUB_CACHE", hub_variable("HUGGINGFACE_HUB_CACHE", home + "/hub"));
 }
 
 fs::path hub_repository(const fs::path& hub, std::string name) {

@@ -22,7 +22,9 @@ std::vector<ModelPlace> model_places();
 /// Where the bundled model may be, in order: beside the program, as in a build tree, and installed.
 std::vector<std::filesystem::path> bundled_places();
 
-/// The hub directory of the Hugging Face cache; empty if the environment does not say where it is.
+/// The hub directory of the Hugging Face cache, where huggingface_hub has it: $HF_HUB_CACHE, else
+/// $HUGGINGFACE_HUB_CACHE, else the directory hub in $HF_HOME, else in $XDG_CACHE_HOME/huggingface or
+/// ~/.cache/huggingface. "~", "~USER", "$NAME" and "${NAME}" in these values are expanded.
 std::filesystem::path hub_dir();
 /// The directory of ORG/NAME in it.
 std::filesystem::path hub_repository(const std::filesystem::path& hub, std::string name);

@@ -116,6 +116,17 @@ def a_name_without_its_organisation():
 
 
 @case
+def variables_that_the_shell_did_not_expand():
+    home = fresh()
+    snapshot = os.path.join(home, "hf", "hub", "models--Org--m", "snapshots", "one")
+    shutil.copytree(model(), snapshot)
+    env = {**places(), "HOME": home, "HF_HUB_CACHE": ""}
+    for variable, value in (("HF_HOME", "~/hf"), ("HF_HOME", "${HOME}/hf"), ("HF_HUB_CACHE", "~/hf/hub"),
+                            ("HUGGINGFACE_HUB_CACHE", "$HOME/hf/hub")):
+        expect_equal([m["path"] for m in listed({**env, variable: value})], [snapshot], variable + "=" + value)
+
+
+@case
 def no_models_at_all():
     env = places()
     expect_equal(listed(env), [], "models")

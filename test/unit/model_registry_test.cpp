@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "src/model/model_places.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;
@@ -20,6 +21,7 @@ struct Places {
   Environment cache{"XDG_CACHE_HOME", std::nullopt};
   Environment hf{"HF_HOME", std::nullopt};
   Environment hub{"HF_HUB_CACHE", std::nullopt};
+  Environment old_hub{"HUGGINGFACE_HUB_CACHE", std::nullopt};
 
   std::string put(const std::string& place) const {
     write_text(dir.path() / place / "config.json", "{}");
@@ -185,6 +187,31 @@ TEST_CASE("registry: where the Hugging Face cache lies") {
   CHECK(resolve_model("Org/M") == by_home);
   const Environment hub("HF_HUB_CACHE", places.dir.str() + "/hub");
   CHECK(resolve_model("Org/M") == by_hub);
+}
+
+TEST_CASE("registry: variables of the Hugging Face cache are expanded as huggingface_hub does") {
+  const Places places;
+  const std::string root = places.dir.str();
+  const Environment set("CARBON_TEST_ROOT", root);
+  const auto hub = [](const char* variable, const std::string& value) {
+    const Environment environment(variable, value);
+    return carbon::hub_dir().string();
+  };
+  CHECK(carbon::hub_dir() == root + "/home/.cache/huggingface/hub");
+  CHECK(hub("HF_HOME", "~/hf") == root + "/home/hf/hub");
+  CHECK(hub("HF_HOME", "$HOME/hf") == root + "/home/hf/hub");
+  CHECK(hub("HF_HOME", "${CARBON_TEST_ROOT}/hf/$CARBON_TEST_NONE") == root + "/hf/$CARBON_TEST_NONE/hub");
+  CHECK(hub("HF_HOME", "hf") == "hf/hub");
+  CHECK(hub("HF_HOME", "a/~/${b") == "a/~/${b/hub");
+  CHECK(hub("HF_HOME", "~no-such-user/hf") == "~no-such-user/hf/hub");
+  CHECK(hub("HF_HOME", "~root/hf") != "~root/hf/hub");
+  CHECK(hub("HF_HUB_CACHE", "~") == root + "/home");
+  CHECK(hub("HF_HUB_CACHE", "$CARBON_TEST_ROOT") == root);
+  CHECK(hub("HUGGINGFACE_HUB_CACHE", "~/old") == root + "/home/old");
+  CHECK(hub("XDG_CACHE_HOME", "~/c") == root + "/home/c/huggingface/hub");
+  const Environment old("HUGGINGFACE_HUB_CACHE", root + "/old");
+  CHECK(hub("HF_HUB_CACHE", root + "/new") == root + "/new");
+  CHECK(hub("HF_HOME", "~/hf") == root + "/old");
 }
 
 TEST_CASE("registry: CARBON_MODEL is the default") {
