@@ -37,6 +37,7 @@ constexpr Sentence kSentences[] = {
     {"int8", "--dtype int8 computes with them as they are"},
     {"layer", "set it with --layer"},
     {"length", "set the number of new bases with --length"},
+    {"lora", "and add the adapter to it with --lora {0}"},
     {"matrix_file", "name a regular file with -o, or use -O tsv"},
     {"max_ref_mismatch", "or raise --max-ref-mismatch"},
     {"model", "choose a model with -m DIR, or set CARBON_MODEL"},

@@ -40,19 +40,25 @@ std::set<std::string> gguf_models_in(const std::string& dir) {
   return models;
 }
 
+bool is_adapter(const std::string& dir) {
+  return path_exists(dir + "/adapter_config.json");
+}
+
 ModelAt model_in(const std::string& dir) {
   const bool config = path_exists(dir + "/config.json");
   const std::string safetensors = dir + "/model.safetensors";
   if (config && (path_exists(safetensors) || path_exists(safetensors + ".index.json"))) return {dir, ""};
   const std::set<std::string> models = gguf_models_in(dir);
   if (models.size() == 1) return {dir + "/" + *models.begin(), ""};
-  if (models.empty() && config) return {dir, ""};  // what it lacks is said when it is opened
+  if (models.empty() && config && !is_adapter(dir))
+    return {dir, ""};  // what it lacks is said when it is opened
   if (!models.empty()) {
     std::string list;
     for (const std::string& name : models) list += (list.empty() ? "" : ", ") + printable(name);
     return {"", "there are several models in GGUF files; name one of them: " + list};
   }
   const std::string other = unread_weights(dir);
+  if (is_adapter(dir)) return {"", other, dir};
   return {"", "there is no config.json and no .gguf file" + (other.empty() ? "" : "; " + other)};
 }
 
@@ -69,6 +75,8 @@ ModelAt model_at(const std::string& path) {
 }
 
 std::string unread_weights(const std::string& dir) {
+  if (is_adapter(dir))
+    return "it holds adapter_config.json, so it is a LoRA adapter; give the model that it was trained on";
   for (const std::string& name : names_in(dir))
     for (const char* end : {".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx", ".safetensors"})
       // Shards without their index are an incomplete download, and need no advice.

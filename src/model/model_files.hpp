@@ -15,11 +15,12 @@ namespace carbon {
 struct ModelAt {
   std::string path;  // empty if there is no model
   std::string why;   // then: what is wrong with `path`, without naming it; empty if nothing lies there
+  std::string adapter = {};  // the directory, if it is a LoRA adapter and not a model
 };
 ModelAt model_at(const std::string& path);
 
-/// The name of a file with weights that this program does not read, such as pytorch_model.bin, in a message
-/// that says what to do; empty if the directory has none.
+/// Why a directory without weights that this program reads has none, in a message that says what to do: it is
+/// a LoRA adapter, or it holds other weights, such as pytorch_model.bin. Empty if the directory has neither.
 std::string unread_weights(const std::string& dir);
 
 /// True for a path that is no directory: a model that is one file is a GGUF file. This function and those

@@ -55,8 +55,14 @@ std::string with_organisation(const fs::path& hub, const std::string& value) {
   return list;
 }
 
-[[noreturn]] void fail(const std::string& value, const std::string& what) {
-  throw Error("resolve_model", "model '" + printable(value) + "'" + what);
+[[noreturn]] void fail(const std::string& value, const std::string& what, Advice advice = {}) {
+  throw Error("resolve_model", "model '" + printable(value) + "'" + what, std::move(advice));
+}
+
+/// Names the directory of a LoRA adapter that was given as a model.
+Advice adapter_advice(const std::string& dir) {
+  if (dir.empty()) return {};
+  return {"lora", {printable(dir)}};
 }
 
 std::string find_model(const std::string& value) {
@@ -66,11 +72,13 @@ std::string find_model(const std::string& value) {
     fail(value,
          ": " + (here.why.empty() ? "there is no config.json and no such file; give a checkpoint directory "
                                     "or a GGUF file"
-                                  : here.why));
-  std::string searched, reasons;
+                                  : here.why),
+         adapter_advice(here.adapter));
+  std::string searched, reasons, adapter;
   const auto seen = [&](const std::string& path, const ModelAt& model) {
     searched += (searched.empty() ? "" : ", ") + path;
     if (!model.why.empty()) reasons += (reasons.empty() ? "" : "; ") + path + ": " + model.why;
+    if (adapter.empty()) adapter = model.adapter;
   };
   seen("./" + value, here);
   for (const ModelPlace& place : model_places()) {
@@ -89,7 +97,7 @@ std::string find_model(const std::string& value) {
     if (const std::string names = with_organisation(hub, value); !names.empty())
       fail(value, " not found, but the Hugging Face cache has " + names + "; give that name");
   }
-  if (!reasons.empty()) fail(value, ": " + reasons);
+  if (!reasons.empty()) fail(value, ": " + reasons, adapter_advice(adapter));
   fail(value, " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
                   "; carbon downloads nothing, so fetch the model first");
 }

@@ -187,6 +187,13 @@ def copies_that_peft_saves_change_nothing():
 
 
 @case
+def an_adapter_given_as_the_model():
+    lora = adapter()
+    expect_failure(carbon("score", "-m", lora, data("mini.fa")), "it is a LoRA adapter")
+    expect_failure(carbon("score", "-m", lora, data("mini.fa")), "--lora " + lora)
+
+
+@case
 def weights_of_bf16_stay_the_default():
     base = model()
     text = ok("score", "-O", "tsv", "-m", base, "--lora", adapter(), "-v", "4", data("mini.fa"))

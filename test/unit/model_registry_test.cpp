@@ -214,6 +214,24 @@ TEST_CASE("registry: variables of the Hugging Face cache are expanded as hugging
   CHECK(hub("HF_HOME", "~/hf") == root + "/old");
 }
 
+TEST_CASE("registry: an adapter is not a model, and the advice names it") {
+  const Places places;
+  write_text(places.dir.path() / "tuned" / "adapter_config.json", "{}");
+  write_text(places.dir.path() / "tuned" / "adapter_model.safetensors", "x");
+  const std::string dir = places.dir.str() + "/tuned";
+  for (const bool config : {false, true}) {
+    if (config) write_text(dir + "/config.json", "{}");
+    try {
+      resolve_model(dir);
+      FAIL("no error");
+    } catch (const carbon::Error& error) {
+      CHECK(contains(error.what(), "it is a LoRA adapter"));
+      CHECK(error.advice().topic == "lora");
+      CHECK(error.advice().values == std::vector<std::string>{dir});
+    }
+  }
+}
+
 TEST_CASE("registry: CARBON_MODEL is the default") {
   const Places places;
   const std::string first = places.put("p1/m");
