@@ -1,6 +1,6 @@
 // A model in GGUF files: its configuration, and its tensors under the names of Hugging Face checkpoints, with
-// the rows of q and k in their order. Computing with them gives the bits that the checkpoint gives from which
-// the file was converted.
+// the rows of q and k in their order. Computing with the tensors of a file in F32 or BF16 gives the bits that
+// the checkpoint gives from which it was converted.
 #pragma once
 
 #include <memory>
