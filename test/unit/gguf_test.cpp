@@ -48,11 +48,11 @@ TEST_CASE("gguf: the tensors are those of the checkpoint") {
   TestModel().write(dir.path() / "checkpoint");
   const Checkpoint plain((dir.path() / "checkpoint").string());
   for (const uint32_t version : {2u, 3u})
-    for (const uint64_t alignment : {32u, 256u}) {
+    for (const uint32_t alignment : {1u, 32u, 256u}) {
       TestGguf g = test_gguf();
       g.version = version;
       g.alignment = alignment;
-      if (alignment != 32) g.value("general.alignment") = GgufEntry::u32(256);
+      if (alignment != 32) g.value("general.alignment") = GgufEntry::u32(alignment);
       write_text(dir.path() / "x.gguf", g.file());
       const Checkpoint c(dir.str() + "/x.gguf");
       CHECK(c.all_bf16());
