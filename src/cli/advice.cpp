@@ -21,7 +21,7 @@ constexpr Sentence kSentences[] = {
     {"contig_names_equal", "the names match without --unify-chr-names and --chr-map: leave them out"},
     {"contig_pairs", "name the pairs in a file (the VCF has {0}, the FASTA {1}) and add --chr-map FILE"},
     {"contig_prefixes", "add --unify-chr-names {0},{1}"},
-    {"csi_index", "use --write-index=csi"},
+    {"csi_index", "use -W (--write-index=csi)"},
     {"cuda_arch", "build carbon with ./configure --with-cuda-arch={0}, or use --device cpu"},
     {"device", "correct --device"},
     {"device_cpu", "or use --device cpu"},

@@ -14,7 +14,7 @@ struct TableOutput::Impl {
     if (options.index == VcfIndexKind::none) return;
     if (is_stream(options.path))
       throw Error("write_table", options.path + " is not a regular file, so it cannot be indexed");
-    index.emplace(options.path, options.index, options.partial, *options.log, IndexedFormat::table);
+    index.emplace(options, IndexedFormat::table);
   }
 
   TextOutput output;

@@ -11,8 +11,8 @@ namespace carbon {
 
 class TableOutput {
  public:
-  /// Uses path, index, partial, log and how to compress of the options. The table is BGZF if the path ends in
-  /// .gz or .bgz. Throws Error if the output cannot be written or cannot have the index.
+  /// Uses path, index, partial, log, contigs and how to compress of the options. The table is BGZF if the
+  /// path ends in .gz or .bgz. Throws Error if the output cannot be written or cannot have the index.
   explicit TableOutput(const VcfWriterOptions& options);
   ~TableOutput();
   TableOutput(const TableOutput&) = delete;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/genome/position_limits.hpp"
 
 namespace carbon {
 
@@ -147,14 +148,26 @@ bool VcfJump::accepts(const VcfInterval& extent) const {
   return extent.begin > previous_end_ && extent.end >= current_.begin && extent.begin <= current_.end;
 }
 
-VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, PartialName output, Log& log,
-                               IndexedFormat format)
-    : path_(path),
-      kind_(kind),
+int64_t end_of_csi(const bcf_hdr_t* header, char type) {
+  uint64_t longest = 0;
+  for (int i = 0; i < header->n[BCF_DT_CTG]; ++i)
+    if (const bcf_idinfo_t* contig = header->id[BCF_DT_CTG][i].val)
+      longest = std::max<uint64_t>(longest, contig->info[0]);
+  if (longest == 0) longest = uint64_t{1} << 31;
+  const uint64_t margin = 256;  // of htslib
+  uint64_t end = uint64_t{1} << (type == 'z' ? 32 : csi_min_shift);
+  while (end < longest + margin) end <<= 3;
+  return static_cast<int64_t>(end);
+}
+
+VcfIndexOutput::VcfIndexOutput(const VcfWriterOptions& options, IndexedFormat format)
+    : path_(options.path),
+      kind_(options.index),
       format_(format),
-      log_(log),
-      target_(path + (kind == VcfIndexKind::tbi ? ".tbi" : ".csi"),
-              output == PartialName::kept ? PartialName::fixed : output) {
+      csi_shift_(format == IndexedFormat::table ? table_index_shift(options) : csi_min_shift),
+      log_(*options.log),
+      target_(options.path + (options.index == VcfIndexKind::tbi ? ".tbi" : ".csi"),
+              options.partial == PartialName::kept ? PartialName::fixed : options.partial) {
   if (target_.direct()) {
     throw Error("write_index", target_.shown() + " is not a regular file, so no index can be written there");
   }
@@ -162,7 +175,7 @@ VcfIndexOutput::VcfIndexOutput(const std::string& path, VcfIndexKind kind, Parti
 
 void VcfIndexOutput::build() {
   const bool tbi = kind_ == VcfIndexKind::tbi;
-  const int shift = tbi ? 0 : csi_min_shift;
+  const int shift = tbi ? 0 : csi_shift_;
   const char* const target = target_.writable().c_str();
   const tbx_conf_t columns = {TBX_GENERIC, 1, 2, 2, '#', 0};
   const int status = format_ == IndexedFormat::table

@@ -56,14 +56,17 @@ class VcfJump {
 /// What is indexed: VCF or BCF, or a table whose first two columns are CHROM and POS.
 enum class IndexedFormat { vcf, table };
 
+/// The last position that the .csi index of a VCF (type z) or BCF with this header can hold: htslib makes as
+/// many levels of bins as the longest contig of the header needs, and for VCF at least six.
+int64_t end_of_csi(const bcf_hdr_t* header, char type);
+
 /// The index file of an output. It is built from the finished output, but its temporary file is created
 /// before the work begins, so that an index that cannot be written is an Error at that time.
 class VcfIndexOutput {
  public:
-  /// `output` is how the output itself is written; the index of a kept one is built anew in every run. Throws
-  /// Error if no regular file can be written at `path`.csi or `path`.tbi.
-  VcfIndexOutput(const std::string& path, VcfIndexKind kind, PartialName output, Log& log,
-                 IndexedFormat format = IndexedFormat::vcf);
+  /// Takes path, index, partial, log and contigs of the options; the index of a kept output is built anew in
+  /// every run. Throws Error if no regular file can be written at the path with .csi or .tbi.
+  explicit VcfIndexOutput(const VcfWriterOptions& options, IndexedFormat format = IndexedFormat::vcf);
   /// Builds the index under a temporary name and renames it.
   void build();
 
@@ -71,6 +74,7 @@ class VcfIndexOutput {
   std::string path_;
   VcfIndexKind kind_;
   IndexedFormat format_;
+  int csi_shift_;  // smallest bins of a .csi index, as a power of 2
   Log& log_;
   OutputPath target_;
 };

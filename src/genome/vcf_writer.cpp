@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/genome/output.hpp"
+#include "src/genome/position_limits.hpp"
 #include "src/genome/vcf_internal.hpp"
 
 namespace carbon {
@@ -35,6 +37,11 @@ void check_lengths(const bcf_hdr_t* header) {
                       " in the header, which no index can hold; correct the header",
                   {"no_index"});
   }
+}
+
+/// The last position of a record, counted from 1.
+int64_t last_position(const bcf1_t* record) {
+  return record->pos + std::max<hts_pos_t>(record->rlen, 1);
 }
 
 std::string open_mode(char type, int level) {
@@ -159,11 +166,14 @@ void append_vcf_float(float value, std::string& text) {
 }
 
 struct VcfWriter::Impl {
-  Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given);
+  /// `whole`: records may lie anywhere in the contigs of the header.
+  Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given, bool whole);
   ~Impl();
   void open_file();
   int tag_id(const std::string& tag) const;
   void set(VcfRecord::Impl& record, const std::string& tag, const void* values, int count, int type);
+  void check_contigs() const;
+  void check_end(const VcfRecord::Impl& record) const;
   void check_order(const VcfRecord::Impl& record);
   void check_defined(const VcfRecord::Impl& record) const;
   void write(VcfRecord::Impl& record);
@@ -186,23 +196,26 @@ struct VcfWriter::Impl {
   std::vector<int> own_ids;                // INFO ids whose values in the input are removed
   std::optional<BcfDictionaries> written;  // what the header of the output defines
   int64_t records = 0;
+  // For check_end(): the last position in reach of the index, and one that needs no check.
+  int64_t csi_end = 0, last_checked = 0;
   // For check_order(): the last record and the contigs so far.
   int last_contig = -1;
   int64_t last_pos = -1;
   std::vector<bool> seen_contigs;
 };
 
-VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given)
+VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& given, bool whole)
     : shared(std::move(header)), options(given), type(output_type(given)), target(given.path, given.partial) {
   check_output_type(type, options.level);
   check_output_index(options);
   if (options.index != VcfIndexKind::none) {
     if (target.direct())
       throw Error(function_name, target.shown() + " is not a regular file, so it cannot be indexed");
-    index.emplace(options.path, options.index, options.partial, *options.log);
+    index.emplace(options);
   }
   const std::lock_guard lock(shared->mutex);
   if (options.index != VcfIndexKind::none) check_lengths(shared->header);
+  if (whole) check_contigs();
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
   const HeaderPtr output = make_output_header(shared->header, options);
   for (const InfoTag& tag : options.tags) own_ids.push_back(tag_id(tag.id));
@@ -210,6 +223,8 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
     const int number = bcf_hdr_id2int(shared->header, BCF_DT_ID, id.c_str());
     if (number >= 0) own_ids.push_back(number);
   }
+  csi_end = end_of_csi(output.get(), type);
+  last_checked = std::min(kLastTbiPosition, csi_end);
   written.emplace(shared->header);
   open_file();
   if (options.continued) return;
@@ -304,19 +319,45 @@ void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
                     "bcftools sort",
                 {"no_index"});
   }
-  constexpr int64_t tbi_end = int64_t{1} << 29;
-  if (options.index == VcfIndexKind::tbi && pos + record.record->rlen > tbi_end) {
-    throw Error(function_name,
-                record.where() + ": beyond what a .tbi index can hold (512 Mbp); a .csi index can",
-                {"csi_index"});
-  }
   seen_contigs[contig] = true;
   last_contig = record.record->rid;
   last_pos = pos;
 }
 
+/// Throws Error for a record that ends beyond what the output or its index can hold.
+void VcfWriter::Impl::check_end(const VcfRecord::Impl& record) const {
+  const int64_t last = last_position(record.record);
+  if (last <= last_checked) return;
+  const std::string what = record.where() + ": the record ends at position " + std::to_string(last);
+  check_last_position(options, last, what);
+  if (options.index == VcfIndexKind::csi && last > csi_end)
+    throw Error(function_name,
+                what +
+                    ", but with the lengths that the header gives to contigs the index holds positions of "
+                    "up to " +
+                    std::to_string(csi_end) +
+                    "; correct the lengths, e.g. with bcftools reheader -f FASTA.fai",
+                {"no_index"});
+}
+
+/// Throws Error if a contig of the header is longer than the output or its index can hold. `options` has the
+/// lengths that the header does not have.
+void VcfWriter::Impl::check_contigs() const {
+  const std::unordered_map<std::string, int64_t> given(options.contigs.begin(), options.contigs.end());
+  for (int i = 0; i < shared->header->n[BCF_DT_CTG]; ++i) {
+    const bcf_idpair_t& contig = shared->header->id[BCF_DT_CTG][i];
+    if (!contig.key || !contig.val) continue;
+    auto length = static_cast<int64_t>(contig.val->info[0]);
+    if (const auto found = given.find(contig.key); length == 0 && found != given.end())
+      length = found->second;
+    check_last_position(options, length,
+                        "contig " + std::string(contig.key) + " has " + std::to_string(length) + " bases");
+  }
+}
+
 void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   if (!file) throw Error(function_name, "write after close");
+  check_end(record);
   if (index) check_order(record);
   const std::lock_guard lock(shared->mutex);
   if (bcf_unpack(record.record, BCF_UN_INFO) != 0) {
@@ -382,10 +423,16 @@ void VcfWriter::Impl::close() {
 }
 
 VcfWriter::VcfWriter(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(header), options)) {}
-VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options)
-    : VcfWriter(reader.impl_->shared, options) {}
-VcfWriter::VcfWriter(const VcfWriterOptions& options) : VcfWriter(empty_header(), options) {}
+    : impl_(std::make_unique<Impl>(std::move(header), options, true)) {}
+VcfWriter::VcfWriter(const VcfReader& reader, const VcfWriterOptions& options) {
+  const VcfReader::Impl& from = *reader.impl_;
+  // Selected records may lie in the beginning of a long contig, and so do all that BCF can hold: they are
+  // checked one by one.
+  const bool whole = !from.jump && !from.targets && (!from.is_bcf || options.index == VcfIndexKind::tbi);
+  impl_ = std::make_unique<Impl>(from.shared, options, whole);
+}
+VcfWriter::VcfWriter(const VcfWriterOptions& options)
+    : impl_(std::make_unique<Impl>(empty_header(), options, false)) {}
 VcfWriter::~VcfWriter() = default;
 
 void VcfWriter::set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts) {

@@ -111,13 +111,13 @@ std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const I
   writing.header_lines = destination.header_lines;
   writing.partial = destination.partial;
   writing.continued = destination.continued;
+  for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
   if (type == ScanOutputType::table) return std::make_unique<TableScanOutput>(writing);
   writing.records_per_block = 0;
   writing.tags = {
       {kTag, "A", "Float",
        "Carbon ln(P(ALT)/P(REF)) at this base, after the bases to its left on each strand that is "
        "read; negative = the alternative is less likely"}};
-  for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
   return std::make_unique<VcfScanOutput>(writing);
 }
 

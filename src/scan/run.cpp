@@ -3,6 +3,7 @@
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
+#include "src/genome/position_limits.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/estimate.hpp"
 #include "src/scan/header.hpp"
@@ -24,6 +25,17 @@ void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& 
                                    " bp, so that a base has at least " + std::to_string(grid.context) +
                                    " bp of context where the contig has as many before it");
   options.log->message("scan", cost_text(cost));
+}
+
+// Throws Error if the output or its index cannot hold the bases that will be written.
+void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& pieces) {
+  const ScanOutputType type = scan_output_type(options);
+  if (type != ScanOutputType::vcf && type != ScanOutputType::table) return;
+  const VcfWriterOptions writing = scan_writer_options(options);
+  for (const ScanPiece& piece : pieces)
+    check_last_position(writing, piece.end,
+                        "the scan reaches " + piece.contig + ":" + std::to_string(piece.end) + " (" +
+                            piece.contig + " has " + std::to_string(piece.length) + " bases)");
 }
 
 // Null for an output that cannot be continued: a stream, or bigWig files.
@@ -126,6 +138,7 @@ void run_scan(Engine& engine, ScanOptions options) {
   const IndexedFasta fasta(options.fasta, *options.log);
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);
   if (options.shard) pieces = pieces_of_share(pieces, *options.shard);
+  check_positions(options, pieces);
   const uint64_t total = total_bases(pieces);
   if (options.dry_run || options.estimate) {
     const ScanCost cost = scan_cost(pieces, planner, config, scan_output_type(options));

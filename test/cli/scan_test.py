@@ -245,7 +245,7 @@ def values_move_to_a_vcf():
     fasta = fasta_of({"window": bases})
     directory = fresh()
     table_path, bcf = os.path.join(directory, "s.tsv.gz"), os.path.join(directory, "s.bcf")
-    scan(fasta, "--context", 24, "-o", table_path, "-W=tbi")
+    scan(fasta, "--context", 24, "-o", table_path, "-W")
     scan(fasta, "--context", 24, "-o", bcf, "-W")
     values = table(decompress(read(table_path)).decode())
     head = "##fileformat=VCFv4.2\n##contig=<ID=window>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
@@ -327,6 +327,31 @@ def bad_input_gives_one_line_and_no_output():
     expect_failure(carbon(*common, "-O", "b", "-W"), "standard output", "-o")
     expect_failure(carbon("scan", "-m", model(**SHORT), "-f", os.path.join(directory, "absent.fa")), "absent.fa")
     expect_failure(carbon("scan", "-m", model(**SHORT)), "--fasta-ref")
+
+
+@case
+def what_an_output_cannot_hold_is_refused_first():
+    """By the lengths of the index, so that the tests need no large file: nothing is read before."""
+    directory = fresh()
+    fasta = write(directory, "ref.fa", ">small\nACGTACGTAC\n>big\nACGTACGTAC\n")
+
+    def dry_run(length, *args):
+        write(directory, "ref.fa.fai", "small\t10\t7\t10\t11\nbig\t%d\t23\t10\t11\n" % length)
+        return carbon("scan", "-m", model(**SHORT), "-q", "-f", fasta, "--dry-run", *args, cwd=directory)
+
+    long = 3000000000
+    for length, args, words in ((long, ("-o", "s.bcf"), ("big", "3000000000", "2147483647", "-O z")),
+                                (long, ("-O", "u"), ("big", "2147483647")),
+                                (long, ("-O", "b", "-r", "big:2147483647-2147483648"), ("big:2147483648",)),
+                                (536870913, ("-o", "s.tsv.gz", "-W=tbi"), ("big", "512 Mb", "csi")),
+                                (536870913, ("-o", "s.vcf.gz", "-W=tbi"), ("big", "512 Mb", "csi")),
+                                (9000000000, ("-o", "s.tsv.gz", "-W"), ("big", "8589934592", ".vcf.gz"))):
+        expect_failure(dry_run(length, *args), *words)
+    for length, args in ((long, ("-o", "s.vcf.gz", "-W")), (long, ("-o", "s.tsv.gz", "-W")), (long, ("-O", "b", "-r", "small")),
+                         (long, ("-O", "b", "-r", "big:1-2147483647")), (536870912, ("-o", "s.tsv.gz", "-W=tbi")),
+                         (2147483647, ("-o", "s.bcf", "-W")), (9000000000, ("-o", "s.vcf.gz", "-W"))):
+        result = dry_run(length, *args)
+        expect(result.rc == 0, "%d %r" % (length, args), result)
 
 
 main()

@@ -283,6 +283,33 @@ def index_of_a_selection_and_of_no_records():
 
 
 @case
+def what_an_output_cannot_hold_is_refused():
+    """At the start if a contig of the header is too long, and else at the record."""
+    d = fresh()
+
+    def annotate(pos, length, *args):
+        line = "##contig=<ID=c1%s>\n" % (",length=%d" % length if length else "")
+        path = write(d, "in.vcf", "##fileformat=VCFv4.2\n" + line + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+                     + "c1\t%d\t.\tA\tC\t.\t.\t.\n" % pos)
+        return vep(*args, path, cwd=d)
+
+    long = 3000000000
+    for pos, length, args, words in ((1, long, ("-o", "o.bcf"), ("contig c1", str(long), "2147483647", "-O z")),
+                                     (1, long, ("-Ou",), ("contig c1", "2147483647")),
+                                     (1, long, ("-o", "o.vcf.gz", "-W=tbi"), ("contig c1", "512 Mb", "csi")),
+                                     (2147483648, 0, ("-o", "o.bcf"), ("c1:2147483648", "2147483647", "-O z")),
+                                     (536870913, 0, ("-o", "o.vcf.gz", "-W=tbi"), ("c1:536870913", "csi")),
+                                     (40000000000, long, ("-o", "o.vcf.gz", "-W"), ("c1:40000000000", "reheader"))):
+        expect_failure(annotate(pos, length, *args), *words)
+        expect_equal([name for name in os.listdir(d) if not name.endswith(".partial")], ["in.vcf"], "files after %r" % (args,))
+    for pos, length, args in ((1, long, ("-o", "o.bcf", "-t", "c1:1-100")), (2147483647, 0, ("-Ob",)),
+                              (2147483648, long, ("-o", "o.vcf.gz", "-W")), (536870912, 536870912, ("-o", "p.vcf.gz", "-W=tbi"))):
+        result = annotate(pos, length, *args)
+        expect(result.rc == 0, "%d %r" % (pos, args), result)
+    expect_equal(len(records(tool("bcftools", "view", "-r", "c1:2147483648", os.path.join(d, "o.vcf.gz")).text)), 1, "found")
+
+
+@case
 def index_that_cannot_be_is_refused_first():
     for args, words in ((["-W", "-O", "z"], ["standard output"]), (["-W", "-Oz", "-o", "-"], ["standard output"]),
                         (["-W", "-o", "o.vcf"], ["o.vcf", "compressed"]), (["-W", "-Ou", "-o", "o.bcf"], ["compressed"]),
