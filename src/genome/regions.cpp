@@ -77,7 +77,8 @@ Region parse_named(const std::string& text, const IndexedFasta& fasta, const std
     return make_region(contig, range.begin, range.end == open_end ? fasta.length(contig) : range.end, fasta,
                        shown);
   };
-  std::string contig = text;
+  NamedPart parts;
+  std::string contig;
   std::string_view coordinates;
   if (text.starts_with('{')) {
     const size_t brace = text.find('}');
@@ -86,18 +87,10 @@ Region parse_named(const std::string& text, const IndexedFasta& fasta, const std
     coordinates = std::string_view(text).substr(brace + 1);
     if (!coordinates.empty() && coordinates.front() != ':') fail("only ':' and a range may follow '}'");
     if (!coordinates.empty()) coordinates.remove_prefix(1);
-  } else if (const size_t colon = text.rfind(':'); colon != std::string::npos) {
-    const std::string prefix = text.substr(0, colon);
-    const std::string_view rest = std::string_view(text).substr(colon + 1);
-    const bool whole = fasta.length(text) >= 0, part = fasta.length(prefix) >= 0;
-    if (whole && part && parse_range(rest)) {
-      fail("both " + text + " and " + prefix + " are names in the FASTA; write {" + text + "} or {" + prefix +
-           "}:" + std::string(rest));
-    }
-    if (!whole && part) {
-      contig = prefix;
-      coordinates = rest;
-    }
+  } else {
+    parts = split_region(text, fasta, shown);
+    contig = parts.contig;
+    coordinates = parts.coordinates;
   }
   if (fasta.length(contig) < 0) {
     fail("no sequence " + contig + " in " + fasta.path() + "; the first column of its .fai lists the names");
@@ -137,6 +130,20 @@ bool is_bed_name(const std::string& path) {
 }
 
 }  // namespace
+
+NamedPart split_region(const std::string& text, const IndexedFasta& fasta, const std::string& shown) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, ""};
+  const std::string prefix = text.substr(0, colon), rest = text.substr(colon + 1);
+  const bool whole = fasta.length(text) >= 0, part = fasta.length(prefix) >= 0;
+  if (whole && part && parse_range(rest)) {
+    throw Error(function_name, shown + ": both " + text + " and " + prefix +
+                                   " are names in the FASTA; write {" + text + "} or {" + prefix +
+                                   "}:" + rest);
+  }
+  if (whole || !part) return {text, ""};
+  return {prefix, rest};
+}
 
 Region parse_region(const std::string& text, const IndexedFasta& fasta) {
   return parse_named(text, fasta, "region '" + text + "'");

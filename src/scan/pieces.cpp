@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "src/base/error.hpp"
+#include "src/genome/regions.hpp"
 #include "src/genome/vcf_regions.hpp"
 
 namespace carbon {
@@ -27,11 +28,33 @@ void check_contigs(const VcfRegions& regions, const IndexedFasta& fasta) {
   }
 }
 
+// The list with braces around each name with a colon, by which the rules of regions of VCF tell it from the
+// coordinates. The FASTA says what is a name, as for regions of other commands. A comma may also stand in a
+// number; what follows it there has no colon and stays as it is.
+std::string with_braces(const std::string& list, const IndexedFasta& fasta) {
+  std::string out;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t brace = list[begin] == '{' ? list.find('}', begin) : begin;
+    const size_t end = std::min(list.find(',', std::min(brace, list.size())), list.size());
+    const std::string item = list.substr(begin, end - begin);
+    const NamedPart parts = split_region(item, fasta, "region '" + item + "'");
+    const bool known = !item.starts_with('{') && fasta.length(parts.contig) >= 0;
+    if (known && parts.contig.find(':') != std::string::npos)
+      out += "{" + parts.contig + "}" + (parts.contig == item ? "" : ":" + parts.coordinates);
+    else
+      out += item;
+    if (end < list.size()) out += ',';
+    begin = end + 1;
+  }
+  return out;
+}
+
 // The intervals of regions, cut at the ends of their contigs; none if no regions are given.
 std::optional<Selected> read_selection(const std::string& list, const std::string& file,
                                        const IndexedFasta& fasta) {
   if (list.empty() && file.empty()) return std::nullopt;
-  VcfRegions regions = list.empty() ? VcfRegions::from_file(file) : VcfRegions::from_list(list);
+  VcfRegions regions =
+      list.empty() ? VcfRegions::from_file(file) : VcfRegions::from_list(with_braces(list, fasta));
   regions.merge();
   check_contigs(regions, fasta);
   Selected selected;

@@ -188,6 +188,25 @@ def regions_follow_bcftools():
     expect_equal([line.split("\t")[0] for line in (lines[0], lines[-1])], ["long", "window"], "order of the FASTA")
 
 
+@case
+def names_with_colons_are_those_of_the_fasta():
+    rng = random.Random(3)
+    genome = {name: random_bases(rng, 30) for name in ("HLA-A*01:01", "HLA-A*01", "chr1:1-10", "chr1", "x:5", "y")}
+    fasta = fasta_of(genome)
+    places = lambda text, option="-r": [tuple(line.split("\t")[:2]) for line in
+                                        records(scan(fasta, "--context", 24, "-O", "bedgraph", option, text).text)]
+    whole = lambda name: [(name, str(i)) for i in range(30)]
+    for text, wanted in (("x:5", whole("x:5")), ("x:5:1-2", whole("x:5")[:2]), ("{x:5}:1-2,y:3", whole("x:5")[:2] + [("y", "2")]),
+                         ("y:3,x:5", whole("x:5") + [("y", "2")]), ("x:5:0,001-0,002,y:3", whole("x:5")[:2] + [("y", "2")]),
+                         ("{chr1:1-10}", whole("chr1:1-10")), ("{chr1}:1-10", whole("chr1")[:10]), ("chr1:2", [("chr1", "1")])):
+        for option in ("-r", "-t"):
+            expect_equal(places(text, option), wanted, "bases of %s %s" % (option, text))
+    for text in ("chr1:1-10", "y,chr1:1-10", "HLA-A*01:01"):
+        result = carbon("scan", "-m", model(**SHORT), "-q", "-f", fasta, "-r", text)
+        expect_failure(result, "both", "{", text.split(",")[-1])
+        expect_failure(carbon("score", "-m", model(**SHORT), "-q", "-r", text.split(",")[-1], fasta), "both", "{")
+
+
 # ---- the outputs ---------------------------------------------------------------------------------------------------
 
 
