@@ -24,6 +24,7 @@
 #include "src/genome/bgzf_blocks.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
+#include "src/genome/fasta_layout.hpp"
 #include "src/genome/partial_files.hpp"
 #include "src/genome/text_input.hpp"
 
@@ -144,12 +145,16 @@ struct IndexedFasta::Impl {
     fai.reset(fai_load3(path.c_str(), fai_path.c_str(), bgzf ? gzi_path.c_str() : nullptr, 0));
     if (!fai)
       fail("cannot load the index " + fai_path + " of " + path + "; delete it so that it is built again");
+    warn_of_repeated_names();
   }
 
   void build();
   void build_privately(const std::string& reason);
   void build_index(const std::string& fai_name, const std::string& gzi_name) const;
+  [[noreturn]] void refuse_index(const std::string& message) const;
   void warn_if_stale() const;
+  void warn_of_repeated_names() const;
+  bool has_unindexed() const;
   void read_index();
   void check_place(const std::string& contig, const FaiEntry& entry) const;
   std::string read_around(int64_t begin, int64_t end) const;
@@ -169,11 +174,55 @@ struct IndexedFasta::Impl {
 };
 
 void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::string& gzi_name) const {
+  // htslib takes the word after a blank for a name, and the length of a line modulo 2^32.
+  const FastaLayout layout = is_remote(path) ? FastaLayout{} : read_fasta_layout(path);
+  if (!layout.fault.empty()) fail(layout.fault);
   if (fai_build3(path.c_str(), fai_name.c_str(), bgzf ? gzi_name.c_str() : nullptr) == 0) return;
+  if (!layout.uneven.empty()) fail(layout.uneven);
   fail("cannot index " + path +
-       " (see the message of htslib above, if any): all lines of a sequence except the last must have the "
-       "same "
-       "length, each name must have a sequence, and the file must be complete; correct the file");
+       ": all lines of a sequence except the last must have the same length, each name must have a sequence, "
+       "and the file must be complete; correct the file");
+}
+
+/// Throws Error for an index with which the FASTA cannot be read: with the fault of the FASTA if no index
+/// could be right, for then it would not help to build another.
+void IndexedFasta::Impl::refuse_index(const std::string& message) const {
+  if (!is_remote(path))
+    if (const FastaLayout layout = read_fasta_layout(path); !layout.fault.empty()) fail(layout.fault);
+  fail(message + "; delete the index so that it is built again");
+}
+
+/// Warns if sequences have the name of an earlier one. As with samtools, the index has only the first of
+/// them.
+void IndexedFasta::Impl::warn_of_repeated_names() const {
+  if (is_remote(path) || !has_unindexed()) return;
+  const FastaLayout layout = read_fasta_layout(path);
+  if (layout.repeated == 0) return;
+  log.warning(function_name, path + ": " + std::to_string(layout.repeated) +
+                                 (layout.repeated == 1 ? " sequence has" : " sequences have") +
+                                 " the name of an earlier one (" + layout.repeated_name +
+                                 "), and only the first of each name is read; rename the others if they are "
+                                 "needed");
+}
+
+/// Whether the file has sequences that are not in the index: the header of each contig must follow the end of
+/// the contig before. Of files with many contigs only those are looked at where there is room for one.
+bool IndexedFasta::Impl::has_unindexed() const {
+  constexpr size_t kManyContigs = 10'000;
+  constexpr int64_t kRoom = 512, kHeader = int64_t{1} << 16;
+  int64_t end = 0;
+  for (const std::string& name : names) {
+    const FaiEntry& entry = entries.at(name);
+    const int64_t gap = entry.offset - end;
+    if (gap > kHeader) return true;
+    const std::string between =
+        gap > 0 && (names.size() <= kManyContigs || gap > kRoom) ? read_around(end, entry.offset) : "";
+    if (std::count(between.begin(), between.end(), '>') > 1 &&
+        between.find("\n>", between.find('>')) != std::string::npos)
+      return true;
+    end = entry.end();
+  }
+  return read_around(end, end + kHeader).find('>') != std::string::npos;
 }
 
 void IndexedFasta::Impl::build() {
@@ -225,8 +274,7 @@ void IndexedFasta::Impl::read_index() {
                                               ? std::nullopt
                                               : parse_entry(std::string_view(line).substr(name_end + 1));
     if (name_end == 0 || !entry) {
-      fail(input.where() +
-           ": this is not a line of a FASTA index; delete the file so that it is built again");
+      refuse_index(input.where() + ": this is not a line of a FASTA index");
     }
     std::string name = line.substr(0, name_end);
     if (entries.emplace(name, *entry).second) names.push_back(std::move(name));
@@ -258,8 +306,7 @@ std::string IndexedFasta::Impl::read_around(int64_t begin, int64_t end) const {
 void IndexedFasta::Impl::check_place(const std::string& contig, const FaiEntry& entry) const {
   constexpr int64_t kHeader = int64_t{1} << 16;
   const auto wrong = [&] {
-    fail("the index " + fai_path + " does not match " + path + " at " + contig +
-         "; delete the index so that it is built again");
+    refuse_index("the index " + fai_path + " does not match " + path + " at " + contig);
   };
   const int64_t begin = std::max<int64_t>(0, entry.offset - kHeader);
   const std::string before = read_around(begin, entry.offset);

@@ -145,6 +145,55 @@ TEST_CASE("IndexedFasta builds its index and fetches") {
   CHECK(dir.entries() == 5);  // two FASTA files, two .fai, one .gzi and no temporary name
 }
 
+TEST_CASE("an index that cannot be right is refused by the line of the FASTA") {
+  const TemporaryDirectory dir;
+  const auto error = [](const std::string& path) { return error_of([&] { IndexedFasta fasta(path); }); };
+  for (const std::string compressed : {"", ".gz"}) {
+    const auto refused = [&](const std::string& name, const std::string& text, const std::string& index,
+                             std::initializer_list<const char*> words) {
+      const std::string file = name + ".fa" + compressed;
+      const std::string path = compressed.empty() ? dir.put(file, text) : dir.put_bgzf(file, text);
+      // The same again, and with an index of another program: no advice to build another index.
+      for (int run = 0; run < 3; ++run) {
+        if (run == 2) dir.put(file + ".fai", index);
+        if (run == 2 && !compressed.empty()) dir.put(file + ".gzi", std::string(8, '\0'));
+        const std::string message = error(path);
+        CAPTURE(message);
+        for (const char* word : words) CHECK(contains(message, word));
+        CHECK_FALSE(contains(message, "delete"));
+        if (run < 2) CHECK_FALSE(std::filesystem::exists(path + ".fai"));
+        if (index.empty()) break;
+      }
+    };
+    refused("uneven", ">a\nAC\n>b\nACGT\nAC\nACGT\n", "", {":6:", " b ", "seqtk"});
+    refused("longer", ">a\nAC\nACGT\n", "", {":3:", " a ", "seqtk"});
+    refused("blank", ">a\nACGT\n\nACGT\n", "", {":4:", " a "});
+    refused("empty", ">a\nACGT\n>\nAC\n", "a\t4\t3\t4\t5\n\t2\t10\t2\t3\n", {":3:", "without a name"});
+    refused("spaced", ">a\nACGT\n> b\nAC\n", "", {":3:", "without a name", "blank"});
+  }
+}
+
+TEST_CASE("sequences with the name of an earlier one are reported once") {
+  const TemporaryDirectory dir;
+  const auto warnings = [](const carbon::test::TestLog& log) {
+    return std::count_if(log.lines().begin(), log.lines().end(),
+                         [](const std::string& line) { return line.starts_with("W "); });
+  };
+  const std::string text = ">a first > one\nACGT\nAC\n>b\nGG\n>a again\nTTTT\n>a\nC";
+  for (const std::string& path : {dir.put("r.fa", text), dir.put_bgzf("r.fa.gz", text)}) {
+    for (int run = 0; run < 2; ++run) {  // with a new index, and with an old one
+      carbon::test::TestLog log;
+      const IndexedFasta fasta(path, log);
+      CHECK(fasta.fetch("a", 0, 6) == "ACGTAC");
+      CHECK(warnings(log) == 1);
+      CHECK(log.has("2 sequences have the name of an earlier one (a)"));
+    }
+  }
+  carbon::test::TestLog log;
+  const IndexedFasta fasta(dir.put("s.fa", ">a first > one\nACGT\nAC\n\n>b\nGG"), log);
+  CHECK(warnings(log) == 0);
+}
+
 TEST_CASE("IndexedFasta refuses what it cannot use") {
   const TemporaryDirectory dir;
   const auto error = [](const std::string& path) { return error_of([&] { IndexedFasta fasta(path); }); };
