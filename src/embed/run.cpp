@@ -1,5 +1,6 @@
 #include "src/embed/run.hpp"
 
+#include "src/base/kept_work.hpp"
 #include "src/embed/planner.hpp"
 #include "src/embed/writer.hpp"
 #include "src/engine/ordered_writer.hpp"
@@ -51,30 +52,35 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
                [&] { writer->flush_stream(); }},
               *options.log);
   };
-  run_ordered<EmbedItem>(
-      engine,
-      [&](const std::function<void(EmbedItem)>& emit) {
-        read_sequences(
-            "embed", options.inputs, *options.log,
-            [&](const SequencePlace& place, const std::string& bases) {
-              const std::string name = shown_name(place, options.inputs.has_regions());
-              if (!read.next(name, bases)) return;
-              EmbedItem item = planner.plan(name, bases);
-              item.done = read.done();
-              emit(std::move(item));
-            },
-            [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
-        read.finish();
-      },
-      [&](EmbedItem& item) {
-        writer->write(item.name, take_rows(item, options.dtype));
-        writer->end_sequence(item.done);
-        progress.update(++done, item.name);
-      },
-      ordered);
-  progress.finish();
-  report_passes(engine);
-  writer->close();
+  const KeptWork kept{"embed", [&] { return writer->saved_in(); }, *options.log};
+  if (writer->to_file())
+    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  run_keeping(kept, [&] {
+    run_ordered<EmbedItem>(
+        engine,
+        [&](const std::function<void(EmbedItem)>& emit) {
+          read_sequences(
+              "embed", options.inputs, *options.log,
+              [&](const SequencePlace& place, const std::string& bases) {
+                const std::string name = shown_name(place, options.inputs.has_regions());
+                if (!read.next(name, bases)) return;
+                EmbedItem item = planner.plan(name, bases);
+                item.done = read.done();
+                emit(std::move(item));
+              },
+              [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+          read.finish();
+        },
+        [&](EmbedItem& item) {
+          writer->write(item.name, take_rows(item, options.dtype));
+          writer->end_sequence(item.done);
+          progress.update(++done, item.name);
+        },
+        ordered);
+    progress.finish();
+    report_passes(engine);
+    writer->close();
+  });
 }
 
 }  // namespace carbon

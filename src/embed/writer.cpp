@@ -60,6 +60,7 @@ class TableWriter final : public EmbedWriter {
   void end_sequence(const SequencesDone& done) override { output_.end_sequence(done); }
   std::optional<SequencesDone> continued() const override { return output_.continued(); }
   void pass_on() override { output_.pass_on(); }
+  bool to_file() const override { return output_.to_file(); }
   std::string saved_in() const override { return output_.saved_in(); }
   void flush_stream() override { output_.flush_stream(); }
   void close() override { output_.close(); }

@@ -22,6 +22,8 @@ class EmbedWriter {
   virtual std::optional<SequencesDone> continued() const { return std::nullopt; }
   /// Passes a table on to a pipe or a terminal, as TextOutput::pass_on() does.
   virtual void pass_on() = 0;
+  /// Whether the output is a file that can be continued.
+  virtual bool to_file() const { return false; }
   virtual std::string saved_in() const { return ""; }
   virtual void flush_stream() {}
   /// Completes the files. Without it, they are not left behind.

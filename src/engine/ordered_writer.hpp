@@ -3,7 +3,8 @@
 //
 // One thread produces items (reads and plans), the calling thread and one for each further device compute,
 // and one thread consumes items (writes). The bytes of the items between producer and consumer are bounded.
-// The first exception of any thread stops the others and is rethrown to the caller.
+// The first exception of any thread stops the others and is rethrown to the caller. Items that are complete
+// by then are still consumed.
 #pragma once
 
 #include <condition_variable>
@@ -77,6 +78,12 @@ class OrderedWriter {
     return failure_;
   }
 
+  /// Whether items were added that are not consumed yet.
+  bool holds_items() const {
+    const std::lock_guard lock(mutex_);
+    return held_ > 0;
+  }
+
   /// Calls `consume` for the items in order until the last one, and `idle` (may be null) before it waits.
   void consume_all(const std::function<void(Item&)>& consume, const std::function<void()>& idle) {
     for (std::vector<Item> ready; next(ready, idle); ready.clear())
@@ -113,7 +120,7 @@ class OrderedWriter {
     }
     changed_.wait(lock,
                   [&] { return failure_ || first_is_complete() || stopped_ || (closed_ && slots_.empty()); });
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_ && !first_is_complete()) std::rethrow_exception(failure_);
     for (; first_is_complete(); slots_.pop_front()) {
       taken_ += slots_.front().bytes;
       ready.push_back(std::move(slots_.front().item));
@@ -149,6 +156,9 @@ struct OrderedRun {
   /// Called after a stop, when all complete items are consumed, with the consumer's error or null. It must
   /// end the process, because `produce` may still be running, in a read that cannot be interrupted.
   std::function<void(const std::exception_ptr&)> stopped;
+  /// Called with the error of `produce` if items that it has made are still to be computed. The run then
+  /// finishes them before it throws the error. Null: it throws at once.
+  std::function<void(const std::exception_ptr&)> finishing;
 };
 
 /// Calls `produce` in one thread, with a function that takes an item, and `consume` in another thread, for
@@ -171,6 +181,16 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
     }
   };
   if (run.stop) run.stop->watch([&] { queue.stop(); });
+  std::exception_ptr unread;  // why `produce` ended early, if the run goes on
+  const auto produce_all = [&] {
+    try {
+      produce([&](Item item) { writer.add(std::move(item)); });
+    } catch (...) {
+      if (!run.finishing || writer.failure() || !writer.holds_items()) throw;
+      unread = std::current_exception();
+      run.finishing(unread);
+    }
+  };
   std::thread producer, consumer;
   guarded([&] {
     consumer = start_thread([&] {
@@ -186,7 +206,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
     });
     producer = start_thread([&] {
       guarded([&] {
-        produce([&](Item item) { writer.add(std::move(item)); });
+        produce_all();
         writer.close();
         queue.close();
       });
@@ -202,6 +222,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
   if (producer.joinable()) producer.join();
   if (consumer.joinable()) consumer.join();
   if (const std::exception_ptr failure = writer.failure()) std::rethrow_exception(failure);
+  if (unread) std::rethrow_exception(unread);
   if (run.stop && queue.stopped()) run.stopped(nullptr);  // asked for when all was done
 }
 

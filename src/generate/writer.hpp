@@ -20,6 +20,7 @@ class GenerateWriter {
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
   /// Passes the samples on to a pipe or a terminal, as TextOutput::pass_on() does.
   void pass_on() { output_.pass_on(); }
+  bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
   void flush_stream() { output_.flush_stream(); }
   void close() { output_.close(); }

@@ -43,8 +43,7 @@ PartialOutput::PartialOutput(const std::string& target, PartialKind kind, const 
     : kind_(std::move(kind)),
       file_(target + ".partial", log, &file_cleanup_),
       state_path_(path() + ".state"),
-      identity_(identity_json(run)),
-      keep_(earlier == EarlierRun::resume) {
+      identity_(identity_json(run)) {
   if (std::optional<State> state = read_state(run, earlier)) {
     file_.cut(state->bytes);
     mark_ = std::move(state->mark);
@@ -66,7 +65,7 @@ PartialOutput::PartialOutput(const std::string& target, PartialKind kind, const 
 }
 
 PartialOutput::~PartialOutput() {
-  if (finished_ || (keep_ && saved_)) return;
+  if (finished_ || saved()) return;
   // The lock is still held, so that no other run can have begun to use them.
   ::unlink(path().c_str());
   ::unlink(state_path_.c_str());
@@ -145,6 +144,11 @@ void PartialOutput::save(uint64_t done, const nlohmann::json& mark) {
   since_.emplace();
   file_cleanup_.reset();
   state_cleanup_.reset();
+}
+
+bool PartialOutput::saved() const {
+  // An error that comes after the output got its name, that of its index for one, leaves nothing to continue.
+  return saved_ && path_exists(path());
 }
 
 void PartialOutput::finish() {

@@ -33,8 +33,7 @@ class PartialOutput {
   /// that is to be continued is another one. The files are then not changed.
   PartialOutput(const std::string& target, PartialKind kind, const RunIdentity& run, EarlierRun earlier,
                 Log& log);
-  /// Removes both files, unless they can be continued and are wanted: after a stop, or if this run was asked
-  /// to resume.
+  /// Removes both files, unless they can be continued.
   ~PartialOutput();
   PartialOutput(const PartialOutput&) = delete;
   PartialOutput& operator=(const PartialOutput&) = delete;
@@ -52,7 +51,7 @@ class PartialOutput {
   /// file. `done`: so many units of the kind.
   void save(uint64_t done, const nlohmann::json& mark);
   /// Whether there is anything to continue.
-  bool saved() const { return saved_; }
+  bool saved() const;
   /// Called when the output has its name.
   void finish();
 
@@ -73,7 +72,6 @@ class PartialOutput {
   std::optional<SignalCleanup> file_cleanup_, state_cleanup_;  // while there is nothing to continue
   LockedFile file_;
   std::string state_path_, identity_, mark_;
-  bool keep_;
   bool continued_ = false, saved_ = false, finished_ = false;
   std::optional<Stopwatch> since_;  // the last mark of this run
 };

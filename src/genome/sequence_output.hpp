@@ -49,6 +49,8 @@ class SequenceOutput {
   void end_sequence(const SequencesDone& done);
   /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
   void pass_on() { output_.pass_on(); }
+  /// Whether it is a file, which can be continued.
+  bool to_file() const { return partial_ != nullptr; }
   /// The file from which --resume continues; "" if there is nothing to continue.
   std::string saved_in() const { return partial_ && partial_->saved() ? partial_->path() : ""; }
   /// Passes everything to a stream before the process ends early. A file has what its state says.

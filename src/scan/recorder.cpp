@@ -19,20 +19,25 @@ ScanRecorder::ScanRecorder(ScanOutput& output, PartialOutput* partial,
 
 void ScanRecorder::write(const ScannedBase& base) {
   const Block block{base.piece->number, base.position / kBlockBases};
-  if (block_ && *block_ != block) end_block(base);
+  if (block_ && *block_ != block) end_block(block.first, base.position);
   block_ = block;
   output_.write(base);
   if (histogram_) histogram_->add(base);
   scored_.add(*base.piece, base.position, base.digit);
+  // At once and not with the next base, which an error may keep from coming.
+  const int64_t next = base.position + 1;
+  if (next % kBlockBases != 0 && next != base.piece->length) return;
+  end_block(block.first, next);
+  block_.reset();
 }
 
-void ScanRecorder::end_block(const ScannedBase& next) {
+void ScanRecorder::end_block(size_t contig, int64_t next) {
   if (!partial_ || !partial_->wants_mark()) {
     output_.end_block();
     return;
   }
   output_.flush();
-  save_mark(*partial_, {next.piece->number, next.position, scored_, histogram_ ? histogram_->text() : ""});
+  save_mark(*partial_, {contig, next, scored_, histogram_ ? histogram_->text() : ""});
 }
 
 }  // namespace carbon

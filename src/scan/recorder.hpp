@@ -26,7 +26,8 @@ class ScanRecorder {
  private:
   using Block = std::pair<size_t, int64_t>;  // the number of a contig, and that of a block on it
 
-  void end_block(const ScannedBase& next);
+  /// `next`: where the next base may be, on the contig of this number.
+  void end_block(size_t contig, int64_t next);
 
   ScanOutput& output_;
   PartialOutput* partial_;

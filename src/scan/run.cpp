@@ -1,5 +1,6 @@
 #include "src/scan/run.hpp"
 
+#include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
@@ -93,7 +94,8 @@ std::string measured(Engine& engine, const ScanPlanner& planner, const IndexedFa
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
                  const IndexedFasta& fasta, const std::vector<ScanPiece>& pieces, uint64_t total,
                  const std::function<void(const ScannedBase&)>& write, const std::function<void()>& idle,
-                 const std::function<void(uint64_t, const std::exception_ptr&)>& stopped) {
+                 const std::function<void(uint64_t, const std::exception_ptr&)>& stopped,
+                 const std::function<void(const std::exception_ptr&)>& finishing) {
   Progress progress(*options.log, options.progress, "scan", "bp");
   progress.set_total(total);
   const uint64_t before = total - total_bases(pieces);
@@ -105,6 +107,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
   ordered.least_items = kLeastItems;
   ordered.idle = idle;
   ordered.stop = options.stop;
+  ordered.finishing = finishing;
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
     stopped(done / tracks, failure);
@@ -161,24 +164,30 @@ void run_scan(Engine& engine, ScanOptions options) {
   if (!options.histogram.empty()) histogram.emplace(options, destination);
   const auto output = make_scan_output(options, fasta, destination);
   ScanRecorder recorder(*output, partial.get(), mark, histogram ? &histogram->counts : nullptr);
-  scan_pieces(
-      engine, options, planner, fasta, pieces, total, [&](const ScannedBase& base) { recorder.write(base); },
-      [&] { output->pass_on(); },
-      [&](uint64_t bases, const std::exception_ptr& failure) {
-        const bool saved = partial && partial->saved();
-        const auto flush = [&] {
-          if (!partial) output->flush();
-        };
-        end_early(*options.stop,
-                  {"scan", std::to_string(bases) + " bp", saved ? partial->path() : "", failure, flush,
-                   partial ? "every 65,536th base of a contig" : ""},
-                  *options.log);
-      });
-  report_passes(engine);
-  if (histogram) histogram->finish();
-  output->close();
-  if (histogram) histogram->commit();
-  if (partial) partial->finish();
+  const auto saved_in = [&] { return partial && partial->saved() ? partial->path() : ""; };
+  const KeptWork kept{"scan", saved_in, *options.log};
+  std::function<void(const std::exception_ptr&)> finishing;
+  if (partial) finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  run_keeping(kept, [&] {
+    scan_pieces(
+        engine, options, planner, fasta, pieces, total,
+        [&](const ScannedBase& base) { recorder.write(base); }, [&] { output->pass_on(); },
+        [&](uint64_t bases, const std::exception_ptr& failure) {
+          const auto flush = [&] {
+            if (!partial) output->flush();
+          };
+          end_early(*options.stop,
+                    {"scan", std::to_string(bases) + " bp", saved_in(), failure, flush,
+                     partial ? "every 65,536th base of a contig" : ""},
+                    *options.log);
+        },
+        finishing);
+    report_passes(engine);
+    if (histogram) histogram->finish();
+    output->close();
+    if (partial) partial->finish();
+    if (histogram) histogram->commit();
+  });
   options.log->message("scan", std::to_string(recorder.scored()) + " of " + std::to_string(total) +
                                    " bases have values; the others are not A, C, G or T");
 }

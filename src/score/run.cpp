@@ -1,5 +1,6 @@
 #include "src/score/run.hpp"
 
+#include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/score/assembler.hpp"
@@ -77,31 +78,36 @@ void run_score(Engine& engine, ScoreOptions options) {
                [&] { writer.flush_stream(); }},
               *options.log);
   };
-  run_ordered<ScoredWindow>(
-      engine,
-      [&](const std::function<void(ScoredWindow)>& emit) {
-        read_sequences(
-            "score", options.inputs, *options.log,
-            [&](SequencePlace place, const std::string& bases) {
-              if (!read.next(place_text(place), bases)) return;
-              planner.plan(std::move(place), bases, emit, read.done());
-            },
-            [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
-        read.finish();
-      },
-      [&](const ScoredWindow& item) {
-        assembler.consume(item);
-        if (item.last) {
-          ++sequences;
-          writer.end_sequence(item.sequence->done);
-        }
-        done += item.window.end - item.window.take;
-        progress.update(done, item.sequence->place.name);
-      },
-      ordered);
-  progress.finish();
-  report_passes(engine);
-  writer.close();
+  const KeptWork kept{"score", [&] { return writer.saved_in(); }, *options.log};
+  if (writer.to_file())
+    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  run_keeping(kept, [&] {
+    run_ordered<ScoredWindow>(
+        engine,
+        [&](const std::function<void(ScoredWindow)>& emit) {
+          read_sequences(
+              "score", options.inputs, *options.log,
+              [&](SequencePlace place, const std::string& bases) {
+                if (!read.next(place_text(place), bases)) return;
+                planner.plan(std::move(place), bases, emit, read.done());
+              },
+              [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
+          read.finish();
+        },
+        [&](const ScoredWindow& item) {
+          assembler.consume(item);
+          if (item.last) {
+            ++sequences;
+            writer.end_sequence(item.sequence->done);
+          }
+          done += item.window.end - item.window.take;
+          progress.update(done, item.sequence->place.name);
+        },
+        ordered);
+    progress.finish();
+    report_passes(engine);
+    writer.close();
+  });
 }
 
 }  // namespace carbon

@@ -26,6 +26,7 @@ class ScoreWriter final : public ScoreSink {
   const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
   void pass_on() { output_.pass_on(); }
+  bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
   void flush_stream() { output_.flush_stream(); }
   /// Completes the output file. Without it, a named file is not left behind.

@@ -70,14 +70,19 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   const size_t most = options_.wants(Recipe::anchored) ? kBatchRecords : 1;
   std::deque<Checked> records;
   size_t bytes = 0;
-  for (Checked next; input.next(next.planned.record); next = Checked()) {
-    ++counts_.total;
-    if (!check(next, input, journal)) continue;
-    bytes += next.planned.record.bytes();
-    records.push_back(std::move(next));
-    if (records.size() < most && bytes < kBatchBytes) continue;
-    plan(records, emit);
-    bytes = 0;
+  try {
+    for (Checked next; input.next(next.planned.record); next = Checked()) {
+      ++counts_.total;
+      if (!check(next, input, journal)) continue;
+      bytes += next.planned.record.bytes();
+      records.push_back(std::move(next));
+      if (records.size() < most && bytes < kBatchBytes) continue;
+      plan(records, emit);
+      bytes = 0;
+    }
+  } catch (const Error&) {
+    plan(records, emit);  // what was read before a malformed record is still computed
+    throw;
   }
   plan(records, emit);
   if (journal) journal->check_replayed();
@@ -116,7 +121,8 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
 }
 
 // Makes the requests of records whose scores are to be computed, and hands all of them over.
-void VepPlanner::plan(std::deque<Checked>& records, const std::function<void(PlannedRecord)>& emit) {
+void VepPlanner::plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit) {
+  std::deque<Checked> records = std::exchange(waiting, {});
   AnchoredBatch anchored(options_, layout_, cache_);
   for (auto& [planned, contig] : records)
     if (!planned.saved) anchored.add(planned.site, reference_of(*contig));
@@ -128,7 +134,6 @@ void VepPlanner::plan(std::deque<Checked>& records, const std::function<void(Pla
     planned.requests = std::move(site.requests);
     emit(std::move(planned));
   }
-  records.clear();
 }
 
 // Looks up each name only once. A name that the FASTA lacks gives one warning.

@@ -86,7 +86,7 @@ class VepPlanner {
   };
 
   bool check(Checked& record, const RecordInput& input, Journal* journal);
-  void plan(std::deque<Checked>& records, const std::function<void(PlannedRecord)>& emit);
+  void plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit);
   ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
   Contig& find_contig(const std::string& vcf_name);
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);

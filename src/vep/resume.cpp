@@ -87,7 +87,7 @@ Journal::Journal(const std::string& path, const RunIdentity& run, EarlierRun ear
 
 Journal::~Journal() {
   // This comes before the file is closed, so that no other process can lock it before it is removed.
-  if (!removed_ && (saved_ == 0 || appended_)) ::unlink(path().c_str());
+  if (!removed_ && !has_entries()) ::unlink(path().c_str());
 }
 
 // Returns the first line without its newline; none if the file is empty or ends within this line, which
@@ -161,8 +161,8 @@ void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) 
   for (const float value : values) put(bytes, value);
   checksum_ = crc32_of(bytes, checksum_);
   put(bytes, checksum_);
-  appended_ = true;
   write(bytes);
+  appended_ = true;
 }
 
 void Journal::write(const std::string& bytes) {

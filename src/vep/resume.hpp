@@ -61,7 +61,7 @@ class Journal {
   /// to be continued nor discarded, or that belongs to a run with another identity than the one that is to
   /// continue it. The file is then not changed.
   Journal(const std::string& path, const RunIdentity& run, EarlierRun earlier, Log& log = silent_log());
-  /// Removes the file, unless all its entries are from an earlier run.
+  /// Removes the file, unless it has entries.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -77,6 +77,8 @@ class Journal {
   std::optional<std::vector<float>> replay(const Sha256Bytes& site, size_t count, const std::string& where);
   /// Called at the end of the input. Throws Error if there are entries that were not replayed.
   void check_replayed() const;
+  /// Whether there is anything to continue. Asked by the thread that appends, or after it.
+  bool has_entries() const { return saved_ > 0 || appended_; }
   /// Adds the values of the next record.
   void append(const Sha256Bytes& site, const std::vector<float>& values);
   /// Removes the file; the run is complete.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
@@ -140,7 +141,7 @@ struct Destinations {
 
 // Scores and writes the records of the input.
 void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordInput& input,
-              Progress& progress, const Destinations& to) {
+              Progress& progress, const KeptWork& kept, const Destinations& to) {
   uint64_t done = 0;
   OrderedRun ordered;
   ordered.stop = options.stop;
@@ -156,6 +157,8 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
         {"vep", std::to_string(done) + " records", to.journal ? to.journal->path() : "", failure, flush},
         *options.log);
   };
+  if (to.journal)
+    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
   run_ordered<PlannedRecord>(
       engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
       [&](PlannedRecord& planned) {
@@ -201,10 +204,14 @@ void run_vep(Engine& engine, VepOptions options) {
   } else if (progress.enabled()) {
     progress.set_total(vcf.indexed_records().value_or(0));
   }
-  annotate(engine, options, planner, input, progress, {*output, shared_cache, journal.get()});
-  report_passes(engine);
-  if (cache) close_cache(*cache, *options.log);
-  output->close();
+  const KeptWork kept{"vep", [&] { return journal && journal->has_entries() ? journal->path() : ""; },
+                      *options.log};
+  run_keeping(kept, [&] {
+    annotate(engine, options, planner, input, progress, kept, {*output, shared_cache, journal.get()});
+    report_passes(engine);
+    if (cache) close_cache(*cache, *options.log);
+    output->close();
+  });
   if (journal) journal->remove();
   print_summary(planner.counts(), *options.log);
 }

@@ -264,11 +264,15 @@ def workplace():
 
 
 def refused(args, *words, directory, output="out"):
-    """The run fails as it should and leaves the directory as it was."""
+    """The run fails as it should and leaves the directory as it was, except for what its message says is kept."""
     out = os.path.join(directory, output)
     before = tree(directory)
     result = carbon(*args, "-o", out, timeout=60)
     expect_failure(result, *words)
+    kept = [path for path in (out + ".partial", out + ".partial.state") if os.path.exists(path)]
+    expect(bool(kept) == ("continue with --resume, from %s.partial" % out in result.err), "what it says of %r" % kept, result)
+    for path in kept:
+        os.remove(path)
     expect_equal(tree(directory), before, "files after the failure")
     expect(len(own_errors(result)[0]) < 600, "the message is too long to be clear", result)
     return result

@@ -388,16 +388,18 @@ def without_resume_a_run_is_refused_and_restart_starts_afresh():
 
 
 @case
-def an_error_removes_the_partial_file():
+def an_error_keeps_the_partial_file():
     directory = fresh()
     out = partial_of(directory)
     bad = write(fresh(), "bad.vcf", HEAD % HEADER + "".join(lines()) + "c1\tx\t.\tA\tC\t.\t.\t.\n")
     # In such small batches, records are scored before the last line is read.
     expect_failure(resumed(out, "--batch-tokens", 1, path=bad), "c1:x")
-    expect_equal(os.listdir(directory), [], "files after an error of a run that went on")
-    expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, "-o", out, bad), "c1:x")
-    expect_equal(os.listdir(directory), [], "files after an error")
-    out = partial_of(directory)
+    expect_equal(os.listdir(directory), ["out.vcf.partial"], "files after an error of a run that went on")
+    result = resumed(out)
+    expect(result.rc == 0 and read(out) == whole("out.vcf", given())[1], "the mended input", result)
+    os.remove(out)
+    expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, "-o", out, bad), "c1:x", "--resume", out + ".partial")
+    expect_equal(os.listdir(directory), ["out.vcf.partial"], "files after an error")
     early = write(fresh(), "early.vcf", HEAD % HEADER + "".join(lines()[:3]) + "c1\tx\t.\tA\tC\t.\t.\t.\n")
     expect_failure(resumed(out, path=early), "c1:x")
     expect_equal(os.listdir(directory), ["out.vcf.partial"], "files after an error before anything was added")

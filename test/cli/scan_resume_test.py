@@ -232,14 +232,15 @@ def only_a_file_can_be_resumed():
 
 
 @case
-def an_error_leaves_only_what_was_asked_for():
+def an_error_keeps_what_was_scanned():
     """The FASTA ends before its index says so, so that the last window cannot be read."""
     directory = fresh()
     cut = write(directory, "cut.fa", read(fasta())[:-20000])
     write(directory, "cut.fa.fai", read(fasta() + ".fai"))
     given = [cut if a == fasta() else a for a in arguments()]
     refused(given, "cut.fa", directory=directory, output="out.tsv")
-    expect_failure(carbon(*given, "--resume", "-o", os.path.join(directory, "out.tsv")), "cut.fa")
+    for more in ((), ("--resume",)):
+        expect_failure(carbon(*given, *more, "-o", os.path.join(directory, "out.tsv")), "cut.fa", "continue with --resume")
     expect_equal(sorted(os.listdir(directory)), ["cut.fa", "cut.fa.fai", *left("out.tsv")], "files after --resume")
     write(directory, "cut.fa", read(fasta()))
     ok(*given, "--resume", "-o", os.path.join(directory, "out.tsv"))

@@ -23,6 +23,7 @@ from vep_support import MINI
 
 DOCUMENT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "faults.md")
 TRIES = 20
+KEPT = "no output; FILE.partial if a score was computed before"
 OPTIONS = ["-w", 12, "--strand", "+", "--max-ref-mismatch", 1, "--no-version", "-q"]
 _rows = []
 
@@ -101,8 +102,8 @@ def whole():
 
 
 def damaged(kind, change):
-    """Runs TRIES files that `change(bytes, random)` damaged. Each must fail with one message and nothing left, or succeed
-    with as many records as the whole file has. Returns [records of a run that succeeded, or None]."""
+    """Runs TRIES files that `change(bytes, random)` damaged. Each must fail with one message and only what this says is kept,
+    or succeed with as many records as the whole file has. Returns [records of a run that succeeded, or None]."""
     rng, outcomes = random.Random(kind), []
     whole()
     for number in range(TRIES):
@@ -117,7 +118,8 @@ def damaged(kind, change):
             outcomes.append(lines)
         else:
             expect(done.rc == 1 and len(own_errors(done)) == 1, what, done)
-            expect_equal(os.listdir(directory), ["in." + kind], "files after " + what)
+            kept = ["out.vcf.partial"] if "continue with --resume" in done.err else []
+            expect_equal(sorted(os.listdir(directory)), sorted(["in." + kind] + kept), "files after " + what)
             outcomes.append(None)
         shutil.rmtree(directory)
     return outcomes
@@ -147,7 +149,7 @@ def row_of_cuts(kind):
     @row("`.%s` cut at %d random bytes" % (kind, TRIES))
     def cuts():
         expect_equal(damaged(kind, cut), [None] * TRIES, "a cut file was accepted")
-        return "1", "what is damaged, and where", "no output", "nothing: copy the input again"
+        return "1", "what is damaged, and where", KEPT, "nothing: copy the input again, and continue with --resume"
 
 
 def row_of_flips(kind):
@@ -155,7 +157,7 @@ def row_of_flips(kind):
     def flips():
         # The few bytes of a BGZF block's head that say nothing of its data, its time for one, may be anything.
         expect(all(lines in (None, whole()) for lines in damaged(kind, flip)), "other records than those of the whole file")
-        return ("1", "what is damaged, and where", "no output", "nothing: every block has a checksum; a byte that carries no "
+        return ("1", "what is damaged, and where", KEPT, "nothing: every block has a checksum; a byte that carries no "
                 "data changes nothing (exit 0, the same records)")
 
 
@@ -181,7 +183,7 @@ def flips_of_text():
     outcomes = damaged("vcf", flip)
     refused = outcomes.count(None)
     expect(0 < refused < TRIES, "%d of %d refused" % (refused, TRIES))
-    return ("1, or 0 if the text is still a VCF", "what is damaged, and where", "no output, or every record",
+    return ("1, or 0 if the text is still a VCF", "what is damaged, and where", KEPT + "; or every record",
             "no record; text has no checksum, so a changed letter or digit is not noticed")
 
 
@@ -201,13 +203,14 @@ def full_disk():
             older = write(directory, name, "an older output")
             write(directory, "filler", b"x" * (56 << 10))
             done = command([*arguments(), "-o", older, inputs()["path"]])
-            expect_failure(done, older, "No space left")
-            expect_equal(sorted(os.listdir(directory)), ["filler", name], "files after -o " + name)
+            expect_failure(done, older, "No space left", "continue with --resume")
+            expect_equal(sorted(os.listdir(directory)), ["filler", name, name + ".partial"], "files after -o " + name)
             expect_equal(read(older), b"an older output", "the older file")
             os.remove(older)
+            os.remove(older + ".partial")
     finally:
         expect_equal(command(["umount", directory]).rc, 0, "umount")
-    return "1", "No space left on device", "no output; an older FILE is unchanged", "nothing: make room and run again"
+    return "1", "No space left on device", "no output; FILE.partial; an older FILE is unchanged", "nothing: make room and continue with --resume"
 
 
 @row("`-o /dev/full`, `> /dev/full`")
@@ -230,8 +233,8 @@ def file_size_limit():
     args = [*arguments(), "-o", os.path.join(directory, "out.vcf"), inputs()["path"]]
     done = subprocess.run(list(map(str, args)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, preexec_fn=limited)
     expect_failure(Result(args, done.returncode, done.stdout, done.stderr), "out.vcf", "File too large")
-    expect_equal(os.listdir(directory), [], "files")
-    return "1", "File too large", "no output", "nothing"
+    expect_equal(os.listdir(directory), ["out.vcf.partial"], "files")
+    return "1", "File too large", "no output; FILE.partial", "nothing: continue with --resume"
 
 
 @row("closed pipe (`carbon vep ... \\| head`)")

@@ -157,6 +157,40 @@ TEST_CASE("the first error of any thread ends the run and is the caller's") {
   CHECK(request->outcome == Outcome::done);
 }
 
+TEST_CASE("what was produced before an error is finished if the run keeps its work") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 40);
+  const TokenLayout& layout = engine.get().config().layout;
+  size_t consumed = 0, said = 0;
+  OrderedRun run;
+  run.finishing = [&](const std::exception_ptr&) { ++said; };
+  const auto produces = [&](uint32_t items) {
+    return [&layout, items](const Emit& emit) {
+      for (uint32_t i = 0; i < items; ++i) emit(make_item(i, layout));
+      throw Error("produce", "cut file");
+    };
+  };
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(
+                           engine.get(), produces(60), [&](const Item&) { ++consumed; }, run),
+                       "cut file", Error);
+  CHECK(consumed == 60);
+  CHECK(said <= 1);
+  // An error before the first item ends the run at once.
+  said = 0;
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(
+                           engine.get(), produces(0), [](const Item&) {}, run),
+                       "cut file", Error);
+  CHECK(said == 0);
+  // The error of the consumer is the one that ends the run.
+  CHECK_THROWS_WITH_AS(run_ordered<Item>(
+                           engine.get(), produces(60),
+                           [](const Item& item) {
+                             if (item.number == 7) throw Error("consume", "disk full");
+                           },
+                           run),
+                       "disk full", Error);
+}
+
 TEST_CASE("a wish to stop ends the run when what was begun is consumed") {
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 40);

@@ -1,0 +1,42 @@
+#include "src/base/kept_work.hpp"
+
+#include "src/base/error.hpp"
+
+namespace carbon {
+
+void say_finishing(const KeptWork& kept, const std::exception_ptr& failure) {
+  std::string reason = "an unknown error";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    reason = error.what();
+  } catch (...) {
+  }
+  kept.log.warning(kept.command,
+                   "reading ended early; what was read before is still computed and kept (" + reason + ")");
+}
+
+void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
+  const auto warn = [&] {
+    if (const std::string path = kept.saved_in(); !path.empty())
+      kept.log.warning(kept.command, "what was computed is kept", {"resume", {path}});
+  };
+  try {
+    work();
+  } catch (const Error& error) {
+    const std::string path = kept.saved_in();
+    // A file that cannot be continued is to be discarded, as the advice says.
+    if (path.empty() || error.advice().topic == "restart") throw;
+    if (!error.advice().topic.empty()) {
+      warn();
+      throw;
+    }
+    throw Error(error.function(), std::string(error.what()) + "; what was computed is kept",
+                {"resume", {path}});
+  } catch (...) {
+    warn();
+    throw;
+  }
+}
+
+}  // namespace carbon

@@ -1,0 +1,25 @@
+// What a run says that fails after it has computed something which --resume can continue.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "src/base/log.hpp"
+
+namespace carbon {
+
+/// A run whose work an error does not lose.
+struct KeptWork {
+  std::string command;                    // "vep"
+  std::function<std::string()> saved_in;  // the file from which --resume continues; "" if there is none yet
+  Log& log;
+};
+
+/// Says why reading ended, while the run still computes what it has read before.
+void say_finishing(const KeptWork& kept, const std::exception_ptr& failure);
+
+/// Calls `work`. An error of it that leaves something to continue says so when it is thrown on.
+void run_keeping(const KeptWork& kept, const std::function<void()>& work);
+
+}  // namespace carbon
