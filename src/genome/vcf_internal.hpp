@@ -23,6 +23,7 @@ struct VcfReader::Impl {
   bool next(VcfRecord::Impl& out);
   bool read(VcfRecord::Impl& out);
   bool selected(const VcfRecord::Impl& record) const;
+  void read_blank_end();
   bool read_text(bcf1_t* record);
   bool read_bcf(bcf1_t* record);
   bool read_jump(bcf1_t* record);

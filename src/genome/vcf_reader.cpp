@@ -37,6 +37,10 @@ bool ends_with_newline(const std::string& path) {
   return last == '\n';
 }
 
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == line.npos;
+}
+
 /// A header line without the number that BCF gives to its name: ",IDX=7" before the last ">".
 std::string without_number(std::string_view line) {
   const size_t at = line.rfind(",IDX=");
@@ -170,8 +174,21 @@ void VcfReader::Impl::warn_of_missing_newline(const std::string& what) const {
               shown + ": " + what + " has no newline; if the file was copied, see that it is whole");
 }
 
+// Editors and scripts add blank lines at the end. One before a record may be what is left of another record.
+void VcfReader::Impl::read_blank_end() {
+  const std::string where = "line " + std::to_string(text->line_number());
+  while (text->line(line))
+    if (!is_blank(line))
+      fail(where + " is blank, and records follow it; see that no record is lost there, and delete the line");
+  log.warning("read_vcf", shown + ": " + where + ", the end of the file, is blank and is skipped");
+}
+
 bool VcfReader::Impl::read_text(bcf1_t* record) {
   if (!text->line(line)) return false;
+  if (is_blank(line)) {
+    read_blank_end();
+    return false;
+  }
   ++records;
   const std::string where = "line " + std::to_string(text->line_number());
   if (!text->newline_seen()) {

@@ -77,6 +77,22 @@ def vep_of_an_early_error_leaves_nothing():
     expect_equal(os.listdir(directory), [], "files")
 
 
+@case
+def blank_lines_of_a_vcf():
+    """At the end they are read with one warning; one before a record is refused, and what comes before it is kept."""
+    head, body = records_of_mini()
+    args = [*VEP, "-f", data("mini.fa")]
+    plain = run(args, write(fresh(), "in.vcf", head + b"".join(body)))
+    for end in (b"\n", b"\n\n\n", b"\r\n", b" \t\n", b"\n\n "):
+        result = run(args, write(fresh(), "in.vcf", head + b"".join(body) + end))
+        expect(result.rc == 0 and result.out == plain.out, "records before blank lines", result)
+        said = [line for line in result.messages("W") if "blank" in line]
+        expect(len(said) == 1 and "line %d" % (head.count(b"\n") + len(body) + 1) in said[0], "the warning", result)
+    blank = write(fresh(), "in.vcf", head + b"".join(body[:-1]) + b"\n" + body[-1])
+    mended = write(fresh(), "in.vcf", head + b"".join(body))
+    continues(args, "out.vcf", [blank], [mended], "is blank, and records follow it")
+
+
 # ---- sequences -----------------------------------------------------------------------------------------------------
 
 
