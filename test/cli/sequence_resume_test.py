@@ -140,7 +140,7 @@ def outputs_that_cannot_be_continued():
     matrix = os.path.join(fresh(), "x.npy")
     expect_failure(carbon("embed", "-m", model(), "--resume", "-o", matrix, fasta()), "a matrix cannot be continued", "-O tsv")
     directory = fresh()
-    bad = write(fresh(), "bad.fa", ">a\nACGT\n>\nACGT\n")
+    bad = write(fresh(), "bad.fa", ">\nACGT\n>a\nACGT\n")
     expect_failure(carbon(*arguments("score"), "-o", os.path.join(directory, "out"), bad), "bad.fa")
     expect_equal(os.listdir(directory), [], "files after an error")
 
