@@ -141,6 +141,8 @@ def labels():
     tenths = [("c", 1, "S=1;X=0.1"), ("c", 1, "S=2;X=0.3")]
     expect_equal(counts(tenths, "X<=0.1")[:2], (1, 1), "a float compared in its own precision")
     expect_equal(counts(tenths, "X=0.1/0.3")[:2], (1, 1), "and in lists")
+    alone = [("c", 1, "S=1;L=1"), ("c", 1, "S;L=1"), ("c", 2, "S=1,2;L"), ("c", 1, "S=0;L=0")]
+    expect_equal(counts(alone, "L"), (1, 1, 2, 0), "a tag without a value is a missing one")
     flags = [("c", 1, "S=1;F"), ("c", 3, "S=2,3,4"), ("c", 2, "S=5,6;F")]
     expect_equal(counts(flags, "F"), (3, 3, 0, 0), "a flag")
     expect_equal(counts([("c", 2, "R=9,1,2;L=1,0"), ("c", 0, "R=3")], "L", score="R"), (1, 1, 0, 0), "Number=R")
