@@ -194,6 +194,40 @@ static int finish(carbon_run *run, void *state) {
 """
 
 
+RNA = """
+static int finish(carbon_run *run, void *state) {
+  const char *texts[2] = {"AUGGCCuAAGGACAUGGCC", "ATGGCCtAAGGACATGGCC"};
+  carbon_score_item items[2];
+  carbon_generate_item prompts[2];
+  carbon_sampler sampler;
+  char bases[2][32];
+  int i;
+  (void)state;
+  memset(items, 0, sizeof items);
+  memset(prompts, 0, sizeof prompts);
+  memset(&sampler, 0, sizeof sampler);
+  sampler.temperature = sampler.top_p = 1;
+  for (i = 0; i < 2; i++) {
+    items[i].bases = prompts[i].prompt = texts[i];
+    items[i].length = prompts[i].length = strlen(texts[i]);
+    prompts[i].bases = bases[i];
+  }
+  if (run->api->score(run, CARBON_LEVEL_BP, items, 2) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->generate(run, &sampler, 31, prompts, 2) != CARBON_OK) return CARBON_ERROR;
+  if (items[0].scored != items[1].scored || items[0].sum != items[1].sum || strcmp(bases[0], bases[1]))
+    return run->api->fail(run, "U is not T");
+  return CARBON_OK;
+}
+"""
+
+
+@case
+def rna_of_a_plugin_is_dna():
+    directory = compiled("rna", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=RNA)
+    result = run(directory, "+rna", "-m", model(), data("mini.fa"))
+    expect(result.rc == 0, "expected rc 0", result)
+
+
 @case
 def the_engine_scores_as_carbon_score():
     directory = compiled("scorer", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=SCORE)
