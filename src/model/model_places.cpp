@@ -169,24 +169,26 @@ ModelAt model_of_repository(const fs::path& repository) {
   std::error_code ignored;
   if (revision && is_plain_name(*revision) && fs::is_directory(snapshots / *revision, ignored)) {
     ModelAt model = model_at((snapshots / *revision).string());
-    if (model.path.empty())
+    if (model.path.empty() && model.adapter.empty())
       model.why = "the snapshot that refs/main names, " + *revision + ", is not complete: " + model.why +
                   "; run hf download again";
     return model;
   }
   std::vector<ModelAt> found;
-  std::string list, why;
+  std::string list, why, adapter;
   for (const fs::path& entry : entries_of(snapshots)) {
     ModelAt model = model_at(entry.string());
     if (model.path.empty()) {
       why = ": " + model.why;
+      adapter = model.adapter;
       continue;
     }
     list += " " + entry.string();
     found.push_back(std::move(model));
   }
   if (found.empty())
-    return {"", fs::is_directory(repository, ignored) ? "no snapshot is a model" + why : std::string()};
+    return {"", fs::is_directory(repository, ignored) ? "no snapshot is a model" + why : std::string(),
+            adapter};
   if (revision)
     return {"", "refs/main names the snapshot '" + printable(*revision) +
                     "', which is not there; run hf download again, or give the path of a snapshot:" + list};

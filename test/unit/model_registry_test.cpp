@@ -232,6 +232,25 @@ TEST_CASE("registry: an adapter is not a model, and the advice names it") {
   }
 }
 
+TEST_CASE("registry: an adapter in the Hugging Face cache is not a model either") {
+  const Places places;
+  const Environment hub("HF_HUB_CACHE", places.dir.str() + "/hub");
+  const std::string repository = places.dir.str() + "/hub/models--Org--A",
+                    snapshot = repository + "/snapshots/r";
+  write_text(snapshot + "/adapter_config.json", "{}");
+  for (const bool reference : {false, true}) {
+    if (reference) write_text(repository + "/refs/main", "r");
+    try {
+      resolve_model("Org/A");
+      FAIL("no error");
+    } catch (const carbon::Error& error) {
+      CHECK(contains(error.what(), "it is a LoRA adapter"));
+      CHECK_FALSE(contains(error.what(), "run hf download again"));
+      CHECK(error.advice().values == std::vector<std::string>{snapshot});
+    }
+  }
+}
+
 TEST_CASE("registry: CARBON_MODEL is the default") {
   const Places places;
   const std::string first = places.put("p1/m");
