@@ -65,6 +65,7 @@ constexpr Sentence kSentences[] = {
     {"prompt_tokens", "set it with -p"},
     {"record_output", "choose VCF or BCF with -O u, b, v or z"},
     {"regions", "name regions of it with -R"},
+    {"report_consequences", "correct --consequence-tag, or leave it out"},
     {"report_genes", "leave out --genes, or add a table of score, scan or +mutagenesis"},
     {"report_groups", "leave out --groups and --colour, or add a file of embed"},
     {"report_label", "leave out --label, or add a file of vep"},

@@ -43,6 +43,9 @@ int cmd_report(int argc, char** argv) {
   app.add_flag("--no-version", no_version, "leave version and command line out of the report");
   app.add_option("--tags", tags, "INFO tags to draw (default: those of carbon that the header names)")
       ->type_name("TAG[,TAG...]");
+  app.add_option("--consequence-tag", options.consequence_tag,
+                 "INFO tag of consequences (default: the first of BCSQ, CSQ and ANN)")
+      ->type_name("TAG");
   app.add_option("--label", options.label,
                  "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
       ->type_name("EXPR");

@@ -185,7 +185,8 @@ size_t severity(std::string_view term) {
 }
 
 ConsequenceLayout::ConsequenceLayout(const std::string& tag, const std::string& description)
-    : bcftools_(tag == "BCSQ") {
+    : bcftools_(tag == "BCSQ" ||
+                (tag != "CSQ" && tag != "ANN" && description.find("BCFtools/csq") != std::string::npos)) {
   if (bcftools_) {
     // consequence|gene|transcript|biotype|strand|amino acids|dna change
     consequence_ = 0, symbol_ = 1, allele_ = 6;
@@ -199,7 +200,7 @@ ConsequenceLayout::ConsequenceLayout(const std::string& tag, const std::string& 
   if (!names.empty()) {
     allele_ = find("Allele"), number_ = find("ALLELE_NUM"), consequence_ = find("Consequence");
     symbol_ = find("SYMBOL") != kNone ? find("SYMBOL") : find("HGNC"), gene_ = find("Gene");
-  } else if (tag == "ANN") {
+  } else if (tag == "ANN" || description.starts_with("Functional annotations:")) {
     // Allele | Annotation | Annotation_Impact | Gene_Name | Gene_ID | ...
     allele_ = 0, consequence_ = 1, symbol_ = 3, gene_ = 4;
   }

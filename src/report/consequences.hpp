@@ -21,8 +21,9 @@ size_t severity(std::string_view term);
 
 class ConsequenceLayout {
  public:
-  /// `tag` is BCSQ, CSQ or ANN. The fields of CSQ are named by `description`, that of the header, after
-  /// "Format:". ANN of VEP has such a description, too; that of SnpEff does not need one.
+  /// `tag` is BCSQ, CSQ or ANN, or another one whose `description` in the header is that of such a tag. The
+  /// fields of CSQ are named by the description after "Format:". ANN of VEP has such a description, too; that
+  /// of SnpEff does not need one.
   ConsequenceLayout(const std::string& tag, const std::string& description);
 
   /// False if the description names no fields, so that the values cannot be read.

@@ -19,6 +19,7 @@ struct ReportOptions {
 
   // Variants
   std::vector<std::string> tags;  // of scores; none: those that the header says are of carbon
+  std::string consequence_tag;    // "" for the first of BCSQ, CSQ and ANN
   std::string label;              // which alleles are positive, as in +auroc
   bool negate = false;            // low scores speak for the label
   size_t top = 200;               // rows of the table of the lowest scores

@@ -86,6 +86,8 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
   const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis};
   const auto embeddings = {InputKind::embedding_table, InputKind::embedding_array};
   check(!options.tags.empty(), variants, "tags of scores are named", "variants", "report_tags");
+  check(!options.consequence_tag.empty(), {InputKind::variants}, "a tag of consequences is named",
+        "records of variants", "report_consequences");
   check(!options.label.empty(), variants, "a label of alleles is named", "variants", "report_label");
   check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",
         "variants", "report_probabilities");

@@ -53,7 +53,7 @@ class VcfSource final : public VariantSource {
     const std::vector<KnownTag> known = known_tags(reader_);
     choose_tags(known, carbon_models(carbon_lines(reader_, true)), options.tags, path, layout_);
     layout_.provenance = variant_provenance(path, carbon_lines(reader_, false));
-    choose_consequences(known);
+    choose_consequences(known, options.consequence_tag);
     if (!options.label.empty()) judge_.emplace(options.label, reader_);
   }
 
@@ -83,8 +83,11 @@ class VcfSource final : public VariantSource {
                 path_ + ": " + record_.contig() + ":" + std::to_string(record_.pos() + 1) + ": " + what);
   }
 
-  void choose_consequences(const std::vector<KnownTag>& known) {
-    for (const std::string name : {"BCSQ", "CSQ", "ANN"})
+  // The first tag of a usual name that can be read, or the one that is asked for, which must be readable.
+  void choose_consequences(const std::vector<KnownTag>& known, const std::string& wanted) {
+    const std::vector<std::string> names =
+        wanted.empty() ? std::vector<std::string>{"BCSQ", "CSQ", "ANN"} : std::vector<std::string>{wanted};
+    for (const std::string& name : names)
       for (const KnownTag& tag : known) {
         if (tag.name != name || tag.type != "String") continue;
         ConsequenceLayout fields(name, tag.description);
@@ -97,6 +100,14 @@ class VcfSource final : public VariantSource {
         consequences_.emplace(std::move(fields));
         return;
       }
+    if (wanted.empty()) return;
+    throw Error("report",
+                path_ +
+                    (layout_.unread_consequences.empty()
+                         ? ": the header defines no INFO tag " + wanted + " of Type=String"
+                         : ": the header does not say which fields " + wanted + " has") +
+                    ", so no consequences can be read from it",
+                {"report_consequences"});
   }
 
   void read_scores(const std::string& tag, std::vector<float>& out) {

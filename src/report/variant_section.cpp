@@ -68,6 +68,10 @@ class VariantSection {
     if (!layout_.unread_consequences.empty())
       out.paragraphs.push_back("The header does not say which fields " + layout_.unread_consequences +
                                " has, so no consequences are shown.");
+    else if (layout_.consequence_tag.empty() && !layout_.table)
+      out.paragraphs.push_back(
+          "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
+          "(SnpEff).");
     out.provenance = layout_.provenance;
     add_distributions(out);
     counts_.add_flag_figures(name_, sample_, out);

@@ -353,6 +353,25 @@ def consequences_of_each_allele():
     expect("does not say which fields CSQ has" in page.paragraphs[1], "a CSQ without format")
 
 
+@case
+def consequences_of_a_tag_that_is_named():
+    def files(description, value):
+        head = HEAD.replace("ID=BCSQ", "ID=vep").replace("Local consequence annotation from BCFtools/csq", description)
+        line = "1\t100\t.\tA\tC\t.\t.\tCARBON_LLR=1;vep=" + value
+        return write(fresh(), "c.vcf", head + line + "\n")
+
+    for description, value in (("Consequences from VEP. Format: Allele|Consequence|SYMBOL", "C|missense_variant|G1"),
+                               ("Functional annotations: 'Allele | Annotation'", "C|missense_variant|LOW|G1|E1"),
+                               ("Local consequence annotation from BCFtools/csq", "missense_variant|G1|T|pc|+|1A>1B|100A>C")):
+        path = files(description, value)
+        row, = page_of("--consequence-tag", "vep", path).table("Lowest")
+        expect_equal((row["Consequence"], row["Gene"]), ("missense_variant", "G1"), description)
+        expect("none of BCSQ" in page_of(path).paragraphs[1], "what a page without consequences says")
+    expect_failure(carbon("report", "--consequence-tag", "CSQ", path), "CSQ", "--consequence-tag")
+    expect_failure(carbon("report", "--consequence-tag", "vep", files("of unknown fields", "x")), "which fields vep",
+                   "--consequence-tag")
+
+
 EVIL = ['<script>alert(1)</script>', '"><img src=x>']
 
 
