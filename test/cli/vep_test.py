@@ -211,8 +211,13 @@ def wrong_assembly_at_a_thousand_records():
     result = assembly(mismatches(950, 50, then=10))
     expect(result.rc == 0 and len(records(result.text)) == 1010, "a share of 0.05 is not above 0.05", result)
     d = fresh()
-    expect_failure(assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz")), "wrong assembly")
-    expect_equal(os.listdir(d), [], "files left")
+    result = assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz"))
+    expect_failure(result, "wrong assembly")
+    expect("what was computed is kept; continue with --resume" in result.err, "what it keeps", result)
+    expect_equal(os.listdir(d), ["o.vcf.gz.partial"], "files left")
+    # Whoever knows better continues.
+    result = assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz"), "--resume", "--max-ref-mismatch", "1")
+    expect(result.rc == 0 and os.listdir(d) == ["o.vcf.gz"], "the same with a larger share", result)
 
 
 @case
