@@ -52,7 +52,8 @@ uint64_t annotate(const VepOptions& options, const VcfWriterOptions& writing) {
   const auto output = make_site_output(reader, writing);
   const RecordInput input{
       [&](VcfRecord& record) { return reader.next(record); },
-      [&](const VcfRecord& record, const std::string& tag) { return reader.info(record, tag); }};
+      [&](const VcfRecord& record, const std::string& tag) { return reader.info(record, tag); },
+      reader.contig_lengths()};
   uint64_t count = 0;
   planner.run(input, nullptr, [&](PlannedRecord planned) {
     const size_t alts = planned.record.alts().size();
