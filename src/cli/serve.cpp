@@ -19,8 +19,6 @@
 namespace carbon {
 namespace {
 
-constexpr const char* kFunction = "main_serve";
-
 void add_network_options(CLI::App& app, ServeOptions& options) {
   const std::string group = "Network";
   app.add_option("--host", options.http.host,
@@ -124,7 +122,7 @@ int cmd_serve(int argc, char** argv) {
   run_serve(models, drafts ? &*drafts : nullptr, options, log_access);
   return 0;
 #else
-  throw Error(kFunction,
+  throw Error("main_serve",
               "this carbon was built without its server, which needs the headers of Boost "
               "(Debian package libboost-dev): install them, and build it again");
 #endif
