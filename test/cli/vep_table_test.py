@@ -150,12 +150,15 @@ def input_without_records():
 
 
 @case
-def failures_leave_nothing():
+def failures_leave_no_output():
     base = ("vep", "-m", model(), "-f", reference(), "-w", WINDOW)
     directory = fresh()
     path = os.path.join(directory, "o.tsv.gz")
     cut = write(fresh(), "cut.vcf", read(MINI) + b"1\t2")
     expect_failure(carbon(*base, "-o", path, cut), "fewer columns")
+    expect("o.tsv.gz" not in os.listdir(directory), "an output beside what is kept")
+    directory = fresh()
+    path = os.path.join(directory, "o.tsv.gz")
     expect_failure(carbon(*base, "-O", "z9", "-o", path, MINI), "level")
     expect_failure(carbon(*base, "-O", "t1", MINI), "output type")
     expect_equal(os.listdir(directory), [], "files after failures")
