@@ -10,6 +10,7 @@
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/genome/htslib_messages.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/model/rope_scaling.hpp"
 

@@ -25,6 +25,7 @@
 #include "src/genome/fasta.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/genome/fasta_layout.hpp"
+#include "src/genome/htslib_messages.hpp"
 #include "src/genome/partial_files.hpp"
 #include "src/genome/text_input.hpp"
 
@@ -177,9 +178,13 @@ void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::str
   // htslib takes the word after a blank for a name, and the length of a line modulo 2^32.
   const FastaLayout layout = is_remote(path) ? FastaLayout{} : read_fasta_layout(path);
   if (!layout.fault.empty()) fail(layout.fault);
-  if (fai_build3(path.c_str(), fai_name.c_str(), bgzf ? gzi_name.c_str() : nullptr) == 0) return;
+  const auto build_it = [&] {
+    return fai_build3(path.c_str(), fai_name.c_str(), bgzf ? gzi_name.c_str() : nullptr);
+  };
+  if (build_it() == 0) return;
   if (!layout.uneven.empty()) fail(layout.uneven);
-  fail("cannot index " + path +
+  const std::string reason = is_remote(path) ? "" : htslib_reason(build_it);
+  fail("cannot index " + path + (reason.empty() ? "" : " (htslib: " + reason + ")") +
        ": all lines of a sequence except the last must have the same length, each name must have a sequence, "
        "and the file must be complete; correct the file");
 }

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "src/genome/vcf.hpp"
+#include "src/genome/htslib_messages.hpp"
 #include "version.h"
 
 namespace carbon {

@@ -15,13 +15,14 @@ namespace carbon {
 namespace {
 
 constexpr size_t block_size = 1 << 16;
-// Far above the longest lines there are, those of VCFs with many samples.
-constexpr size_t longest_line = size_t{1} << 29;
+// Far above the longest lines of tables and regions; and what htslib can parse of VCF, where a line of many
+// samples and alleles has hundreds of millions of bytes.
+constexpr size_t longest_line = size_t{1} << 29, longest_vcf_line = (size_t{1} << 31) - 2;
 
 }  // namespace
 
 TextInput::TextInput(const std::string& path, const std::string& function)
-    : path_(path), function_(function), owned_(true), buffer_(block_size) {
+    : path_(path), function_(function), longest_line_(longest_line), owned_(true), buffer_(block_size) {
   errno = 0;
   bgzf_ = bgzf_open(path.c_str(), "r");
   if (!bgzf_) {
@@ -38,6 +39,8 @@ TextInput::TextInput(const std::string& path, const std::string& function, BGZF*
       function_(function),
       bgzf_(bgzf),
       plain_(plain),
+      longest_line_(longest_vcf_line),
+      begun_(true),
       buffer_(block_size),
       line_number_(lines_read) {}
 
@@ -74,6 +77,20 @@ void TextInput::fill() {
   }
 }
 
+void TextInput::check_beginning() {
+  if (begun_) return;
+  begun_ = true;
+  const std::string_view start = peek();
+  const std::string shown = path_ == "-" ? "standard input" : path_;
+  if (start.starts_with("\xef\xbb\xbf"))
+    throw Error(function_,
+                shown +
+                    ": the text begins with a UTF-8 byte-order mark, which belongs to no line; remove "
+                    "it, e.g. with sed '1s/^\\xEF\\xBB\\xBF//'");
+  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff"))
+    throw Error(function_, shown + ": the text is UTF-16; convert it with iconv -f UTF-16 -t UTF-8");
+}
+
 void TextInput::check_end() const {
   if (bgzf_ && bgzf_compression(bgzf_) == 2 && bgzf_->no_eof_block) {
     throw Error(function_,
@@ -85,6 +102,7 @@ void TextInput::check_end() const {
 
 std::string_view TextInput::peek() {
   if (begin_ == end_) fill();
+  check_beginning();
   return {buffer_.data() + begin_, end_ - begin_};
 }
 
@@ -99,10 +117,14 @@ bool TextInput::line(std::string& text) {
     newline_seen_ = newline != std::string_view::npos;
     const std::string_view part = block.substr(0, newline);
     // Before the text grows beyond the limit, which would take twice the memory.
-    if (part.size() > longest_line - text.size()) {
-      throw Error(function_, path_ + ": the line after line " + std::to_string(line_number_) +
-                                 " is longer than " + std::to_string(longest_line >> 20) +
-                                 " MiB; this is not a file of this kind");
+    if (part.size() > longest_line_ - text.size()) {
+      ++line_number_;
+      throw Error(function_,
+                  where() + ": the line is longer than " + std::to_string((longest_line_ + 2) >> 20) +
+                      " MiB, " +
+                      (owned_ ? "which no line of such a file is; check the path"
+                              : "the most that htslib can read; write the file with fewer samples or "
+                                "without large FORMAT fields such as PL"));
     }
     text.append(part);
     consume(newline_seen_ ? newline + 1 : block.size());

@@ -17,10 +17,11 @@ namespace carbon {
 
 class TextInput {
  public:
-  /// Opens `path`, or stdin for "-". `function` names the caller in messages.
+  /// Opens `path`, or stdin for "-". `function` names the caller in messages. Reading throws Error for a text
+  /// that begins with a byte-order mark, as editors of Windows write one.
   TextInput(const std::string& path, const std::string& function);
-  /// Continues, after `lines_read` lines, to read a stream that htslib has opened. Exactly one of `bgzf` and
-  /// `plain` is not null; the caller keeps and closes it.
+  /// Continues, after `lines_read` lines, to read a stream that htslib has opened, with lines as long as
+  /// htslib can parse. Exactly one of `bgzf` and `plain` is not null; the caller keeps and closes it.
   TextInput(const std::string& path, const std::string& function, BGZF* bgzf, hFILE* plain,
             int64_t lines_read);
   ~TextInput();
@@ -45,12 +46,14 @@ class TextInput {
 
  private:
   void fill();
+  void check_beginning();
   void check_end() const;
 
   std::string path_, function_;
   BGZF* bgzf_ = nullptr;
   hFILE* plain_ = nullptr;
-  bool owned_ = false, ended_ = false, newline_seen_ = true;
+  size_t longest_line_;
+  bool owned_ = false, begun_ = false, ended_ = false, newline_seen_ = true;
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;
   int64_t line_number_ = 0;

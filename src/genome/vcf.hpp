@@ -23,12 +23,6 @@ class VcfWriter;
 class VcfTextWriter;
 struct SharedHeader;
 
-/// The version of the loaded htslib, e.g. "1.16".
-std::string htslib_version();
-/// Sets which messages htslib prints, for a verbosity of carbon. Below level 4 it prints none, because carbon
-/// reports its errors.
-void set_htslib_verbosity(int level);
-
 /// One record. Movable.
 class VcfRecord {
  public:

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/genome/htslib_messages.hpp"
 
 namespace carbon {
 namespace {
@@ -27,8 +28,9 @@ constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
   throw Error("read_vcf", shown + ": " + what);
 }
 
-[[noreturn]] void fail_malformed(const std::string& shown) {
-  fail(shown, "the header cannot be read: it is malformed or cut, or there is no #CHROM line");
+[[noreturn]] void fail_malformed(const std::string& shown, const std::string& reason = "") {
+  fail(shown, "the header cannot be read: it is malformed or cut, or there is no #CHROM line" +
+                  (reason.empty() ? "" : " (htslib: " + reason + ")"));
 }
 
 [[noreturn]] void fail_large(const std::string& shown) {
@@ -140,7 +142,12 @@ VcfHeaderPtr VcfHeaderLines::parse() {
                      ", far more than the header has names; remove IDX from its lines");
   VcfHeaderPtr header(bcf_hdr_init("r"));
   if (!header) throw std::bad_alloc();
-  if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0) fail_malformed(shown_);
+  const auto parse_again = [this] {
+    std::string text = text_;
+    (void)bcf_hdr_parse(VcfHeaderPtr(bcf_hdr_init("r")).get(), text.data());
+  };
+  if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0)
+    fail_malformed(shown_, text_.empty() ? "" : htslib_reason(parse_again));
   return header;
 }
 
@@ -177,6 +184,14 @@ VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown) {
   out.header = header.parse();
   out.text = header.text();
   return out;
+}
+
+std::string without_number(std::string_view line) {
+  const size_t at = line.rfind(",IDX=");
+  if (!line.ends_with('>') || at == std::string_view::npos ||
+      line.find_first_not_of("0123456789", at + 5) != line.size() - 1)
+    return std::string(line);
+  return std::string(line.substr(0, at)) + ">";
 }
 
 void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {

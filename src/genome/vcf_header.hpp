@@ -50,6 +50,9 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown);
 /// The same for BCF, from the beginning of the stream.
 VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown);
 
+/// A header line without the number that BCF gives to its name: ",IDX=7" before the last ">".
+std::string without_number(std::string_view line);
+
 /// Adds the contigs that the index of a VCF text has and the header lacks, as bcftools does. The index must
 /// have been checked (index_check.hpp).
 void add_contigs_of_index(const std::string& path, bcf_hdr_t* header);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/genome/htslib_messages.hpp"
 #include "src/genome/position_limits.hpp"
 
 namespace carbon {
@@ -178,15 +179,20 @@ void VcfIndexOutput::build() {
   const int shift = tbi ? 0 : csi_shift_;
   const char* const target = target_.writable().c_str();
   const tbx_conf_t columns = {TBX_GENERIC, 1, 2, 2, '#', 0};
-  const int status = format_ == IndexedFormat::table
-                         ? tbx_index_build3(path_.c_str(), target, shift, 0, &columns)
-                         : bcf_index_build3(path_.c_str(), target, shift, 0);
-  if (status != 0) {
-    throw Error("write_index",
-                "cannot build " + target_.shown() + ", though " + path_ +
-                    " is complete: no space is left, or a record lies far beyond the length of its contig in "
-                    "the header; correct that and run " +
-                    (format_ == IndexedFormat::table ? "tabix -s1 -b2 -e2" : "bcftools index"));
+  const auto build_it = [&] {
+    return format_ == IndexedFormat::table ? tbx_index_build3(path_.c_str(), target, shift, 0, &columns)
+                                           : bcf_index_build3(path_.c_str(), target, shift, 0);
+  };
+  if (build_it() != 0) {
+    const std::string reason = htslib_reason(build_it);
+    throw Error(
+        "write_index",
+        "cannot build " + target_.shown() + ", though " + path_ + " is complete: " +
+            (reason.empty() ? "no space is left, or a record lies far beyond the length of its contig in "
+                              "the header"
+                            : "htslib: " + reason) +
+            "; correct that and run " +
+            (format_ == IndexedFormat::table ? "tabix -s1 -b2 -e2" : "bcftools index"));
   }
   target_.commit();
   struct stat info = {};

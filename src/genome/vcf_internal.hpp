@@ -11,6 +11,7 @@
 
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
+#include "src/genome/vcf_changes.hpp"
 #include "src/genome/vcf_index.hpp"
 #include "src/genome/vcf_lines.hpp"
 
@@ -29,6 +30,7 @@ struct VcfReader::Impl {
   bool read_jump(bcf1_t* record);
   void finish();
   void warn_of_missing_newline(const std::string& what) const;
+  [[noreturn]] void fail_unknown() const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;
@@ -42,8 +44,9 @@ struct VcfReader::Impl {
   std::unique_ptr<VcfJump> jump;                // reads only regions; null if the whole file is read
   std::optional<VcfRegions> targets;
   bool targets_excluded = false;
-  std::string line;
+  std::string line, where;  // of the record that was read last; `line` only of VCF
   VcfLineParser parser;
+  VcfChanges changes;
   HtsText jumped;  // a line that `jump` has read
   int64_t records = 0;
 };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/genome/htslib_messages.hpp"
 
 namespace carbon {
 namespace {
@@ -49,6 +50,13 @@ std::string problem_of_samples(std::string_view line, size_t samples) {
   return "more columns than the header names samples; the line is damaged, or the #CHROM line is";
 }
 
+/// True if a genotype says of its first allele, too, whether it is phased, as in |0/1.
+bool has_leading_phase(std::string_view line) {
+  for (int column = 1; column < 9; ++column) line.remove_prefix(line.find('\t') + 1);
+  if (!line.starts_with("GT")) return false;
+  return line.find("\t|") != line.npos || line.find("\t/") != line.npos;
+}
+
 std::string error_names(int code) {
   std::string names;
   const auto add = [&](int bit, const char* name) {
@@ -64,12 +72,12 @@ std::string error_names(int code) {
 
 }  // namespace
 
-std::string place_of_line(const std::string& where, const std::string& line) {
+std::string place_of_line(const std::string& where, std::string_view line) {
   const size_t first = line.find('\t');
-  if (first == std::string::npos) return where + " (" + line.substr(0, 40) + ")";
+  if (first == std::string::npos) return where + " (" + std::string(line.substr(0, 40)) + ")";
   const size_t second = line.find('\t', first + 1);
-  return where + " (" + line.substr(0, std::min<size_t>(first, 60)) + ":" +
-         line.substr(first + 1, std::min<size_t>(second - first - 1, 20)) + ")";
+  return where + " (" + std::string(line.substr(0, std::min<size_t>(first, 60))) + ":" +
+         std::string(line.substr(first + 1, std::min<size_t>(second - first - 1, 20))) + ")";
 }
 
 void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const std::string& where,
@@ -89,19 +97,33 @@ void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const 
     problem = problem_of_samples(line, static_cast<size_t>(bcf_hdr_nsamples(shared.header)));
     if (!problem.empty()) refuse(problem);
   }
-  scratch_.text.l = 0;
-  if (kputsn(line.data(), line.size(), &scratch_.text) < 0) throw std::bad_alloc();
   const std::lock_guard lock(shared.mutex);
-  const int status = vcf_parse(&scratch_.text, shared.header, record);
-  if (status < 0 || (record->errcode & ~kUndefinedName) != 0)
-    check_record(record, status, shown, place_of_line(where, line));
+  const auto parse_copy = [&] {
+    scratch_.text.l = 0;
+    if (kputsn(line.data(), line.size(), &scratch_.text) < 0) throw std::bad_alloc();
+    return vcf_parse(&scratch_.text, shared.header, record);
+  };
+  if (parse_copy() >= 0 && (record->errcode & ~kUndefinedName) == 0) return;
+  const std::string known = error_names(record->errcode & ~kUndefinedName);
+  const std::string reason = htslib_reason([&] {
+    bcf_clear(record);
+    parse_copy();
+  });
+  refuse("htslib " + htslib_version() + " cannot read the record (" + (reason.empty() ? known : reason) +
+         "); " +
+         (has_leading_phase(line)
+              ? "a genotype begins with | or /, as VCF 4.4 allows and htslib reads from version 1.22 on; use "
+                "that "
+                "version, or leave the genotypes out with cut -f1-8, as bcftools cannot read them either"
+              : "correct it or copy the file again"));
 }
 
-void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where) {
+void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where,
+                  const std::string& reason) {
   const int code = record->errcode & ~kUndefinedName;
   if (status >= 0 && code == 0) return;
-  fail(shown, where + ": the record cannot be read (" + error_names(code) +
-                  "; see the message of htslib above, if any); correct it or copy the file again");
+  fail(shown, where + ": the record cannot be read (" + (reason.empty() ? error_names(code) : reason) +
+                  "); correct it or copy the file again");
 }
 
 BcfDictionaries::BcfDictionaries(const bcf_hdr_t* header)

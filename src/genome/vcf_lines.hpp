@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/genome/vcf.hpp"
@@ -53,7 +54,7 @@ struct HtsText {
 };
 
 /// `where`, followed by what the line has as contig:pos, for messages.
-std::string place_of_line(const std::string& where, const std::string& line);
+std::string place_of_line(const std::string& where, std::string_view line);
 
 class VcfLineParser {
  public:
@@ -92,7 +93,9 @@ class BcfDictionaries {
   int contigs_, names_;
 };
 
-/// Throws Error if htslib has reported by `status` or in the record that it cannot be read.
-void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where);
+/// Throws Error if htslib has reported by `status` or in the record that it cannot be read. `reason` is why,
+/// in the words of htslib, if they are known.
+void check_record(const bcf1_t* record, int status, const std::string& shown, const std::string& where,
+                  const std::string& reason = "");
 
 }  // namespace carbon

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/genome/htslib_messages.hpp"
 #include "src/genome/index_check.hpp"
 #include "src/genome/records_file.hpp"
 #include "src/genome/vcf_header.hpp"
@@ -39,15 +40,6 @@ bool ends_with_newline(const std::string& path) {
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
-}
-
-/// A header line without the number that BCF gives to its name: ",IDX=7" before the last ">".
-std::string without_number(std::string_view line) {
-  const size_t at = line.rfind(",IDX=");
-  if (!line.ends_with('>') || at == std::string_view::npos ||
-      line.find_first_not_of("0123456789", at + 5) != line.size() - 1)
-    return std::string(line);
-  return std::string(line.substr(0, at)) + ">";
 }
 
 /// The regions of a list or of a file; nothing if both are empty. `name` is what messages call them.
@@ -119,13 +111,12 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
   std::optional<VcfRegions> regions = read_regions(options.regions, options.regions_file, "regions");
   targets = read_targets(options, targets_excluded);
   file = open_records(path, shown, "read_vcf");
+  if (!file && errno == ENOEXEC) fail_unknown();
   if (!file) fail(std::string("cannot open: ") + (errno ? std::strerror(errno) : "unknown error"));
   try {
     const htsExactFormat format = hts_get_format(file)->format;
     if (format == empty_format) fail("the file is empty; give a VCF or BCF file, at least with a header");
-    if (format != vcf && format != bcf) {
-      fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
-    }
+    if (format != vcf && format != bcf) fail_unknown();
     is_bcf = format == bcf;
     read_header(regions.has_value());
     if (regions) {
@@ -142,6 +133,7 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
 VcfReader::Impl::~Impl() {
   jump.reset();
   if (file) hts_close(file);
+  changes.report(shown, log);
 }
 
 /// An index is read only if it is needed: to jump, or for the contigs of a text that does not define any.
@@ -158,6 +150,7 @@ void VcfReader::Impl::read_header(bool jumps) {
     text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                                        file->is_bgzf ? nullptr : file->fp.hfile, read.lines);
   }
+  warn_of_header_changes(shared->header, shared->text, shown, log);
   const bool lacks_contigs = !is_bcf && shared->header->n[BCF_DT_CTG] == 0;
   if (path == "-" || (!jumps && !lacks_contigs)) return;
   check_indices(path, "read_vcf");
@@ -166,6 +159,12 @@ void VcfReader::Impl::read_header(bool jumps) {
 
 void VcfReader::Impl::fail(const std::string& what) const {
   throw Error("read_vcf", shown + ": " + what);
+}
+
+void VcfReader::Impl::fail_unknown() const {
+  if (path != "-")
+    (void)TextInput(path, "read_vcf").peek();  // which knows the marks that a text may begin with
+  fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
 }
 
 // Editors and scripts leave it out; but a cut in the last column looks like that.
@@ -190,7 +189,7 @@ bool VcfReader::Impl::read_text(bcf1_t* record) {
     return false;
   }
   ++records;
-  const std::string where = "line " + std::to_string(text->line_number());
+  where = "line " + std::to_string(text->line_number());
   if (!text->newline_seen()) {
     const int samples = bcf_hdr_nsamples(shared->header);
     const auto wanted = samples == 0 ? 8 : 9 + samples;
@@ -208,7 +207,7 @@ bool VcfReader::Impl::read_jump(bcf1_t* record) {
   const int status = jump->next(jumped.text, record);
   if (status == -1) return false;
   ++records;
-  std::string where = "record " + std::to_string(records) + " in the regions";
+  where = "record " + std::to_string(records) + " in the regions";
   if (status < -1) {
     fail("the data are damaged at " + where +
          ", or the index belongs to another file; copy the file again and run bcftools index -f");
@@ -225,7 +224,8 @@ bool VcfReader::Impl::read_jump(bcf1_t* record) {
 }
 
 bool VcfReader::Impl::read_bcf(bcf1_t* record) {
-  const BGZF* stream = file->is_bgzf ? file->fp.bgzf : nullptr;
+  BGZF* const stream = file->is_bgzf ? file->fp.bgzf : nullptr;
+  const int64_t begin = stream ? bgzf_tell(stream) : 0;
   const int status = bcf_read(file, shared->header, record);
   if (status == -1 && (!stream || !stream->errcode)) {
     if (stream && stream->is_compressed && !stream->is_gzip && stream->no_eof_block) {
@@ -239,8 +239,12 @@ bool VcfReader::Impl::read_bcf(bcf1_t* record) {
     fail("the compressed data are cut or damaged at record " + std::to_string(records) +
          "; copy the file again");
   }
-  const std::string where = "record " + std::to_string(records);
-  check_record(record, status, shown, where);
+  where = "record " + std::to_string(records);
+  const auto read_again = [&] {
+    if (bgzf_seek(stream, begin, SEEK_SET) == 0) (void)!bcf_read(file, shared->header, record);
+  };
+  const bool refused = status < 0 && stream && path != "-";
+  check_record(record, status, shown, where, refused ? htslib_reason(read_again) : "");
   dictionaries->check(record, shown, where);
   return true;
 }
@@ -258,6 +262,7 @@ void VcfReader::Impl::finish() {
     fail("the file is cut or damaged (noticed when it was closed, after " + std::to_string(records) +
          " records); copy it again");
   }
+  changes.report(shown, log);
 }
 
 bool VcfReader::Impl::selected(const VcfRecord::Impl& record) const {
@@ -269,8 +274,11 @@ bool VcfReader::Impl::selected(const VcfRecord::Impl& record) const {
 }
 
 bool VcfReader::Impl::next(VcfRecord::Impl& out) {
-  while (!done && read(out))
-    if (selected(out)) return true;
+  while (!done && read(out)) {
+    if (!selected(out)) continue;
+    if (!is_bcf) changes.compare(*shared, out.record, line, where);
+    return true;
+  }
   return false;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/genome/vcf_changes.hpp"
 #include "src/genome/vcf_header.hpp"
 #include "src/genome/vcf_lines.hpp"
 
@@ -27,6 +28,7 @@ struct VcfTextWriter::Impl {
       throw Error("read_vcf", shown + ": the first line does not begin with ##fileformat=VCF");
     if (!header.add(line)) return;
     shared->header = header.parse().release();
+    warn_of_header_changes(shared->header, header.text(), shown, *options.log);
     writer.reset(new VcfWriter(shared, options));
     writer->pass_on();
   }
@@ -38,6 +40,7 @@ struct VcfTextWriter::Impl {
     parts.record->errcode = 0;
     parser.parse(*shared, shown, where, line, parts.record);
     parts.unpack(*shared, shown, where);
+    changes.compare(*shared, parts.record, line, where);
     writer->write(record);
   }
 
@@ -48,6 +51,7 @@ struct VcfTextWriter::Impl {
   VcfHeaderLines header;
   std::shared_ptr<SharedHeader> shared = std::make_shared<SharedHeader>();
   VcfLineParser parser;
+  VcfChanges changes;
   VcfRecord record;
   std::unique_ptr<VcfWriter> writer;  // once the header is complete
 };
@@ -72,6 +76,7 @@ void VcfTextWriter::pass_on() {
 void VcfTextWriter::close() {
   if (!impl_->line.empty()) impl_->take_line();
   if (!impl_->writer) throw Error("read_vcf", impl_->shown + ": the text ends before the line #CHROM");
+  impl_->changes.report(impl_->shown, *impl_->options.log);
   impl_->writer->close();
 }
 

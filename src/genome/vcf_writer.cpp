@@ -128,10 +128,8 @@ HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& opt
     begin = newline + 1;
   }
   HeaderPtr output(bcf_hdr_init("r"));
-  if (!output || bcf_hdr_parse(output.get(), edited.data()) < 0) {
-    throw Error(function_name,
-                "the output header cannot be built from that of the input; see the message above");
-  }
+  if (!output || bcf_hdr_parse(output.get(), edited.data()) < 0)
+    throw Error(function_name, "the output header cannot be built from that of the input; out of memory?");
   return output;
 }
 
