@@ -1,4 +1,4 @@
-/* The door through which plugins enter carbon: plain C, no symbol of the program is linked against.
+/* The C interface for plugins: plain C, no symbol of the program is linked against.
  *
  * A plugin is a shared object NAME.so that exports one function,
  *

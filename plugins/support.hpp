@@ -331,7 +331,7 @@ inline Random row_stream(uint64_t seed, uint64_t row) {
 
 /// The C functions of a plugin class.
 template <class Plugin>
-struct Door {
+struct EntryPoints {
   template <class F>
   static int inside(carbon_run* run, F f) {
     try {
@@ -396,8 +396,8 @@ struct Door {
 
 }  // namespace carbon_plugins
 
-#define CARBON_PLUGIN(Class, about, uses)                                                       \
-  extern "C" CARBON_EXPORT const carbon_plugin* carbon_plugin_entry(void) {                     \
-    static constexpr carbon_plugin plugin = carbon_plugins::Door<Class>::describe(about, uses); \
-    return &plugin;                                                                             \
+#define CARBON_PLUGIN(Class, about, uses)                                                              \
+  extern "C" CARBON_EXPORT const carbon_plugin* carbon_plugin_entry(void) {                            \
+    static constexpr carbon_plugin plugin = carbon_plugins::EntryPoints<Class>::describe(about, uses); \
+    return &plugin;                                                                                    \
   }

@@ -152,7 +152,7 @@ void* CudaBackend::allocate(size_t bytes) {
 
 void CudaBackend::release(void* memory) {
   if (memory == nullptr) return;
-  device_->settle();
+  device_->submit_pending();
   // cudaFree() waits for the work that uses the memory. Its failure can be ignored.
   cudaFree(memory);
 }

@@ -76,7 +76,7 @@ Device::Device(int index) : index_(index) {
 
 Device::~Device() {
   // The memory that copies on the stream still read is freed after this. A failure can be ignored here.
-  settle();
+  submit_pending();
   cudaStreamSynchronize(stream_->handle());
 }
 
@@ -99,7 +99,7 @@ size_t Device::free_memory() const {
   return free;
 }
 
-void Device::settle() const noexcept {
+void Device::submit_pending() const noexcept {
   try {
     use();  // also for the caller, who frees memory next, perhaps on a thread that has not used a device yet
     stream_->flush();
@@ -176,7 +176,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 void Memory::reset() {
   // cudaFree() waits for the work that uses the memory. Its own failure can be ignored.
   if (data_ != nullptr) {
-    device_->settle();
+    device_->submit_pending();
     cudaFree(std::exchange(data_, nullptr));
   }
   bytes_ = 0;

@@ -34,7 +34,7 @@ class Device {
   void wait() const;
   /// Gives the device all work that was put on the stream so far, because memory that it uses is about to be
   /// freed. Does not throw: a failure is reported to the caller who asks for results.
-  void settle() const noexcept;
+  void submit_pending() const noexcept;
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }

@@ -1,4 +1,4 @@
-// Names that somebody may have meant: for messages about an unknown option, command, plugin or model.
+// Similar names, for messages about an unknown option, command, plugin or model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A wish from outside that a long run end early, where it is safe. The command line makes one from signals.
+// A request from outside to stop a long run at a safe point. The command line makes one from signals.
 #pragma once
 
 #include <exception>
@@ -12,9 +12,9 @@ namespace carbon {
 class StopRequests {
  public:
   virtual ~StopRequests() = default;
-  /// From now on the first wish calls `request`, in an ordinary thread. It must not throw.
+  /// From now on the first request to stop calls `request`, in an ordinary thread. It must not throw.
   virtual void watch(std::function<void()> request) = 0;
-  /// From now on a wish does what it would have done without this object.
+  /// From now on a request does what it would have done without this object.
   virtual void ignore() = 0;
   /// Who asked, for messages; "" if nobody has.
   virtual std::string asked_by() const = 0;
@@ -32,8 +32,8 @@ struct EarlyEnd {
   std::string save_point = {};  // of a run that --resume could continue later, e.g. "every 65,536th base"
 };
 
-/// Ends the process after a wish to stop, with messages. Nothing is destroyed, because threads of the run may
-/// still be working.
+/// Ends the process after a request to stop, with messages. Nothing is destroyed, because threads of the run
+/// may still be working.
 void end_early(StopRequests& stop, const EarlyEnd& run, Log& log);
 
 }  // namespace carbon

@@ -29,8 +29,8 @@ extern "C" void report_crash(int number) {
 void report_plugin_crashes(const std::string& name) {
   const std::string text =
       program_log().error_line("plugin", "+" + printable(name.substr(0, 64)) +
-                                             " crashed and ended the run; an output file that is there is "
-                                             "complete, tell its authors (signal 00)");
+                                             " crashed (signal 00) and the run was stopped; existing output "
+                                             "files are complete. Please report this to its authors");
   line.prepare(text);
   number_at = text.rfind("00)");
   const stack_t stack{handler_stack.data(), 0, handler_stack.size()};

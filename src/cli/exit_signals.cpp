@@ -42,10 +42,11 @@ void remove_unfinished_files_on_signals() {
 }
 
 void report_lost_files() {
-  lost_file.prepare(program_log().error_line("main",
-                                             "a file of the model became shorter while it was read, or its "
-                                             "disk failed; no output file is complete, so "
-                                             "leave the file alone and run the command again"));
+  lost_file.prepare(
+      program_log().error_line("main",
+                               "a model file was truncated while in use, or its disk failed; no "
+                               "output file is complete. Run the command again, and do not "
+                               "change the model files while it runs"));
   struct sigaction action = {};
   action.sa_handler = report_lost_file;
   sigfillset(&action.sa_mask);

@@ -56,7 +56,7 @@ void print_usage(std::FILE* out) {
       out);
 }
 
-// Commands and plugins that `name` may have meant.
+// Commands and plugins with names like `name`.
 std::string similar_commands(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);

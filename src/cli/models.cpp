@@ -190,8 +190,10 @@ int cmd_models(int argc, char** argv) {
   for (const ListedModel& model : chosen_models(options.models)) rows.push_back(look_at(model, options));
   options.as_json ? print_json(rows) : print_text(rows, options.digest);
   if (rows.empty() && !options.as_json)
-    program_log().warning("models", "no model was found; carbon downloads nothing, so fetch one first",
-                          {"model"});
+    program_log().warning(
+        "models",
+        "no models found; carbon does not download models, so fetch one first (for example with hf download)",
+        {"model"});
   // Of what was asked for by name, all must be models.
   const bool failed = !options.models.empty() &&
                       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.summary; });

@@ -106,8 +106,8 @@ int cmd_scan(int argc, char** argv) {
   app.add_option("--shard", shard, "scan only the I-th of N contiguous shares of the bases")
       ->type_name("I/N");
   add_resume_options(app, options.earlier);
-  app.add_flag("--dry-run", options.dry_run, "only say what the run would take");
-  app.add_flag("--estimate", options.estimate, "only say what the run would take, and how long");
+  app.add_flag("--dry-run", options.dry_run, "print the expected work, then exit");
+  app.add_flag("--estimate", options.estimate, "print the expected work and run time, then exit");
   add_scan_selection(app, options.selection);
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);

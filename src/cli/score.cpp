@@ -40,7 +40,7 @@ int cmd_score(int argc, char** argv) {
   app.add_option("--stride", options.stride,
                  "distance between window starts in bp, a multiple of 6 (default: half a window)")
       ->type_name("BP");
-  app.add_flag("--estimate", options.estimate, "only say what the run would take, and how long");
+  app.add_flag("--estimate", options.estimate, "print the expected work and run time, then exit");
   add_resume_options(app, options.earlier);
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);

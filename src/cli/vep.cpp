@@ -141,7 +141,7 @@ int cmd_vep(int argc, char** argv) {
                  "annotate only the I-th of N contiguous shares of the records; not with standard input")
       ->type_name("I/N");
   add_resume_options(app, options.earlier);
-  app.add_flag("--estimate", options.estimate, "only say what the run would take, and how long");
+  app.add_flag("--estimate", options.estimate, "print the expected work and run time, then exit");
   add_metadata_options(app, common.model.metadata, "Metadata");
   add_common_options(app, common);
 

@@ -39,15 +39,15 @@ size_t Scheduler::pages_of(const SequenceRun& run) const {
 // Pages in use, and those that admitted runs will take.
 size_t Scheduler::pages_taken() const {
   size_t sum = model_.decoder().kv().pages_in_use();
-  for (const std::deque<RunPtr>* runs : {&reading_, &living_})
+  for (const std::deque<RunPtr>* runs : {&reading_, &generating_})
     for (const RunPtr& run : *runs) sum += pages_of(*run);
   return sum;
 }
 
 // True if the run may be admitted while `pages` pages are taken.
 bool Scheduler::has_room(const SequenceRun& run, size_t pages) const {
-  if (reading_.empty() && living_.empty()) return true;
-  if (living_.size() + reading_.size() >= model_.batch_tokens()) return false;
+  if (reading_.empty() && generating_.empty()) return true;
+  if (generating_.size() + reading_.size() >= model_.batch_tokens()) return false;
   const size_t needed = pages + pages_of(run);
   if (needed <= page_limit()) return true;
   // What a parent keeps is freed only after its children have run, so they need not wait for it.
@@ -177,7 +177,7 @@ void Scheduler::suspend(const RunPtr& run) {
 // and, if they are short already, the batch and the page budget smaller. Throws the OutOfMemory again if
 // nothing more can be freed.
 void Scheduler::recover(size_t rows) {
-  for (const std::deque<RunPtr>* runs : {&reading_, &living_})
+  for (const std::deque<RunPtr>* runs : {&reading_, &generating_})
     for (const RunPtr& run : *runs) {
       const size_t drawn = run->tokens.size() - std::min<size_t>(1, run->tokens.size());
       const bool has_drawn = run->generates() && !run->request().kmers.empty();
@@ -190,7 +190,7 @@ void Scheduler::recover(size_t rows) {
   // Either model may need the memory that the other one frees.
   model_.decoder().free_unused_memory();
   draws_.free_unused_memory();
-  if (drafter_) drafter_->recover(living_);
+  if (drafter_) drafter_->recover(generating_);
   if (rows > kLeastPass && pass_limit() > kLeastPass) {
     pass_rows_ = std::max(std::min(rows, pass_limit()) / 2, kLeastPass);
     return;
@@ -200,10 +200,10 @@ void Scheduler::recover(size_t rows) {
     throw;  // the OutOfMemory that is being handled
   }
   size_t suspended = 0;
-  const size_t all = living_.size();
-  for (std::deque<RunPtr>* runs : {&reading_, &living_})
-    while (living_.size() + reading_.size() > 1 && !runs->empty() && pages_taken() > page_limit()) {
-      suspended += runs == &living_ ? 1 : 0;
+  const size_t all = generating_.size();
+  for (std::deque<RunPtr>* runs : {&reading_, &generating_})
+    while (generating_.size() + reading_.size() > 1 && !runs->empty() && pages_taken() > page_limit()) {
+      suspended += runs == &generating_ ? 1 : 0;
       suspend(runs->back());
       waiting_.push_front(runs->back());
       runs->pop_back();
@@ -230,7 +230,7 @@ void Scheduler::drop_cancelled() {
     finish(run);
     return true;
   };
-  for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &living_}) std::erase_if(*runs, drop);
+  for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &generating_}) std::erase_if(*runs, drop);
 }
 
 // Returns why the request cannot be run, or "" if it can.

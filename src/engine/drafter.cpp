@@ -134,8 +134,8 @@ void Drafter::propose(const std::vector<RunPtr>& runs) {
   draft_seconds_ = watch.seconds();
 }
 
-void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before, bool timed,
-                     double target_seconds) {
+void Drafter::record_draws(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before,
+                           bool timed, double target_seconds) {
   if (policy_.off()) return;
   DraftRound round{asked_, runs.size(), 0, 0, draft_seconds_, target_seconds};
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -164,8 +164,8 @@ void Drafter::settle(const std::vector<RunPtr>& runs, const std::vector<size_t>&
   model_.log().message("generate", text);
 }
 
-void Drafter::recover(const std::deque<RunPtr>& living) {
-  for (const RunPtr& run : living) drop_rejected(*run);
+void Drafter::recover(const std::deque<RunPtr>& generating) {
+  for (const RunPtr& run : generating) drop_rejected(*run);
   std::erase_if(contexts_, [](const auto& entry) { return entry.second.tokens.use_count() == 1; });
   draws_.free_unused_memory();
   model_.decoder().free_unused_memory();

@@ -32,11 +32,11 @@ class Drafter {
   /// Called after the target has drawn: removes rejected 6-mers from the draft's cache and clears `proposed`.
   /// `drawn_before[i]` is how many 6-mers run i had before. `target_seconds` is the time of the target's
   /// pass. It is used for choosing the number of 6-mers only if `timed`: if the pass had no other rows.
-  void settle(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before, bool timed,
-              double target_seconds);
-  /// Called after memory has run out: shortens the draft's sequences of `living` to the drawn 6-mers, and
+  void record_draws(const std::vector<RunPtr>& runs, const std::vector<size_t>& drawn_before, bool timed,
+                    double target_seconds);
+  /// Called after memory has run out: shortens the draft's sequences of `generating` to the drawn 6-mers, and
   /// frees memory that is not needed.
-  void recover(const std::deque<RunPtr>& living);
+  void recover(const std::deque<RunPtr>& generating);
 
   const DraftCounts& counts() const { return counts_; }
 

@@ -139,8 +139,9 @@ void Scheduler::read_group(std::span<const Slice> slices, const HiddenRows& rows
   }
 }
 
-// Draws the first 6-mer of samples whose prompt is complete, and the next ones of living samples. The row
-// class of a logit does not depend on how many 6-mers were proposed, so that a draft changes no bit of it.
+// Draws the first 6-mer of samples whose prompt is complete, and the next ones of samples that are being
+// generated. The row class of a logit does not depend on how many 6-mers were proposed, so that a draft
+// changes no bit of it.
 void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
   DrawChains chains;
   std::vector<const Slice*> drawing;

@@ -131,7 +131,7 @@ bool Scheduler::step() {
   } catch (const OutOfMemory&) {
     recover(rows);
   }
-  settle();
+  move_runs();
   publish();
   return !idle();
 }
@@ -141,7 +141,7 @@ void Scheduler::publish() {
   state_.counts = counts_;
   if (drafter_) state_.drafts = drafter_->counts();
   state_.waiting = waiting_.size();
-  state_.running = reading_.size() + living_.size();
+  state_.running = reading_.size() + generating_.size();
   state_.pages = model_.decoder().kv().pages_in_use();
   state_.kept_pages = prefixes_.pages() + table_.kept_pages();
   state_.page_limit = page_limit();
@@ -161,14 +161,14 @@ size_t Scheduler::blocks_of(const SequenceRun& run) const {
 Scheduler::Pass Scheduler::pack() {
   Pass pass;
   pass.blocks = model_.config().layers;
-  if (living_.empty() && reading_.empty()) return pass;
+  if (generating_.empty() && reading_.empty()) return pass;
   const size_t depth = reading_.empty() ? pass.blocks : blocks_of(*reading_.front());
-  const bool both = !living_.empty() && depth != pass.blocks;
+  const bool both = !generating_.empty() && depth != pass.blocks;
   windows_turn_ = both && !windows_turn_;
-  if (living_.empty() || windows_turn_) pass.blocks = depth;
+  if (generating_.empty() || windows_turn_) pass.blocks = depth;
   const size_t limit = pass_limit();
   std::vector<Slice> samples;
-  if (!living_.empty() && !windows_turn_) {
+  if (!generating_.empty() && !windows_turn_) {
     pack_samples(pass, reading_.empty() ? limit : std::max<size_t>(1, limit - limit / kWindowShare));
     samples.swap(pass.slices);
   }
@@ -180,11 +180,12 @@ Scheduler::Pass Scheduler::pack() {
   return pass;
 }
 
-// Packs as many living samples as there is room for, each with the 6-mers that the draft proposes.
+// Packs as many samples that are being generated as there is room for, each with the 6-mers that the draft
+// proposes.
 void Scheduler::pack_samples(Pass& pass, size_t limit) {
   const size_t proposals = drafter_ ? drafter_->next() : 0;
-  const size_t count = std::min(living_.size(), std::max<size_t>(1, limit / (1 + proposals)));
-  pass.samples.assign(living_.begin(), living_.begin() + static_cast<ptrdiff_t>(count));
+  const size_t count = std::min(generating_.size(), std::max<size_t>(1, limit / (1 + proposals)));
+  pass.samples.assign(generating_.begin(), generating_.begin() + static_cast<ptrdiff_t>(count));
   if (drafter_) drafter_->propose(pass.samples);
   for (const RunPtr& run : pass.samples) {
     Slice slice{run, {run->tokens.back()}, 0, ops::RowClass::decode};
@@ -203,7 +204,7 @@ size_t Scheduler::window_limit(const Pass& pass, size_t limit) const {
 }
 
 // In a server half of the rows go to the run with the fewest left, so that a short prompt need not wait until
-// a long one is done. The oldest run has the other half, so that it is done at last.
+// a long one is done. The oldest run has the other half, so that it finishes eventually.
 std::vector<Piece> Scheduler::cut_windows(std::span<const size_t> remaining, size_t limit) const {
   std::vector<Piece> pieces = fill_pass(remaining, limit);
   if (!options_.interactive || pieces.size() != 1 || pieces[0].tokens < 2) return pieces;
@@ -259,14 +260,16 @@ void Scheduler::run_pass(Pass& pass) {
   counts_.rows += pass.rows;
   counts_.capacity += pass_limit();
   if (drafter_ && !pass.samples.empty())
-    drafter_->settle(pass.samples, drawn_before, pass.samples.size() == pass.slices.size(), watch.seconds());
+    drafter_->record_draws(pass.samples, drawn_before, pass.samples.size() == pass.slices.size(),
+                           watch.seconds());
   // Samples for which there was no room come first in the next pass.
-  std::rotate(living_.begin(), living_.begin() + static_cast<ptrdiff_t>(pass.samples.size()), living_.end());
+  std::rotate(generating_.begin(), generating_.begin() + static_cast<ptrdiff_t>(pass.samples.size()),
+              generating_.end());
 }
 
-// Called after each pass, also one that failed: samples with a first 6-mer become living samples, and
-// complete runs are finished.
-void Scheduler::settle() {
+// Called after each pass, also one that failed: samples with a first 6-mer become samples that are being
+// generated, and complete runs are finished.
+void Scheduler::move_runs() {
   std::vector<RunPtr> finished;
   const auto complete = [&](const RunPtr& run) {
     const bool all = run->generates() ? run->missing() == 0 : run->remaining() == 0;
@@ -274,19 +277,19 @@ void Scheduler::settle() {
     finished.push_back(run);
     return true;
   };
-  std::erase_if(living_, complete);
+  std::erase_if(generating_, complete);
   std::erase_if(reading_, [&](const RunPtr& run) {
     if (complete(run)) return true;
-    if (!run->living()) return false;
+    if (!run->generating()) return false;
     keep_prefix(*run);
-    living_.push_back(run);
+    generating_.push_back(run);
     return true;
   });
   for (const RunPtr& run : finished) finish(run);
 }
 
 void Scheduler::clear() {
-  for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &living_}) runs->clear();
+  for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &generating_}) runs->clear();
   prefixes_.clear();
   table_.clear();
 }

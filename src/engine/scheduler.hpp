@@ -78,7 +78,7 @@ class Scheduler {
   void add(const RequestPtr& request);
   /// Runs one pass. Returns false if nothing is left to run.
   bool step();
-  bool idle() const { return waiting_.empty() && reading_.empty() && living_.empty(); }
+  bool idle() const { return waiting_.empty() && reading_.empty() && generating_.empty(); }
   /// Forgets all requests, also those that are not finished, and frees their keys and values.
   void clear();
 
@@ -102,7 +102,7 @@ class Scheduler {
     std::vector<Slice> slices;  // prefill class first; within a class, slices of one head together
     size_t rows = 0;
     size_t blocks = 0;            // how many blocks of the decoder it runs
-    std::vector<RunPtr> samples;  // the living samples, whose slices come last
+    std::vector<RunPtr> samples;  // the samples that are being generated, whose slices come last
   };
 
   // scheduler.cpp: which tokens run next.
@@ -115,7 +115,7 @@ class Scheduler {
   std::vector<Piece> cut_windows(std::span<const size_t> remaining, size_t limit) const;
   size_t blocks_of(const SequenceRun& run) const;
   void run_pass(Pass& pass);
-  void settle();
+  void move_runs();
   void publish();
 
   // admission.cpp: which runs have memory.
@@ -159,9 +159,9 @@ class Scheduler {
   RunTable table_;
   PrefixCache prefixes_;
   SlicePolicy slices_;
-  std::deque<RunPtr> waiting_;  // runs without keys and values: not admitted yet, or suspended
-  std::deque<RunPtr> reading_;  // windows and prompts that are being run
-  std::deque<RunPtr> living_;   // samples that are being generated
+  std::deque<RunPtr> waiting_;     // runs without keys and values: not admitted yet, or suspended
+  std::deque<RunPtr> reading_;     // windows and prompts that are being run
+  std::deque<RunPtr> generating_;  // samples that are being generated
   // What the head of the last group of slices has given, kept for the memory: a GPU waits while it is
   // cleared.
   std::vector<double> values_;

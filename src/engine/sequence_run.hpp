@@ -48,7 +48,7 @@ struct SequenceRun {
   bool generates() const { return request().generation.has_value(); }
   size_t remaining() const { return tokens.size() - done; }
   /// True for a sample whose tokens are all in the cache except the last: it draws a 6-mer in every pass.
-  bool living() const { return generates() && !request().kmers.empty() && remaining() == 1; }
+  bool generating() const { return generates() && !request().kmers.empty() && remaining() == 1; }
 
   /// New 6-mers that are not drawn yet.
   size_t missing() const { return request().generation->bases->kmers() - request().kmers.size(); }

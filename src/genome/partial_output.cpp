@@ -107,11 +107,12 @@ std::optional<PartialOutput::State> PartialOutput::read_state(const RunIdentity&
   state.end_check = static_cast<uint32_t>(check);
   if (state.bytes == 0) return std::nullopt;
   if (earlier == EarlierRun::refuse)
-    file_.fail("an interrupted run has left " + std::to_string(state.done) + " " + kind_.unit + " here",
+    file_.fail("holds " + std::to_string(state.done) + " " + kind_.unit + " of an interrupted run",
                {"resume_or_restart"});
   if (const std::string differences = identity_differences(theirs, run, state_path_); !differences.empty())
-    file_.fail("begun with another model or other options (" + differences + "); repeat them to continue it",
-               {"restart"});
+    file_.fail(
+        "was started with a different model or options (" + differences + "); use the same ones to resume",
+        {"restart"});
   if (file_.size() < state.bytes || end_check(state.bytes) != state.end_check)
     file_.fail("has lost bytes that were written, as after a power cut", {"restart"});
   return state;

@@ -39,8 +39,8 @@ htsFile* open_records(const std::string& path, const std::string& shown, const s
     throw Error(
         function,
         shown +
-            ": this is an answer of an htsget server, which names other files and is not followed; download "
-            "the records that it names and give that file");
+            ": this is an htsget ticket, which carbon does not follow; download the records that it names "
+            "and give that file");
   // htslib would decode the beginning of it, which is much to go wrong for a file that nobody wants.
   if (format.format == cram)
     throw Error(function,

@@ -50,7 +50,7 @@ void check_continuable(const std::string& command, const std::string& output, Ea
   if (earlier == EarlierRun::resume && replaced_file(output).empty())
     throw Error(command,
                 "a run whose output is " + (output == "-" ? "standard output" : output) +
-                    " cannot be continued, because it leaves nothing",
+                    " cannot be resumed: no partial file is kept for it",
                 {"resume_file"});
 }
 

@@ -30,8 +30,8 @@ struct SequenceRunInfo {
   EarlierRun earlier = EarlierRun::refuse;
 };
 
-/// Throws Error if an earlier run is to be continued, but the output is a stream, which leaves nothing to
-/// continue.
+/// Throws Error if an earlier run is to be resumed, but the output is a stream, for which no partial file is
+/// kept.
 void check_continuable(const std::string& command, const std::string& output, EarlierRun earlier);
 
 class SequenceOutput {

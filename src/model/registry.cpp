@@ -99,7 +99,7 @@ std::string find_model(const std::string& value) {
   }
   if (!reasons.empty()) fail(value, ": " + reasons, adapter_advice(adapter));
   fail(value, " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
-                  "; carbon downloads nothing, so fetch the model first");
+                  "; carbon does not download models, so fetch it first");
 }
 
 /// What lies in a directory of models under the names NAME, and below `group/` ORG/NAME.

@@ -23,8 +23,8 @@ constexpr int64_t kMeasuredBases = 2'000'000;
 void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& cost) {
   options.log->message("scan", "windows of " + std::to_string(kKmerLength * grid.window) + " bp every " +
                                    std::to_string(kKmerLength * grid.stride) +
-                                   " bp, so that a base has at least " + std::to_string(grid.context) +
-                                   " bp of context where the contig has as many before it");
+                                   " bp; each base gets at least " + std::to_string(grid.context) +
+                                   " bp of context, less near the ends of a contig");
   options.log->message("scan", cost_text(cost));
 }
 

@@ -24,7 +24,7 @@ struct ScoreOptions {
   StrandChoice strand = StrandChoice::forward;
   size_t window = 0, stride = 0;            // bp, multiples of 6; 0: the defaults of windows.hpp
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
-  bool estimate = false;                    // only say what the run would take
+  bool estimate = false;                    // print the expected work and run time, then exit
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody

@@ -53,7 +53,7 @@ struct VepOptions {
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of the scores in OUTPUT.partial
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
-  bool estimate = false;     // only say what the run would take
+  bool estimate = false;     // print the expected work and run time, then exit
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody

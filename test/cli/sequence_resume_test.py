@@ -85,7 +85,7 @@ def what_is_left_is_neither_lost_nor_mixed_with_another_run():
         out = os.path.join(directory, "out")
         done = interrupted(command, out, signal.SIGTERM)
         kept = contents(directory)
-        expect_failure(carbon(*arguments(command), "-o", out, fasta()), "an interrupted run has left %d %s here" % (done, UNIT[command]),
+        expect_failure(carbon(*arguments(command), "-o", out, fasta()), "holds %d %s of an interrupted run" % (done, UNIT[command]),
                        "--resume", "--restart")
         expect_failure(carbon(*arguments(command, *other), "--resume", "-o", out, fasta()), "other options", words)
         (name, bases), *others = SEQUENCES
@@ -136,7 +136,7 @@ def shorter_input_is_refused():
 @case
 def outputs_that_cannot_be_continued():
     for command in RUNS:
-        expect_failure(carbon(*arguments(command), "--resume", fasta()), "cannot be continued", "-o")
+        expect_failure(carbon(*arguments(command), "--resume", fasta()), "cannot be resumed", "-o")
     matrix = os.path.join(fresh(), "x.npy")
     expect_failure(carbon("embed", "-m", model(), "--resume", "-o", matrix, fasta()), "a matrix cannot be continued", "-O tsv")
     directory = fresh()

@@ -64,7 +64,7 @@ TEST_CASE("registry: not found lists the places") {
   const std::string message = message_of([&] { resolve_model("Org/Nothing"); });
   for (const char* part :
        {"'Org/Nothing' not found", "/p1/Org/Nothing", "/p2/Org/Nothing", "carbon/models/Org/Nothing",
-        "hub/models--Org--Nothing", "carbon downloads nothing"}) {
+        "hub/models--Org--Nothing", "carbon does not download models"}) {
     CAPTURE(part);
     CHECK(contains(message, part));
   }

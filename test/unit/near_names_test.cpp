@@ -1,4 +1,4 @@
-// Names that somebody may have meant.
+// Similar names.
 #include "src/base/near_names.hpp"
 
 #include <doctest/doctest.h>
