@@ -8,6 +8,7 @@
 #include <set>
 
 #include "plugins/support.hpp"
+#include "src/genome/bed.hpp"
 
 namespace {
 
@@ -141,21 +142,6 @@ class GeneSummary {
  private:
   // ---- regions
 
-  /// Sequences follow. ##FASTA with more behind it is a comment, such as a peptide.
-  static bool ends_features(const std::string& line) {
-    const std::string directive = "##FASTA";
-    return line.starts_with('>') || (line.starts_with(directive) &&
-                                     line.find_first_not_of(" \t", directive.size()) == std::string::npos);
-  }
-
-  /// A header line of UCSC. A contig may have such a name, or one that begins so: columns follow it then.
-  static bool is_track_line(const std::string& line) {
-    const std::string first = split(line, '\t').front();
-    const std::string word = split(first, ' ').front();
-    const bool columns = split(line, '\t').size() > 2;
-    return (word == "track" || word == "browser") && (first != word || !columns);
-  }
-
   void read_regions() {
     const bool gff = ends_with_any(path_, {".gff", ".gff3", ".gff.gz", ".gff3.gz", ".gff.bgz", ".gff3.bgz"});
     carbon_text* text = checked(run_->api->text_open(run_, path_.c_str()));
@@ -164,8 +150,9 @@ class GeneSummary {
     std::set<std::string> types;  // of features, for the message
     while (checked(run_->api->text_line(run_, text, &bytes, &length)) == 1) {
       const std::string line(bytes, length);
-      if (gff && ends_features(line)) break;
-      if (line.empty() || line[0] == '#' || is_track_line(line)) continue;
+      if (gff && carbon::ends_gff3_features(line)) break;
+      const bool heads = gff ? carbon::is_gff3_header(line) : carbon::is_bed_header(line);
+      if (line.empty() || line[0] == '#' || heads) continue;
       const std::string where = checked(run_->api->text_where(run_, text));
       const std::vector<std::string> fields = split(line, '\t');
       if (gff)

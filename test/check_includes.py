@@ -26,10 +26,11 @@ GENOME = "src/genome"
 GENOME_INCLUDES = ("src/base", "tokenizer")
 GENOME_USERS = sum(LAYERS[:3], ())
 # A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
-# are headers alone and stand beside the layers, too, and the header with the form of --help.
+# are headers alone and stand beside the layers, too, and two headers with rules that must not differ: the form of --help, and which
+# lines of BED and GFF3 are no regions.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
-PLUGIN_HELP = (PLUGINS, "src/base/help_lines.hpp")
+PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/genome/bed.hpp")
 STATISTICS = "src/statistics"
 STATISTICS_INCLUDES = ("src/base",)
 STATISTICS_USERS = (PLUGINS,) + sum(LAYERS[:3], ())
@@ -57,7 +58,7 @@ def wrong(file, quote, header):
     if there is None:
         known = quote == "<" or header in GENERATED
         return None if known else '"%s" is in no folder that the table at the top of test/check_includes.py has' % header
-    if here == there or (here, header) in (PLUGIN_INTERFACE, PLUGIN_HELP):
+    if here == there or (here, header) == PLUGIN_INTERFACE or (here == PLUGINS and header in PLUGIN_HEADERS):
         return None
     if here == STATISTICS:
         return None if there in STATISTICS_INCLUDES else "%s includes %s, but may include only %s" % (here, header, STATISTICS_INCLUDES[0])
@@ -65,7 +66,7 @@ def wrong(file, quote, header):
         return None if here in STATISTICS_USERS else "%s includes %s, but stands too low to know statistics" % (here, header)
     if PLUGINS in (here, there):
         return "%s includes %s, but plugins and program share nothing except %s, %s, and %s, for %s" % (
-            here, header, STATISTICS, PLUGIN_HELP[1], *PLUGIN_INTERFACE[::-1])
+            here, header, STATISTICS, ", ".join(PLUGIN_HEADERS), *PLUGIN_INTERFACE[::-1])
     if here == GENOME:
         return None if there in GENOME_INCLUDES else "%s includes %s, but may include only %s" % (here, header, " and ".join(GENOME_INCLUDES))
     if there == GENOME:

@@ -1,20 +1,43 @@
-// Lines of a BED file that are no regions.
+// Lines of BED and GFF3 files that are no regions, for everybody who reads such files: plugins as well, so
+// that it stands alone.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace carbon {
 
-/// Whether `line` is one of UCSC's header lines: the word track or browser, and settings after a blank. A
-/// contig may have one of these names too, or a longer one that begins so: a number follows it then.
-inline bool is_bed_header(std::string_view line) {
+/// What follows the word track or browser, with which UCSC's header lines begin; empty if that is the whole
+/// line. None if the line begins with something else, such as a longer word.
+inline std::optional<std::string_view> after_header_word(std::string_view line) {
   for (const std::string_view word : {"track", "browser"}) {
     if (!line.starts_with(word)) continue;
     const std::string_view rest = line.substr(word.size());
-    const bool number = rest.size() > 1 && rest[1] >= '0' && rest[1] <= '9';
-    return rest.empty() || ((rest[0] == ' ' || rest[0] == '\t') && !number);
+    if (rest.empty() || rest[0] == ' ' || rest[0] == '\t') return rest;
   }
-  return false;
+  return std::nullopt;
+}
+
+/// Whether a line of BED is one of UCSC's header lines. A contig may be called track, too: a number follows
+/// it then, and never one of these words.
+inline bool is_bed_header(std::string_view line) {
+  const std::optional<std::string_view> rest = after_header_word(line);
+  return rest && !(rest->size() > 1 && (*rest)[1] >= '0' && (*rest)[1] <= '9');
+}
+
+/// Whether a line of GFF3 is one of UCSC's header lines. What follows a contig is text here, too, but there
+/// are further columns, all of them after a tab.
+inline bool is_gff3_header(std::string_view line) {
+  const std::optional<std::string_view> rest = after_header_word(line);
+  return rest && !(rest->starts_with('\t') && rest->find('\t', 1) != std::string_view::npos);
+}
+
+/// Whether the features of a GFF3 end before this line, because sequences follow. ##FASTA with more behind it
+/// is a comment, such as a peptide.
+inline bool ends_gff3_features(std::string_view line) {
+  constexpr std::string_view directive = "##FASTA";
+  return line.starts_with('>') || (line.starts_with(directive) &&
+                                   line.find_first_not_of(" \t", directive.size()) == std::string_view::npos);
 }
 
 }  // namespace carbon

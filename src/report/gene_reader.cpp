@@ -8,6 +8,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/genome/bed.hpp"
 #include "src/genome/text_input.hpp"
 #include "src/report/genes.hpp"
 
@@ -86,8 +87,8 @@ class GeneReader {
 
   GeneFile read() {
     while (input_.line(line_)) {
-      if (ends_features()) break;
-      if (line_.empty() || line_[0] == '#') continue;
+      if (ends_gff3_features(line_)) break;
+      if (line_.empty() || line_[0] == '#' || is_gff3_header(line_)) continue;
       take_line();
     }
     for (const std::vector<Feature>& features : features_) out_.genes.push_back(genes_of(features));
@@ -96,13 +97,6 @@ class GeneReader {
 
  private:
   using Columns = std::array<std::string_view, 9>;
-
-  // Sequences follow. ##FASTA with more behind it is a comment, such as a peptide.
-  bool ends_features() const {
-    constexpr std::string_view directive = "##FASTA";
-    return line_.starts_with('>') || (line_.starts_with(directive) &&
-                                      line_.find_first_not_of(" \t", directive.size()) == std::string::npos);
-  }
 
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(kFunction, input_.where() + ": " + what);

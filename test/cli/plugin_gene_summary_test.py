@@ -124,6 +124,12 @@ def contigs_named_like_header_lines():
     expect_equal([line[0] for line in summary(vcf(lines), bed)], ["track1", "browser_2", "track"], "BED")
     gff = write(fresh(), "r.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\ntrack\tx\tgene\t1\t20\t.\t+\t.\tID=b\n##FASTA \t\nACGT\n")
     expect_equal([line[3] for line in summary(vcf(lines), gff)], ["a", "b"], "GFF3")
+    heads = "track\tname=x\tdescription=y\n"
+    headed = write(fresh(), "s.bed", heads + "track\t0\t20\n")
+    expect_equal([line[0] for line in summary(vcf(lines), headed)], ["track"], "settings between tabs")
+    for broken in ("track 0 20", "browser\t5"):
+        bed = write(fresh(), "b.bed", heads + broken + "\n")
+        expect_failure(carbon("+gene-summary", vcf(lines), "--", "--regions", bed), "b.bed:2: expected CHROM, BEG and END")
     headless = write(fresh(), "h.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\n>track1\nACGT\n")
     expect_equal(len(summary(vcf(lines), headless)), 1, "sequences without the directive")
 

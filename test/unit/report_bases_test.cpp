@@ -193,7 +193,7 @@ TEST_CASE("report: a table without end is read as far as it is drawn") {
 TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   const TemporaryDirectory folder;
   const std::string gff =
-      "##gff-version 3\n#!comment\n##FASTADVSQ\n"
+      "##gff-version 3\n#!comment\n##FASTADVSQ\nbrowser position c:1-9\ntrack name=x\n"
       "c%3B1\tx\tgene\t100\t900\t.\t-\t.\tID=g1;Name=%3Cscript%3E%26;x=y\n"
       "c%3B1\tx\tmRNA\t100\t900\t.\t-\t.\tID=t1;Parent=g1\n"
       "c%3B1\tx\texon\t100\t200\t.\t-\t.\tParent=t1;Name=exon1\n"
@@ -203,7 +203,7 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
       "c%3B1\tx\texon\t300\t310\t.\t+\t.\tParent=missing;gene=ABC\n"
       "c%3B1\tx\tloop\t300\t310\t.\t+\t.\tID=l;Parent=l\n"
       "c%3B1\tx\tregion\t1\t9000\t.\t+\t.\tID=whole;Name=whole\n"
-      "other\tx\texon\t1\t9000\t.\t+\t.\tID=no\n"
+      "track\tx\texon\t1\t9000\t.\t+\t.\tID=no\n"
       "##FASTA \nACGT\n";
   const std::string path = folder.put_bgzf("a.gff3.gz", gff);
   const GeneFile file = read_genes(path, {{"c;1", 120, 500}, {"c;1", 901, 950}});
