@@ -1,9 +1,8 @@
 #include "src/embed/run.hpp"
 
-#include "src/base/kept_work.hpp"
 #include "src/embed/planner.hpp"
 #include "src/embed/writer.hpp"
-#include "src/engine/ordered_writer.hpp"
+#include "src/engine/output_run.hpp"
 
 namespace carbon {
 namespace {
@@ -39,48 +38,32 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   Progress progress(*options.log, options.progress, "embed", "sequences");
   uint64_t done = writer->continued() ? writer->continued()->count : 0;
   progress.begin_at(done);
-  OrderedRun ordered;
   // A heading alone is kept back, because there may be no input.
-  ordered.idle = [&] {
+  const auto pass_on = [&] {
     if (done > 0) writer->pass_on();
   };
-  ordered.stop = options.stop;
-  ordered.stopped = [&](const std::exception_ptr& failure) {
-    progress.finish();
-    end_early(*options.stop,
-              {"embed", std::to_string(done) + " sequences", writer->saved_in(), failure,
-               [&] { writer->flush_stream(); }},
-              *options.log);
-  };
-  const KeptWork kept{"embed", [&] { return writer->saved_in(); }, *options.log};
-  if (writer->to_file())
-    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
-  run_keeping(kept, [&] {
-    run_ordered<EmbedItem>(
-        engine,
-        [&](const std::function<void(EmbedItem)>& emit) {
-          read_sequences(
-              "embed", options.inputs, *options.log,
-              [&](const SequencePlace& place, const std::string& bases) {
-                const std::string name = shown_name(place, options.inputs.has_regions());
-                if (!read.next(name, bases)) return;
-                EmbedItem item = planner.plan(name, bases);
-                item.done = read.done();
-                emit(std::move(item));
-              },
-              [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
-          read.finish();
-        },
-        [&](EmbedItem& item) {
-          writer->write(item.name, take_rows(item, options.dtype));
-          writer->end_sequence(item.done);
-          progress.update(++done, item.name);
-        },
-        ordered);
-    progress.finish();
-    report_passes(engine);
-    writer->close();
-  });
+  run_to_output<EmbedItem>(
+      engine,
+      {"embed", [&] { return std::to_string(done) + " sequences"; }, *options.log, options.stop, pass_on},
+      *writer, progress,
+      [&](const std::function<void(EmbedItem)>& emit) {
+        read_sequences(
+            "embed", options.inputs, *options.log,
+            [&](const SequencePlace& place, const std::string& bases) {
+              const std::string name = shown_name(place, options.inputs.has_regions());
+              if (!read.next(name, bases)) return;
+              EmbedItem item = planner.plan(name, bases);
+              item.done = read.done();
+              emit(std::move(item));
+            },
+            [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+        read.finish();
+      },
+      [&](EmbedItem& item) {
+        writer->write(item.name, take_rows(item, options.dtype));
+        writer->end_sequence(item.done);
+        progress.update(++done, item.name);
+      });
 }
 
 }  // namespace carbon

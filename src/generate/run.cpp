@@ -2,8 +2,7 @@
 
 #include <cstdio>
 
-#include "src/base/kept_work.hpp"
-#include "src/engine/ordered_writer.hpp"
+#include "src/engine/output_run.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
 #include "src/model/metadata.hpp"
@@ -85,44 +84,27 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   GenerateWriter writer(options, run);
   SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress);
-  OrderedRun ordered;
-  ordered.idle = [&] { writer.pass_on(); };
   uint64_t samples = writer.continued() ? writer.continued()->count * options.samples : 0;
-  ordered.stop = options.stop;
-  ordered.stopped = [&](const std::exception_ptr& failure) {
-    progress.finish();
-    end_early(*options.stop,
-              {"generate", std::to_string(samples) + " samples", writer.saved_in(), failure,
-               [&] { writer.flush_stream(); }},
-              *options.log);
-  };
-  const KeptWork kept{"generate", [&] { return writer.saved_in(); }, *options.log};
-  if (writer.to_file())
-    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
-  run_keeping(kept, [&] {
-    run_ordered<SampleItem>(
-        engine,
-        [&](const std::function<void(SampleItem)>& emit) {
-          read_prompts(planner, options, engine.devices(), read, [&](SampleItem item) {
-            item.requests.back()->progressed = [&progress, prompt = item.prompt](const Request&,
-                                                                                 size_t kmers) {
-              progress.drawn(kmers, prompt->name);
-            };
-            emit(std::move(item));
-          });
-        },
-        [&](const SampleItem& item) {
-          const Request& request = *item.requests.back();
-          if (request.outcome == Outcome::not_finite) throw not_finite(item);
-          writer.write(*item.prompt, item.sample, new_bases(request), request.logp);
-          ++samples;
-          progress.written(request.kmers.size(), item.prompt->bases->length, item.prompt->name);
-        },
-        ordered);
-    progress.finish();
-    report_passes(engine);
-    writer.close();
-  });
+  run_to_output<SampleItem>(
+      engine,
+      {"generate", [&] { return std::to_string(samples) + " samples"; }, *options.log, options.stop,
+       [&] { writer.pass_on(); }},
+      writer, progress,
+      [&](const std::function<void(SampleItem)>& emit) {
+        read_prompts(planner, options, engine.devices(), read, [&](SampleItem item) {
+          item.requests.back()->progressed = [&progress, prompt = item.prompt](const Request&, size_t kmers) {
+            progress.drawn(kmers, prompt->name);
+          };
+          emit(std::move(item));
+        });
+      },
+      [&](const SampleItem& item) {
+        const Request& request = *item.requests.back();
+        if (request.outcome == Outcome::not_finite) throw not_finite(item);
+        writer.write(*item.prompt, item.sample, new_bases(request), request.logp);
+        ++samples;
+        progress.written(request.kmers.size(), item.prompt->bases->length, item.prompt->name);
+      });
   if (const std::optional<DraftCounts> counts = engine.draft_counts()) report_draft(*counts, *options.log);
 }
 

@@ -1,7 +1,6 @@
 #include "src/scan/run.hpp"
 
-#include "src/base/kept_work.hpp"
-#include "src/engine/ordered_writer.hpp"
+#include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/genome/output.hpp"
 #include "src/genome/position_limits.hpp"
@@ -74,6 +73,25 @@ class HistogramFile {
   TextOutput output_;
 };
 
+// What a run writes.
+struct ScanFiles {
+  std::unique_ptr<PartialOutput> partial;  // null for an output that cannot be continued
+  std::optional<HistogramFile> histogram = {};
+  std::unique_ptr<ScanOutput> output = nullptr;
+
+  bool to_file() const { return partial != nullptr; }
+  std::string saved_in() const { return partial && partial->saved() ? partial->path() : ""; }
+  void flush_stream() {
+    if (!partial) output->flush();
+  }
+  void close() {
+    if (histogram) histogram->finish();
+    output->close();
+    if (partial) partial->finish();
+    if (histogram) histogram->commit();
+  }
+};
+
 // How long the run takes at the speed of its first windows.
 std::string measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
                      const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
@@ -93,27 +111,20 @@ std::string measured(Engine& engine, const ScanPlanner& planner, const IndexedFa
 // Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,
                  const IndexedFasta& fasta, const std::vector<ScanPiece>& pieces, uint64_t total,
-                 const std::function<void(const ScannedBase&)>& write, const std::function<void()>& idle,
-                 const std::function<void(uint64_t, const std::exception_ptr&)>& stopped,
-                 const std::function<void(const std::exception_ptr&)>& finishing) {
+                 ScanFiles& files, ScanRecorder& recorder) {
   Progress progress(*options.log, options.progress, "scan", "bp");
   progress.set_total(total);
   const uint64_t before = total - total_bases(pieces);
   progress.begin_at(before);
-  ScanAssembler assembler(planner.tracks(), options.level, write);
+  ScanAssembler assembler(planner.tracks(), options.level,
+                          [&](const ScannedBase& base) { recorder.write(base); });
   const size_t tracks = planner.tracks().size();
   uint64_t done = before * tracks;  // bases, on each track
-  OrderedRun ordered;
-  ordered.least_items = kLeastItems;
-  ordered.idle = idle;
-  ordered.stop = options.stop;
-  ordered.finishing = finishing;
-  ordered.stopped = [&](const std::exception_ptr& failure) {
-    progress.finish();
-    stopped(done / tracks, failure);
-  };
-  run_ordered<ScanItem>(
+  run_to_output<ScanItem>(
       engine,
+      {"scan", [&] { return std::to_string(done / tracks) + " bp"; }, *options.log, options.stop,
+       [&] { files.output->pass_on(); }, kLeastItems, files.partial ? "every 65,536th base of a contig" : ""},
+      files, progress,
       [&](const std::function<void(ScanItem)>& emit) {
         for (const ScanPiece& piece : pieces) {
           const auto bases = [&](int64_t begin, int64_t end) {
@@ -126,9 +137,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
         assembler.consume(item);
         done += static_cast<uint64_t>(item.span.end - item.span.begin);
         progress.update(done / tracks, item.piece->contig);
-      },
-      ordered);
-  progress.finish();
+      });
 }
 
 }  // namespace
@@ -151,43 +160,20 @@ void run_scan(Engine& engine, ScanOptions options) {
   }
 
   ScanDestination destination{scan_header_lines(engine.model(), options)};
-  const std::unique_ptr<PartialOutput> partial = open_partial(engine.model(), options, pieces);
-  if (partial) destination.partial = PartialName::kept;
-  const std::optional<ScanMark> mark = partial ? continued_mark(*partial) : std::nullopt;
+  ScanFiles files{open_partial(engine.model(), options, pieces)};
+  if (files.partial) destination.partial = PartialName::kept;
+  const std::optional<ScanMark> mark = files.partial ? continued_mark(*files.partial) : std::nullopt;
   if (mark) {
     check_bases_before(*mark, pieces, fasta);
     pieces = pieces_from(pieces, *mark);
     destination.continued = true;
   }
   announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
-  std::optional<HistogramFile> histogram;
-  if (!options.histogram.empty()) histogram.emplace(options, destination);
-  const auto output = make_scan_output(options, fasta, destination);
-  ScanRecorder recorder(*output, partial.get(), mark, histogram ? &histogram->counts : nullptr);
-  const auto saved_in = [&] { return partial && partial->saved() ? partial->path() : ""; };
-  const KeptWork kept{"scan", saved_in, *options.log};
-  std::function<void(const std::exception_ptr&)> finishing;
-  if (partial) finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
-  run_keeping(kept, [&] {
-    scan_pieces(
-        engine, options, planner, fasta, pieces, total,
-        [&](const ScannedBase& base) { recorder.write(base); }, [&] { output->pass_on(); },
-        [&](uint64_t bases, const std::exception_ptr& failure) {
-          const auto flush = [&] {
-            if (!partial) output->flush();
-          };
-          end_early(*options.stop,
-                    {"scan", std::to_string(bases) + " bp", saved_in(), failure, flush,
-                     partial ? "every 65,536th base of a contig" : ""},
-                    *options.log);
-        },
-        finishing);
-    report_passes(engine);
-    if (histogram) histogram->finish();
-    output->close();
-    if (partial) partial->finish();
-    if (histogram) histogram->commit();
-  });
+  if (!options.histogram.empty()) files.histogram.emplace(options, destination);
+  files.output = make_scan_output(options, fasta, destination);
+  ScanRecorder recorder(*files.output, files.partial.get(), mark,
+                        files.histogram ? &files.histogram->counts : nullptr);
+  scan_pieces(engine, options, planner, fasta, pieces, total, files, recorder);
   options.log->message("scan", std::to_string(recorder.scored()) + " of " + std::to_string(total) +
                                    " bases have values; the others are not A, C, G or T");
 }

@@ -1,7 +1,6 @@
 #include "src/score/run.hpp"
 
-#include "src/base/kept_work.hpp"
-#include "src/engine/ordered_writer.hpp"
+#include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
@@ -64,50 +63,35 @@ void run_score(Engine& engine, ScoreOptions options) {
   uint64_t done = writer.continued() ? writer.continued()->bases : 0;
   progress.begin_at(done);
   const ScorePlanner planner(config.layout, options);
-  OrderedRun ordered;
   // A heading alone is kept back, because there may be no input.
-  ordered.idle = [&] {
+  const auto pass_on = [&] {
     if (done > 0) writer.pass_on();
   };
   uint64_t sequences = writer.continued() ? writer.continued()->count : 0;
-  ordered.stop = options.stop;
-  ordered.stopped = [&](const std::exception_ptr& failure) {
-    progress.finish();
-    end_early(*options.stop,
-              {"score", std::to_string(sequences) + " sequences", writer.saved_in(), failure,
-               [&] { writer.flush_stream(); }},
-              *options.log);
-  };
-  const KeptWork kept{"score", [&] { return writer.saved_in(); }, *options.log};
-  if (writer.to_file())
-    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
-  run_keeping(kept, [&] {
-    run_ordered<ScoredWindow>(
-        engine,
-        [&](const std::function<void(ScoredWindow)>& emit) {
-          read_sequences(
-              "score", options.inputs, *options.log,
-              [&](SequencePlace place, const std::string& bases) {
-                if (!read.next(place_text(place), bases)) return;
-                planner.plan(std::move(place), bases, emit, read.done());
-              },
-              [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
-          read.finish();
-        },
-        [&](const ScoredWindow& item) {
-          assembler.consume(item);
-          if (item.last) {
-            ++sequences;
-            writer.end_sequence(item.sequence->done);
-          }
-          done += item.window.end - item.window.take;
-          progress.update(done, item.sequence->place.name);
-        },
-        ordered);
-    progress.finish();
-    report_passes(engine);
-    writer.close();
-  });
+  run_to_output<ScoredWindow>(
+      engine,
+      {"score", [&] { return std::to_string(sequences) + " sequences"; }, *options.log, options.stop,
+       pass_on},
+      writer, progress,
+      [&](const std::function<void(ScoredWindow)>& emit) {
+        read_sequences(
+            "score", options.inputs, *options.log,
+            [&](SequencePlace place, const std::string& bases) {
+              if (!read.next(place_text(place), bases)) return;
+              planner.plan(std::move(place), bases, emit, read.done());
+            },
+            [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
+        read.finish();
+      },
+      [&](const ScoredWindow& item) {
+        assembler.consume(item);
+        if (item.last) {
+          ++sequences;
+          writer.end_sequence(item.sequence->done);
+        }
+        done += item.window.end - item.window.take;
+        progress.update(done, item.sequence->place.name);
+      });
 }
 
 }  // namespace carbon

@@ -1,5 +1,6 @@
 // Items come out in the order they went in, with results; errors of any thread end the run; a wish to stop
-// ends it with what is complete; memory between producer and consumer is bounded.
+// ends it with what is complete; memory between producer and consumer is bounded. A command's run says what
+// it keeps.
 #include "src/engine/ordered_writer.hpp"
 
 #include <doctest/doctest.h>
@@ -7,7 +8,9 @@
 #include <atomic>
 #include <thread>
 
+#include "src/engine/output_run.hpp"
 #include "test/unit/test_engine.hpp"
+#include "test/unit/test_log.hpp"
 
 using namespace carbon;
 using carbon::test::GeneratedCheckpoint;
@@ -37,13 +40,16 @@ Item make_item(uint32_t number, const TokenLayout& layout) {
   return item;
 }
 
+// A test's producer ends, so that an exception may be used where a program ends the process.
+struct Stopped {};
+
 // A wish to stop that a test makes.
 class Wish final : public StopRequests {
  public:
   void watch(std::function<void()> request) override { request_ = std::move(request); }
   void ignore() override { ignored = true; }
   std::string asked_by() const override { return "a test"; }
-  [[noreturn]] void end() override { std::abort(); }
+  [[noreturn]] void end() override { throw Stopped(); }
   void make() { request_(); }
   bool ignored = false;
 
@@ -51,7 +57,17 @@ class Wish final : public StopRequests {
   std::function<void()> request_;
 };
 
-struct Stopped {};
+// An output, or the progress, that says what is done to it.
+struct Told {
+  Log& log;
+  bool file = true;
+
+  bool to_file() const { return file; }
+  std::string saved_in() const { return file ? "out.partial" : ""; }
+  void flush_stream() { log.message("test", "flushed"); }
+  void close() { log.message("test", "closed"); }
+  void finish() { log.message("test", "finished"); }
+};
 
 }  // namespace
 
@@ -203,7 +219,6 @@ TEST_CASE("a wish to stop ends the run when what was begun is consumed") {
   run.stopped = [&](const std::exception_ptr& failure) {
     CHECK(failure == nullptr);
     at_stop = seen.size();
-    // A test's producer ends, so that an exception may be used where a program ends the process.
     throw Stopped();
   };
   std::atomic<bool> go_on = true;
@@ -223,4 +238,60 @@ TEST_CASE("a wish to stop ends the run when what was begun is consumed") {
                   Stopped);
   CHECK(at_stop >= 51);
   for (uint32_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == i);
+}
+
+TEST_CASE("a command's run completes its output, or says what is kept") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 40);
+  const TokenLayout& layout = engine.get().config().layout;
+  using Lines = std::vector<std::string>;
+  Wish wish;
+  // Runs over 60 items, and what `last` does after them. Returns what is said, and at its end the error.
+  const auto said = [&](bool file, const std::function<void()>& last,
+                        const std::function<void(Item&)>& consume) {
+    test::TestLog log;
+    Told told{log, file};
+    std::string error;
+    try {
+      run_to_output<Item>(
+          engine.get(), {"test", [] { return "some items"; }, log, &wish}, told, told,
+          [&](const Emit& emit) {
+            for (uint32_t i = 0; i < 60; ++i) emit(make_item(i, layout));
+            last();
+          },
+          consume);
+    } catch (const Error& failure) {
+      error = failure.what();
+    } catch (const Stopped&) {
+      error = "stopped";
+    }
+    Lines lines = log.lines();
+    if (!error.empty()) lines.push_back(error);
+    return lines;
+  };
+  const auto end = [] {};
+  const auto nothing = [](const Item&) {};
+  const auto cut = [] { throw Error("produce", "cut file"); };
+  const auto full = [](const Item&) { throw Error("consume", "disk full", {"other", {}}); };
+  CHECK(said(true, end, nothing) == Lines{"M test: finished", "M test: closed"});
+  CHECK(said(false, cut, nothing) == Lines{"M test: finished", "cut file"});
+  // Whether items are left when reading ends depends on the speed.
+  Lines lines = said(true, cut, nothing);
+  if (lines.front() ==
+      "W test: reading ended early; what was read before is still computed and kept (cut file)")
+    lines.erase(lines.begin());
+  CHECK(lines == Lines{"M test: finished", "cut file; what was computed is kept"});
+  CHECK(said(true, end, full) ==
+        Lines{"M test: finished", "W test: what was computed is kept (resume)", "disk full"});
+  const auto stop = [&](const Item& item) {
+    if (item.number == 30) wish.make();
+  };
+  lines = said(true, end, stop);
+  lines.resize(3);  // a program has ended now
+  CHECK(lines ==
+        Lines{"M test: finished", "M test: flushed", "W test: stopped by a test after some items (resume)"});
+  CHECK(said(false, end, stop) ==
+        Lines{"M test: finished", "M test: flushed",
+              "W test: stopped by a test after some items; the output is not complete", "M test: finished",
+              "stopped"});
 }

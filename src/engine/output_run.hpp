@@ -1,0 +1,62 @@
+// A command's run from its input to its output: run_ordered(), with what is said, kept and completed when it
+// ends, is stopped or fails.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "src/base/kept_work.hpp"
+#include "src/base/log.hpp"
+#include "src/base/stop.hpp"
+#include "src/engine/engine.hpp"
+#include "src/engine/ordered_writer.hpp"
+
+namespace carbon {
+
+/// A run as its messages call it, and what it shares with OrderedRun and EarlyEnd.
+struct OutputRun {
+  std::string command;                // "score"
+  std::function<std::string()> done;  // what is written so far: "17 sequences"
+  Log& log;
+  StopRequests* stop = nullptr;
+  std::function<void()> idle = nullptr;
+  size_t least_items = 0;
+  std::string save_point = {};
+};
+
+/// Runs as run_ordered() does, completes the output, and says what is kept if that fails or is stopped.
+/// Output has to_file(), saved_in(), flush_stream() and close(), as SequenceOutput has them; Progress has
+/// finish().
+template <class Item, class Output, class Progress>
+void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progress& progress,
+                   const std::function<void(const std::function<void(Item)>&)>& produce,
+                   const std::function<void(Item&)>& consume) {
+  const KeptWork kept{run.command, [&] { return output.saved_in(); }, run.log};
+  OrderedRun ordered;
+  ordered.least_items = run.least_items;
+  ordered.idle = run.idle;
+  ordered.stop = run.stop;
+  ordered.stopped = [&](const std::exception_ptr& failure) {
+    progress.finish();
+    end_early(
+        *run.stop,
+        {run.command, run.done(), output.saved_in(), failure, [&] { output.flush_stream(); }, run.save_point},
+        run.log);
+  };
+  if (output.to_file())
+    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  run_keeping(kept, [&] {
+    try {
+      run_ordered<Item>(engine, produce, consume, ordered);
+    } catch (...) {
+      progress.finish();  // what is said of the error begins a line
+      throw;
+    }
+    progress.finish();
+    report_passes(engine);
+    output.close();
+  });
+}
+
+}  // namespace carbon
