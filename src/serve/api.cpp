@@ -12,7 +12,6 @@
 #include "src/serve/dna_score.hpp"
 #include "src/serve/dna_variants.hpp"
 #include "src/serve/embeddings.hpp"
-#include "src/serve/http_text.hpp"
 #include "src/serve/page.hpp"
 #include "src/serve/tokens.hpp"
 #include "version.h"
@@ -125,9 +124,8 @@ void Api::add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> mak
 }
 
 const Api::Route* Api::find(const HttpRequest& request) const {
-  const std::string path = decoded_path(request.path);
   for (const Route& route : routes_)
-    if (path == route.path && same_method(route.method, request.method)) return &route;
+    if (request.decoded_path == route.path && same_method(route.method, request.method)) return &route;
   return nullptr;
 }
 
@@ -147,7 +145,7 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     answer.headers.emplace_back("WWW-Authenticate", "Bearer");
     return answer;
   }
-  const std::string path = decoded_path(request.path);
+  const std::string& path = request.decoded_path;
   for (const Route& other : routes_) {
     if (path != other.path) continue;
     if (request.method == "OPTIONS" && !cors_.empty()) {
@@ -195,10 +193,9 @@ HttpAnswer Api::error(int status, const std::string& message) const {
 
 void Api::log(const HttpAccess& access) const {
   // A path that does not exist is text of a client, of which there is no end.
-  const std::string path = decoded_path(access.path);
   bool known = false;
-  for (const Route& route : routes_) known = known || path == route.path;
-  service_.metrics().answered(known ? path : "other", access.status);
+  for (const Route& route : routes_) known = known || access.decoded_path == route.path;
+  service_.metrics().answered(known ? access.decoded_path : "other", access.status);
 }
 
 HttpAnswer Api::models() const {

@@ -16,8 +16,9 @@ namespace carbon {
 
 struct HttpRequest {
   std::string method;  // "GET", "POST", ...; a HEAD comes as a GET, and its answer goes without the body
-  std::string path;    // of the target, without the query
-  std::string query;   // without the '?'
+  std::string path;    // of the target, without the query, as sent
+  std::string decoded_path;  // the same with the bytes that are percent-encoded in it; endpoints go by it
+  std::string query;         // without the '?'
   std::string body;
   std::string content_type;   // as sent, "" if missing
   std::string authorization;  // the header's value, "" if missing
@@ -57,7 +58,7 @@ using HttpExchangePtr = std::shared_ptr<HttpExchange>;
 
 /// What is logged about an exchange when it ends.
 struct HttpAccess {
-  std::string client, id, method, path;
+  std::string client, id, method, path, decoded_path;
   int status = 0;                   // 499 if the client went away before an answer had begun
   uint64_t received = 0, sent = 0;  // bytes of the bodies
   double seconds = 0;               // from the last byte of the request's header to the last of the answer

@@ -374,7 +374,7 @@ void HttpConnection::open_exchange(const std::string& method) {
   if (request_.id.empty()) request_.id = random_id(shared_.ids);
   begun_ = Clock::now();
   has_begun_ = false;
-  access_ = {client_, request_.id, method, request_.path, 499, 0, 0, 0, false};
+  access_ = {client_, request_.id, method, request_.path, request_.decoded_path, 499, 0, 0, 0, false};
 }
 
 void HttpConnection::close_exchange(bool complete) {

@@ -64,6 +64,7 @@ HttpHeader parse_header(std::string_view text, size_t max_body) {
   request.authorization = view(message[http::field::authorization]);
   request.origin = visible_ascii(view(message[http::field::origin]));
   const bool has_path = split_target(view(message.target()), request.path, request.query);
+  request.decoded_path = decoded_path(request.path);
   header.head = request.method == "HEAD";
   if (header.head) request.method = "GET";
   Problem problem = find_problem(parser, error, has_path, max_body);

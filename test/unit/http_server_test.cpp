@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/serve/http_header.hpp"
 #include "test/unit/http_client.hpp"
 #include "test/unit/http_running.hpp"
 
@@ -71,6 +72,19 @@ TEST_CASE("requests follow each other on one connection") {
     CHECK(access.status == 200);
     CHECK(access.seconds < 5);
   }
+}
+
+TEST_CASE("a path is known with and without its percent-encoded bytes") {
+  const HttpHeader header = parse_header(get("/a%2fb%?c=%41"), 0);
+  CHECK(header.problem == 0);
+  CHECK(header.request.path == "/a%2fb%");
+  CHECK(header.request.decoded_path == "/a/b%");
+  CHECK(header.request.query == "c=%41");
+  RunningServer running;
+  CHECK(HttpClient(running.port()).ask(get("/%65cho")).body == "GET /%65cho? ");
+  const HttpAccess access = running.log(1).front();
+  CHECK(access.path == "/%65cho");
+  CHECK(access.decoded_path == "/echo");
 }
 
 TEST_CASE("requests that come together are answered in order") {
