@@ -2,8 +2,10 @@
 // kernels.hpp).
 //
 // GCC 12 warns of undefined operands in its own AVX-512 header (GCC bug 105593).
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include "kernels/cpu/kernels.hpp"
