@@ -1,7 +1,5 @@
 #include "src/base/kept_work.hpp"
 
-#include "src/base/error.hpp"
-
 namespace carbon {
 
 void say_finishing(const KeptWork& kept, const std::exception_ptr& failure) {
@@ -23,10 +21,11 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   };
   try {
     work();
+  } catch (const OtherInput&) {
+    throw;  // to say that the work is kept would contradict its advice
   } catch (const Error& error) {
     const std::string path = kept.saved_in();
-    // A file that cannot be continued is to be discarded, as the advice says.
-    if (path.empty() || error.advice().topic == "restart") throw;
+    if (path.empty()) throw;
     if (!error.advice().topic.empty()) {
       warn();
       throw;

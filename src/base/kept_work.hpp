@@ -5,9 +5,17 @@
 #include <functional>
 #include <string>
 
+#include "src/base/error.hpp"
 #include "src/base/log.hpp"
 
 namespace carbon {
+
+/// The input is not the one that the interrupted run had read. So its work cannot be continued with this
+/// input, and the advice is to discard it.
+class OtherInput : public Error {
+ public:
+  explicit OtherInput(const std::string& message) : Error("resume", message, {"restart"}) {}
+};
 
 /// A run whose work an error does not lose.
 struct KeptWork {
@@ -19,7 +27,8 @@ struct KeptWork {
 /// Says why reading ended, while the run still computes what it has read before.
 void say_finishing(const KeptWork& kept, const std::exception_ptr& failure);
 
-/// Calls `work`. An error of it that leaves something to continue says so when it is thrown on.
+/// Calls `work`. An error of it that leaves something to continue says so when it is thrown on; an OtherInput
+/// does not.
 void run_keeping(const KeptWork& kept, const std::function<void()>& work);
 
 }  // namespace carbon

@@ -5,6 +5,7 @@
 
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
+#include "src/base/kept_work.hpp"
 
 namespace carbon {
 namespace {
@@ -84,21 +85,17 @@ bool SequencesRead::next(std::string_view name, std::string_view bases) {
   done_.add(name, bases);
   if (!before_ || done_.count > before_->count) return true;
   if (done_.count == before_->count && (done_.bases != before_->bases || done_.checksum != before_->checksum))
-    throw Error(
-        "resume",
+    throw OtherInput(
         "the first " + std::to_string(done_.count) +
-            " sequences of the input are not those that the interrupted run had read; give the same input",
-        {"restart"});
+        " sequences of the input are not those that the interrupted run had read; give the same input");
   return false;
 }
 
 void SequencesRead::finish() const {
   if (before_ && done_.count < before_->count)
-    throw Error("resume",
-                "the input has " + std::to_string(done_.count) +
-                    " sequences, and the interrupted run had read " + std::to_string(before_->count) +
-                    "; give the same input",
-                {"restart"});
+    throw OtherInput("the input has " + std::to_string(done_.count) +
+                     " sequences, and the interrupted run had read " + std::to_string(before_->count) +
+                     "; give the same input");
 }
 
 }  // namespace carbon

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "src/base/error.hpp"
+#include "src/base/kept_work.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -50,8 +50,7 @@ void check_bases_before(const ScanMark& mark, const std::vector<ScanPiece>& piec
     }
   }
   if (found.count != mark.before.count || found.checksum != mark.before.checksum)
-    throw Error("resume", fasta.path() + " has other bases than when the run began; give the same FASTA",
-                {"restart"});
+    throw OtherInput(fasta.path() + " has other bases than when the run began; give the same FASTA");
 }
 
 std::optional<ScanMark> continued_mark(const PartialOutput& partial) {

@@ -10,6 +10,7 @@
 
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
+#include "src/base/kept_work.hpp"
 
 namespace carbon {
 namespace {
@@ -140,18 +141,16 @@ std::optional<std::vector<float>> Journal::replay(const Sha256Bytes& site, size_
   JournalReader::Entry entry;
   if (!entries_->next(entry)) file_.fail("changed while it was read");
   if (entry.site != site || entry.values.size() != count)
-    file_.fail("the record at " + where +
-                   " or the reference around it has changed since; give the same input and FASTA",
-               {"restart"});
+    throw OtherInput(path() + ": the record at " + where +
+                     " or the reference around it has changed since; give the same input and FASTA");
   ++replayed_;
   return std::move(entry.values);
 }
 
 void Journal::check_replayed() const {
   if (replayed_ < saved_)
-    file_.fail("has scores of " + std::to_string(saved_) + " records, but this input only " +
-                   std::to_string(replayed_) + "; give the same input",
-               {"restart"});
+    throw OtherInput(path() + ": has scores of " + std::to_string(saved_) + " records, but this input only " +
+                     std::to_string(replayed_) + "; give the same input");
 }
 
 void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) {
