@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/error.hpp"
-
 namespace carbon {
 namespace {
 
@@ -29,10 +27,8 @@ Constraints::Constraints(const GenerateOptions& options) : path_(options.constra
   const auto parse = [&](const std::string& text, const std::string& where) {
     std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);
     if (sets.size() > options.length)
-      throw Error(kFunction,
-                  where + " has " + std::to_string(sets.size()) + " bases, more than the " +
-                      std::to_string(options.length) + " new bases",
-                  {"length"});
+      throw WrongLength(where + " has " + std::to_string(sets.size()) + " bases, more than the " +
+                        std::to_string(options.length) + " new bases");
     return sets;
   };
   if (!options.constraint.empty()) common_ = parse(options.constraint, "the constraint");
@@ -208,8 +204,7 @@ void PromptPlanner::check_context(const Prompt& prompt) const {
                            " tokens; ";
   if (prompt.context.size() <= max_positions_) {
     const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
-    throw Error(kFunction, what + "the largest number of new bases that fits is " + std::to_string(largest),
-                {"length"});
+    throw WrongLength(what + "the largest number of new bases that fits is " + std::to_string(largest));
   }
   const size_t tokens = prompt.first_kmer;
   const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;

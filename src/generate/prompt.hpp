@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/base/error.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/options.hpp"
 #include "src/genome/fasta.hpp"
@@ -25,6 +26,13 @@ namespace carbon {
 /// Throws Error if there is a metadata text that the draft model cannot read, because its text vocabulary is
 /// not the model's.
 void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::string& prefix);
+
+/// The number of new bases is wrong for the prompt: its constraint has more, or they do not fit the model's
+/// context.
+class WrongLength : public Error {
+ public:
+  explicit WrongLength(const std::string& message) : Error("generate", message, {"length"}) {}
+};
 
 struct Prompt {
   uint64_t record = 0;  // its number in the input, from 0
@@ -44,8 +52,8 @@ struct Prompt {
 /// The constraints of GenerateOptions: which bases are allowed at the first new positions.
 class Constraints {
  public:
-  /// Throws Error for a letter that is not an IUPAC code, a constraint longer than the new bases, and two
-  /// records of one name.
+  /// Throws Error for a letter that is not an IUPAC code and for two records of one name, and WrongLength for
+  /// a constraint longer than the new bases.
   explicit Constraints(const GenerateOptions& options);
   /// The allowed bases for the prompt of this name; empty if there is no constraint. Throws Error if the file
   /// has constraints for other prompts but none for this one.
@@ -64,9 +72,9 @@ class PromptPlanner {
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
                 const GenerateOptions& options);
 
-  /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context with its
-  /// new bases, where the message names the largest number that would fit, and for one after which no new
-  /// bases meet the bounds.
+  /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context, and for
+  /// one after which no new bases meet the bounds. Throws WrongLength, which names the largest number that
+  /// would fit, for one that fits, but not with its new bases.
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
   /// The prompt for generating without prompts: what begins a sequence, alone.
   Prompt plan_unconditional() const;

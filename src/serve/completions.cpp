@@ -113,16 +113,17 @@ class Completion final : public Work {
     return part;
   }
 
-  // What is wrong with a prompt is known to the room generate, which knows no names of fields.
+  // What is wrong with a prompt is known to the room generate, which knows no names of fields. There is no
+  // constraint here, so that a wrong length is one that does not fit the model's context.
   Prompt plan_completion(const SentPrompt& sent, size_t number, const GenerateOptions& options) const {
     try {
       return plan_prompt(served_, sent, number, options);
     } catch (const OutOfMemory&) {
       throw;
+    } catch (const WrongLength& error) {
+      throw ApiError(400, error.what(), "max_tokens", "context_length_exceeded");
     } catch (const Error& error) {
-      const bool too_long = error.advice().topic == "length";
-      throw ApiError(400, error.what(), too_long ? "max_tokens" : "prompt",
-                     too_long ? "context_length_exceeded" : "");
+      throw ApiError(400, error.what(), "prompt");
     }
   }
 

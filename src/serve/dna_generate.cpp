@@ -89,9 +89,11 @@ class DnaGenerate final : public Work {
     asked_ = read_generate(fields, service().limits());
     fields.refuse_others();
     tell(fields);
-    name_fields([&] {
+    try {
       prompt_ = std::make_shared<const Prompt>(plan_prompt(served_, asked_.prompt, 0, asked_.options));
-    });
+    } catch (const WrongLength& error) {
+      throw ApiError(400, error.what(), "length");
+    }
     std::vector<RequestPtr> requests;
     emit_samples(prompt_, asked_.options.samples, asked_.options.sampler, served_.devices(),
                  [&](const SampleItem& item) {

@@ -387,7 +387,10 @@ def what_is_wrong_is_said():
         error = answer.json["error"]
         expect_equal((answer.status, error["param"]), (400, "prompt"), str(error))
         expect("context" in error["message"], str(error))
-        refused(server, "/v1/completions", {"prompt": "<dna>ACGT", "max_tokens": 5000}, 400, "max_tokens", "context")
+        too_many = {"prompt": "<dna>ACGT", "max_tokens": 5000}
+        refused(server, "/v1/completions", too_many, 400, "max_tokens", "context")
+        expect_equal(server.post("/v1/completions", too_many).json["error"]["code"], "context_length_exceeded", "code of too many new tokens")
+        refused(server, "/v1/dna/generate", {"prompt": "ACGT", "length": 30000}, 400, "length", "context")
 
 
 @case
