@@ -1,16 +1,24 @@
 #include "src/score/options.hpp"
 
-#include <utility>
-
 #include "src/base/error.hpp"
 #include "src/score/windows.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
+namespace {
 
-void complete_score_options(ScoreOptions& options, size_t max_positions) {
+void check_multiple(const std::string& name, size_t value) {
+  if (value == 0 || value % kKmerLength != 0)
+    throw Error("score",
+                "a " + name + " of " + std::to_string(value) +
+                    " bp cannot be used; expected a positive multiple of 6",
+                {name});
+}
+
+}  // namespace
+
+void complete_score_window(ScoreOptions& options, size_t max_positions) {
   if (options.window == 0) options.window = default_window(max_positions);
-  if (options.stride == 0) options.stride = default_stride(options.window);
   const size_t largest = kKmerLength * (max_positions - 1);
   if (options.window > largest)
     throw Error("score",
@@ -18,12 +26,12 @@ void complete_score_options(ScoreOptions& options, size_t max_positions) {
                     std::to_string(max_positions) + " tokens; the largest that fits is " +
                     std::to_string(largest) + " bp",
                 {"window"});
-  for (const auto& [name, value] : {std::pair("window", options.window), std::pair("stride", options.stride)})
-    if (value == 0 || value % kKmerLength != 0)
-      throw Error("score",
-                  std::string("a ") + name + " of " + std::to_string(value) +
-                      " bp cannot be used; expected a positive multiple of 6",
-                  {name});
+  check_multiple("window", options.window);
+}
+
+void complete_score_stride(ScoreOptions& options) {
+  if (options.stride == 0) options.stride = default_stride(options.window);
+  check_multiple("stride", options.stride);
   if (options.stride > options.window)
     throw Error("score",
                 "a stride of " + std::to_string(options.stride) +
@@ -31,6 +39,11 @@ void complete_score_options(ScoreOptions& options, size_t max_positions) {
                     std::to_string(options.window) + " bp; the largest that fits is " +
                     std::to_string(options.window) + " bp",
                 {"stride"});
+}
+
+void complete_score_options(ScoreOptions& options, size_t max_positions) {
+  complete_score_window(options, max_positions);
+  complete_score_stride(options);
 }
 
 }  // namespace carbon

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "src/base/error.hpp"
 #include "src/serve/prompts.hpp"
@@ -65,15 +64,11 @@ void check_reads(size_t bases, const RequestLimits& limits, const std::string& f
                  field);
 }
 
-void name_fields(const std::function<void()>& check) {
-  static const std::set<std::string> kFields = {"window", "stride", "context", "horizon", "frames", "length"};
+void check_field(const std::string& field, const std::function<void()>& check) {
   try {
     check();
-  } catch (const OutOfMemory&) {
-    throw;
   } catch (const Error& error) {
-    const std::string& topic = error.advice().topic;
-    throw ApiError(400, error.what(), kFields.contains(topic) ? topic : "");
+    throw ApiError(400, error.what(), field);
   }
 }
 

@@ -39,10 +39,8 @@ class DnaScan final : public Work {
     tell(fields);
     const size_t max_positions = served_.config().sequence_positions();
     ScanGrid grid;
-    name_fields([&] {
-      complete_scan_options(options, max_positions);
-      grid = make_scan_grid(options.context, max_positions);
-    });
+    check_field("frames", [&] { complete_scan_options(options, max_positions); });
+    check_field("context", [&] { grid = make_scan_grid(options.context, max_positions); });
     plan(sequence, ScanPlanner(grid, options), options.level);
     run(spans_.begin(served_.config().hidden));
   }

@@ -92,10 +92,14 @@ class DnaVariants final : public Work {
                   "the server with a FASTA (-f)");
     }
     read_variants(fields);
-    const VepOptions options = read_options(fields);
+    VepOptions options = read_options(fields);
     fields.refuse_others();
     tell(fields);
-    name_fields([&] { planner_.emplace(served_.config(), options); });
+    const ModelConfig& config = served_.config();
+    check_field("window", [&] { check_vep_window(options, config); });
+    check_field("context", [&] { complete_vep_contexts(options, config); });
+    check_field("horizon", [&] { check_vep_horizons(options, config); });
+    planner_.emplace(config, options);
     step_ = options.wants(Recipe::anchored) ? kAnchoredStep : kStep;
     run(next_round());
   }

@@ -19,14 +19,19 @@ void check_fits(const std::string& name, int64_t bases, size_t max_positions) {
                 {name});
 }
 
-void check_anchored(int64_t context, int64_t horizon, size_t max_positions) {
+// For windows with two such contexts; negative if not even these fit.
+int64_t longest_horizon(int64_t context, size_t max_positions) {
+  return anchored_longest(context, 0, max_positions) - 1;
+}
+
+void check_anchored_context(int64_t context, size_t max_positions) {
   constexpr auto kmer = static_cast<int64_t>(kKmerLength);
   if (context < kmer || context % kmer != 0)
     throw Error("vep",
                 "a context of " + std::to_string(context) +
                     " bp cannot be used by recipe anchored; expected a multiple of 6",
                 {"context"});
-  const int64_t left = anchored_longest(context, 0, max_positions) - 1;
+  const int64_t left = longest_horizon(context, max_positions);
   if (left < 0)
     throw Error("vep",
                 "windows of two contexts of " + std::to_string(context) +
@@ -34,12 +39,6 @@ void check_anchored(int64_t context, int64_t horizon, size_t max_positions) {
                     " tokens; the largest that fits is " +
                     std::to_string((context + left / 2) / kmer * kmer) + " bp",
                 {"context"});
-  if (horizon > left)
-    throw Error("vep",
-                "a horizon of " + std::to_string(horizon) + " bp does not fit the model's context of " +
-                    std::to_string(max_positions) + " tokens; the largest that fits is " +
-                    std::to_string(left) + " bp",
-                {"horizon"});
 }
 
 }  // namespace
@@ -62,17 +61,19 @@ void check_vep_output(const VepOptions& options) {
   check_continuable("vep", options.output, options.earlier);
 }
 
-void complete_vep_options(VepOptions& options, const ModelConfig& config) {
+void check_vep_window(const VepOptions& options, const ModelConfig& config) {
+  if (!options.wants(Recipe::centered)) return;
+  if (options.window < 12 || options.window % 2 != 0)
+    throw Error("vep",
+                "a window of " + std::to_string(options.window) +
+                    " bp cannot be used; expected an even number of at least 12",
+                {"window"});
+  check_fits("window", options.window, config.sequence_positions());
+}
+
+void complete_vep_contexts(VepOptions& options, const ModelConfig& config) {
   const size_t max_positions = config.sequence_positions();
   if (!options.context) options.context = config.layout.family->next_token_context;
-  if (options.wants(Recipe::centered)) {
-    if (options.window < 12 || options.window % 2 != 0)
-      throw Error("vep",
-                  "a window of " + std::to_string(options.window) +
-                      " bp cannot be used; expected an even number of at least 12",
-                  {"window"});
-    check_fits("window", options.window, max_positions);
-  }
   if (options.wants(Recipe::next_token)) {
     if (*options.context < 0)
       throw Error(
@@ -81,8 +82,25 @@ void complete_vep_options(VepOptions& options, const ModelConfig& config) {
           {"context"});
     check_fits("context", *options.context, max_positions);
   }
-  if (options.wants(Recipe::anchored))
-    check_anchored(options.anchored_context, options.horizons.back(), max_positions);
+  if (options.wants(Recipe::anchored)) check_anchored_context(options.anchored_context, max_positions);
+}
+
+void check_vep_horizons(const VepOptions& options, const ModelConfig& config) {
+  if (!options.wants(Recipe::anchored)) return;
+  const size_t max_positions = config.sequence_positions();
+  const int64_t largest = longest_horizon(options.anchored_context, max_positions);
+  if (options.horizons.back() > largest)
+    throw Error("vep",
+                "a horizon of " + std::to_string(options.horizons.back()) +
+                    " bp does not fit the model's context of " + std::to_string(max_positions) +
+                    " tokens; the largest that fits is " + std::to_string(largest) + " bp",
+                {"horizon"});
+}
+
+void complete_vep_options(VepOptions& options, const ModelConfig& config) {
+  check_vep_window(options, config);
+  complete_vep_contexts(options, config);
+  check_vep_horizons(options, config);
 }
 
 int phases_of(const NormalAllele& allele, PhaseChoice choice) {

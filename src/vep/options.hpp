@@ -70,8 +70,15 @@ VcfWriterOptions output_options(const VepOptions& options);
 /// output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);
 
-/// Fills in what depends on the model, the context. Throws Error for a window or context that the recipes do
-/// not allow or that does not fit the model.
+/// Throws Error for a window that recipe centered, if it is wanted, does not allow or that does not fit the
+/// model.
+void check_vep_window(const VepOptions& options, const ModelConfig& config);
+/// Fills in what depends on the model, the context of next-token. Throws Error for a context that the other
+/// recipes do not allow or that does not fit the model.
+void complete_vep_contexts(VepOptions& options, const ModelConfig& config);
+/// Throws Error for horizons of recipe anchored that do not fit the model with its context.
+void check_vep_horizons(const VepOptions& options, const ModelConfig& config);
+/// All of these, in this order.
 void complete_vep_options(VepOptions& options, const ModelConfig& config);
 
 /// The number of phases in which an allele is read.
