@@ -85,7 +85,7 @@ std::string dna_text(uint32_t id, const TokenLayout& layout) {
   if (layout.first == 0)
     throw Error("tokenize",
                 where + " cannot be encoded: this model's vocabulary has DNA tokens only; remove the text");
-  throw Error("tokenize", where + " " + kNeedFiles, {"tokenizer"});
+  throw Error("tokenize", where + " " + kNeedFiles, {AdviceTopic::tokenizer});
 }
 
 /// Encodes text without BPE files: only the added tokens of the released layout are known, other text is an
@@ -112,7 +112,7 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
     if (id >= layout.vocab_size) continue;
     const AddedToken* token = added.find(id);
     if (token == nullptr)
-      throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles, {"tokenizer"});
+      throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles, {AdviceTopic::tokenizer});
     if (!skip_special || !token->special) text += token->text;
   }
   return text;

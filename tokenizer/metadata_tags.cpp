@@ -149,7 +149,7 @@ std::string token_text(const MetadataNames& names, const SpeciesTag* species, co
     throw Error("metadata_text",
                 "a model of the family " + std::string(family) +
                     " has a token for each species and gene type, so there is no grammar to choose",
-                {"no_tag_grammar"});
+                {AdviceTopic::no_tag_grammar});
   if (gene && gene->token.empty())
     throw Error("metadata_text", "a model of the family " + std::string(family) +
                                      " has no token for the gene type " + std::string(gene->name));

@@ -157,9 +157,10 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
       int8_(options.int8),
       threads_(options.threads) {
   if (dtype_ == DType::f16)
-    throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32", {"dtype"});
+    throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32",
+                {AdviceTopic::dtype});
   if (int8_ && dtype_ != DType::bf16)
-    throw Error("make_cpu_backend", "products of int8 go with activations in bf16", {"dtype"});
+    throw Error("make_cpu_backend", "products of int8 go with activations in bf16", {AdviceTopic::dtype});
   if (threads_ < 1)
     throw Error("make_cpu_backend",
                 std::to_string(threads_) + " threads were asked for; at least 1 is needed");

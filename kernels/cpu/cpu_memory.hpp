@@ -35,7 +35,7 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
     throw OutOfMemory(function,
                       "out of memory: could not allocate " + std::to_string(bytes) +
                           " bytes; use a smaller batch or model, or a machine with more memory",
-                      {"batch_tokens"});
+                      {AdviceTopic::batch_tokens});
   return Memory(p);
 }
 

@@ -117,7 +117,7 @@ class CudaBackend final : public ops::Backend {
 DType checked_type(const ops::CudaOptions& options) {
   if (options.dtype == DType::f16)
     throw Error("make_cuda_backend", "the CUDA backend cannot compute in f16, only in bf16 or f32",
-                {"dtype"});
+                {AdviceTopic::dtype});
   return options.dtype;
 }
 

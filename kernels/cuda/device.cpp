@@ -36,14 +36,15 @@ int count_devices() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorInsufficientDriver)
     throw Error("cuda", "no NVIDIA driver, or one too old for this carbon; install or update it",
-                {"device_cpu"});
+                {AdviceTopic::device_cpu});
   if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
-    throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)", {"device_cpu"});
+    throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)",
+                {AdviceTopic::device_cpu});
   if (status != cudaSuccess)
     throw Error("cuda",
                 std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(status) + " (" +
                     cudaGetErrorName(status) + "); see nvidia-smi",
-                {"device_cpu"});
+                {AdviceTopic::device_cpu});
   return count;
 }
 
@@ -64,7 +65,7 @@ Device::Device(int index) : index_(index) {
                 "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
                     std::to_string(capability_) +
                     ") is of a kind for which this carbon was not built, only for " + compiled_kinds(),
-                {"cuda_arch", {std::to_string(capability_)}});
+                {AdviceTopic::cuda_arch, {std::to_string(capability_)}});
   int shared = 0;
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
         "asking for the shared memory of a block");

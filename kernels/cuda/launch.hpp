@@ -22,7 +22,8 @@ inline void check(cudaError_t status, const char* what) {
   const std::string text =
       std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   if (status == cudaErrorMemoryAllocation)
-    throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory", {"batch_tokens"});
+    throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory",
+                      {AdviceTopic::batch_tokens});
   throw Error("cuda", text);
 }
 

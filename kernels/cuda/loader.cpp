@@ -33,7 +33,7 @@ std::string find_library() {
     searched += (searched.empty() ? "" : " and no ") + path;
   }
   throw Error("cuda", "no " + searched + ": this carbon was built without CUDA; build it where nvcc is found",
-              {"device_cpu"});
+              {AdviceTopic::device_cpu});
 }
 
 // The library is never closed, because backends and exceptions from it may exist until the end of the
@@ -46,17 +46,18 @@ const Library& load_library() {
     throw Error("cuda",
                 "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") +
                     "; install the CUDA run-time libraries (cuBLASLt)",
-                {"device_cpu"});
+                {AdviceTopic::device_cpu});
   }
   const auto stamp = reinterpret_cast<StampFunction>(dlsym(handle, "carbon_cuda_stamp"));
   const auto library = reinterpret_cast<LibraryFunction>(dlsym(handle, "carbon_cuda_library"));
   if (stamp == nullptr || library == nullptr)
-    throw Error("cuda", path + " is not a CUDA backend of carbon; reinstall carbon", {"device_cpu"});
+    throw Error("cuda", path + " is not a CUDA backend of carbon; reinstall carbon",
+                {AdviceTopic::device_cpu});
   if (const std::string built = stamp(); built != CARBON_BACKEND_STAMP)
     throw Error("cuda",
                 path + " was built with another carbon (" + built +
                     ", this is " CARBON_BACKEND_STAMP "); install both from one build",
-                {"device_cpu"});
+                {AdviceTopic::device_cpu});
   return *library();
 }
 

@@ -17,7 +17,7 @@ void say_finishing(const KeptWork& kept, const std::exception_ptr& failure) {
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   const auto warn = [&] {
     if (const std::string path = kept.saved_in(); !path.empty())
-      kept.log.warning(kept.command, "what was computed is kept", {"resume", {path}});
+      kept.log.warning(kept.command, "what was computed is kept", {AdviceTopic::resume, {path}});
   };
   try {
     work();
@@ -26,12 +26,12 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   } catch (const Error& error) {
     const std::string path = kept.saved_in();
     if (path.empty()) throw;
-    if (!error.advice().topic.empty()) {
+    if (error.advice().topic != AdviceTopic::none) {
       warn();
       throw;
     }
     throw Error(error.function(), std::string(error.what()) + "; what was computed is kept",
-                {"resume", {path}});
+                {AdviceTopic::resume, {path}});
   } catch (...) {
     warn();
     throw;

@@ -14,7 +14,7 @@ namespace carbon {
 /// input, and the advice is to discard it.
 class OtherInput : public Error {
  public:
-  explicit OtherInput(const std::string& message) : Error("resume", message, {"restart"}) {}
+  explicit OtherInput(const std::string& message) : Error("resume", message, {AdviceTopic::restart}) {}
 };
 
 /// A run whose work an error does not lose.

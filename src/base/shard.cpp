@@ -26,7 +26,7 @@ Shard parse_shard(const std::string& text) {
   if (shard.index == 0 || shard.count == 0 || shard.index > shard.count)
     throw Error("parse_shard",
                 "'" + text + "' does not name a share: expected I/N with I from 1 to N, e.g. 1/10",
-                {"shard"});
+                {AdviceTopic::shard});
   return shard;
 }
 

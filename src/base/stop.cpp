@@ -20,7 +20,7 @@ void end_early(StopRequests& stop, const EarlyEnd& run, Log& log) {
                    : run.save_point.empty()
                        ? "; the output is not complete"
                        : "; nothing is kept, because a run can be continued only from " + run.save_point),
-              saved ? Advice{"resume", {run.saved_in}} : Advice{});
+              saved ? Advice{AdviceTopic::resume, {run.saved_in}} : Advice{});
   stop.end();
 }
 

@@ -73,7 +73,7 @@ void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
     throw Error("bench",
                 "a model of shape " + options.synthetic + " takes about " + in_gib(needed) +
                     " of memory, but only " + in_gib(available) + " are available; end other programs",
-                {"synthetic"});
+                {AdviceTopic::synthetic});
 }
 
 void run_bench(const BenchOptions& options) {

@@ -178,7 +178,7 @@ BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
     double sum = 0;
     for (const CenteredPlan& plan : plans)
       for (size_t i = 0; i < alts; ++i) sum += plan.llr(i);
-    if (!(sum - sum == 0)) throw Error("bench", "a score is not finite", {"dtype_f32"});
+    if (!(sum - sum == 0)) throw Error("bench", "a score is not finite", {AdviceTopic::dtype_f32});
     return watch.seconds();
   };
   return test;
@@ -270,14 +270,14 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
                 "a window of " + std::to_string(sizes.prompt) +
                     " tokens does not fit the model's context; the largest that fits has " +
                     std::to_string(largest) + " tokens",
-                {"prompt_tokens"});
+                {AdviceTopic::prompt_tokens});
   const size_t most_steps = config.max_positions - 1;  // what begins the sequence takes one position
   if (sizes.steps > most_steps)
     throw Error("bench",
                 std::to_string(sizes.steps) +
                     " new tokens do not fit the model's context; the largest number that fits is " +
                     std::to_string(most_steps),
-                {"new_tokens"});
+                {AdviceTopic::new_tokens});
 }
 
 std::vector<std::string> bench_test_names() {

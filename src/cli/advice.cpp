@@ -5,89 +5,168 @@
 namespace carbon {
 namespace {
 
-struct Sentence {
-  const char* topic;
-  const char* text;  // {0} and {1} stand for the values of the Advice
-};
+// A topic without its sentence does not compile.
+#pragma GCC diagnostic error "-Wswitch"
 
-constexpr Sentence kSentences[] = {
-    {"batch_tokens", "a smaller --batch-tokens needs less memory"},
-    {"cache_file", "name another file with --cache"},
-    {"check_ref", "or keep such records without scores with -c w"},
-    {"compare_devices", "run with --device cpu for these"},
-    {"compressed_output", "or choose a compressed type with -O z or -O b"},
-    {"context", "set it with --context"},
-    {"contig_map", "give the right names in pairs with --chr-map FILE"},
-    {"contig_names_equal", "the names match without --unify-chr-names and --chr-map: leave them out"},
-    {"contig_pairs", "name the pairs in a file (the VCF has {0}, the FASTA {1}) and add --chr-map FILE"},
-    {"contig_prefixes", "add --unify-chr-names {0},{1}"},
-    {"csi_index", "use -W (--write-index=csi)"},
-    {"cuda_arch", "build carbon with ./configure --with-cuda-arch={0}, or use --device cpu"},
-    {"device", "correct --device"},
-    {"device_cpu", "or use --device cpu"},
-    {"dtype", "use --dtype bf16, f32 or int8"},
-    {"dtype_f32", "try --dtype f32"},
-    {"equal_gpus", "name GPUs of one kind with --device"},
-    {"fewer_batch_tokens", "--batch-tokens {0} avoids the attempt"},
-    {"frames", "leave out --frames, or choose another --level"},
-    {"gpu_dtype", "use --device cpu, or --dtype bf16 on a GPU"},
-    {"horizon", "set it with --horizon"},
-    {"hub_genome", "give the browser's name of the genome with --hub-genome"},
-    {"hub_output", "name them with -o {0}/NAME"},
-    {"int8", "--dtype int8 computes with them as they are"},
-    {"layer", "set it with --layer"},
-    {"length", "set the number of new bases with --length"},
-    {"lora", "and add the adapter to it with --lora {0}"},
-    {"matrix_file", "name a regular file with -o, or use -O tsv"},
-    {"max_ref_mismatch", "or raise --max-ref-mismatch"},
-    {"model", "choose a model with -m DIR, or set CARBON_MODEL"},
-    {"new_tokens", "set it with -n"},
-    {"new_output", "name another output with -o"},
-    {"no_dna_tags", "leave out --auto-dna-tags"},
-    {"no_index", "or leave out --write-index"},
-    {"no_level", "leave out the digit of -O"},
-    {"no_metadata", "leave out --prefix, --species and --gene-type"},
-    {"no_pad_tail", "leave out --pad-tail"},
-    {"no_shard", "or leave out --shard"},
-    {"no_tag_grammar", "leave out --tag-grammar"},
-    {"one_gpu", "name one with --device"},
-    {"other_cache", "or name another file with --cache"},
-    {"other_gpu", "and leave it out of --device"},
-    {"other_output", "or name another output with -o"},
-    {"output_f32", "use --dtype-out f32"},
-    {"output_file", "name a file with -o"},
-    {"pad_tail", "or use --pad-tail"},
-    {"plugin_list", "'carbon plugin -l' lists the plugins"},
-    {"pool_none_both",
-     "use --strand both with another --pool, or --pool none with --strand + and with --strand -"},
-    {"pool_separator", "or use --pool separator"},
-    {"prefix", "correct --prefix"},
-    {"prompt_tokens", "set it with -p"},
-    {"record_output", "choose VCF or BCF with -O u, b, v or z"},
-    {"regions", "name regions of it with -R"},
-    {"report_consequences", "correct --consequence-tag, or leave it out"},
-    {"report_genes", "leave out --genes, or add a table of score, scan or +mutagenesis"},
-    {"report_groups", "leave out --groups and --colour, or add a file of embed"},
-    {"report_label", "leave out --label, or add a file of vep"},
-    {"report_probabilities", "leave out --probabilities, or add a file of vep"},
-    {"report_regions", "leave out --regions, or add a table of score, scan or +mutagenesis"},
-    {"report_tags", "leave out --tags, or add a file of vep"},
-    {"resume", "continue with --resume, from {0}"},
-    {"resume_file", "--resume needs a regular file: name one with -o"},
-    {"resume_table", "write a table with -O tsv, or leave out --resume"},
-    {"resume_or_restart", "continue it with --resume, or discard it with --restart"},
-    {"restart", "or discard it with --restart"},
-    {"score_table", "or write a table with -O tsv"},
-    {"shard", "correct --shard"},
-    {"stride", "set it with --stride"},
-    {"synthetic", "or choose a smaller shape with --synthetic"},
-    {"targets", "or use --targets or --targets-file, which need no index"},
-    {"tokenizer", "give them with --tokenizer PATH"},
-    {"gc_window", "or bound the GC content of shorter windows with --gc-window"},
-    {"unconditional", "or use --unconditional to start without a prompt"},
-    {"vcf_output", "or write VCF with -O z"},
-    {"window", "set it with --window"},
-};
+// {0} and {1} stand for the values of the Advice.
+const char* sentence(AdviceTopic topic) {
+  using enum AdviceTopic;
+  switch (topic) {
+    case none:
+      break;
+    case batch_tokens:
+      return "a smaller --batch-tokens needs less memory";
+    case cache_file:
+      return "name another file with --cache";
+    case check_ref:
+      return "or keep such records without scores with -c w";
+    case compare_devices:
+      return "run with --device cpu for these";
+    case compressed_output:
+      return "or choose a compressed type with -O z or -O b";
+    case context:
+      return "set it with --context";
+    case contig_map:
+      return "give the right names in pairs with --chr-map FILE";
+    case contig_names_equal:
+      return "the names match without --unify-chr-names and --chr-map: leave them out";
+    case contig_pairs:
+      return "name the pairs in a file (the VCF has {0}, the FASTA {1}) and add --chr-map FILE";
+    case contig_prefixes:
+      return "add --unify-chr-names {0},{1}";
+    case csi_index:
+      return "use -W (--write-index=csi)";
+    case cuda_arch:
+      return "build carbon with ./configure --with-cuda-arch={0}, or use --device cpu";
+    case device:
+      return "correct --device";
+    case device_cpu:
+      return "or use --device cpu";
+    case dtype:
+      return "use --dtype bf16, f32 or int8";
+    case dtype_f32:
+      return "try --dtype f32";
+    case equal_gpus:
+      return "name GPUs of one kind with --device";
+    case fewer_batch_tokens:
+      return "--batch-tokens {0} avoids the attempt";
+    case frames:
+      return "leave out --frames, or choose another --level";
+    case gc_window:
+      return "or bound the GC content of shorter windows with --gc-window";
+    case gpu_dtype:
+      return "use --device cpu, or --dtype bf16 on a GPU";
+    case horizon:
+      return "set it with --horizon";
+    case hub_genome:
+      return "give the browser's name of the genome with --hub-genome";
+    case hub_output:
+      return "name them with -o {0}/NAME";
+    case int8:
+      return "--dtype int8 computes with them as they are";
+    case layer:
+      return "set it with --layer";
+    case length:
+      return "set the number of new bases with --length";
+    case lora:
+      return "and add the adapter to it with --lora {0}";
+    case matrix_file:
+      return "name a regular file with -o, or use -O tsv";
+    case max_ref_mismatch:
+      return "or raise --max-ref-mismatch";
+    case model:
+      return "choose a model with -m DIR, or set CARBON_MODEL";
+    case new_output:
+      return "name another output with -o";
+    case new_tokens:
+      return "set it with -n";
+    case no_dna_tags:
+      return "leave out --auto-dna-tags";
+    case no_index:
+      return "or leave out --write-index";
+    case no_level:
+      return "leave out the digit of -O";
+    case no_metadata:
+      return "leave out --prefix, --species and --gene-type";
+    case no_pad_tail:
+      return "leave out --pad-tail";
+    case no_shard:
+      return "or leave out --shard";
+    case no_tag_grammar:
+      return "leave out --tag-grammar";
+    case one_gpu:
+      return "name one with --device";
+    case other_cache:
+      return "or name another file with --cache";
+    case other_gpu:
+      return "and leave it out of --device";
+    case other_output:
+      return "or name another output with -o";
+    case output_f32:
+      return "use --dtype-out f32";
+    case output_file:
+      return "name a file with -o";
+    case pad_tail:
+      return "or use --pad-tail";
+    case plugin_list:
+      return "'carbon plugin -l' lists the plugins";
+    case pool_none_both:
+      return "use --strand both with another --pool, or --pool none with --strand + and with --strand -";
+    case pool_separator:
+      return "or use --pool separator";
+    case prefix:
+      return "correct --prefix";
+    case prompt_tokens:
+      return "set it with -p";
+    case record_output:
+      return "choose VCF or BCF with -O u, b, v or z";
+    case regions:
+      return "name regions of it with -R";
+    case report_consequences:
+      return "correct --consequence-tag, or leave it out";
+    case report_genes:
+      return "leave out --genes, or add a table of score, scan or +mutagenesis";
+    case report_groups:
+      return "leave out --groups and --colour, or add a file of embed";
+    case report_label:
+      return "leave out --label, or add a file of vep";
+    case report_probabilities:
+      return "leave out --probabilities, or add a file of vep";
+    case report_regions:
+      return "leave out --regions, or add a table of score, scan or +mutagenesis";
+    case report_tags:
+      return "leave out --tags, or add a file of vep";
+    case restart:
+      return "or discard it with --restart";
+    case resume:
+      return "continue with --resume, from {0}";
+    case resume_file:
+      return "--resume needs a regular file: name one with -o";
+    case resume_or_restart:
+      return "continue it with --resume, or discard it with --restart";
+    case resume_table:
+      return "write a table with -O tsv, or leave out --resume";
+    case score_table:
+      return "or write a table with -O tsv";
+    case shard:
+      return "correct --shard";
+    case stride:
+      return "set it with --stride";
+    case synthetic:
+      return "or choose a smaller shape with --synthetic";
+    case targets:
+      return "or use --targets or --targets-file, which need no index";
+    case tokenizer:
+      return "give them with --tokenizer PATH";
+    case unconditional:
+      return "or use --unconditional to start without a prompt";
+    case vcf_output:
+      return "or write VCF with -O z";
+    case window:
+      return "set it with --window";
+  }
+  return "";
+}
 
 std::string filled(const char* text, const std::vector<std::string>& values) {
   std::string out;
@@ -105,9 +184,7 @@ std::string filled(const char* text, const std::vector<std::string>& values) {
 }  // namespace
 
 std::string advice_text(const Advice& advice) {
-  for (const Sentence& sentence : kSentences)
-    if (advice.topic == sentence.topic) return filled(sentence.text, advice.values);
-  return "";
+  return filled(sentence(advice.topic), advice.values);
 }
 
 }  // namespace carbon

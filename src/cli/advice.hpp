@@ -11,7 +11,7 @@
 
 namespace carbon {
 
-/// A sentence without a full stop. Empty if the advice has no topic or one that is not known here.
+/// A sentence without a full stop. Empty for no advice.
 std::string advice_text(const Advice& advice);
 
 }  // namespace carbon

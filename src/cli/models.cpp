@@ -193,7 +193,7 @@ int cmd_models(int argc, char** argv) {
     program_log().warning(
         "models",
         "no models found; carbon does not download models, so fetch one first (for example with hf download)",
-        {"model"});
+        {AdviceTopic::model});
   // Of what was asked for by name, all must be models.
   const bool failed = !options.models.empty() &&
                       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.summary; });

@@ -10,7 +10,7 @@ void check_embed_options(const EmbedOptions& options) {
     throw Error("embed",
                 "rows of single 6-mers cannot be averaged over both strands, because the 6-mers of the two "
                 "strands do not match",
-                {"pool_none_both"});
+                {AdviceTopic::pool_none_both});
   check_embed_output(options);
 }
 

@@ -16,7 +16,7 @@ void check_layer(int layer, size_t layers) {
               "there is no layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
                   " layers; expected 1 to " + std::to_string(layers) +
                   ", or -1 for the state after the final norm",
-              {"layer"});
+              {AdviceTopic::layer});
 }
 
 // Returns the rows of a sequence: those of one strand, or the mean of both strands.
@@ -36,7 +36,7 @@ void check_values(const EmbedItem& item, const std::vector<float>& rows, DType t
                                "; the checkpoint's weights or activations are not finite");
     if (type == DType::f16 && !std::isfinite(half_to_float(float_to_half(value))))
       throw Error("embed", "a hidden state of sequence " + item.name + " is too large for f16",
-                  {"output_f32"});
+                  {AdviceTopic::output_f32});
   }
 }
 
@@ -53,7 +53,7 @@ EmbedPlanner::EmbedPlanner(const ModelConfig& config, const EmbedOptions& option
     throw Error("embed",
                 "the tokenizer of the family " + std::string(config_.layout.family->name) +
                     " pads no 6-mer, so bases after the last whole 6-mer have no row",
-                {"no_pad_tail"});
+                {AdviceTopic::no_pad_tail});
 }
 
 EmbedItem EmbedPlanner::plan(std::string name, std::string_view bases) const {
@@ -77,12 +77,12 @@ void EmbedPlanner::check(const std::string& name, size_t length) const {
                     "; the longest that fits is " +
                     std::to_string(kKmerLength * (config_.sequence_positions() - 2)) +
                     " bp: cut it into pieces",
-                {"regions"});
+                {AdviceTopic::regions});
   if (tokens == 2 && (pool_ == Pool::last || pool_ == Pool::mean))
     throw Error("embed",
                 "sequence " + name + " of " + std::to_string(length) +
                     " bp has no 6-mer to take a hidden state from; leave it out",
-                {length > 0 && config_.layout.pads() ? "pad_tail" : "pool_separator"});
+                {length > 0 && config_.layout.pads() ? AdviceTopic::pad_tail : AdviceTopic::pool_separator});
 }
 
 void EmbedPlanner::add_request(EmbedItem& item, std::string_view bases) const {

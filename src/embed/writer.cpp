@@ -114,14 +114,14 @@ void check_embed_output(const EmbedOptions& options) {
   const EmbedOutput type = output_of(options);
   if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
   if (options.earlier == EarlierRun::resume)
-    throw Error("embed", "a matrix cannot be continued", {"resume_table"});
+    throw Error("embed", "a matrix cannot be continued", {AdviceTopic::resume_table});
   const std::string suffix = suffix_of(type), name = suffix.substr(1);
   const std::string stem = stem_of(options);
   const auto refuse = [&](const std::string& path) {
     throw Error("embed",
                 name + " output needs a regular file, because its beginning is written last" +
                     (path.empty() ? "" : ", and " + path + " is not one"),
-                {"matrix_file"});
+                {AdviceTopic::matrix_file});
   };
   if (options.output == "-" || stem.empty() || stem.ends_with('/')) refuse("");
   for (const std::string& path : {options.output, stem + suffix})

@@ -47,7 +47,7 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
   }
   if (numbers.int8)
     throw Error("engine", options.device + ": a GPU does not compute in int8 yet, only a CPU does",
-                {"gpu_dtype"});
+                {AdviceTopic::gpu_dtype});
   for (const int gpu : gpus) {
     ops::CudaOptions cuda;
     cuda.dtype = numbers.type;
@@ -57,13 +57,14 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
   options.log->warning("engine",
                        "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
                        "scores with those of the CPU",
-                       {"compare_devices"});
+                       {AdviceTopic::compare_devices});
   return backends;
 }
 
 std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, Numbers numbers) {
   if (gpu_numbers(options.device).size() > 1)
-    throw Error("engine", options.device + " names several GPUs, but this command uses one GPU", {"one_gpu"});
+    throw Error("engine", options.device + " names several GPUs, but this command uses one GPU",
+                {AdviceTopic::one_gpu});
   return std::move(make_backends(options, numbers).front());
 }
 
@@ -72,7 +73,8 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
   Checkpoint checkpoint(options.model.empty() ? default_model(log) : resolve_model(options.model, log),
                         options.rope_scaling, log);
   if (options.dtype == "auto" && decoder_tensors(checkpoint).layers.front().down.dtype == WeightType::q8_0)
-    log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32", {"int8"});
+    log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32",
+             {AdviceTopic::int8});
   const MetadataChoice& metadata = options.metadata;
   const std::string text =
       metadata.text.empty() ? metadata_text(checkpoint.config().layout, metadata.names) : metadata.text;
@@ -94,7 +96,7 @@ void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<op
       throw Error("engine",
                   options.device + ": the GPUs are of different kinds, " + first + " and " + kind +
                       ", and a score would depend on which of them computed it",
-                  {"equal_gpus"});
+                  {AdviceTopic::equal_gpus});
 }
 
 // Marginals of a short sequence. Computing them uses every weight and every kind of matrix product.
@@ -122,7 +124,7 @@ void check_agreement(const ModelOptions& options, LoadedModels& models) {
                   options.device + ": GPU number " + std::to_string(i + 1) +
                       " of this list gives other bits than the first, although both are of one kind; test it "
                       "with make check-gpu",
-                  {"other_gpu"});
+                  {AdviceTopic::other_gpu});
 }
 
 void report_model(const LoadedModel& model, size_t devices) {
@@ -143,7 +145,7 @@ std::vector<int> gpu_numbers(const std::string& device) {
     return Error("engine",
                  "'" + device + "' is not a device: expected auto, cpu, cuda, cuda:N, or cuda:N,N... for " +
                      "several GPUs",
-                 {"device"});
+                 {AdviceTopic::device});
   };
   if (!device.starts_with(kPrefix)) throw malformed();
   std::vector<int> numbers;
@@ -153,7 +155,8 @@ std::vector<int> gpu_numbers(const std::string& device) {
     const auto [stop, problem] = std::from_chars(at, end, number);
     if (problem != std::errc() || number < 0 || (stop != end && *stop != ',')) throw malformed();
     if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
-      throw Error("engine", device + " names GPU " + std::to_string(number) + " twice", {"device"});
+      throw Error("engine", device + " names GPU " + std::to_string(number) + " twice",
+                  {AdviceTopic::device});
     numbers.push_back(number);
     if (stop == end) return numbers;
     at = stop + 1;
@@ -190,7 +193,7 @@ bool LoadedModel::halve_batch() {
   batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
   const std::string tokens = std::to_string(batch_tokens_);
   log_->warning("engine", "out of memory: going on with batches of at most " + tokens + " new tokens",
-                {"fewer_batch_tokens", {tokens}});
+                {AdviceTopic::fewer_batch_tokens, {tokens}});
   return true;
 }
 

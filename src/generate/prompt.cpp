@@ -112,10 +112,10 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   const std::string_view bases = fasta.sequence;
   if (bases.empty())
     throw Error(kFunction, "prompt " + fasta.name + " is empty; give it at least one base",
-                {"unconditional"});
+                {AdviceTopic::unconditional});
   if (std::none_of(bases.begin(), bases.end(), [](char base) { return base_digit(base) >= 0; }))
     throw Error(kFunction, "prompt " + fasta.name + " has no A, C, G or T; give it at least one",
-                {"unconditional"});
+                {AdviceTopic::unconditional});
   const size_t given = bases.size() % kKmerLength;
   Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
   prompt.sequence = fasta.sequence;

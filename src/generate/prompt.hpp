@@ -31,7 +31,7 @@ void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::st
 /// context.
 class WrongLength : public Error {
  public:
-  explicit WrongLength(const std::string& message) : Error("generate", message, {"length"}) {}
+  explicit WrongLength(const std::string& message) : Error("generate", message, {AdviceTopic::length}) {}
 };
 
 struct Prompt {

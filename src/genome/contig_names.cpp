@@ -97,7 +97,7 @@ std::string ContigNames::to_fasta(const std::string& vcf_name, const IndexedFast
   const bool has_prefixed = fasta.length(prefixed) >= 0;
   if (has_bare && has_prefixed) {
     throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " + fasta.path(),
-                {"contig_map"});
+                {AdviceTopic::contig_map});
   }
   return has_prefixed ? prefixed : has_bare ? bare : "";
 }
@@ -118,11 +118,11 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
         continue;
       }
       if (!any_match(vcf_names, vcf_prefix, fasta_names, fasta_prefix)) continue;
-      if (vcf_prefix.empty() && fasta_prefix.empty()) return {"contig_names_equal"};
-      return {"contig_prefixes", {shown(vcf_prefix), shown(fasta_prefix)}};
+      if (vcf_prefix.empty() && fasta_prefix.empty()) return {AdviceTopic::contig_names_equal};
+      return {AdviceTopic::contig_prefixes, {shown(vcf_prefix), shown(fasta_prefix)}};
     }
   }
-  return {"contig_pairs", {vcf_names.front(), fasta_names.front()}};
+  return {AdviceTopic::contig_pairs, {vcf_names.front(), fasta_names.front()}};
 }
 
 }  // namespace carbon

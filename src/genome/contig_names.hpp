@@ -24,9 +24,9 @@ class ContigNames {
 
   /// The FASTA name of a VCF contig; "" if the FASTA lacks it. Throws Error if two names would match.
   std::string to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const;
-  /// For a run in which no contig matched: the advice for its Error. The topic is "contig_prefixes" with the
-  /// two prefixes that would make a name match ("-" for no prefix), "contig_names_equal" if names match once
-  /// nothing is removed or mapped, or "contig_pairs" with a name of either side; empty if a name matches
+  /// For a run in which no contig matched: the advice for its Error. The topic is contig_prefixes with the
+  /// two prefixes that would make a name match ("-" for no prefix), contig_names_equal if names match once
+  /// nothing is removed or mapped, or contig_pairs with a name of either side; none if a name matches
   /// already.
   Advice advice(const std::vector<std::string>& vcf_names, const std::vector<std::string>& fasta_names) const;
 

@@ -35,10 +35,10 @@ LockedFile::LockedFile(std::string path, Log& log, std::optional<SignalCleanup>*
       struct stat opened {
       }, named{};
       if (::fstat(fd_, &opened) != 0 || !S_ISREG(opened.st_mode))
-        fail("not a regular file; move it away", {"other_output"});
+        fail("not a regular file; move it away", {AdviceTopic::other_output});
       locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
       if (!locked_ && errno == EWOULDBLOCK)
-        fail("another run is writing this output; wait for it", {"other_output"});
+        fail("another run is writing this output; wait for it", {AdviceTopic::other_output});
       if (!locked_) {
         log.warning("resume", path_ + ": this file system has no locks (" + std::strerror(errno) +
                                   "); make sure that no other run writes the same output");

@@ -125,7 +125,7 @@ void check_keeps_inputs(const std::string& command, const std::string& output,
   for (const std::string& input : inputs)
     if (same_file(input, output))
       throw Error(command, output + " is an input of this run, which the output would replace",
-                  {"new_output"});
+                  {AdviceTopic::new_output});
 }
 
 std::string replaced_file(const std::string& path) {

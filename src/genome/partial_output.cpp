@@ -72,7 +72,7 @@ PartialOutput::~PartialOutput() {
 }
 
 void PartialOutput::fail_mark() const {
-  throw Error("resume", state_path_ + " is damaged", {"restart"});
+  throw Error("resume", state_path_ + " is damaged", {AdviceTopic::restart});
 }
 
 // The state that this run continues; none to begin anew.
@@ -82,17 +82,18 @@ std::optional<PartialOutput::State> PartialOutput::read_state(const RunIdentity&
   if (!path_exists(state_path_))
     file_.fail("not the output of an interrupted carbon " + kind_.command + ", which has " + state_path_ +
                    " beside it; move it away",
-               {"other_output"});
+               {AdviceTopic::other_output});
   const nlohmann::json json = read_json_file(state_path_, kLargestState);
   State state;
   std::string theirs;
   uint64_t check = 0;
   try {
-    if (json.at(kLayout) != kLayoutNumber) file_.fail("begun by another version of carbon", {"restart"});
+    if (json.at(kLayout) != kLayoutNumber)
+      file_.fail("begun by another version of carbon", {AdviceTopic::restart});
     if (json.at("command") != kind_.command)
       file_.fail("begun by carbon " + printable(json.at("command").get<std::string>()) + ", not by carbon " +
                      kind_.command + "; move it away",
-                 {"other_output"});
+                 {AdviceTopic::other_output});
     theirs = json.at("run").dump();
     read_whole(json.at("bytes"), state.bytes);
     read_whole(json.at("end_check"), check);
@@ -108,13 +109,13 @@ std::optional<PartialOutput::State> PartialOutput::read_state(const RunIdentity&
   if (state.bytes == 0) return std::nullopt;
   if (earlier == EarlierRun::refuse)
     file_.fail("holds " + std::to_string(state.done) + " " + kind_.unit + " of an interrupted run",
-               {"resume_or_restart"});
+               {AdviceTopic::resume_or_restart});
   if (const std::string differences = identity_differences(theirs, run, state_path_); !differences.empty())
     file_.fail(
         "was started with a different model or options (" + differences + "); use the same ones to resume",
-        {"restart"});
+        {AdviceTopic::restart});
   if (file_.size() < state.bytes || end_check(state.bytes) != state.end_check)
-    file_.fail("has lost bytes that were written, as after a power cut", {"restart"});
+    file_.fail("has lost bytes that were written, as after a power cut", {AdviceTopic::restart});
   return state;
 }
 

@@ -33,7 +33,7 @@ void put_in_order(const std::string& command, const IndexedFasta& fasta, std::ve
                 "the regions " + text_of(*overlap) + " and " + text_of(*(overlap + 1)) +
                     " overlap, and this output has one value for each base; merge them, e.g. with "
                     "bedtools merge",
-                {"score_table"});
+                {AdviceTopic::score_table});
 }
 
 }  // namespace

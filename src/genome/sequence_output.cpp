@@ -52,7 +52,7 @@ void check_continuable(const std::string& command, const std::string& output, Ea
     throw Error(command,
                 "a run whose output is " + (output == "-" ? "standard output" : output) +
                     " cannot be resumed: no partial file is kept for it",
-                {"resume_file"});
+                {AdviceTopic::resume_file});
 }
 
 SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log)

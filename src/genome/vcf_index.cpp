@@ -44,14 +44,14 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
       regions_(std::move(regions)) {
   if (path == "-") {
     throw Error(function_name, "standard input has no index, so regions cannot be looked up in it",
-                {"targets"});
+                {AdviceTopic::targets});
   }
   if (!file->is_bgzf || bgzf_compression(file->fp.bgzf) != 2) {
     throw Error(function_name,
                 path +
                     ": regions can be looked up only in a BGZF-compressed file with an index; make them with "
                     "bcftools view -Oz and bcftools index",
-                {"targets"});
+                {AdviceTopic::targets});
   }
   // Whoever reads the whole file notices this at its end, but regions may not reach the end.
   if (bgzf_check_EOF(file->fp.bgzf) == 0) {
@@ -65,7 +65,7 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
                 path +
                     ": there is no usable index (.csi or .tbi), without which regions cannot be looked up; "
                     "make one with bcftools index -f",
-                {"targets"});
+                {AdviceTopic::targets});
   }
   warn_if_older(path, log);
   for (const VcfRegions::Contig& contig : regions_.contigs()) {

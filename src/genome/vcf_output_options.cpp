@@ -35,7 +35,7 @@ void check_output_index(const VcfWriterOptions& options) {
   if (options.index == VcfIndexKind::none) return;
   const char type = output_type(options);
   if (options.path == "-") {
-    throw Error(function_name, "standard output cannot be indexed", {"output_file"});
+    throw Error(function_name, "standard output cannot be indexed", {AdviceTopic::output_file});
   }
   if (type == 't' && !options.indexed_table) {
     throw Error(function_name,
@@ -51,13 +51,13 @@ void check_output_index(const VcfWriterOptions& options) {
         function_name,
         options.path +
             " is not compressed, so it cannot be indexed; give it a name that ends in .vcf.gz or .bcf",
-        {"compressed_output"});
+        {AdviceTopic::compressed_output});
   }
   if (type == 'b' && options.index == VcfIndexKind::tbi) {
     throw Error(
         function_name,
         options.path + " is BCF, which can have a .csi index but no .tbi index; write .vcf.gz for that",
-        {"csi_index"});
+        {AdviceTopic::csi_index});
   }
 }
 

@@ -35,7 +35,7 @@ void check_lengths(const bcf_hdr_t* header) {
                   "contig " + std::string(contig.key ? contig.key : "") + " has a length of " +
                       std::to_string(contig.val->info[0]) +
                       " in the header, which no index can hold; correct the header",
-                  {"no_index"});
+                  {AdviceTopic::no_index});
   }
 }
 
@@ -315,7 +315,7 @@ void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
                 record.where() +
                     ": the records are not sorted, so the output cannot be indexed; sort the input with "
                     "bcftools sort",
-                {"no_index"});
+                {AdviceTopic::no_index});
   }
   seen_contigs[contig] = true;
   last_contig = record.record->rid;
@@ -335,7 +335,7 @@ void VcfWriter::Impl::check_end(const VcfRecord::Impl& record) const {
                     "up to " +
                     std::to_string(csi_end) +
                     "; correct the lengths, e.g. with bcftools reheader -f FASTA.fai",
-                {"no_index"});
+                {AdviceTopic::no_index});
 }
 
 /// Throws Error if a contig of the header is longer than the output or its index can hold. `options` has the
@@ -381,7 +381,7 @@ void VcfWriter::Impl::check_defined(const VcfRecord::Impl& record) const {
                 record.where() +
                     ": the contig is neither in the header nor in the FASTA, so the record cannot be written "
                     "as BCF; add a ##contig line to the header",
-                {"vcf_output"});
+                {AdviceTopic::vcf_output});
   }
   // htslib says so only of the first record with a name, which may have been one that is not written.
   if ((record.record->errcode & BCF_ERR_TAG_UNDEF) ||
@@ -390,7 +390,7 @@ void VcfWriter::Impl::check_defined(const VcfRecord::Impl& record) const {
                 record.where() +
                     ": a FILTER, INFO or FORMAT name is not defined in the header, so the record cannot be "
                     "written as BCF; define it in the header",
-                {"vcf_output"});
+                {AdviceTopic::vcf_output});
   }
 }
 

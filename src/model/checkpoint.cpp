@@ -133,7 +133,7 @@ void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids
                 "the metadata takes " + std::to_string(ids.size()) +
                     " tokens and leaves no room in the model's context of " +
                     std::to_string(config_.max_positions),
-                {"prefix"});
+                {AdviceTopic::prefix});
   metadata_ = in_one_line(text);
   config_.layout.prefix = std::move(ids);
 }

@@ -62,7 +62,7 @@ std::string with_organisation(const fs::path& hub, const std::string& value) {
 /// Names the directory of a LoRA adapter that was given as a model.
 Advice adapter_advice(const std::string& dir) {
   if (dir.empty()) return {};
-  return {"lora", {printable(dir)}};
+  return {AdviceTopic::lora, {printable(dir)}};
 }
 
 std::string find_model(const std::string& value) {
@@ -154,7 +154,7 @@ std::string default_model(Log& log) {
   }
   throw Error("default_model",
               "no model was chosen, and the bundled " + std::string(kBundledModel) + " is not installed",
-              {"model"});
+              {AdviceTopic::model});
 }
 
 std::vector<ListedModel> list_models() {

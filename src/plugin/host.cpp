@@ -126,7 +126,8 @@ VcfWriterOptions PluginRun::record_options() const {
   out.log = options_.log;
   if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
   if (output_type(out) == 't')
-    throw Error("plugin", "plugins write records as VCF or BCF, not as a table", {"record_output"});
+    throw Error("plugin", "plugins write records as VCF or BCF, not as a table",
+                {AdviceTopic::record_output});
   replaced_file(out.path);
   if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
   return out;

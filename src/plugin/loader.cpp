@@ -178,7 +178,7 @@ PluginFile find_plugin(const std::string& name) {
   throw Error("plugin",
               "there is no " + name + ".so in " + searched + did_you_mean(name, plugin_names()) +
                   "; if it is elsewhere, add its directory to CARBON_PLUGINS",
-              {"plugin_list"});
+              {AdviceTopic::plugin_list});
 }
 
 PluginSummary probe_plugin(const PluginFile& file) {

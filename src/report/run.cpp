@@ -76,7 +76,7 @@ void make_names_unique(Report& report) {
 // named.
 void check_needed(const ReportOptions& options, const std::vector<InputKind>& kinds) {
   const auto check = [&](bool asked, std::initializer_list<InputKind> needed, const char* what,
-                         const char* files, const char* topic) {
+                         const char* files, AdviceTopic topic) {
     const bool found = std::any_of(kinds.begin(), kinds.end(), [&](InputKind kind) {
       return std::find(needed.begin(), needed.end(), kind) != needed.end();
     });
@@ -85,15 +85,19 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
   const auto variants = {InputKind::variants, InputKind::variant_table};
   const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis};
   const auto embeddings = {InputKind::embedding_table, InputKind::embedding_array};
-  check(!options.tags.empty(), variants, "tags of scores are named", "variants", "report_tags");
+  check(!options.tags.empty(), variants, "tags of scores are named", "variants", AdviceTopic::report_tags);
   check(!options.consequence_tag.empty(), {InputKind::variants}, "a tag of consequences is named",
-        "records of variants", "report_consequences");
-  check(!options.label.empty(), variants, "a label of alleles is named", "variants", "report_label");
+        "records of variants", AdviceTopic::report_consequences);
+  check(!options.label.empty(), variants, "a label of alleles is named", "variants",
+        AdviceTopic::report_label);
   check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",
-        "variants", "report_probabilities");
-  check(!options.regions.empty(), bases, "regions are named", "scores of single bases", "report_regions");
-  check(!options.genes.empty(), bases, "genes are named", "scores of single bases", "report_genes");
-  check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings", "report_groups");
+        "variants", AdviceTopic::report_probabilities);
+  check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
+        AdviceTopic::report_regions);
+  check(!options.genes.empty(), bases, "genes are named", "scores of single bases",
+        AdviceTopic::report_genes);
+  check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
+        AdviceTopic::report_groups);
 }
 
 }  // namespace

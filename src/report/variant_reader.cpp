@@ -107,7 +107,7 @@ class VcfSource final : public VariantSource {
                          ? ": the header defines no INFO tag " + wanted + " of Type=String"
                          : ": the header does not say which fields " + wanted + " has") +
                     ", so no consequences can be read from it",
-                {"report_consequences"});
+                {AdviceTopic::report_consequences});
   }
 
   void read_scores(const std::string& tag, std::vector<float>& out) {

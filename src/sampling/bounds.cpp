@@ -55,7 +55,7 @@ BoundedBases::BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::op
                 "following the bounds over " + std::to_string(bases_.length) +
                     " new bases takes more than 1 GiB of memory; generate fewer bases at a time, or with "
                     "fewer motifs",
-                gc_ ? Advice{"gc_window"} : Advice{});
+                gc_ ? Advice{AdviceTopic::gc_window} : Advice{});
   table_.resize(rows * words_);
   fill_table();
 }

@@ -93,7 +93,8 @@ void ScanHistogram::add_text(const std::string& text) {
     if (trinucleotide.size() > 3 || alt.size() != 1 || letter == std::string_view::npos) break;
     counts_[4 * number + letter][bin] += count;
   }
-  if (!lines.eof()) throw Error("scan", "the histogram of the interrupted run is damaged", {"restart"});
+  if (!lines.eof())
+    throw Error("scan", "the histogram of the interrupted run is damaged", {AdviceTopic::restart});
 }
 
 }  // namespace carbon

@@ -60,7 +60,7 @@ std::string relative_prefix(const std::string& folder, const std::string& prefix
     throw Error("scan_hub",
                 "the tracks " + track_path(prefix, 'A') + " and so on are not in the hub's folder " + folder +
                     " or below it, so that a copy of the folder would lack them",
-                {"hub_output", {folder}});
+                {AdviceTopic::hub_output, {folder}});
   return relative.string();
 }
 
@@ -138,7 +138,7 @@ ScanHub::ScanHub(const std::string& folder, const std::string& genome, const std
                 "'" + genome +
                     "' cannot be the name of a genome in a hub, as it is not of letters, digits, '.', '_' "
                     "and '-'",
-                {"hub_genome"});
+                {AdviceTopic::hub_genome});
   const std::string tracks = relative_prefix(folder, prefix);
   const std::array<std::pair<const char*, std::string>, 3> texts{
       {{"hub.txt", hub_text()}, {"genomes.txt", genomes_text(genome)}, {"trackDb.txt", tracks_text(tracks)}}};

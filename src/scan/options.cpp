@@ -17,7 +17,7 @@ void complete_scan_options(ScanOptions& options, size_t max_positions) {
   if (options.frames == 0) options.frames = first ? kKmerLength : 1;
   if (first && options.frames != kKmerLength)
     throw Error("scan", "level first needs six frames, because each frame gives a value to one base in six",
-                {"frames"});
+                {AdviceTopic::frames});
   if (options.context == 0) options.context = default_scan_context(max_positions);
 }
 

@@ -7,12 +7,12 @@
 namespace carbon {
 namespace {
 
-void check_multiple(const std::string& name, size_t value) {
+void check_multiple(const std::string& name, size_t value, AdviceTopic advice) {
   if (value == 0 || value % kKmerLength != 0)
     throw Error("score",
                 "a " + name + " of " + std::to_string(value) +
                     " bp cannot be used; expected a positive multiple of 6",
-                {name});
+                {advice});
 }
 
 }  // namespace
@@ -25,20 +25,20 @@ void complete_score_window(ScoreOptions& options, size_t max_positions) {
                 "a window of " + std::to_string(options.window) + " bp does not fit the model's context of " +
                     std::to_string(max_positions) + " tokens; the largest that fits is " +
                     std::to_string(largest) + " bp",
-                {"window"});
-  check_multiple("window", options.window);
+                {AdviceTopic::window});
+  check_multiple("window", options.window, AdviceTopic::window);
 }
 
 void complete_score_stride(ScoreOptions& options) {
   if (options.stride == 0) options.stride = default_stride(options.window);
-  check_multiple("stride", options.stride);
+  check_multiple("stride", options.stride, AdviceTopic::stride);
   if (options.stride > options.window)
     throw Error("score",
                 "a stride of " + std::to_string(options.stride) +
                     " bp leaves bases without a score between " + "windows of " +
                     std::to_string(options.window) + " bp; the largest that fits is " +
                     std::to_string(options.window) + " bp",
-                {"stride"});
+                {AdviceTopic::stride});
 }
 
 void complete_score_options(ScoreOptions& options, size_t max_positions) {

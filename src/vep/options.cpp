@@ -9,14 +9,14 @@ namespace carbon {
 namespace {
 
 // Throws Error if the bases of a window or context do not fit the model's context.
-void check_fits(const std::string& name, int64_t bases, size_t max_positions) {
+void check_fits(const std::string& name, int64_t bases, size_t max_positions, AdviceTopic advice) {
   const auto largest = static_cast<int64_t>(kKmerLength * (max_positions - 1));
   if (bases > largest)
     throw Error("vep",
                 "a " + name + " of " + std::to_string(bases) + " bp does not fit the model's context of " +
                     std::to_string(max_positions) + " tokens; the largest that fits is " +
                     std::to_string(largest) + " bp",
-                {name});
+                {advice});
 }
 
 // For windows with two such contexts; negative if not even these fit.
@@ -30,7 +30,7 @@ void check_anchored_context(int64_t context, size_t max_positions) {
     throw Error("vep",
                 "a context of " + std::to_string(context) +
                     " bp cannot be used by recipe anchored; expected a multiple of 6",
-                {"context"});
+                {AdviceTopic::context});
   const int64_t left = longest_horizon(context, max_positions);
   if (left < 0)
     throw Error("vep",
@@ -38,7 +38,7 @@ void check_anchored_context(int64_t context, size_t max_positions) {
                     " bp do not fit the model's context of " + std::to_string(max_positions) +
                     " tokens; the largest that fits is " +
                     std::to_string((context + left / 2) / kmer * kmer) + " bp",
-                {"context"});
+                {AdviceTopic::context});
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void check_vep_output(const VepOptions& options) {
   if (!options.cache.empty() && options.output != "-" &&
       std::filesystem::weakly_canonical(options.cache) == std::filesystem::weakly_canonical(options.output))
     throw Error("vep", options.output + " is named as output and as score cache; they must be two files",
-                {"other_cache"});
+                {AdviceTopic::other_cache});
   check_continuable("vep", options.output, options.earlier);
 }
 
@@ -67,8 +67,8 @@ void check_vep_window(const VepOptions& options, const ModelConfig& config) {
     throw Error("vep",
                 "a window of " + std::to_string(options.window) +
                     " bp cannot be used; expected an even number of at least 12",
-                {"window"});
-  check_fits("window", options.window, config.sequence_positions());
+                {AdviceTopic::window});
+  check_fits("window", options.window, config.sequence_positions(), AdviceTopic::window);
 }
 
 void complete_vep_contexts(VepOptions& options, const ModelConfig& config) {
@@ -79,8 +79,8 @@ void complete_vep_contexts(VepOptions& options, const ModelConfig& config) {
       throw Error(
           "vep",
           "a context of " + std::to_string(*options.context) + " bp cannot be used; expected 0 or more",
-          {"context"});
-    check_fits("context", *options.context, max_positions);
+          {AdviceTopic::context});
+    check_fits("context", *options.context, max_positions, AdviceTopic::context);
   }
   if (options.wants(Recipe::anchored)) check_anchored_context(options.anchored_context, max_positions);
 }
@@ -94,7 +94,7 @@ void check_vep_horizons(const VepOptions& options, const ModelConfig& config) {
                 "a horizon of " + std::to_string(options.horizons.back()) +
                     " bp does not fit the model's context of " + std::to_string(max_positions) +
                     " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                {"horizon"});
+                {AdviceTopic::horizon});
 }
 
 void complete_vep_options(VepOptions& options, const ModelConfig& config) {

@@ -53,7 +53,7 @@ class TableSiteOutput final : public SiteOutput {
     if (record.contig().starts_with('#'))
       throw Error("vep",
                   "contig " + record.contig() + " begins with #, so its lines in a table would be comments",
-                  {"record_output"});
+                  {AdviceTopic::record_output});
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;
@@ -92,7 +92,7 @@ std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfW
   if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options);
   if (options.level >= 0)
     throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
-                {"no_level"});
+                {AdviceTopic::no_level});
   return std::make_unique<TableSiteOutput>(options);
 }
 

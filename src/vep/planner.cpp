@@ -156,7 +156,7 @@ void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta
   const std::string text =
       "REF " + record.ref() + " at " + place_of(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
-    throw Error("vep", text + "; give the FASTA that the VCF was made with", {"check_ref"});
+    throw Error("vep", text + "; give the FASTA that the VCF was made with", {AdviceTopic::check_ref});
   if (mismatches_ <= kShownWarnings) options_.log->warning("vep", text);
   if (mismatches_ == kShownWarnings)
     options_.log->warning("vep", "further reference mismatches are only counted");
@@ -175,7 +175,7 @@ void VepPlanner::check_share(bool at_end) const {
               "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
                   " of " + std::to_string(checkable_) + " records checked" + lengths +
                   "; give the FASTA that the VCF was made with",
-              {"max_ref_mismatch"});
+              {AdviceTopic::max_ref_mismatch});
 }
 
 // A header that was copied from elsewhere is no reason to stop, but a hint.
@@ -194,7 +194,7 @@ void VepPlanner::no_names_match() const {
   const std::vector<std::string>& ours = unknown_contigs_;
   const std::vector<std::string>& theirs = fasta_.names();
   Advice advice = names_.advice(ours, theirs);
-  if (advice.topic.empty()) advice = {"contig_map"};
+  if (advice.topic == AdviceTopic::none) advice = {AdviceTopic::contig_map};
   throw Error("vep",
               "no contig of the VCF (" + ours.front() + (ours.size() > 1 ? ", ..." : "") + ") is in " +
                   fasta_.path() + " (" + (theirs.empty() ? "" : theirs.front()) +

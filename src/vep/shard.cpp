@@ -15,7 +15,7 @@ void check_readable_twice(const std::string& input) {
   throw Error("shard",
               "the input of a share is read twice, to count the records first, and " +
                   (input == "-" ? "standard input" : input) + " can be read only once; write it to a file",
-              {"no_shard"});
+              {AdviceTopic::no_shard});
 }
 
 uint64_t count_records(const RecordSource& next) {

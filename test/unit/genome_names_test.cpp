@@ -115,19 +115,17 @@ TEST_CASE("contig names map exactly, by prefix and by file") {
   CHECK(map_error("") != "");
 
   const ContigNames exact = ContigNames::exact();
-  const auto advice = [](const ContigNames& names, const std::vector<std::string>& vcf_names,
-                         const std::vector<std::string>& fasta_names) {
-    const Advice found = names.advice(vcf_names, fasta_names);
-    std::string text = found.topic;
-    for (const std::string& value : found.values) text += " " + value;
-    return text;
+  const auto prefixes = [](const std::string& vcf, const std::string& fasta) {
+    return Advice{AdviceTopic::contig_prefixes, {vcf, fasta}};
   };
-  CHECK(advice(exact, {"chr1"}, {"1"}) == "contig_prefixes chr -");
-  CHECK(advice(exact, {"1"}, {"chr1"}) == "contig_prefixes - chr");
-  CHECK(advice(exact, {"Chr1"}, {"chr1"}) == "contig_prefixes Chr chr");
-  CHECK(advice(from_vcf, {"1"}, {"chr1"}) == "contig_prefixes - chr");
-  CHECK(advice(from_vcf, {"1"}, {"1"}) == "");
-  CHECK(advice(exact, {"NC_000001.11"}, {"chr1"}) == "contig_pairs NC_000001.11 chr1");
-  CHECK(advice(exact, {"1", "2"}, {"2"}) == "");
-  CHECK(advice(exact, {}, {"2"}) == "");
+  const Advice none;
+  CHECK(exact.advice({"chr1"}, {"1"}) == prefixes("chr", "-"));
+  CHECK(exact.advice({"1"}, {"chr1"}) == prefixes("-", "chr"));
+  CHECK(exact.advice({"Chr1"}, {"chr1"}) == prefixes("Chr", "chr"));
+  CHECK(from_vcf.advice({"1"}, {"chr1"}) == prefixes("-", "chr"));
+  CHECK(from_vcf.advice({"1"}, {"1"}) == none);
+  CHECK(exact.advice({"NC_000001.11"}, {"chr1"}) ==
+        Advice{AdviceTopic::contig_pairs, {"NC_000001.11", "chr1"}});
+  CHECK(exact.advice({"1", "2"}, {"2"}) == none);
+  CHECK(exact.advice({}, {"2"}) == none);
 }

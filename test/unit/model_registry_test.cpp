@@ -226,8 +226,7 @@ TEST_CASE("registry: an adapter is not a model, and the advice names it") {
       FAIL("no error");
     } catch (const carbon::Error& error) {
       CHECK(contains(error.what(), "it is a LoRA adapter"));
-      CHECK(error.advice().topic == "lora");
-      CHECK(error.advice().values == std::vector<std::string>{dir});
+      CHECK(error.advice() == carbon::Advice{carbon::AdviceTopic::lora, {dir}});
     }
   }
 }

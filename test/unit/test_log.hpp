@@ -12,18 +12,18 @@ namespace carbon::test {
 
 class TestLog final : public Log {
  public:
-  void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override {
+  void write(LogLevel level, std::string_view where, std::string_view text, const Advice&) override {
     constexpr const char* letters[] = {"E", "W", "I", "M"};
     const std::lock_guard lock(mutex_);
     lines_.push_back(std::string(letters[static_cast<int>(level)]) + " " + std::string(where) + ": " +
-                     std::string(text) + (advice.topic.empty() ? "" : " (" + advice.topic + ")"));
+                     std::string(text));
   }
   void summary(std::string_view, std::span<const std::pair<std::string, uint64_t>>) override {}
   ProgressStyle progress_style() const override { return {}; }
   void progress(const ProgressReport&) override {}
   void clear_progress() override {}
 
-  /// Each as "LETTER WHERE: TEXT (TOPIC OF THE ADVICE)".
+  /// Each as "LETTER WHERE: TEXT".
   const std::vector<std::string>& lines() const { return lines_; }
   bool has(const std::string& text) const {
     return std::any_of(lines_.begin(), lines_.end(),
