@@ -17,6 +17,10 @@ constexpr int kUndefinedName = BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF;
   throw Error("read_vcf", shown + ": " + what);
 }
 
+// The largest POS that every version of htslib reads: 1.16 takes HTS_POS_MAX, which is more, and 1.21 has 62
+// bits.
+constexpr hts_pos_t kLargestPosition = (hts_pos_t{1} << 62) - 1;
+
 /// htslib 1.16 would read a POS that is not a number as 0.
 /// What is wrong with POS, or "".
 std::string problem_of_position(std::string_view line) {
@@ -26,8 +30,8 @@ std::string problem_of_position(std::string_view line) {
     return "POS is not a number; correct the line";
   hts_pos_t pos = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pos);
-  if (problem == std::errc() && pos <= HTS_POS_MAX) return "";
-  return "POS is larger than " + std::to_string(HTS_POS_MAX) +
+  if (problem == std::errc() && pos <= kLargestPosition) return "";
+  return "POS is larger than " + std::to_string(kLargestPosition) +
          ", the largest that htslib can hold; correct the line";
 }
 
