@@ -1,7 +1,7 @@
 // What the HTTP server (http_server.hpp) and the service behind it say to each other: a request, an answer,
 // and an exchange, on which an answer is sent whole or piece by piece.
 //
-// No Boost here: only http_header.cpp, http_connection.hpp and what includes it have its headers.
+// No Boost here: only http_message.hpp, http_connection.hpp and what includes them have its headers.
 #pragma once
 
 #include <cstdint>

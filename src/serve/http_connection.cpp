@@ -5,21 +5,20 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/asio/buffer.hpp>
-#include <chrono>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/write.hpp>
 #include <exception>
-#include <iterator>
 #include <utility>
-
-#include "src/serve/http_header.hpp"
 
 namespace carbon {
 namespace {
 
 namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
 
-constexpr std::string_view kHeaderEnd = "\r\n\r\n";
 // How long a connection that is one too many has for its request.
 constexpr double kSurplusSeconds = 1;
 constexpr const char* kSurplus = "the server has too many connections";
@@ -27,9 +26,10 @@ constexpr const char* kSurplus = "the server has too many connections";
 // bytes: the answer would be lost to a client that is still sending, if it were reset.
 constexpr double kLingerSeconds = 5;
 constexpr size_t kLingerBytes = size_t{64} << 20;
-// Bytes that are joined before they are written; longer strings are not copied for it.
-constexpr size_t kJoined = size_t{16} << 10;
-// How often the end of a client is looked for that has sent more than its request.
+// A longer piece is written after the head of its answer and not together with it, so that what was sent of
+// it can be counted when the client goes away.
+constexpr size_t kLongPiece = size_t{16} << 10;
+// How often the server checks whether a client is still there that has sent more than its request.
 constexpr std::chrono::milliseconds kLookAgain{250};
 constexpr double kLongestSeconds = 1e8;  // that a clock can count
 
@@ -49,9 +49,10 @@ std::string random_id(std::mt19937_64& random) {
 HttpConnection::HttpConnection(HttpShared& shared, Socket socket, bool surplus)
     : shared_(shared),
       socket_(std::move(socket)),
-      timer_(socket_.get_executor()),
+      deadline_(socket_.get_executor()),
       next_look_(socket_.get_executor()),
-      surplus_(surplus) {
+      surplus_(surplus),
+      buffer_(shared.options.max_header) {
   ErrorCode error;  // of a client that has already gone; reading will say so
   const auto peer = socket_.remote_endpoint(error);
   if (error) return;
@@ -63,10 +64,8 @@ HttpConnection::HttpConnection(HttpShared& shared, Socket socket, bool surplus)
 
 void HttpConnection::begin() {
   ErrorCode ignored;  // of a client that has already gone
-  socket_.non_blocking(true, ignored);
   socket_.set_option(net::ip::tcp::no_delay(true), ignored);
-  set_deadline(surplus_ ? kSurplusSeconds : shared_.options.idle_seconds);
-  await_input();
+  await_request();
 }
 
 void HttpConnection::stop() {
@@ -81,17 +80,23 @@ void HttpConnection::abort() {
   const std::shared_ptr<HttpConnection> self = shared_from_this();
   ErrorCode ignored;
   socket_.close(ignored);
-  timer_.cancel();
+  deadline_.cancel();
   next_look_.cancel();
   if (access_) close_exchange(false);
   shared_.closed(*this);
 }
 
-// ---- Input.
+// ---- Reading a request.
 
-// Calls on_input() when there are bytes to read, or their end.
+void HttpConnection::await_request() {
+  state_ = State::idle;
+  set_deadline(surplus_ ? kSurplusSeconds : shared_.options.idle_seconds);
+  parse();
+}
+
+// Calls on_input() when there are bytes to read, or their end. Until then no buffer is needed.
 void HttpConnection::await_input() {
-  if (awaits_input_ || state_ == State::closed) return;
+  if (awaits_input_) return;
   awaits_input_ = true;
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const ErrorCode&) {
     self->awaits_input_ = false;
@@ -100,123 +105,91 @@ void HttpConnection::await_input() {
 }
 
 void HttpConnection::on_input() {
-  switch (state_) {
-    case State::idle:
-    case State::header:
-    case State::body:
-      return read();
-    case State::answering:
-      return watch();
-    case State::lingering:
-      return drain();
-    case State::sending:  // the next request will be read when this one is answered
-    case State::closed:
-      return;
-  }
+  if (state_ == State::idle) return read();
+  if (state_ == State::answering) return watch();
 }
 
 void HttpConnection::read() {
-  ErrorCode error;
-  const size_t n = socket_.read_some(net::buffer(shared_.scratch), error);
-  if (error == net::error::would_block) return await_input();
+  socket_.async_read_some(buffer_.prepare(buffer_.max_size() - buffer_.size()),
+                          [self = shared_from_this()](const ErrorCode& error, size_t n) {
+                            self->buffer_.commit(n);
+                            self->on_read(error);
+                          });
+}
+
+void HttpConnection::on_read(const ErrorCode& error) {
+  if (state_ == State::closed) return;
+  if (late_)
+    return fail(surplus_ ? HttpProblem{503, kSurplus}
+                         : HttpProblem{408, "the request was not complete in time"});
   if (error) return abort();
-  input_.append(shared_.scratch.data(), n);
-  advance();
-}
-
-// Notices that the client has gone while its answer is computed. Once it has sent more, such as another
-// request, no more is read until that one's turn has come, and the end of what it sends is looked for
-// instead.
-void HttpConnection::watch() {
-  ErrorCode error;
-  char byte = 0;
-  socket_.receive(net::buffer(&byte, 1), Socket::message_peek, error);
-  if (error == net::error::would_block) return await_input();
-  if (error || has_ended()) return abort();
-  next_look_.expires_after(kLookAgain);
-  next_look_.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
-    if (!stopped && self->state_ == State::answering) self->watch();
-  });
-}
-
-// Whether the client sends no more, also behind bytes that have not been read.
-bool HttpConnection::has_ended() {
-  pollfd socket = {socket_.native_handle(), POLLRDHUP, 0};
-  return ::poll(&socket, 1, 0) > 0;
-}
-
-void HttpConnection::drain() {
-  ErrorCode error;
-  drained_ += socket_.read_some(net::buffer(shared_.scratch), error);
-  if (error && error != net::error::would_block) return abort();
+  if (state_ != State::lingering) return parse();
+  drained_ += buffer_.size();
+  buffer_.clear();
   if (drained_ > kLingerBytes) return abort();
-  await_input();
+  read();
 }
 
 // Goes on with what has been read.
-void HttpConnection::advance() {
-  if (state_ == State::idle) {
-    // Empty lines before a request are allowed.
-    input_.erase(0, std::min(input_.find_first_not_of("\r\n"), input_.size()));
-    if (input_.empty()) {
-      input_.shrink_to_fit();
-      return await_input();
-    }
-    state_ = State::header;
-    searched_ = 0;
-    framing_ = {};
-    head_only_ = false;
-    request_ = {};
-    set_deadline(surplus_ ? kSurplusSeconds : shared_.options.read_seconds);
+//
+// Beast's parser is fed here, and not by its async_read(), because what is no request has to be refused
+// before it ends, such as the greeting of a client that speaks https.
+void HttpConnection::parse() {
+  if (state_ == State::idle && !begin_request()) return await_input();
+  if (!parser_->is_header_done()) {
+    const ErrorCode error = parse_header(*parser_, buffer_);
+    if (error == http::error::need_more && may_become_request(unparsed(buffer_))) return read();
+    if (!accept(error)) return;
   }
-  if (state_ == State::header && !read_header()) return;
-  if (state_ == State::body) read_body();
+  if (!parser_->is_done()) {
+    const ErrorCode error = parse_body(*parser_, buffer_);
+    access_->received = parser_->get().body().size();
+    if (error == http::error::need_more) return read();
+    if (error) return fail(find_problem(*parser_, request_, error, shared_.options));
+  }
+  hand_over();
 }
 
-// Returns whether the header is complete and its request welcome.
-bool HttpConnection::read_header() {
-  const size_t end = input_.find(kHeaderEnd, searched_);
-  const size_t length = end == std::string::npos ? input_.size() : end + kHeaderEnd.size();
-  if (length > shared_.options.max_header) {
-    fail(431, "the request's header has more than " + std::to_string(shared_.options.max_header) + " bytes");
+// Returns false if nothing of a request has been read yet.
+bool HttpConnection::begin_request() {
+  // Empty lines before a request are allowed.
+  buffer_.consume(std::min(unparsed(buffer_).find_first_not_of("\r\n"), buffer_.size()));
+  if (buffer_.size() == 0) {
+    buffer_.shrink_to_fit();
     return false;
   }
-  if (end == std::string::npos) {
-    searched_ = input_.size() - std::min(input_.size(), kHeaderEnd.size() - 1);
-    if (may_become_request(input_))
-      await_input();
-    else
-      fail(400, "this is not a request of HTTP/1.1; the server speaks http and not https");
-    return false;
-  }
-  HttpHeader header = parse_header(std::string_view(input_).substr(0, length), shared_.options.max_body);
-  input_.erase(0, length);
-  return accept(std::move(header));
+  state_ = State::reading;
+  set_deadline(surplus_ ? kSurplusSeconds : shared_.options.read_seconds);
+  request_ = {};
+  framing_ = {};
+  parser_.emplace();
+  parser_->body_limit(shared_.options.max_body);
+  return true;
 }
 
-// Returns whether a request is welcome; if not, it has been answered.
-bool HttpConnection::accept(HttpHeader header) {
-  request_ = std::move(header.request);
-  open_exchange(header.head ? "HEAD" : request_.method);
-  head_only_ = header.head;
-  framing_.http10 = header.http10;
-  framing_.keep = header.keep && !surplus_;
-  if (header.problem != 0) {
-    fail(header.problem, header.message);
+// The header has been read, with `error`. Returns whether the rest of the request can be read now; if not,
+// the request has been answered, or the client is asked for the rest.
+bool HttpConnection::accept(const ErrorCode& error) {
+  request_ = request_of(*parser_);
+  open_exchange();
+  access_->method = std::string(parser_->get().method_string());
+  framing_.head_only = parser_->get().method() == http::verb::head;
+  const HttpProblem problem = find_problem(*parser_, request_, error, shared_.options);
+  if (problem.status != 0) {
+    fail(problem);
     return false;
   }
-  if (header.has_body()) body_.emplace(header.length, shared_.options.max_body);
+  framing_.http10 = parser_->get().version() < 11;
+  framing_.keep = parser_->keep_alive() && !surplus_;
   if (std::optional<HttpAnswer> refusal = refusal_of(request_)) {
-    if (body_) close_unread();
+    if (!parser_->is_done()) leave_unread();
     answer_whole(std::move(*refusal));
     return false;
   }
-  if (body_ && header.expects_continue && input_.empty()) {
-    queue("HTTP/1.1 100 Continue\r\n\r\n");
-    write();
-  }
-  state_ = State::body;
-  return true;
+  const bool asks = !framing_.http10 && beast::iequals(parser_->get()[http::field::expect], "100-continue");
+  if (!asks || parser_->is_done() || buffer_.size() > 0) return true;
+  ask_for_body();
+  return false;
 }
 
 std::optional<HttpAnswer> HttpConnection::refusal_of(const HttpRequest& request) {
@@ -227,31 +200,17 @@ std::optional<HttpAnswer> HttpConnection::refusal_of(const HttpRequest& request)
   }
 }
 
-void HttpConnection::read_body() {
-  if (body_) {
-    std::string_view rest = input_;
-    const HttpBodyReader::Status status = body_->read(rest);
-    access_->received = body_->body().size();
-    input_.erase(0, input_.size() - rest.size());
-    switch (status) {
-      case HttpBodyReader::Status::more:
-        return await_input();
-      case HttpBodyReader::Status::too_large:
-        return fail(413, body_too_large(shared_.options.max_body));
-      case HttpBodyReader::Status::malformed:
-        return fail(400, "the request's body is not chunked as its header says");
-      case HttpBodyReader::Status::complete:
-        break;
-    }
-    request_.body = body_->take_body();
-    body_.reset();
-  }
-  hand_over();
+void HttpConnection::ask_for_body() {
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  net::async_write(socket_, net::buffer(kContinue),
+                   [self = shared_from_this()](const ErrorCode& error, size_t) { self->on_read(error); });
 }
 
 void HttpConnection::hand_over() {
   state_ = State::answering;
   clear_deadline();
+  request_.body = std::move(parser_->get().body());
+  parser_.reset();
   outbox_ = std::make_shared<HttpOutbox>([poster = shared_.poster, self = weak_from_this()] {
     poster->post([self] {
       if (const auto connection = self.lock()) connection->collect();
@@ -266,115 +225,112 @@ void HttpConnection::hand_over() {
   await_input();
 }
 
-// ---- Output.
+// Notices that the client has gone while its answer is computed. Bytes that the client has sent since, such
+// as another request, stay in the socket until their turn has come, so that it stays readable; then the end
+// of the client is looked for every now and then.
+void HttpConnection::watch() {
+  pollfd socket = {socket_.native_handle(), POLLIN | POLLRDHUP, 0};
+  ::poll(&socket, 1, 0);
+  if ((socket.revents & ~POLLIN) != 0) return abort();
+  if (socket.revents == 0) return await_input();
+  next_look_.expires_after(kLookAgain);
+  next_look_.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+    if (!stopped && self->state_ == State::answering) self->watch();
+  });
+}
+
+// ---- Writing the answer.
 
 // Takes what the service has said since, unless the last of it is still being written. So it is joined while
 // the client is slow.
 void HttpConnection::collect() {
-  if (state_ != State::answering || in_flight_ > 0) return;
+  if (state_ != State::answering || writing_) return;
   HttpOutbox::Parcel parcel = outbox_->take();
+  if (parcel.abandoned) return answer_ ? abort() : answer_whole(shared_.handlers.error(500, failure_));
   if (parcel.head && !parcel.streamed) return answer_whole(std::move(*parcel.head));
-  if (parcel.abandoned) return has_begun_ ? abort() : answer_whole(shared_.handlers.error(500, failure_));
-  if (parcel.head) begin_answer(*parcel.head, std::nullopt);
-  add_pieces(parcel.pieces);
-  if (parcel.complete) {
-    if (framing_.chunked() && !head_only_) queue(std::string(kLastChunk));
-    state_ = State::sending;
-  }
-  write();
-  if (parcel.complete && output_.empty()) answered();
-}
-
-// Queues the head of an answer. Without a length its body comes in pieces.
-void HttpConnection::begin_answer(const HttpAnswer& answer, std::optional<uint64_t> length) {
-  has_begun_ = true;
-  access_->status = answer.status;
-  framing_.streamed = !length;
-  framing_.length = length;
-  head_only_ = head_only_ || !has_body(answer.status);
-  // An older client knows the end of such a body by the end of the connection.
-  if (shared_.stopping || (framing_.streamed && !framing_.chunked())) framing_.keep = false;
-  queue(answer_head(answer, access_->id, framing_));
+  if (parcel.head) begin_answer(*parcel.head, true);
+  if (parcel.head || parcel.complete || !parcel.pieces.empty())
+    write_piece(std::move(parcel.pieces), !parcel.complete);
 }
 
 void HttpConnection::answer_whole(HttpAnswer answer) {
-  begin_answer(answer, answer.body.size());
-  state_ = State::sending;
-  if (!head_only_) {
-    access_->sent = answer.body.size();
-    queue(std::move(answer.body));
-  }
+  begin_answer(answer, false);
+  write_piece(std::move(answer.body), false);
+}
+
+void HttpConnection::begin_answer(const HttpAnswer& answer, bool streamed) {
+  access_->status = answer.status;
+  framing_.streamed = streamed;
+  framing_.head_only = framing_.head_only || !has_body(answer.status);
+  // A client of HTTP/1.0 knows the end of a stream by the end of the connection.
+  if (shared_.stopping || (streamed && framing_.http10)) framing_.keep = false;
+  answer_.emplace(make_response(answer, access_->id, framing_));
+}
+
+// Writes a piece of the body, and before it what is left of the head. The piece may be empty.
+void HttpConnection::write_piece(std::string piece, bool more) {
+  if (!more) state_ = State::sending;
+  piece_ = framing_.head_only ? std::string() : std::move(piece);
+  written_ = 0;
+  http::buffer_body::value_type& body = answer_->response.body();
+  body.data = piece_.empty() ? nullptr : piece_.data();
+  body.size = piece_.size();
+  body.more = more;
+  if (!answer_->serializer.is_header_done())
+    answer_->serializer.split(framing_.head_only || piece_.empty() || piece_.size() > kLongPiece);
   write();
 }
 
-void HttpConnection::add_pieces(const std::string& pieces) {
-  if (head_only_ || pieces.empty()) return;
-  access_->sent += pieces.size();
-  std::string bytes;
-  if (framing_.chunked())
-    append_chunk(bytes, pieces);
-  else
-    bytes = pieces;
-  queue(std::move(bytes));
+void HttpConnection::write() {
+  auto& serializer = answer_->serializer;
+  const bool head_alone = serializer.split() && !serializer.is_header_done();
+  if (framing_.head_only && serializer.is_header_done()) return piece_written();
+  writing_ = true;
+  set_deadline(shared_.options.write_seconds);
+  kernel_queue_ = kernel_queue();
+  http::async_write_some(socket_, serializer,
+                         [self = shared_from_this(), head_alone](const ErrorCode& error, size_t n) {
+                           self->on_written(error, head_alone ? 0 : n);
+                         });
+}
+
+// `n` bytes of the piece have been written.
+void HttpConnection::on_written(const ErrorCode& error, size_t n) {
+  if (state_ == State::closed) return;
+  writing_ = false;
+  written_ += n;
+  if (error == http::error::need_buffer || answer_->serializer.is_done()) return piece_written();
+  if (error) return abort();
+  write();
+}
+
+void HttpConnection::piece_written() {
+  access_->sent += piece_.size();
+  piece_.clear();
+  if (state_ == State::sending) return answered();
+  clear_deadline();
+  collect();
 }
 
 // Refuses the request, and all that the client may still send.
-void HttpConnection::fail(int status, const std::string& message) {
-  if (!access_) open_exchange("");  // of what has no header
-  close_unread();
-  answer_whole(shared_.handlers.error(status, message));
+void HttpConnection::fail(const HttpProblem& problem) {
+  if (!access_) open_exchange();  // for bytes that have no header
+  leave_unread();
+  answer_whole(shared_.handlers.error(problem.status, problem.message));
 }
 
-void HttpConnection::close_unread() {
+void HttpConnection::leave_unread() {
   framing_.keep = false;
   unread_ = true;
-  body_.reset();
-}
-
-void HttpConnection::queue(std::string bytes) {
-  if (bytes.empty()) return;
-  if (output_.size() > in_flight_ && output_.back().size() + bytes.size() <= kJoined)
-    output_.back() += bytes;
-  else
-    output_.push_back(std::move(bytes));
-}
-
-void HttpConnection::write() {
-  if (in_flight_ > 0 || output_.empty()) return;
-  in_flight_ = std::min<size_t>(output_.size(), 2);
-  std::array<net::const_buffer, 2> buffers = {net::buffer(output_.front()) + written_};
-  if (in_flight_ == 2) buffers[1] = net::buffer(*std::next(output_.begin()));
-  if (state_ == State::answering || state_ == State::sending) set_deadline(shared_.options.write_seconds);
-  kernel_queue_ = kernel_queue();
-  socket_.async_write_some(
-      buffers, [self = shared_from_this()](const ErrorCode& error, size_t n) { self->on_written(error, n); });
-}
-
-void HttpConnection::on_written(const ErrorCode& error, size_t n) {
-  in_flight_ = 0;
-  if (state_ == State::closed) return;
-  if (error) return abort();
-  written_ += n;
-  while (!output_.empty() && written_ >= output_.front().size()) {
-    written_ -= output_.front().size();
-    output_.pop_front();
-  }
-  if (!output_.empty()) return write();
-  if (state_ == State::sending) return answered();
-  if (state_ == State::answering) {
-    clear_deadline();
-    collect();
-  }
 }
 
 // ---- The end of an exchange, and of the connection.
 
-void HttpConnection::open_exchange(const std::string& method) {
+void HttpConnection::open_exchange() {
   request_.client = client_;
   if (request_.id.empty()) request_.id = random_id(shared_.ids);
   begun_ = Clock::now();
-  has_begun_ = false;
-  access_ = {client_, request_.id, method, request_.path, request_.decoded_path, 499, 0, 0, 0, false};
+  access_ = {client_, request_.id, "", request_.path, request_.decoded_path, 499, 0, 0, 0, false};
 }
 
 void HttpConnection::close_exchange(bool complete) {
@@ -382,9 +338,7 @@ void HttpConnection::close_exchange(bool complete) {
   access_.reset();
   access.complete = complete;
   access.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-  size_t unsent = 0;
-  for (const std::string& bytes : output_) unsent += bytes.size();
-  access.sent -= std::min<uint64_t>(access.sent, unsent - std::min(unsent, written_));
+  access.sent += std::min(written_, piece_.size());
   const std::shared_ptr<HttpOutbox> outbox = std::move(outbox_);
   if (outbox) outbox->close(!complete);
   shared_.handlers.log(access);
@@ -393,51 +347,45 @@ void HttpConnection::close_exchange(bool complete) {
 // The answer is written.
 void HttpConnection::answered() {
   close_exchange(true);
-  if (!framing_.keep || shared_.stopping) return linger();
-  state_ = State::idle;
-  set_deadline(shared_.options.idle_seconds);
-  advance();
+  answer_.reset();
+  parser_.reset();
+  if (framing_.keep && !shared_.stopping) return await_request();
+  linger();
 }
 
 void HttpConnection::linger() {
   ErrorCode error;
-  if (!unread_ && input_.empty() && socket_.available(error) == 0) return abort();
+  if (!unread_ && buffer_.size() == 0 && socket_.available(error) == 0) return abort();
   socket_.shutdown(Socket::shutdown_send, error);
   state_ = State::lingering;
   set_deadline(surplus_ ? kSurplusSeconds : kLingerSeconds);
-  await_input();
+  buffer_.clear();
+  late_ = false;
+  read();
 }
 
-// ---- Time.
+// ---- Time. Not beast::tcp_stream, which closes the socket before a late request could be answered, and
+// whose time for a write says nothing of whether the client takes bytes.
 
 void HttpConnection::set_deadline(double seconds) {
-  deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongestSeconds)));
-  if (!timer_runs_ || timer_.expiry() > deadline_) start_timer();
-}
-
-// The timer is not stopped when the deadline moves on: it starts again when it has run out.
-void HttpConnection::start_timer() {
-  timer_runs_ = true;
-  timer_.expires_at(deadline_);
-  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (error || self->state_ == State::closed) return;
-    self->timer_runs_ = false;
-    if (self->deadline_ <= Clock::now())
-      self->on_deadline();
-    else if (self->deadline_ != Clock::time_point::max())
-      self->start_timer();
+  deadline_.expires_after(std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongestSeconds))));
+  deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    // The deadline may have moved since this call was due.
+    if (!error && self->deadline_.expiry() <= Clock::now()) self->on_deadline();
   });
 }
 
 void HttpConnection::on_deadline() {
   switch (state_) {
     case State::idle:
-    case State::header:
-    case State::body:
-      if (surplus_) return fail(503, kSurplus);
-      if (state_ == State::idle) return abort();
-      return fail(408, "the request was not complete in time");
+      return surplus_ ? fail({503, kSurplus}) : abort();
+    case State::reading: {
+      late_ = true;
+      ErrorCode ignored;
+      socket_.cancel(ignored);
+      return;  // on_read() will be called
+    }
     case State::answering:
     case State::sending: {
       // The socket takes more only when much of its buffer is free, which may take a slow client long.

@@ -120,8 +120,8 @@ TEST_CASE("bodies in chunks") {
   CHECK(client.read_answer().body == "POST /echo? ACG0123456789");
   client.send_byte_by_byte(chunked("/echo", "0\r\n\r\n"));
   CHECK(client.read_answer().body == "POST /echo? ");
-  for (const std::string chunks :
-       {"x\r\n", "\r\n", "-1\r\n", "1\nA\r\n0\r\n\r\n", "1\r\nAA\r\n", "1 x\r\n", "ffffffffffffffffff\r\n"}) {
+  for (const std::string chunks : {"x\r\n", "\r\n", "-1\r\n", "1\nA\r\n0\r\n\r\n", "1\r\nAA\r\n0\r\n",
+                                   "1 x\r\n", "ffffffffffffffffff\r\n"}) {
     CAPTURE(chunks);
     HttpClient other(running.port());
     CHECK(other.ask(chunked("/echo", chunks)).status == 400);
@@ -129,7 +129,7 @@ TEST_CASE("bodies in chunks") {
     CHECK(other.read_all().empty());
   }
   HttpClient endless(running.port());
-  CHECK(endless.ask(chunked("/echo", "1;" + std::string(5000, 'a'))).status == 400);
+  CHECK(endless.ask(chunked("/echo", "1;" + std::string(40000, 'a'))).status == 400);
 }
 
 TEST_CASE("streams") {
