@@ -1,52 +1,29 @@
 #include "src/serve/http_client.hpp"
 
-#include <utility>
-
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
-#include <functional>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/serve/http_text.hpp"
 
 namespace carbon {
-
 namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-using boost::asio::ip::tcp;
+namespace net = boost::asio;
 using boost::system::error_code;
+using net::ip::tcp;
 
 constexpr size_t kMaxAnswer = size_t{16} << 20;
 
-}  // namespace
-
-HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& request, double seconds) {
-  const std::string where = host_and_port(host, port);
-  boost::asio::io_context context;
-  beast::tcp_stream stream(context);
-  // Runs one operation, which reports to what it is given.
-  const auto wait = [&](const char* what,
-                        const std::function<void(std::function<void(error_code)>)>& operation) {
-    error_code result = boost::asio::error::would_block;
-    operation([&](error_code error) { result = error; });
-    context.restart();
-    context.run();
-    if (result) throw Error("serve", std::string(what) + " " + where + ": " + result.message());
-  };
-  error_code error;
-  const auto addresses = tcp::resolver(context).resolve(bare_host(host), std::to_string(port), error);
-  if (error) throw Error("serve", "cannot find the host " + where + ": " + error.message());
-  stream.expires_after(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
-  wait("cannot connect to", [&](auto done) {
-    stream.async_connect(addresses, [done](error_code result, const tcp::endpoint&) { done(result); });
-  });
+http::request<http::string_body> question_of(const HttpRequest& request, const std::string& where) {
   http::request<http::string_body> question;
   question.version(11);
   question.method_string(request.method);
@@ -57,15 +34,40 @@ HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& r
   if (!request.body.empty()) question.set(http::field::content_type, "application/json");
   question.body() = request.body;
   question.prepare_payload();
-  wait("cannot send to", [&](auto done) {
-    http::async_write(stream, question, [done](error_code result, size_t) { done(result); });
-  });
+  return question;
+}
+
+}  // namespace
+
+HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& request, double seconds) {
+  const std::string where = host_and_port(host, port);
+  net::io_context context;
+  beast::tcp_stream stream(context);
+  error_code error;
+  const auto addresses = tcp::resolver(context).resolve(bare_host(host), std::to_string(port), error);
+  if (error) throw Error("serve", "cannot find the host " + where + ": " + error.message());
+  const http::request<http::string_body> question = question_of(request, where);
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxAnswer);
-  wait("no answer from", [&](auto done) {
-    http::async_read(stream, buffer, parser, [done](error_code result, size_t) { done(result); });
-  });
+  // Waits for one operation. Only those that are asynchronous heed the time of the stream.
+  const auto wait = [&](auto result) {
+    context.restart();
+    context.run();
+    result.get();
+  };
+  const char* what = "cannot connect to";
+  try {
+    stream.expires_after(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
+    wait(stream.async_connect(addresses, net::use_future));
+    what = "cannot send to";
+    wait(http::async_write(stream, question, net::use_future));
+    what = "no answer from";
+    wait(http::async_read(stream, buffer, parser, net::use_future));
+  } catch (const boost::system::system_error& failure) {
+    throw Error("serve", std::string(what) + " " + where + ": " + failure.code().message());
+  }
   HttpAnswer answer;
   answer.status = static_cast<int>(parser.get().result_int());
   answer.content_type = std::string(parser.get()[http::field::content_type]);
