@@ -236,7 +236,8 @@ TEST_CASE("what is not a request that can be answered") {
       {413, chunked("/echo", "3e8\r\n" + std::string(1000, 'a') + "\r\n1\r\n")},
       {413, chunked("/echo", "ffffffffffffffff\r\n")},
   };
-  for (const auto& [status, request] : cases) {
+  for (const auto& [status, bytes] : cases) {
+    const std::string& request = bytes;  // clang 14 cannot capture a structured binding
     CAPTURE(request);
     HttpClient client(running.port());
     const WireAnswer answer = client.ask(request);
@@ -308,7 +309,7 @@ TEST_CASE("a client that goes away is noticed") {
 
   // Also behind bytes that it has sent since, of which none are read yet.
   for (const std::string& late : {std::string("\r\n"), get("/echo"), std::string(100000, 'x')}) {
-    const size_t before = running.log(0).size();
+    const size_t before = running.gone(0);
     HttpClient client(running.port());
     client.send(get("/hold"));
     const HttpExchangePtr held = running.hold();
