@@ -10,6 +10,12 @@
 // entry is written as soon as its record is scored, so that a killed process loses only the records in
 // progress. An incomplete entry is dropped. The file is not synced to disk, so that after a power cut it may
 // lack its last entries.
+//
+// The journal stays beside the score cache (score_cache.hpp) because it is faster. A resumed run reads it
+// once from beginning to end, but would look up each allele on each strand in a cache. Resuming 200,000 saved
+// SNVs took 0.8 s of CPU time with the journal. With an SQLite cache that only this run used, it took 1.4 s
+// with recipe next-token and 2.7 s with recipe centered. Writing the journal is also cheaper, and a killed
+// process loses less.
 #pragma once
 
 #include <cstdint>
