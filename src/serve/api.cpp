@@ -157,7 +157,8 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
       return answer;
     }
     HttpAnswer answer =
-        ApiError(405, request.path + " is asked for with " + other.method, "", "method_not_allowed").answer();
+        ApiError(405, "use " + std::string(other.method) + " for " + request.path, "", "method_not_allowed")
+            .answer();
     answer.headers.emplace_back("Allow", other.method);
     return answer;
   }
@@ -166,9 +167,7 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     return ApiError(404, "the model '" + printable(path.substr(kModels.size())) + "' is not served here",
                     "model", "model_not_found")
         .answer();
-  return ApiError(404, "there is no " + request.path + " here; the paths are in carbon-serve(1)", "",
-                  "not_found")
-      .answer();
+  return ApiError(404, "no endpoint " + request.path + "; see carbon-serve(1)", "", "not_found").answer();
 }
 
 void Api::handle(HttpExchangePtr exchange) const {

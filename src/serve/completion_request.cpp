@@ -24,7 +24,7 @@ constexpr const char* kNeutralIfEmpty[] = {"suffix",         "allowed_token_ids"
                                            "guided_choice",  "guided_grammar",    "guided_regex",
                                            "stop_token_ids", "logits_processors"};
 constexpr const char* kRefused[] = {"guided_json", "structured_outputs"};
-constexpr const char* kCannot = "cannot be honoured; leave it out";
+constexpr const char* kCannot = "is not supported; remove it";
 constexpr size_t kMostStops = 16, kLongestStop = 6000;
 
 bool is_empty(const nlohmann::json& value) {
@@ -41,7 +41,7 @@ bool biases(const nlohmann::json& value) {
 void check_best_of(const Fields& fields, size_t samples) {
   const double best_of = fields.number("best_of", 1, -1e300, 1e300);
   if (best_of != 1 && best_of != static_cast<double>(samples))
-    fields.fail("best_of", "cannot be honoured unless it is n; leave it out");
+    fields.fail("best_of", "is not supported unless it equals n; remove it");
 }
 
 void refuse_what_changes_the_draw(const Fields& fields) {
@@ -58,7 +58,7 @@ void refuse_what_changes_the_draw(const Fields& fields) {
     if (fields.flag(name, false)) fields.fail(name, kCannot);
   if (const nlohmann::json* const format = fields.find("response_format");
       format && (!format->is_object() || format->value("type", nlohmann::json()) != "text"))
-    fields.fail("response_format", "cannot be honoured; the answer is text: leave it out");
+    fields.fail("response_format", "is not supported, because the answer is text; remove it");
 }
 
 std::vector<std::string> read_stops(const Fields& fields) {
@@ -148,7 +148,7 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
   // Without stop strings every sample has max_tokens 6-mers.
   const int64_t most = request.stops.empty() ? static_cast<int64_t>(request.max_tokens) : 0;
   if (fields.whole("min_tokens", 0, 0, INT32_MAX) > most)
-    fields.fail("min_tokens", "cannot be honoured beside stop, nor be above max_tokens; leave it out");
+    fields.fail("min_tokens", "is not supported beside stop or above max_tokens; remove it");
   request.echo = fields.flag("echo", false);
   request.stream = fields.flag("stream", false);
   request.token_ids = fields.flag("return_token_ids", false);

@@ -26,7 +26,7 @@ struct CompletionRequest {
   std::optional<size_t> logprobs, prompt_logprobs;  // how many of the likeliest 6-mers
 };
 
-/// Throws ApiError for fields that are wrong, cannot be honoured, or go beyond the limits.
+/// Throws ApiError for fields that are wrong, are not supported, or go beyond the limits.
 CompletionRequest read_completion(const Fields& fields, const ServedModel& served,
                                   const RequestLimits& limits);
 

@@ -129,7 +129,7 @@ HttpRequest request_of(const HttpParser& parser) {
 HttpProblem find_problem(const HttpParser& parser, const HttpRequest& request, const ErrorCode& error,
                          const HttpOptions& options) {
   if (error == http::error::need_more)
-    return {400, "this is not a request of HTTP/1.1; the server speaks http and not https"};
+    return {400, "not an HTTP/1.1 request; this server does not speak TLS"};
   if (error == http::error::header_limit)
     return {431, "the request's header has more than " + std::to_string(options.max_header) + " bytes"};
   if (error == http::error::bad_version) return {505, "the server speaks HTTP/1.1 and HTTP/1.0"};

@@ -45,12 +45,11 @@ void Service::take(const WorkPtr& work) {
   {
     const std::lock_guard lock(mutex_);
     if (draining_ || failed_) {
-      refusal.emplace(503, "the server is about to end", "", "server_ending");
+      refusal.emplace(503, "the server is shutting down", "", "server_ending");
     } else if (works_.size() >= limits_.queue) {
-      refusal.emplace(429,
-                      "the server works on " + std::to_string(works_.size()) +
-                          " at a time, which is its limit; try again later",
-                      "", "queue_full");
+      refusal.emplace(
+          429, "the server is busy (limit " + std::to_string(works_.size()) + " requests); try again later",
+          "", "queue_full");
     } else {
       works_.insert(work);
     }

@@ -272,7 +272,7 @@ TEST_CASE("a command's run completes its output, or says what is kept") {
   const auto end = [] {};
   const auto nothing = [](const Item&) {};
   const auto cut = [] { throw Error("produce", "cut file"); };
-  const auto full = [](const Item&) { throw Error("consume", "disk full", {"other", {}}); };
+  const auto full = [](const Item&) { throw Error("consume", "disk full", {AdviceTopic::model}); };
   CHECK(said(true, end, nothing) == Lines{"M test: finished", "M test: closed"});
   CHECK(said(false, cut, nothing) == Lines{"M test: finished", "cut file"});
   // Whether items are left when reading ends depends on the speed.
