@@ -281,15 +281,13 @@ TEST_CASE("a command's run completes its output, or says what is kept") {
       "W test: reading ended early; what was read before is still computed and kept (cut file)")
     lines.erase(lines.begin());
   CHECK(lines == Lines{"M test: finished", "cut file; what was computed is kept"});
-  CHECK(said(true, end, full) ==
-        Lines{"M test: finished", "W test: what was computed is kept", "disk full"});
+  CHECK(said(true, end, full) == Lines{"M test: finished", "W test: what was computed is kept", "disk full"});
   const auto stop = [&](const Item& item) {
     if (item.number == 30) wish.make();
   };
   lines = said(true, end, stop);
   lines.resize(3);  // a program has ended now
-  CHECK(lines ==
-        Lines{"M test: finished", "M test: flushed", "W test: stopped by a test after some items"});
+  CHECK(lines == Lines{"M test: finished", "M test: flushed", "W test: stopped by a test after some items"});
   CHECK(said(false, end, stop) ==
         Lines{"M test: finished", "M test: flushed",
               "W test: stopped by a test after some items; the output is not complete", "M test: finished",
