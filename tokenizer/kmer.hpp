@@ -62,8 +62,8 @@ struct TokenLayout {
   size_t lead() const { return prefix.size(); }
   /// start() with these ids of metadata instead of the run's.
   std::vector<uint32_t> start(const std::vector<uint32_t>& metadata) const {
-    std::vector<uint32_t> tokens{begin()};
-    tokens.insert(tokens.begin() + family->metadata_place, metadata.begin(), metadata.end());
+    std::vector<uint32_t> tokens = metadata;
+    tokens.insert(family->metadata_place == 0 ? tokens.end() : tokens.begin(), begin());
     return tokens;
   }
   /// True if metadata has the same ids in both.

@@ -76,7 +76,7 @@ Journal::Journal(const std::string& path, const RunIdentity& run, EarlierRun ear
     return;
   }
   if (first_line && earlier == EarlierRun::refuse && file_.size() > first_line->size() + 1)
-    file_.fail("an interrupted run has left its scores here", {AdviceTopic::resume_or_restart});
+    file_.fail("holds the scores of an interrupted run", {AdviceTopic::resume_or_restart});
   try {
     file_.cut(0);
     write(std::string(kBeginning) + identity_json(run) + "\n");
@@ -103,7 +103,7 @@ std::optional<std::string> Journal::read_first_line() const {
     line.resize(present + static_cast<size_t>(got));
     const size_t compared = std::min(line.size(), kBeginning.size());
     if (line.compare(0, compared, kBeginning.substr(0, compared)) != 0 || line.size() > kLongestFirstLine)
-      file_.fail("not made by carbon vep, or by another version of it; move it away",
+      file_.fail("not a journal of this version of carbon vep; move or delete it",
                  {AdviceTopic::other_output});
     newline = line.find('\n');
     if (newline != std::string::npos)
@@ -118,8 +118,9 @@ void Journal::check_identity(const std::string& first_line, const RunIdentity& r
   const std::string differences =
       identity_differences(std::string_view(first_line).substr(kBeginning.size()), run, path());
   if (differences.empty()) return;
-  file_.fail("begun with another model or other options (" + differences + "); repeat them to continue it",
-             {AdviceTopic::restart});
+  file_.fail(
+      "was started with a different model or options (" + differences + "); use the same ones to resume",
+      {AdviceTopic::restart});
 }
 
 // Counts the complete entries and cuts off what follows them.

@@ -119,7 +119,7 @@ def a_file_that_names_another():
     """An answer of an htsget server is a text with URLs, of which any file of this machine may be one. htslib goes there."""
     answer = lambda url: '{"htsget":{"format":"VCF","urls":[{"url":"%s"}]}}' % url
     for url in (MINI, "file://" + MINI, "http://127.0.0.1:9/records"):
-        refused_vcf(answer(url), "in.vcf: ", "htsget", "not followed")
+        refused_vcf(answer(url), "in.vcf: ", "htsget", "does not follow")
     packed = write(fresh(), "raw", answer(MINI))
     refused_vcf(tool("bgzip", "-c", packed).out, "in.vcf.gz: ", "htsget", name="in.vcf.gz")
     expect_failure(carbon("vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "-", stdin=answer(MINI).encode()),
@@ -363,7 +363,7 @@ def a_model_that_is_cut_during_the_run():
     os.truncate(os.path.join(checkpoint, "model.safetensors"), 0)
     _, errors = run.communicate(b">a\n" + genome()["c1"].encode() + b"\n", timeout=60)
     expect_equal(run.returncode, 1, "status; " + errors.decode())
-    expect(b"[E::main] a file of the model became shorter" in errors, errors.decode())
+    expect(b"[E::main] a model file was truncated" in errors, errors.decode())
     expect_equal(os.listdir(os.path.dirname(output)), [], "files")
 
 

@@ -87,7 +87,7 @@ def what_is_left_is_neither_lost_nor_mixed_with_another_run():
         kept = contents(directory)
         expect_failure(carbon(*arguments(command), "-o", out, fasta()), "holds %d %s of an interrupted run" % (done, UNIT[command]),
                        "--resume", "--restart")
-        expect_failure(carbon(*arguments(command, *other), "--resume", "-o", out, fasta()), "other options", words)
+        expect_failure(carbon(*arguments(command, *other), "--resume", "-o", out, fasta()), "different model or options", words)
         (name, bases), *others = SEQUENCES
         changed = [(name, ("C" if bases[0] == "A" else "A") + bases[1:]), *others]
         expect_failure(carbon(*arguments(command), "--resume", "-o", out, fasta(changed)), "are not those", "--restart")

@@ -398,7 +398,7 @@ def special_files():
     began = time.monotonic()
     try:
         hostile.a_model_that_is_cut_during_the_run()
-        outcome = Outcome([CARBON], 1, time.monotonic() - began, 0, b"", "[E::main] a file of the model became shorter")
+        outcome = Outcome([CARBON], 1, time.monotonic() - began, 0, b"", "[E::main] a model file was truncated")
     except AssertionError as e:
         outcome = Outcome([CARBON], 0, time.monotonic() - began, 0, b"", str(e))
         outcome.fault = "but the test fails"

@@ -128,12 +128,12 @@ TEST_CASE("another run, other records and another process are refused") {
     CHECK(error_of([&] { journal.replay(site(2), 9, "c1:78"); }).find("c1:78") != std::string::npos);
   }
   CHECK(read_bytes(path) == whole);  // nothing was added, so it stays
-  CHECK(error_of([&] { Journal(path, kRun, EarlierRun::refuse); }).find("has left its scores") !=
+  CHECK(error_of([&] { Journal(path, kRun, EarlierRun::refuse); }).find("holds the scores") !=
         std::string::npos);
   CHECK(read_bytes(path) == whole);
   for (const EarlierRun earlier : {EarlierRun::refuse, EarlierRun::discard, EarlierRun::resume}) {
     dir.put("x.partial", "a download\n");
-    CHECK(error_of([&] { Journal(path, kRun, earlier); }).find("not made by") != std::string::npos);
+    CHECK(error_of([&] { Journal(path, kRun, earlier); }).find("not a journal") != std::string::npos);
     CHECK(read_bytes(path) == "a download\n");
   }
   dir.put("x.partial", whole);
