@@ -117,8 +117,8 @@ void VcfLineParser::parse(SharedHeader& shared, const std::string& shown, const 
          "); " +
          (has_leading_phase(line)
               ? "a genotype begins with | or /, as VCF 4.4 allows and htslib reads from version 1.22 on; use "
-                "that "
-                "version, or leave the genotypes out with cut -f1-8, as bcftools cannot read them either"
+                "that version, or leave the genotypes out with cut -f1-8, as bcftools cannot read them "
+                "either"
               : "correct it or copy the file again"));
 }
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "src/base/child_process.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
@@ -93,33 +93,16 @@ std::string examine(const PluginFile& file) {
   }
 }
 
-// The child process: loads the plugin and writes the report. Whatever the plugin does here ends with the
+// In a child process: loads the plugin and writes the report. Whatever the plugin does here ends with the
 // process, and what it prints is dropped.
-[[noreturn]] void run_child(const PluginFile& file, int report) {
+void write_report(const PluginFile& file, int report) {
   const int null = open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, fd);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM, SIGTERM, SIGINT, SIGHUP})
-    signal(number, SIG_DFL);
-  alarm(kProbeSeconds);
   const std::string said = examine(file);
   for (size_t done = 0; done < said.size();) {
     const ssize_t count = write(report, said.data() + done, said.size() - done);
     if (count <= 0) break;
     done += static_cast<size_t>(count);
-  }
-  _exit(0);
-}
-
-std::string read_all(int fd) {
-  std::string text;
-  char block[4096];
-  for (;;) {
-    const ssize_t count = read(fd, block, sizeof block);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return text;
-    text.append(block, static_cast<size_t>(count));
   }
 }
 
@@ -182,17 +165,8 @@ PluginFile find_plugin(const std::string& name) {
 }
 
 PluginSummary probe_plugin(const PluginFile& file) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error("plugin", std::string("cannot make a pipe: ") + std::strerror(errno));
-  const pid_t child = fork();
-  if (child == 0) run_child(file, ends[1]);
-  close(ends[1]);
-  const std::string said = child > 0 ? read_all(ends[0]) : "";
-  close(ends[0]);
-  int status = 0;
-  if (child < 0) throw Error("plugin", std::string("cannot start a child process: ") + std::strerror(errno));
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  const auto [said, status] = run_in_child("plugin", kProbeSeconds, std::string::npos,
+                                           [&](int report) { write_report(file, report); });
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
     refuse(file, "has not finished loading after " + std::to_string(kProbeSeconds) + " seconds");
   if (WIFSIGNALED(status))
