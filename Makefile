@@ -108,7 +108,7 @@ left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
                 $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp) \
                 $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)
 # Sorted, because the order in which a folder lists its files would otherwise be the order in the program.
-lib_sources  := $(sort $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp tokenizer/*.cpp kernels/cpu/*.cpp)) \
+lib_sources  := $(sort $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp src/*/*/*.cpp tokenizer/*.cpp kernels/cpu/*.cpp)) \
                 kernels/cuda/loader.cpp)
 unit_sources := $(sort $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp)))
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)

@@ -16,10 +16,13 @@
  * Text is UTF-8 or the bytes of the input, NUL-terminated; what the program hands out stays the program's.
  *  - All functions are to be called from the thread that called the plugin.
  *  - Positions are 0-based, ranges half-open; log-probabilities are natural logarithms (nats).
+ *  - Settings are text in the words of the command line: names of options without dashes, "=", their values, and
+ * blanks between them, such as "recipe=anchored horizon=96,768". A flag is its name alone. What is left out is the
+ * default of the command; "" is all defaults.
  *
  * Versions: CARBON_PLUGIN_ABI changes when a plugin would have to be compiled again, and then the program
  * refuses the old ones. Functions are added at the end of carbon_api; CARBON_HAS asks whether the program
- * that runs has one.
+ * that runs has one. New recipes, samplers and sizes are new words of settings and change neither.
  */
 #ifndef CARBON_PLUGIN_H
 #define CARBON_PLUGIN_H
@@ -31,7 +34,7 @@
 extern "C" {
 #endif
 
-#define CARBON_PLUGIN_ABI 1
+#define CARBON_PLUGIN_ABI 2
 
 #if defined(__GNUC__)
 #define CARBON_EXPORT __attribute__((visibility("default")))
@@ -54,6 +57,7 @@ typedef struct carbon_output carbon_output;
 typedef struct carbon_text carbon_text;
 typedef struct carbon_sequences carbon_sequences;
 typedef struct carbon_fasta carbon_fasta;
+typedef struct carbon_recipes carbon_recipes;
 
 /* ---- What the plugin gives
  * ------------------------------------------------------------------------------------- */
@@ -106,8 +110,7 @@ enum {
   CARBON_MODEL_SHA256 = 3,
   CARBON_MODEL_DTYPE = 4,
   CARBON_DEVICE_KIND = 5,
-  CARBON_MODEL_POSITIONS = 6, /* tokens the model can hold, as decimal text */
-  CARBON_DEFAULT_CONTEXT = 7  /* bp, of the next-token recipe for this model, as decimal text */
+  CARBON_MODEL_POSITIONS = 6 /* tokens the model can hold, as decimal text */
 };
 
 /* How the values of an INFO tag are counted. */
@@ -135,11 +138,10 @@ typedef struct carbon_values {
 typedef struct carbon_score_item {
   const char* bases;
   size_t length;
-  double* values; /* null, or room for a value a base (level bp) or a whole 6-mer (level token); NaN: none */
+  double* values; /* null, or room for a value a base (level=bp) or a whole 6-mer (level=token); NaN: none */
   double sum;     /* result: of the values that there are, as `carbon score` prints it */
   size_t scored;  /* result: how many */
 } carbon_score_item;
-enum { CARBON_LEVEL_BP = 0, CARBON_LEVEL_TOKEN = 1 };
 
 /* A variant to score, as a VCF record would name it. */
 typedef struct carbon_variant {
@@ -148,44 +150,10 @@ typedef struct carbon_variant {
   const char* ref;
   const char* const* alts;
   size_t alt_count;
-  double* values; /* room for alt_count, in score_anchored for alt_count a horizon; log-likelihood ratios as
-                     `carbon vep` computes them, NaN: not scored */
+  double* values; /* room for alt_count a tag of the recipes: value t * alt_count + a is that of ALT a for tag t, a
+                     log-likelihood ratio as `carbon vep` computes it, NaN: not scored */
   const char** flags; /* null, or room for alt_count; null where scored, else the text of CARBON_FLAG */
 } carbon_variant;
-
-enum { CARBON_CENTERED = 0, CARBON_NEXT_TOKEN = 1 };
-enum {
-  CARBON_STRAND_DEFAULT = 0,
-  CARBON_STRAND_FORWARD = 1,
-  CARBON_STRAND_REVERSE = 2,
-  CARBON_STRAND_BOTH = 3
-};
-/* How score_variants works; the fields mean what the options of `carbon vep` mean. */
-typedef struct carbon_recipe {
-  int recipe;
-  int strand;
-  int64_t window;  /* bp, of the centered recipe; 0: its default */
-  int64_t context; /* bp, of the next-token recipe; 0: its default */
-} carbon_recipe;
-
-/* The same for score_anchored. */
-typedef struct carbon_anchored {
-  int strand;
-  int64_t context;         /* bp; 0: the default of the anchored recipe */
-  const int64_t* horizons; /* bp, 0 or more, each larger than the one before it */
-  size_t horizon_count;    /* 0: one horizon, the default; `horizons` is not read then */
-} carbon_anchored;
-
-/* How new bases are drawn; the fields mean what the options of `carbon generate` mean. */
-enum { CARBON_SAMPLER_KMER = 0, CARBON_SAMPLER_MARGINAL = 1, CARBON_SAMPLER_CHAIN = 2 };
-typedef struct carbon_sampler {
-  int kind;
-  int greedy;
-  double temperature; /* > 0; 1 changes nothing */
-  uint64_t top_k;     /* 0: all */
-  double top_p;       /* 1: all */
-  uint64_t seed;
-} carbon_sampler;
 
 /* A prompt to continue; it holds a base A, C, G or T. */
 typedef struct carbon_generate_item {
@@ -266,18 +234,32 @@ struct carbon_api {
   int (*fasta_regions)(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
                        const carbon_region** regions, size_t* count);
 
-  /* The engine. Many items a call is faster than one; results do not depend on how they are divided. */
-  int (*score)(carbon_run* run, int level, carbon_score_item* items, size_t count);
-  int (*score_variants)(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
-                        carbon_variant* variants, size_t count);
-
-  /* New bases after prompts, one sample of each, as `carbon generate` draws them. */
-  int (*generate)(carbon_run* run, const carbon_sampler* sampler, size_t new_bases,
-                  carbon_generate_item* items, size_t count);
-
+  /* The engine. Many items a call is faster than one; results do not depend on how they are divided.
+   *
+   * Scores of sequences; `settings` of `carbon score`: level. */
+  int (*score)(carbon_run* run, const char* settings, carbon_score_item* items, size_t count);
   /* As `score`, of the bases from item i's from[i] on, a multiple of 6: each is given all bases before it,
    * without the windows that `score` divides long sequences into. values has room for those bases. */
-  int (*score_ends)(carbon_run* run, int level, carbon_score_item* items, const size_t* from, size_t count);
+  int (*score_ends)(carbon_run* run, const char* settings, carbon_score_item* items, const size_t* from,
+                    size_t count);
+
+  /* How variants are scored; `settings` of `carbon vep`: recipe (one or several), strand, phases, window,
+   * context, horizon. Null on failure. */
+  carbon_recipes* (*recipes_open)(carbon_run* run, const char* settings);
+  /* The INFO tags of their scores, as `carbon vep` names them; null past the last. `description` may be null. */
+  const char* (*recipes_tag)(carbon_run* run, const carbon_recipes* recipes, size_t index,
+                             const char** description);
+  /* What the scores depend on besides the model, as KEY=VALUE with commas between them, for a header line. */
+  const char* (*recipes_text)(carbon_run* run, const carbon_recipes* recipes);
+  /* Variants near each other share windows only if one call has them, in the order of their positions, so a
+   * call should have thousands. */
+  int (*score_variants)(carbon_run* run, const carbon_recipes* recipes, carbon_fasta* fasta,
+                        carbon_variant* variants, size_t count);
+
+  /* New bases after prompts, one sample of each, as `carbon generate` draws them; its `settings`: sampler,
+   * greedy, temperature, top-k, top-p, seed. */
+  int (*generate)(carbon_run* run, const char* settings, size_t new_bases, carbon_generate_item* items,
+                  size_t count);
 
   /* Under CARBON_READS_RECORDS: of the header's lines ##key=..., the one with this index, whole and without a
    * newline; *line is null past the last. It is good until the next call. */
@@ -297,13 +279,6 @@ struct carbon_api {
    * result does not keep. The run goes on and outputs appear; at its end the program prints each text as an
    * error. */
   int (*unmet)(carbon_run* run, const char* text);
-
-  /* As `score_variants`, by the anchored recipe. Each variant's values are those of all ALTs at the first
-   * horizon, then those of all ALTs at the second, and so on: values[h * alt_count + a] is ALT a at horizon
-   * h. There is one flag an ALT. Variants near each other share windows only if one call has them, in the
-   * order of their positions, so a call should have thousands. */
-  int (*score_anchored)(carbon_run* run, carbon_fasta* fasta, const carbon_anchored* recipe,
-                        carbon_variant* variants, size_t count);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

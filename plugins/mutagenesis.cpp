@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "plugins/support.hpp"
 
@@ -21,8 +20,6 @@ constexpr int64_t kPositionsPerCall = 128;
 // The same for recipe anchored, in records. Only those of one call share windows, so a call has as many as
 // carbon vep takes at a time; each costs so much less that the bar still moves.
 constexpr int64_t kAnchoredRecordsPerCall = 2048;
-// Words of --recipe; the first two are the numbers that carbon_recipe has for them.
-enum { kCentered = CARBON_CENTERED, kNextToken = CARBON_NEXT_TOKEN, kAnchored };
 
 struct Range {
   int64_t begin = 0, end = 0;
@@ -39,10 +36,6 @@ struct Site {
   std::vector<double> values;
 };
 
-struct Tag {
-  std::string id, description;
-};
-
 class Mutagenesis {
  public:
   explicit Mutagenesis(carbon_run* run) : run_(run) {}
@@ -53,16 +46,12 @@ class Mutagenesis {
     options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);
-    options.choice("recipe", {"centered", "next-token", "anchored"}, "as in carbon vep (default: centered)",
-                   recipe_);
-    options.choice("strand", {"default", "+", "-", "both"}, "as in carbon vep; default: the recipe's",
-                   strand_);
-    options.number("window", "BP", "centered: window (default: 8192)", window_, int64_t{12});
-    options.number("context", "BP", "left context (default: next-token as vep, anchored 4098)", context_,
-                   int64_t{1});
+    options.text("recipe", "LIST", "as in carbon vep (default: centered)", recipe_);
+    options.text("strand", "STRAND", "+, - or both, as in carbon vep (default: the recipe's)", strand_);
+    options.text("window", "BP", "centered: window (default: 8192)", window_);
+    options.text("context", "BP", "left context (default: next-token as vep, anchored 4098)", context_);
     options.list("horizon", "BP[,BP...]",
-                 "anchored: bases after the allele (default: 768); a tag for each of several",
-                 horizon_texts_);
+                 "anchored: bases after the allele (default: 768); a tag for each of several", horizons_);
     options.example(
         "fifty bases of the TERT promoter, with a table for a picture",
         "carbon +mutagenesis -o tert.vcf.gz hg38.fa -- --regions chr5:1,295,100-1,295,149 --matrix tert.tsv");
@@ -73,17 +62,14 @@ class Mutagenesis {
   void start() {
     if (regions_.empty() && region_files_.empty())
       fail("--regions or --regions-file is missing: say which bases to change");
-    if (recipe_ == kNextToken && indels())
+    if (recipe_ == "next-token" && indels())
       fail("--recipe next-token scores single bases: use it with --type snv");
-    set_horizons();
     if (run_->api->input(run_, 1)) fail("one FASTA file is expected, not several");
     fasta_ = checked(run_->api->fasta_open(run_, run_->api->input(run_, 0)));
     for (const std::string& text : regions_) add_regions(text, false);
     for (const std::string& path : region_files_) add_regions(path, true);
     merge();
-    if (context_ == 0)  // the property loads the model, so it is asked for last
-      context_ = recipe_ == kNextToken ? std::stoll(property(CARBON_DEFAULT_CONTEXT)) : 4098;
-    tags_ = tags();
+    open_recipes();  // loads the model, and so comes last
   }
 
   void finish() {
@@ -112,31 +98,29 @@ class Mutagenesis {
   bool indels() const { return type_ == 1; }
 
   int64_t positions_per_call() const {
-    if (recipe_ != kAnchored) return kPositionsPerCall;
+    if (recipe_ != "anchored") return kPositionsPerCall;
     return indels() ? kAnchoredRecordsPerCall / 2 : kAnchoredRecordsPerCall;
   }
 
-  void set_horizons() {
-    if (recipe_ != kAnchored) {
-      if (!horizon_texts_.empty()) fail("--horizon is an option of recipe anchored: add --recipe anchored");
-      return;
+  void open_recipes() {
+    std::string horizons, settings;
+    for (const std::string& text : horizons_) horizons += (horizons.empty() ? "" : ",") + text;
+    const std::pair<const char*, std::string> given[] = {{"recipe", recipe_},
+                                                         {"strand", strand_ == "default" ? "" : strand_},
+                                                         {"window", window_},
+                                                         {"context", context_},
+                                                         {"horizon", horizons}};
+    for (const auto& [name, text] : given) {
+      if (text.find_first_of(" \t\n") != std::string::npos)
+        fail(std::string("--") + name + " '" + text + "': a value has no blanks");
+      if (!text.empty()) settings += std::string(name) + "=" + text + " ";
     }
-    if (!CARBON_HAS(run_->api, score_anchored))
-      fail("this carbon is older than +mutagenesis; use both of one version");
-    std::set<int64_t> horizons;
-    for (const std::string& text : horizon_texts_) add_horizons(text, horizons);
-    if (horizons.size() > 1 && !matrix_path_.empty())
-      fail("--matrix has one number for each change: give one --horizon with it, or leave it out");
-    if (!horizons.empty()) horizons_.assign(horizons.begin(), horizons.end());
-  }
-
-  static void add_horizons(const std::string& text, std::set<int64_t>& horizons) {
-    for (const std::string& word : split(text, ',')) {
-      int64_t bp = 0;
-      if (!parse_number(word, bp) || bp < 0)
-        fail("--horizon '" + text + "': expected numbers of bases, 0 or more, joined by commas");
-      if (!horizons.insert(bp).second) fail("--horizon " + text + " names a horizon twice");
-    }
+    recipes_ = checked(run_->api->recipes_open(run_, settings.c_str()));
+    while (run_->api->recipes_tag(run_, recipes_, tags_, nullptr)) ++tags_;
+    if (tags_ > 1 && !matrix_path_.empty())
+      fail(
+          "--matrix has one number for each change: give one recipe and one --horizon with it, or leave it "
+          "out");
   }
 
   void add_regions(const std::string& text, bool is_file) {
@@ -220,17 +204,11 @@ class Mutagenesis {
     for (Site& site : sites) {
       std::vector<const char*>& texts = alts.emplace_back();
       for (const std::string& alt : site.alts) texts.push_back(alt.c_str());
-      site.values.resize(texts.size() * tags_.size());
+      site.values.resize(texts.size() * tags_);
       variants.push_back(
           {contig, site.pos, site.ref.c_str(), texts.data(), texts.size(), site.values.data(), nullptr});
     }
-    if (recipe_ == kAnchored) {
-      const carbon_anchored anchored{strand_, context_, horizons_.data(), horizons_.size()};
-      checked(run_->api->score_anchored(run_, fasta_, &anchored, variants.data(), variants.size()));
-    } else {
-      const carbon_recipe recipe{recipe_, strand_, window_, context_};
-      checked(run_->api->score_variants(run_, fasta_, &recipe, variants.data(), variants.size()));
-    }
+    checked(run_->api->score_variants(run_, recipes_, fasta_, variants.data(), variants.size()));
   }
 
   std::string shown(double value) const {
@@ -247,8 +225,9 @@ class Mutagenesis {
       for (size_t i = 0; i < site.alts.size(); ++i) text += (i ? "," : "") + site.alts[i];
       text += "\t.\t.\t";
       const double* value = site.values.data();
-      for (size_t t = 0; t < tags_.size(); ++t) {
-        text += (t ? ";" : "") + tags_[t].id + "=";
+      for (size_t t = 0; t < tags_; ++t) {
+        text += t ? ";" : "";
+        text += std::string(run_->api->recipes_tag(run_, recipes_, t, nullptr)) + "=";
         for (size_t i = 0; i < site.alts.size(); ++i) text += (i ? "," : "") + shown(*value++);
       }
       text += "\n";
@@ -279,40 +258,7 @@ class Mutagenesis {
     matrix_->write(text);
   }
 
-  // The tags of a record, in order, as carbon vep names them.
-  std::vector<Tag> tags() const {
-    const std::string in_nats = ", alternative minus reference, in nats";
-    if (recipe_ == kCentered)
-      return {
-          {"CARBON_LLR", "log-likelihood ratio of the " + std::to_string(window_) + " bp window" + in_nats}};
-    if (recipe_ == kNextToken)
-      return {{"CARBON_NT",
-               "ln(P(ALT)/P(REF)) of the base after the " + std::to_string(context_) + " bp context"}};
-    std::vector<Tag> tags;
-    for (const int64_t horizon : horizons_) {
-      const std::string bp = std::to_string(horizon);
-      tags.push_back(
-          {"CARBON_ALLR" + (horizons_.size() > 1 ? "_" + bp : ""),
-           "log-likelihood ratio of the allele and " + bp + " bp after it on a shared window" + in_nats});
-    }
-    return tags;
-  }
-
   std::string property(int which) const { return checked(run_->api->property(run_, which)); }
-
-  // What the scores depend on besides the model, as carbon vep writes it.
-  std::string settings() const {
-    constexpr const char* strands[] = {"", "+", "-", "both"};
-    const char* recipe_strand = recipe_ == kNextToken ? "+" : "both";
-    const std::string strand = strand_ != CARBON_STRAND_DEFAULT ? strands[strand_] : recipe_strand;
-    const std::string end = ",Strand=" + strand, context = ",Context=" + std::to_string(context_);
-    if (recipe_ == kCentered) return "centered,Window=" + std::to_string(window_) + ",Phases=auto" + end;
-    if (recipe_ == kNextToken) return "next-token" + context + end;
-    std::string horizons;
-    for (const int64_t horizon : horizons_)
-      horizons += (horizons.empty() ? "" : "+") + std::to_string(horizon);
-    return "anchored,Phases=auto" + context + ",Horizon=" + horizons + end;
-  }
 
   std::string header() const {
     std::string out = "##fileformat=VCFv4.2\n##FILTER=<ID=PASS,Description=\"All filters passed\">\n";
@@ -320,23 +266,26 @@ class Mutagenesis {
     for (size_t i = 0; const char* contig = run_->api->fasta_contig(run_, fasta_, i); ++i)
       out += std::string("##contig=<ID=") + contig +
              ",length=" + std::to_string(run_->api->fasta_length(run_, fasta_, contig)) + ">\n";
-    for (const Tag& tag : tags_)
-      out += "##INFO=<ID=" + tag.id + ",Number=A,Type=Float,Description=\"Carbon " + tag.description +
-             "; negative = the alternative is less likely\">\n";
+    const char* description = nullptr;
+    for (size_t t = 0; t < tags_; ++t) {
+      out += std::string("##INFO=<ID=") + run_->api->recipes_tag(run_, recipes_, t, &description) +
+             ",Number=A,Type=Float,Description=\"";
+      out += std::string(description) + "\">\n";
+    }
     out += "##carbon_mutagenesisModel=<ID=CARBON,Model=\"" + property(CARBON_MODEL_ID) +
            "\",SHA256=" + property(CARBON_MODEL_SHA256) + ",Dtype=" + property(CARBON_MODEL_DTYPE) +
-           ",Device=\"" + property(CARBON_DEVICE_KIND) + "\",Recipe=" + settings() + ">\n";
+           ",Device=\"" + property(CARBON_DEVICE_KIND) + "\"," + run_->api->recipes_text(run_, recipes_) +
+           ">\n";
     return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
   }
 
   carbon_run* run_;
-  std::vector<std::string> regions_, region_files_, horizon_texts_;
-  std::string matrix_path_;
-  int type_ = 0, recipe_ = kCentered, strand_ = CARBON_STRAND_DEFAULT;
-  int64_t window_ = 8192, context_ = 0;  // 0: the recipe's default, until start()
-  std::vector<int64_t> horizons_ = {768};
+  std::vector<std::string> regions_, region_files_, horizons_;
+  std::string matrix_path_, recipe_, strand_, window_, context_;  // "": the default
+  int type_ = 0;
 
-  std::vector<Tag> tags_;
+  const carbon_recipes* recipes_ = nullptr;
+  size_t tags_ = 0;  // of a record
   carbon_fasta* fasta_ = nullptr;
   std::map<std::string, std::vector<Range>> ranges_;  // by contig
   std::optional<Output> vcf_, matrix_;

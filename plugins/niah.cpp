@@ -164,8 +164,8 @@ class Niah {
                  "where needles lie, as shares of the haystack (default: 0.1,0.3,0.5,0.7,0.9)", depths_);
     options.number("rows", "N", "prompts, the depths in turn (default: 500)", rows_, uint64_t{1});
     options.number("seed", "N", "of the data set (default: 0)", seed_, uint64_t{0});
-    options.choice("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
-                   sampler_);
+    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
+                 sampler_);
     options.flag("likelihood", "compare the value's likelihood with that of a wrong value as well",
                  likelihood_);
     options.text("write-data", "FILE", "write the prompts as a table that --task given reads", data_path_);
@@ -289,8 +289,8 @@ class Niah {
     for (size_t i = 0; i < waiting_.size(); ++i)
       items.push_back(
           {waiting_[i].prompt.c_str(), waiting_[i].prompt.size(), all_.rows + i, bases[i].data(), 0});
-    const carbon_sampler sampler{sampler_, 1, 1, 0, 1, 0};
-    checked(run_->api->generate(run_, &sampler, length, items.data(), items.size()));
+    const std::string settings = "greedy sampler=" + sampler_;
+    checked(run_->api->generate(run_, settings.c_str(), length, items.data(), items.size()));
     std::vector<Outcome> outcomes(waiting_.size());
     for (size_t i = 0; i < waiting_.size(); ++i) {
       size_t right = 0;
@@ -316,7 +316,7 @@ class Niah {
     items.reserve(sequences.size());
     for (const std::string& sequence : sequences)
       items.push_back({sequence.c_str(), sequence.size(), nullptr, 0, 0});
-    checked(run_->api->score_ends(run_, CARBON_LEVEL_TOKEN, items.data(), from.data(), items.size()));
+    checked(run_->api->score_ends(run_, "level=token", items.data(), from.data(), items.size()));
     for (size_t i = 0; i < waiting_.size(); ++i) {
       const carbon_score_item &value = items[2 * i], &negative = items[2 * i + 1];
       if (value.scored == 0 || negative.scored == 0)
@@ -354,9 +354,8 @@ class Niah {
 
   std::string json() const {
     constexpr const char* tasks[] = {"niah", "neardup_d4", "neardup_d2", "neardup_d1", "given"};
-    constexpr const char* samplers[] = {"kmer", "marginal", "chain"};
     Json out;
-    out.open('{').name("task").value(tasks[task_]).name("sampler").value(samplers[sampler_]);
+    out.open('{').name("task").value(tasks[task_]).name("sampler").value(sampler_);
     if (task_ != kGiven) out.name("context").value(static_cast<uint64_t>(context_)).name("seed").value(seed_);
     add_model(out, run_);
     add(out, all_);
@@ -378,7 +377,8 @@ class Niah {
 
   carbon_run* run_;
   const char* input_ = nullptr;
-  int task_ = 0, sampler_ = CARBON_SAMPLER_KMER;
+  int task_ = 0;
+  std::string sampler_ = "kmer";
   int64_t context_ = 4096;
   uint64_t rows_ = 500, seed_ = 0;
   bool likelihood_ = false;

@@ -117,8 +117,8 @@ class Perturb {
                    uint64_t{0});
     options.number("max-length", "BP", "longer sequences are cut (default: 8192)", settings_.max_length,
                    int64_t{6});
-    options.choice("level", {"bp", "token"},
-                   "likelihood of bases or of 6-mers, as in carbon score (default: bp)", level_);
+    options.word("level", {"bp", "token"},
+                 "likelihood of bases or of 6-mers, as in carbon score (default: bp)", level_);
     options.text("write-pairs", "FILE", "write the pairs as a table that --task given reads", pairs_path_);
     options.text("details", "FILE", "write the likelihoods of each pair", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
@@ -201,7 +201,7 @@ class Perturb {
     for (const Pair& pair : waiting_)
       for (const std::string* bases : {&pair.original, &pair.perturbed})
         items.push_back({bases->c_str(), bases->size(), nullptr, 0, 0});
-    checked(run_->api->score(run_, level_, items.data(), items.size()));
+    checked(run_->api->score(run_, ("level=" + level_).c_str(), items.data(), items.size()));
     for (size_t i = 0; i < waiting_.size(); ++i)
       compare(waiting_[i].name, mean(items[2 * i]), mean(items[2 * i + 1]));
     waiting_.clear();
@@ -243,7 +243,7 @@ class Perturb {
     constexpr const char* tasks[] = {"triplet", "synonymous", "given"};
     Json out;
     out.open('{').name("task").value(tasks[settings_.task]);
-    out.name("level").value(level_ == CARBON_LEVEL_BP ? "bp" : "token");
+    out.name("level").value(level_);
     if (settings_.task == kTriplet) out.name("motif").value(settings_.motif);
     if (settings_.task == kSynonymous)
       out.name("rate").value(settings_.rate).name("seed").value(settings_.seed);
@@ -259,7 +259,7 @@ class Perturb {
   carbon_run* run_;
   const char* input_ = nullptr;
   Settings settings_;
-  int level_ = CARBON_LEVEL_BP;
+  std::string level_ = "bp";
   std::string pairs_path_, details_path_, json_path_;
   std::optional<Output> pairs_, details_;
   std::vector<Pair> waiting_;

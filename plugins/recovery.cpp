@@ -40,8 +40,8 @@ class Recovery {
     options.number("context", "BP", "bases of the prompt at most, a multiple of 6 (default: 6144)", context_,
                    int64_t{6});
     options.number("length", "BP", "bases to restore (default: 30)", length_, int64_t{1}, int64_t{100000});
-    options.choice("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
-                   sampler_);
+    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
+                 sampler_);
     options.text("group", "COLUMN", "given: a line for each value of this column as well", group_column_);
     options.text("details", "FILE", "write what was generated for each sequence", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
@@ -127,8 +127,9 @@ class Recovery {
     for (size_t i = 0; i < waiting_.size(); ++i)
       items.push_back(
           {waiting_[i].prompt.c_str(), waiting_[i].prompt.size(), all_.rows + i, bases[i].data(), 0});
-    const carbon_sampler sampler{sampler_, 1, 1, 0, 1, 0};
-    checked(run_->api->generate(run_, &sampler, static_cast<size_t>(length_), items.data(), items.size()));
+    const std::string settings = "greedy sampler=" + sampler_;
+    checked(run_->api->generate(run_, settings.c_str(), static_cast<size_t>(length_), items.data(),
+                                items.size()));
     for (size_t i = 0; i < waiting_.size(); ++i) compare(waiting_[i], bases[i]);
     waiting_.clear();
   }
@@ -156,9 +157,8 @@ class Recovery {
   }
 
   std::string json() const {
-    constexpr const char* samplers[] = {"kmer", "marginal", "chain"};
     Json out;
-    out.open('{').name("sampler").value(samplers[sampler_]);
+    out.open('{').name("sampler").value(sampler_);
     out.name("context").value(static_cast<uint64_t>(context_));
     out.name("length").value(static_cast<uint64_t>(length_));
     add_model(out, run_);
@@ -174,7 +174,8 @@ class Recovery {
 
   carbon_run* run_;
   const char* input_ = nullptr;
-  int task_ = 0, sampler_ = CARBON_SAMPLER_KMER;
+  int task_ = 0;
+  std::string sampler_ = "kmer";
   int64_t context_ = 6144, length_ = 30;
   std::string group_column_, details_path_, json_path_;
   std::optional<Output> details_;

@@ -99,16 +99,15 @@ class Options {
   void flag(const std::string& name, const std::string& help, bool& value) {
     add(name, "", help, [&value](const std::string&) { value = true; });
   }
+  /// One of the words, which becomes the value.
+  void word(const std::string& name, const std::vector<std::string>& words, const std::string& help,
+            std::string& value) {
+    add_choice(name, words, help, [&value, words](size_t i) { value = words[i]; });
+  }
   /// The value is the index of the word among `words`.
   void choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
               int& value) {
-    std::string type;
-    for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
-    add(name, type, help, [&value, name, type, words](const std::string& given) {
-      for (size_t i = 0; i < words.size(); ++i)
-        if (words[i] == given) return void(value = static_cast<int>(i));
-      fail("--" + name + " " + given + ": expected " + type);
-    });
+    add_choice(name, words, help, [&value](size_t i) { value = static_cast<int>(i); });
   }
 
   /// A command line and what it does, for the end of --help.
@@ -153,6 +152,16 @@ class Options {
   void add(const std::string& name, const std::string& type, const std::string& help,
            std::function<void(const std::string&)> set) {
     options_.push_back({name, type, help, std::move(set)});
+  }
+  void add_choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
+                  std::function<void(size_t)> set) {
+    std::string type;
+    for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
+    add(name, type, help, [set = std::move(set), name, type, words](const std::string& given) {
+      for (size_t i = 0; i < words.size(); ++i)
+        if (words[i] == given) return set(i);
+      fail("--" + name + " " + given + ": expected " + type);
+    });
   }
   const Option& find(const std::string& word, const std::string& plugin) const {
     for (const Option& option : options_)

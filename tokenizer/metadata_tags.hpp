@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/words.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -19,6 +20,8 @@ namespace carbon {
 /// <NAME>, as in the model card. eval: <NAME_species>, as in the published evaluation code. Gene tags are the
 /// same in card and eval; none are known for corpus.
 enum class TagGrammar { corpus, card, eval };
+inline constexpr Word<TagGrammar> kTagGrammarWords[] = {
+    {"corpus", TagGrammar::corpus}, {"card", TagGrammar::card}, {"eval", TagGrammar::eval}};
 
 /// What a sequence is said to be. Either name may be empty. `species` is a name of Carbon's corpus
 /// (vertebrate_mammalian, vertebrate_other, fungi, plant, protozoa, invertebrate) in every grammar and

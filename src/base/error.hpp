@@ -122,4 +122,17 @@ class OutOfMemory : public Error {
   using Error::Error;
 };
 
+/// The value of a setting cannot be used: an option of a command, a field of a request, a word of a plugin.
+/// The message names neither dashes nor fields; whoever has read the setting knows how it was given.
+class SettingError : public Error {
+ public:
+  SettingError(std::string setting, const std::string& message, Advice advice = {})
+      : Error("setting", message, std::move(advice)), setting_(std::move(setting)) {}
+  /// Its name, as in the options of the command line without dashes.
+  const std::string& setting() const { return setting_; }
+
+ private:
+  std::string setting_;
+};
+
 }  // namespace carbon

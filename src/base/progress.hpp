@@ -11,10 +11,13 @@
 #include <string>
 
 #include "src/base/log.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 
 enum class ProgressMode { automatic, always, never };
+inline constexpr Word<ProgressMode> kProgressWords[] = {
+    {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}};
 
 class Progress {
  public:

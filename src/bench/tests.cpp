@@ -11,8 +11,8 @@
 #include "src/base/stopwatch.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "src/score/windows.hpp"
-#include "src/vep/anchored_batch.hpp"
-#include "src/vep/plan.hpp"
+#include "src/vep/recipes/anchored.hpp"
+#include "src/vep/variant_scores.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -132,131 +132,97 @@ BenchTest scan_test(Engine& engine, size_t prompt) {
   return test;
 }
 
-// Variants on a random contig, 6 bp apart. Each is at base 4 of its window's middle 6-mer.
-struct Sites {
-  ReferenceSlice contig;
-  int64_t window;
-  std::vector<std::vector<NormalAllele>> variants;
-
-  Sites(size_t count, size_t alts, size_t prompt) : window(static_cast<int64_t>(prompt * kKmerLength) - 4) {
-    const auto length = static_cast<int64_t>(count) * kKmerLength + 2 * window;
-    contig = {0, length, random_bases(static_cast<size_t>(length), 2)};
-    for (size_t i = 0; i < count; ++i) {
-      const int64_t position = window + static_cast<int64_t>(i) * kKmerLength;
-      const char ref = contig.bases[static_cast<size_t>(position)];
-      std::vector<NormalAllele> variant;
-      for (const char* letter = kBaseLetters; variant.size() < alts; ++letter)
-        if (*letter != ref) variant.push_back({position, std::string(1, ref), std::string(1, *letter)});
-      variants.push_back(variant);
-    }
-  }
-
-  // Adds the requests of all sites, and returns the plans that compute the scores from their results.
-  std::vector<CenteredPlan> plan(const TokenLayout& layout, std::vector<RequestPtr>& requests) const {
-    std::vector<CenteredPlan> plans;
-    for (const std::vector<NormalAllele>& variant : variants)
-      for (const Strand strand : {Strand::forward, Strand::reverse})
-        plans.emplace_back(variant, contig, window, strand, 0, layout, requests);
-    return plans;
-  }
-};
-
-BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
-  const TokenLayout& layout = engine.config().layout;
-  const Sites sites(std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt)), alts, prompt);
-  std::vector<RequestPtr> requests;
-  sites.plan(layout, requests);
-  BenchTest test{"vep", alts, 0, 0, sites.variants.size() * alts, {}, {}};
-  for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
-  test.bases = test.tokens * kKmerLength;
-  test.work = requests_work(engine.config(), units_of(engine.model()), requests);
-  test.run = [&engine, sites, alts] {
-    const Stopwatch watch;
-    std::vector<RequestPtr> run;
-    const std::vector<CenteredPlan> plans = sites.plan(engine.config().layout, run);
-    run_requests(engine, run);
-    double sum = 0;
-    for (const CenteredPlan& plan : plans)
-      for (size_t i = 0; i < alts; ++i) sum += plan.llr(i);
-    if (!(sum - sum == 0)) throw Error("bench", "a score is not finite", {AdviceTopic::dtype_f32});
-    return watch.seconds();
-  };
-  return test;
-}
-
-// SNVs `distance` bp apart, as recipe anchored reads them. On both strands the windows begin at the same
-// multiples of the context.
-class AnchoredSites {
+// Variants on a random contig, as one recipe reads them.
+class Sites {
  public:
-  AnchoredSites(size_t windows, int64_t distance, int64_t context, int64_t horizon) {
-    options_.recipes = {Recipe::anchored};
-    options_.anchored_context = context;
-    options_.horizons = {horizon};
-    const auto cells = static_cast<int64_t>(windows);
-    length_ = (cells + 4) * context;
-    bases_ = random_bases(static_cast<size_t>(length_), 3);
-    const int64_t end = (cells + 2) * context;
-    for (int64_t pos = 2 * context + std::min(distance, context) / 2; pos < end; pos += distance)
-      positions_.push_back(pos);
+  Sites(const RecipeSettings& settings, const ModelConfig& config, std::string bases)
+      : planner_(make_recipes(settings, config), config.layout, nullptr), bases_(std::move(bases)) {}
+
+  void add(int64_t position, size_t alts) {
+    const char ref = bases_[static_cast<size_t>(position)];
+    Variant variant{position, std::string(1, ref), {}};
+    for (const char* letter = kBaseLetters; variant.alts.size() < alts; ++letter)
+      if (*letter != ref) variant.alts.emplace_back(1, *letter);
+    variants_.push_back({"random", std::move(variant)});
   }
+  size_t count() const { return variants_.size(); }
 
-  size_t count() const { return positions_.size(); }
-
-  // Plans all sites and returns their requests.
-  std::vector<RequestPtr> plan(const TokenLayout& layout, std::deque<VepSite>& sites) const {
-    ReferenceReader reader(contig_, bases_);
-    AnchoredBatch batch(options_, layout, nullptr);
-    for (const int64_t pos : positions_) {
-      const char ref = bases_[static_cast<size_t>(pos)];
-      const NormalAllele snv{pos, std::string(1, ref), ref == 'A' ? "C" : "A"};
-      VepSite& site = sites.emplace_back();
-      site.anchored.flags = {AlleleFlag::scored};
-      site.anchored.alleles = {{0, snv, {}}};
-      batch.add(site, {reader, contig_, length_});
-    }
-    batch.plan();
-    std::vector<RequestPtr> requests;
-    for (const VepSite& site : sites)
-      requests.insert(requests.end(), site.requests.begin(), site.requests.end());
-    return requests;
+  std::vector<RequestPtr> requests() const {
+    std::vector<VariantItem> items;
+    return plan(items);
   }
 
   double seconds(Engine& engine) const {
     const Stopwatch watch;
-    std::deque<VepSite> sites;
-    run_requests(engine, plan(engine.config().layout, sites));
-    for (const VepSite& site : sites) site_values(site, options_, "a random contig", nullptr);
+    std::vector<VariantItem> items;
+    run_requests(engine, plan(items));
+    for (const VariantItem& item : items) variant_scores(planner_, item);  // throws if one is not finite
     return watch.seconds();
   }
 
  private:
-  VepOptions options_;
-  const std::string contig_ = "random";
+  std::vector<RequestPtr> plan(std::vector<VariantItem>& items) const {
+    ReferenceReader reader("random", bases_);
+    std::vector<RequestPtr> requests;
+    plan_variants(planner_, variants_, reader, [&](VariantItem item) {
+      requests.insert(requests.end(), item.requests.begin(), item.requests.end());
+      items.push_back(std::move(item));
+    });
+    return requests;
+  }
+
+  SitePlanner planner_;
   std::string bases_;
-  int64_t length_ = 0;
-  std::vector<int64_t> positions_;
+  std::vector<PlacedVariant> variants_;
 };
 
-// With `lone`, one SNV in each of as many windows as make a batch; else SNVs 50 bp apart in one window.
+BenchTest sites_test(Engine& engine, const std::string& name, size_t size, std::shared_ptr<const Sites> sites,
+                     size_t alleles) {
+  BenchTest test{name, size, 0, 0, alleles, {}, {}};
+  const std::vector<RequestPtr> requests = sites->requests();
+  for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
+  test.bases = test.tokens * kKmerLength;
+  test.work = requests_work(engine.config(), units_of(engine.model()), requests);
+  test.run = [&engine, sites = std::move(sites)] { return sites->seconds(engine); };
+  return test;
+}
+
+// Variants 6 bp apart. Each is at base 4 of its window's middle 6-mer.
+BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
+  const size_t count = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
+  RecipeSettings settings;
+  const int64_t window = static_cast<int64_t>(prompt * kKmerLength) - 4;
+  settings.window = window;
+  const auto sites = std::make_shared<Sites>(
+      settings, engine.config(),
+      random_bases(static_cast<size_t>(static_cast<int64_t>(count * kKmerLength) + 2 * window), 2));
+  for (size_t i = 0; i < count; ++i) sites->add(window + static_cast<int64_t>(i * kKmerLength), alts);
+  return sites_test(engine, "vep", alts, sites, count * alts);
+}
+
+// With `lone`, one SNV in each of as many windows as make a batch; else SNVs 50 bp apart in one window. On
+// both strands the windows begin at the same multiples of the context.
 BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t prompt) {
-  constexpr int64_t distance = 50;
   constexpr auto kmer = static_cast<int64_t>(kKmerLength);
   const ModelConfig& config = engine.config();
   const int64_t largest = (anchored_longest(0, horizon, config.max_positions) - 1) / 2;
   const int64_t context =
       std::max(kmer, std::min(static_cast<int64_t>(prompt) * kmer / 2, largest) / kmer * kmer);
   horizon = std::clamp<int64_t>(anchored_longest(context, 0, config.max_positions) - 1, 0, horizon);
-  const size_t windows = lone ? std::max<size_t>(1, 2 * engine.model().batch_tokens() / prompt) : 1;
-  const auto sites =
-      std::make_shared<const AnchoredSites>(windows, lone ? context : distance, context, horizon);
-  BenchTest test{"anchored", static_cast<size_t>(lone ? context : distance), 0, 0, sites->count(), {}, {}};
+  RecipeSettings settings;
+  settings.recipes = {"anchored"};
+  settings.context = context;
+  settings.horizons = {horizon};
+  const auto windows =
+      static_cast<int64_t>(lone ? std::max<size_t>(1, 2 * engine.model().batch_tokens() / prompt) : 1);
+  const int64_t distance = lone ? context : 50;
+  const auto sites = std::make_shared<Sites>(settings, config,
+                                             random_bases(static_cast<size_t>((windows + 4) * context), 3));
+  for (int64_t pos = 2 * context + std::min(distance, context) / 2; pos < (windows + 2) * context;
+       pos += distance)
+    sites->add(pos, 1);
+  BenchTest test = sites_test(engine, "anchored", static_cast<size_t>(distance), sites, sites->count());
   test.horizon = static_cast<size_t>(horizon);
-  std::deque<VepSite> planned;
-  const std::vector<RequestPtr> requests = sites->plan(config.layout, planned);
-  for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
-  test.bases = test.tokens * kKmerLength;
-  test.work = requests_work(config, units_of(engine.model()), requests);
-  test.run = [&engine, sites] { return sites->seconds(engine); };
   return test;
 }
 

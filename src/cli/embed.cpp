@@ -22,8 +22,7 @@ int cmd_embed(int argc, char** argv) {
   app.add_option("-O,--output-type", options.type,
                  "tsv, npy or safetensors (default: by the suffix of -o, else tsv)")
       ->type_name("TYPE")
-      ->transform(choice_of<EmbedOutput>(
-          {{"tsv", EmbedOutput::tsv}, {"npy", EmbedOutput::npy}, {"safetensors", EmbedOutput::safetensors}}));
+      ->transform(choice_of(kEmbedOutputWords));
   app.add_option(
          "-o,--output", options.output,
          "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv")
@@ -36,13 +35,10 @@ int cmd_embed(int argc, char** argv) {
                  "or none (one "
                  "row per 6-mer)")
       ->type_name("POOL")
-      ->transform(choice_of<Pool>({{"separator", Pool::separator},
-                                   {"last", Pool::last},
-                                   {"mean", Pool::mean},
-                                   {"none", Pool::none}}));
+      ->transform(choice_of(kPoolWords));
   app.add_option("--dtype-out", options.dtype, "type of the values written: f32 (default) or f16")
       ->type_name("TYPE")
-      ->transform(choice_of<DType>({{"f32", DType::f32}, {"f16", DType::f16}}));
+      ->transform(choice_of(kEmbedTypeWords));
   app.add_flag("--pad-tail", options.pad_tail,
                "pad a partial 6-mer at the end with A (default: leave it out)");
   add_strand_option(app, options.strand,

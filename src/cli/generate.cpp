@@ -39,8 +39,7 @@ void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
          "--sampler", sampler.kind,
          "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)")
       ->type_name("NAME")
-      ->transform(choice_of<SamplerKind>(
-          {{"kmer", SamplerKind::kmer}, {"marginal", SamplerKind::marginal}, {"chain", SamplerKind::chain}}))
+      ->transform(choice_of(kSamplerWords))
       ->group(group);
   CLI::Option* greedy = app.add_flag("--greedy", sampler.greedy,
                                      "take the most likely 6-mer or base instead of drawing a sample")
@@ -81,22 +80,8 @@ void add_constraint_options(CLI::App& app, GenerateOptions& options, const std::
 }
 
 void check(const GenerateOptions& options) {
-  const auto number = [](double value) {
-    std::string text = std::to_string(value);
-    text.erase(text.find_last_not_of('0') + 1);
-    return text.back() == '.' ? text + "0" : text;
-  };
   if (options.length == 0) throw Error(kFunction, "--length 0: expected at least one new base");
-  if (!(options.sampler.temperature > 0) || !std::isfinite(options.sampler.temperature))
-    throw Error(kFunction, "--temperature " + number(options.sampler.temperature) +
-                               ": expected a number above 0; --greedy takes the likeliest");
-  if (!(options.sampler.top_p > 0 && options.sampler.top_p <= 1))
-    throw Error(kFunction,
-                "--top-p " + number(options.sampler.top_p) + ": expected a number above 0 and up to 1");
-  if (options.sampler.kind != SamplerKind::kmer && options.sampler.top_k > ops::kLetters)
-    throw Error(kFunction, "--top-k " + std::to_string(options.sampler.top_k) +
-                               ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or use "
-                               "--sampler kmer");
+  with_dashes(kFunction, [&] { check_sampler(options.sampler); });
   if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))
     throw Error(kFunction,
                 "--sampler marginal draws six bases independently and cannot keep bounds; use kmer or chain");

@@ -36,8 +36,7 @@ void add_metadata_options(CLI::App& app, MetadataChoice& metadata, const std::st
          },
          "spelling of the tags: corpus, card or eval (default: corpus)")
       ->type_name("NAME")
-      ->transform(choice_of<TagGrammar>(
-          {{"corpus", TagGrammar::corpus}, {"card", TagGrammar::card}, {"eval", TagGrammar::eval}}))
+      ->transform(choice_of(kTagGrammarWords))
       ->group(group);
 }
 

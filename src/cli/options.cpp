@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/base/error.hpp"
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -84,9 +85,7 @@ void add_progress_option(CLI::App& app, ProgressMode& mode) {
   app.add_option("--progress", mode,
                  "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never")
       ->type_name("WHEN")
-      ->transform(choice_of<ProgressMode>({{"auto", ProgressMode::automatic},
-                                           {"always", ProgressMode::always},
-                                           {"never", ProgressMode::never}}))
+      ->transform(choice_of(kProgressWords))
       ->group(kMessages);
 }
 
@@ -153,10 +152,7 @@ void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string
 }
 
 void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help) {
-  app.add_option("--strand", strand, help)
-      ->type_name("STRAND")
-      ->transform(choice_of<StrandChoice>(
-          {{"+", StrandChoice::forward}, {"-", StrandChoice::reverse}, {"both", StrandChoice::both}}));
+  app.add_option("--strand", strand, help)->type_name("STRAND")->transform(choice_of(kStrandWords));
 }
 
 void add_resume_options(CLI::App& app, EarlierRun& earlier) {
@@ -182,6 +178,14 @@ CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices)
     return expected_one_of(names, text);
   };
   return CLI::Validator(number, "");
+}
+
+void with_dashes(const std::string& function, const std::function<void()>& parse) {
+  try {
+    parse();
+  } catch (const SettingError& error) {
+    throw Error(function, std::string("--") + error.what());
+  }
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {

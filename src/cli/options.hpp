@@ -10,6 +10,7 @@
 
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/words.hpp"
 #include "src/cli/help_formatter.hpp"
 #include "src/engine/engine.hpp"
 #include "src/genome/sequence_inputs.hpp"
@@ -46,12 +47,16 @@ void add_resume_options(CLI::App& app, EarlierRun& earlier);
 /// For an option with named values: turns a name into the number of its value, which CLI11 stores, and
 /// refuses every other text. (CLI11's own transformers take the numbers as well.)
 CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices);
-template <class T>
-CLI::Validator choice_of(const std::vector<std::pair<std::string, T>>& choices) {
+template <class T, size_t N>
+CLI::Validator choice_of(const Word<T> (&words)[N]) {
   std::vector<std::pair<std::string, int>> numbered;
-  for (const auto& [name, value] : choices) numbered.emplace_back(name, static_cast<int>(value));
+  for (const auto& [word, value] : words) numbered.emplace_back(word, static_cast<int>(value));
   return numbered_choice(std::move(numbered));
 }
+
+/// Calls `parse`. If it throws SettingError, whose message begins with the name of the setting, an Error says
+/// the same with the dashes of the option.
+void with_dashes(const std::string& function, const std::function<void()>& parse);
 
 /// For an option with named values that is stored as text: refuses every other text.
 CLI::Validator one_of(const std::vector<std::string>& names);

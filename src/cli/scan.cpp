@@ -91,8 +91,7 @@ int cmd_scan(int argc, char** argv) {
                  "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
                  "first (each base as the first of its 6-mer)")
       ->type_name("LEVEL")
-      ->transform(choice_of<ScanLevel>(
-          {{"marginal", ScanLevel::marginal}, {"chain", ScanLevel::chain}, {"first", ScanLevel::first}}));
+      ->transform(choice_of(kScanLevelWords));
   app.add_option("--frames", options.frames,
                  "take the mean over 1, 2, 3 or 6 frames of the 6-mers (default: 1; 6 with --level first)")
       ->type_name("N")

@@ -23,15 +23,13 @@ int cmd_score(int argc, char** argv) {
   app.add_option("-O,--output-type", options.type,
                  "summary (one line per sequence; default), bedgraph or tsv (one line per base)")
       ->type_name("TYPE")
-      ->transform(choice_of<ScoreOutput>({{"summary", ScoreOutput::summary},
-                                          {"bedgraph", ScoreOutput::bedgraph},
-                                          {"tsv", ScoreOutput::tsv}}));
+      ->transform(choice_of(kScoreOutputWords));
   app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
       ->type_name("FILE");
   app.add_option("--level", options.level,
                  "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)")
       ->type_name("LEVEL")
-      ->transform(choice_of<ScoreLevel>({{"bp", ScoreLevel::base}, {"token", ScoreLevel::token}}));
+      ->transform(choice_of(kScoreLevelWords));
   add_strand_option(app, options.strand, "+ (default), - (reverse complement) or both (mean of the two)");
   add_region_options(app, options.inputs, "score");
   app.add_option("--window", options.window,

@@ -1,9 +1,5 @@
 // carbon vep: options to run_vep.
-#include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <set>
-#include <sstream>
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
@@ -16,42 +12,6 @@
 
 namespace carbon {
 namespace {
-
-// The order of tags in a record does not depend on how the option was written.
-std::vector<Recipe> parse_recipes(const std::string& text) {
-  constexpr std::pair<const char*, Recipe> known[] = {
-      {"centered", Recipe::centered}, {"next-token", Recipe::next_token}, {"anchored", Recipe::anchored}};
-  std::set<Recipe> recipes;
-  std::istringstream in(text);
-  for (std::string name; std::getline(in, name, ',');) {
-    const auto found = std::find_if(std::begin(known), std::end(known),
-                                    [&](const auto& entry) { return name == entry.first; });
-    if (found == std::end(known))
-      throw Error("main_vep", "--recipe " + text +
-                                  ": expected centered, next-token or anchored, or several joined by commas");
-    if (!recipes.insert(found->second).second)
-      throw Error("main_vep", "--recipe " + text + " names a recipe twice");
-  }
-  return {recipes.begin(), recipes.end()};
-}
-
-// Returns the horizons in ascending order.
-std::vector<int64_t> parse_horizons(const std::string& text) {
-  constexpr int64_t largest = 1'000'000'000;
-  std::set<int64_t> horizons;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    int64_t bp = -1;
-    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), bp);
-    if (word.empty() || problem != std::errc() || end != word.data() + word.size() || bp < 0 || bp > largest)
-      throw Error("main_vep",
-                  "--horizon " + text + ": expected numbers of bases, 0 or more, joined by commas");
-    if (!horizons.insert(bp).second) throw Error("main_vep", "--horizon " + text + " names a horizon twice");
-  }
-  if (text.ends_with(','))
-    throw Error("main_vep", "--horizon '" + text + "': expected numbers of bases joined by commas");
-  return {horizons.begin(), horizons.end()};
-}
 
 // Throws Error, with a prefix near to this one, if no INFO tag may begin with it.
 void check_tag_prefix(const std::string& prefix) {
@@ -77,8 +37,8 @@ int cmd_vep(int argc, char** argv) {
               "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}});
   VepOptions options;
   CommonOptions common;
+  RecipeSettings& scores = options.scores;
   std::string recipes = "centered", horizons, shard;
-  int64_t context = 0;
   bool no_version = false;
   options.input.clear();
   app.add_option("input", options.input, "VCF or BCF; - is standard input");
@@ -95,10 +55,10 @@ int cmd_vep(int argc, char** argv) {
   app.add_flag("--no-version", no_version, "do not write version and command line into the header");
   app.add_option("--recipe", recipes, "centered (default), next-token or anchored, or several with commas")
       ->type_name("LIST");
-  app.add_option("-w,--window", options.window, "window of recipe centered in bp, even (default: 8192)")
+  app.add_option("-w,--window", scores.window, "window of recipe centered in bp, even (default: 8192)")
       ->type_name("BP");
   app.add_option(
-         "--context", context,
+         "--context", scores.context,
          "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored (default: "
          "4098)")
       ->type_name("BP");
@@ -106,22 +66,19 @@ int cmd_vep(int argc, char** argv) {
                  "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
                  "several")
       ->type_name("BP[,BP...]");
-  app.add_option("--strand", options.strand, "+, - or both (default: both, but + for next-token)")
+  app.add_option("--strand", scores.strand, "+, - or both (default: both, but + for next-token)")
       ->type_name("STRAND")
-      ->transform(choice_of<VepStrand>(
-          {{"+", VepStrand::forward}, {"-", VepStrand::reverse}, {"both", VepStrand::both}}));
+      ->transform(choice_of(kVepStrandWords));
   app.add_option(
-         "--phases", options.phases,
+         "--phases", scores.phases,
          "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length")
       ->type_name("auto|1|6")
-      ->transform(choice_of<PhaseChoice>(
-          {{"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::six}}));
+      ->transform(choice_of(kPhaseWords));
   app.add_option("-c,--check-ref", options.check_ref,
                  "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
                  "the record)")
       ->type_name("w|e|x")
-      ->transform(
-          choice_of<CheckRef>({{"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}}));
+      ->transform(choice_of(kCheckRefWords));
   app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
                  "stop if a larger share of the first 1,000 records differs from the FASTA (default: 0.05)")
       ->type_name("FRACTION")
@@ -147,20 +104,11 @@ int cmd_vep(int argc, char** argv) {
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
   check_metadata_names(common.model.metadata.names);
-  options.recipes = parse_recipes(recipes);
-  if (app.count("--context") > 0) {
-    if (options.wants(Recipe::next_token) && options.wants(Recipe::anchored))
-      throw Error(
-          "main_vep",
-          "--context means something else for each of the recipes next-token and anchored: run them one "
-          "after the other");
-    options.context = options.anchored_context = context;
-  }
-  if (app.count("--horizon") > 0) {
-    if (!options.wants(Recipe::anchored))
-      throw Error("main_vep", "--horizon is an option of recipe anchored: add --recipe anchored");
-    options.horizons = parse_horizons(horizons);
-  }
+  with_dashes("main_vep", [&] {
+    scores.recipes = parse_recipes(recipes);
+    if (app.count("--horizon") > 0) scores.horizons = parse_horizons(horizons);
+    check_combination(scores);
+  });
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
   check_tag_prefix(options.tag_prefix);
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())

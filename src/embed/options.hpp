@@ -9,16 +9,24 @@
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
+#include "src/base/words.hpp"
 #include "src/engine/request.hpp"
 #include "src/genome/sequence_inputs.hpp"
 
 namespace carbon {
 
 enum class EmbedOutput { tsv, npy, safetensors };
+inline constexpr Word<EmbedOutput> kEmbedOutputWords[] = {
+    {"tsv", EmbedOutput::tsv}, {"npy", EmbedOutput::npy}, {"safetensors", EmbedOutput::safetensors}};
 
 /// Which rows of a sequence are written: the row of the separator (</dna>, or a second <s>), the row of the
 /// last 6-mer, the mean over the rows of all 6-mers, or every 6-mer's row.
 enum class Pool { separator, last, mean, none };
+inline constexpr Word<Pool> kPoolWords[] = {
+    {"separator", Pool::separator}, {"last", Pool::last}, {"mean", Pool::mean}, {"none", Pool::none}};
+
+/// The types of the values written.
+inline constexpr Word<DType> kEmbedTypeWords[] = {{"f32", DType::f32}, {"f16", DType::f16}};
 
 struct EmbedOptions {
   SequenceInputs inputs;

@@ -15,11 +15,10 @@ std::string shown_name(const SequencePlace& place, bool is_region) {
 
 // Everything that the output depends on, except the sequences, which are compared one by one.
 RunIdentity run_identity(const LoadedModel& model, const EmbedOptions& options) {
-  constexpr const char* pools[] = {"separator", "last", "mean", "none"};
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"pool", pools[static_cast<size_t>(options.pool)]},
+  run.merge(RunIdentity{{"pool", word_of(kPoolWords, options.pool)},
                         {"layer", std::to_string(options.layer)},
-                        {"strand", strand_text(options.strand)},
+                        {"strand", word_of(kStrandWords, options.strand)},
                         {"pad-tail", options.pad_tail ? "yes" : "no"},
                         {"dtype-out", dtype_name(options.dtype)}});
   return run;

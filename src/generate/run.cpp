@@ -32,8 +32,7 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
 }
 
 std::string sampler_text(const SamplerOptions& sampler) {
-  constexpr const char* names[] = {"kmer", "marginal", "chain"};
-  const std::string name = names[static_cast<size_t>(sampler.kind)];
+  const std::string name = word_of(kSamplerWords, sampler.kind);
   if (sampler.greedy) return name + " greedy";
   char text[120];
   std::snprintf(text, sizeof text, " T=%.17g top-k=%zu top-p=%.17g seed=%llu", sampler.temperature,

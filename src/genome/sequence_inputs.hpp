@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/base/log.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 
@@ -32,11 +33,8 @@ struct SequencePlace {
 /// Which strands of a sequence are read. The reverse strand is the reverse complement, read from its first
 /// base.
 enum class StrandChoice { forward, reverse, both };
-/// +, - or both.
-inline const char* strand_text(StrandChoice strand) {
-  constexpr const char* names[] = {"+", "-", "both"};
-  return names[static_cast<size_t>(strand)];
-}
+inline constexpr Word<StrandChoice> kStrandWords[] = {
+    {"+", StrandChoice::forward}, {"-", StrandChoice::reverse}, {"both", StrandChoice::both}};
 
 /// How many sequences and bases there are.
 struct SequenceTotals {

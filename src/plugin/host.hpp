@@ -24,6 +24,7 @@
 #include "src/genome/text_input.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/genome/vcf_text_writer.hpp"
+#include "src/vep/site_planner.hpp"
 
 // The opaque handles of the C interface.
 struct carbon_record {
@@ -61,6 +62,16 @@ struct carbon_fasta {
   carbon::IndexedFasta fasta;
   std::vector<carbon::Region> regions;
   std::vector<carbon_region> region_views;
+};
+struct carbon_recipes {
+  carbon_recipes(const std::string& settings, const carbon::ModelConfig& config)
+      : planner(carbon::make_recipes(carbon::parse_recipe_settings(settings), config), config.layout,
+                nullptr),
+        tags(carbon::score_tags(planner.recipes(), "CARBON")),
+        text(carbon::header_text(carbon::settings_of(planner.recipes()))) {}
+  carbon::SitePlanner planner;
+  std::vector<carbon::InfoTag> tags;
+  std::string text;
 };
 
 namespace carbon {
@@ -131,6 +142,7 @@ class PluginRun : public carbon_run {
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
   std::deque<carbon_fasta> fastas;
+  std::deque<carbon_recipes> recipes;
   /// What the last record_info(), property(), header_line() and record_filter() returned. The plugin may read
   /// it until the next call.
   InfoValues info;

@@ -65,9 +65,6 @@ const char* api_property(carbon_run* handle, int which) {
           case CARBON_MODEL_POSITIONS:
             run.property = std::to_string(run.engine().config().max_positions);
             break;
-          case CARBON_DEFAULT_CONTEXT:
-            run.property = std::to_string(run.engine().config().layout.family->next_token_context);
-            break;
           default:
             throw Error("plugin", "there is no property " + std::to_string(which));
         }
@@ -151,16 +148,18 @@ const carbon_api& plugin_api() {
       api_fasta_fetch,
       api_fasta_regions,
       api_score,
+      api_score_ends,
+      api_recipes_open,
+      api_recipes_tag,
+      api_recipes_text,
       api_score_variants,
       api_generate,
-      api_score_ends,
       api_header_line,
       api_records_open,
       api_records_next,
       api_records_info_type,
       api_record_filter,
       api_unmet,
-      api_score_anchored,
   };
   return api;
 }

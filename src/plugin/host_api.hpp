@@ -37,13 +37,16 @@ int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, in
                       const carbon_region** regions, size_t* count);
 
 // host_engine.cpp: what the model is asked
-int api_score(carbon_run* handle, int level, carbon_score_item* items, size_t count);
-int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, const size_t* from, size_t count);
-int api_score_variants(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
+int api_score(carbon_run* handle, const char* settings, carbon_score_item* items, size_t count);
+int api_score_ends(carbon_run* handle, const char* settings, carbon_score_item* items, const size_t* from,
+                   size_t count);
+carbon_recipes* api_recipes_open(carbon_run* handle, const char* settings);
+const char* api_recipes_tag(carbon_run*, const carbon_recipes* recipes, size_t index,
+                            const char** description);
+const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes);
+int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_fasta* fasta,
                        carbon_variant* variants, size_t count);
-int api_score_anchored(carbon_run* run, carbon_fasta* fasta, const carbon_anchored* recipe,
-                       carbon_variant* variants, size_t count);
-int api_generate(carbon_run* handle, const carbon_sampler* sampler, size_t new_bases,
-                 carbon_generate_item* items, size_t count);
+int api_generate(carbon_run* handle, const char* settings, size_t new_bases, carbon_generate_item* items,
+                 size_t count);
 
 }  // namespace carbon

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/base/settings.hpp"
 #include "src/generate/continuations.hpp"
 #include "src/genome/fasta_alphabet.hpp"
 #include "src/plugin/host.hpp"
@@ -14,10 +15,13 @@ namespace carbon {
 
 namespace {
 
-ScoreLevel score_level(int level) {
-  if (level != CARBON_LEVEL_BP && level != CARBON_LEVEL_TOKEN)
-    throw Error("plugin", "there is no level " + std::to_string(level));
-  return level == CARBON_LEVEL_BP ? ScoreLevel::base : ScoreLevel::token;
+ScoreLevel score_level(const std::string& settings) {
+  ScoreLevel level = ScoreLevel::base;
+  read_settings(settings, [&](const std::string& name, const std::string& value) {
+    if (name != "level") unknown_setting(name, {"level"});
+    level = word_setting(name, value, kScoreLevelWords);
+  });
+  return level;
 }
 
 // Text of a plugin as the commands read it from a file.
@@ -41,11 +45,11 @@ void hand_over(const SequenceScores& scores, carbon_score_item& item) {
 
 }  // namespace
 
-int api_score(carbon_run* handle, int level, carbon_score_item* items, size_t count) {
+int api_score(carbon_run* handle, const char* settings, carbon_score_item* items, size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        const ScoreLevel wanted = score_level(level);
+        const ScoreLevel wanted = score_level(settings);
         const std::vector<std::string> bases = upper_case(items, count);
         const std::vector<std::string_view> views(bases.begin(), bases.end());
         score_sequences(run.engine(), wanted, views,
@@ -55,12 +59,12 @@ int api_score(carbon_run* handle, int level, carbon_score_item* items, size_t co
       int{CARBON_ERROR});
 }
 
-int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, const size_t* from,
+int api_score_ends(carbon_run* handle, const char* settings, carbon_score_item* items, const size_t* from,
                    size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        const ScoreLevel wanted = score_level(level);
+        const ScoreLevel wanted = score_level(settings);
         const std::vector<std::string> bases = upper_case(items, count);
         std::vector<SequenceEnd> ends;
         for (size_t i = 0; i < count; ++i) ends.push_back({bases[i], from[i]});
@@ -71,41 +75,25 @@ int api_score_ends(carbon_run* handle, int level, carbon_score_item* items, cons
       int{CARBON_ERROR});
 }
 
+carbon_recipes* api_recipes_open(carbon_run* handle, const char* settings) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded([&] { return &run.recipes.emplace_back(settings, run.engine().config()); },
+                     static_cast<carbon_recipes*>(nullptr));
+}
+
+const char* api_recipes_tag(carbon_run*, const carbon_recipes* recipes, size_t index,
+                            const char** description) {
+  if (index >= recipes->tags.size()) return nullptr;
+  const InfoTag& tag = recipes->tags[index];
+  if (description) *description = tag.description.c_str();
+  return tag.id.c_str();
+}
+
+const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes) {
+  return recipes->text.c_str();
+}
+
 namespace {
-
-VepStrand vep_strand(int strand) {
-  constexpr VepStrand strands[] = {VepStrand::recipe_default, VepStrand::forward, VepStrand::reverse,
-                                   VepStrand::both};
-  if (strand < 0 || strand >= static_cast<int>(std::size(strands)))
-    throw Error("plugin", "there is no strand " + std::to_string(strand));
-  return strands[strand];
-}
-
-VepOptions vep_options(const carbon_recipe& recipe) {
-  VepOptions options;
-  if (recipe.recipe != CARBON_CENTERED && recipe.recipe != CARBON_NEXT_TOKEN)
-    throw Error("plugin", "there is no recipe " + std::to_string(recipe.recipe));
-  options.recipes = {recipe.recipe == CARBON_CENTERED ? Recipe::centered : Recipe::next_token};
-  options.strand = vep_strand(recipe.strand);
-  if (recipe.window != 0) options.window = recipe.window;
-  if (recipe.context != 0) options.context = recipe.context;
-  return options;
-}
-
-VepOptions vep_options(const carbon_anchored& recipe) {
-  VepOptions options;
-  options.recipes = {Recipe::anchored};
-  options.strand = vep_strand(recipe.strand);
-  if (recipe.context != 0) options.anchored_context = recipe.context;
-  if (recipe.horizon_count == 0) return options;
-  options.horizons.assign(recipe.horizons, recipe.horizons + recipe.horizon_count);
-  int64_t last = -1;
-  for (const int64_t horizon : options.horizons) {
-    if (horizon <= last) throw Error("plugin", "horizons must be 0 or more, and each larger than the last");
-    last = horizon;
-  }
-  return options;
-}
 
 void hand_over(const VariantScores& scores, carbon_variant& variant) {
   double* values = variant.values;
@@ -114,54 +102,27 @@ void hand_over(const VariantScores& scores, carbon_variant& variant) {
     variant.flags[a] = scores.flags[a] == AlleleFlag::scored ? nullptr : flag_name(scores.flags[a]);
 }
 
-// `recipe` is what vep_options() takes.
-template <class Settings>
-int score_with(carbon_run* handle, carbon_fasta* fasta, const Settings* recipe, carbon_variant* variants,
-               size_t count) {
+}  // namespace
+
+int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_fasta* fasta,
+                       carbon_variant* variants, size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        const VepOptions options = vep_options(*recipe);
         std::vector<PlacedVariant> placed;
         for (size_t i = 0; i < count; ++i) {
           const carbon_variant& v = variants[i];
           placed.push_back({v.contig, {v.pos, v.ref, {v.alts, v.alts + v.alt_count}}});
         }
-        score_variants(run.engine(), fasta->fasta, options, placed,
+        score_variants(run.engine(), fasta->fasta, recipes->planner, placed,
                        [&](size_t i, const VariantScores& scores) { hand_over(scores, variants[i]); });
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});
 }
 
-}  // namespace
-
-int api_score_variants(carbon_run* run, carbon_fasta* fasta, const carbon_recipe* recipe,
-                       carbon_variant* variants, size_t count) {
-  return score_with(run, fasta, recipe, variants, count);
-}
-
-int api_score_anchored(carbon_run* run, carbon_fasta* fasta, const carbon_anchored* recipe,
-                       carbon_variant* variants, size_t count) {
-  return score_with(run, fasta, recipe, variants, count);
-}
-
-namespace {
-
-SamplerOptions sampler_options(const carbon_sampler& sampler) {
-  constexpr SamplerKind kinds[] = {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain};
-  if (sampler.kind < 0 || sampler.kind >= static_cast<int>(std::size(kinds)))
-    throw Error("plugin", "there is no sampler " + std::to_string(sampler.kind));
-  if (!(sampler.temperature > 0) || !(sampler.top_p > 0 && sampler.top_p <= 1))
-    throw Error("plugin", "a sampler's temperature must be above 0, and its top_p above 0 and at most 1");
-  return {kinds[sampler.kind], sampler.greedy != 0, sampler.temperature, static_cast<size_t>(sampler.top_k),
-          sampler.top_p,       sampler.seed};
-}
-
-}  // namespace
-
-int api_generate(carbon_run* handle, const carbon_sampler* sampler, size_t new_bases,
-                 carbon_generate_item* items, size_t count) {
+int api_generate(carbon_run* handle, const char* settings, size_t new_bases, carbon_generate_item* items,
+                 size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
@@ -169,7 +130,7 @@ int api_generate(carbon_run* handle, const carbon_sampler* sampler, size_t new_b
         for (size_t i = 0; i < count; ++i) bases.push_back(as_dna({items[i].prompt, items[i].length}));
         std::vector<NumberedPrompt> prompts;
         for (size_t i = 0; i < count; ++i) prompts.push_back({items[i].record, bases[i]});
-        generate_bases(run.engine(), sampler_options(*sampler), new_bases, prompts,
+        generate_bases(run.engine(), parse_sampler(settings), new_bases, prompts,
                        [&](size_t i, const Continuation& continuation) {
                          const std::string& drawn = continuation.bases;
                          std::memcpy(items[i].bases, drawn.c_str(), drawn.size() + 1);

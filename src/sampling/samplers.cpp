@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <vector>
+
+#include "src/base/numbers.hpp"
+#include "src/base/settings.hpp"
 
 namespace carbon {
 namespace {
@@ -59,6 +63,50 @@ size_t draw_by_base(const Joint& joint, const SamplerOptions& options, const ops
 size_t draw_kmer(const Joint& joint, const SamplerOptions& options, const ops::DrawCounter& counter) {
   return options.kind == SamplerKind::kmer ? draw_joint(joint, options, counter)
                                            : draw_by_base(joint, options, counter);
+}
+
+void check_sampler(const SamplerOptions& options) {
+  const auto shown = [](double value) {
+    std::string text;
+    append_general(value, 6, text);
+    return text;
+  };
+  if (!(options.temperature > 0) || !std::isfinite(options.temperature))
+    throw SettingError("temperature", "temperature " + shown(options.temperature) +
+                                          ": expected a number above 0; greedy takes the likeliest");
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    throw SettingError("top-p", "top-p " + shown(options.top_p) + ": expected a number above 0 and up to 1");
+  if (options.kind != SamplerKind::kmer && options.top_k > kLetters)
+    throw SettingError("top-k", "top-k " + std::to_string(options.top_k) +
+                                    ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or "
+                                    "use sampler kmer");
+}
+
+SamplerOptions parse_sampler(const std::string& settings) {
+  SamplerOptions options;
+  read_settings(settings, [&](const std::string& name, const std::string& value) {
+    if (name == "sampler") {
+      options.kind = word_setting(name, value, kSamplerWords);
+    } else if (name == "greedy") {
+      if (!value.empty()) throw SettingError(name, "greedy takes no value");
+      options.greedy = true;
+    } else if (name == "temperature") {
+      options.temperature = number_setting<double>(name, value, "a number above 0");
+    } else if (name == "top-k") {
+      const std::string expected = "a number from 1 to " + std::to_string(kKmers);
+      options.top_k = number_setting<size_t>(name, value, expected);
+      if (options.top_k < 1 || options.top_k > kKmers)
+        throw SettingError(name, name + " '" + value + "': expected " + expected);
+    } else if (name == "top-p") {
+      options.top_p = number_setting<double>(name, value, "a number above 0 and up to 1");
+    } else if (name == "seed") {
+      options.seed = number_setting<uint64_t>(name, value, "a number from 0 to 18446744073709551615");
+    } else {
+      unknown_setting(name, {"sampler", "greedy", "temperature", "top-k", "top-p", "seed"});
+    }
+  });
+  check_sampler(options);
+  return options;
 }
 
 ops::DrawCounter draw_counter(const DrawPlace& place) {

@@ -16,14 +16,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include "src/base/words.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/sampling/joint.hpp"
 
 namespace carbon {
 
 using SamplerKind = ops::DrawKind;
+inline constexpr Word<SamplerKind> kSamplerWords[] = {
+    {"kmer", SamplerKind::kmer}, {"marginal", SamplerKind::marginal}, {"chain", SamplerKind::chain}};
 using SamplerOptions = ops::DrawOptions;
+
+/// Throws SettingError for options with which nothing can be drawn.
+void check_sampler(const SamplerOptions& options);
+/// Reads settings (base/settings.hpp): sampler, greedy, temperature, top-k, top-p and seed. Throws
+/// SettingError.
+SamplerOptions parse_sampler(const std::string& settings);
 
 /// Which 6-mer is drawn: the new 6-mer number `position` (0-based) of a sample of a record.
 struct DrawPlace {

@@ -1,5 +1,6 @@
 #include "src/scan/header.hpp"
 
+#include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/genome/provenance.hpp"
 #include "src/model/digest.hpp"
@@ -7,15 +8,12 @@
 namespace carbon {
 namespace {
 
-const char* level_text(ScanLevel level) {
-  constexpr const char* names[] = {"marginal", "chain", "first"};
-  return names[static_cast<size_t>(level)];
-}
-
 // What the values depend on besides the FASTA and the model.
-std::string settings_text(const ScanOptions& options) {
-  return std::string("Level=") + level_text(options.level) + ",Frames=" + std::to_string(options.frames) +
-         ",Context=" + std::to_string(options.context) + ",Strand=" + strand_text(options.strand);
+Settings settings_of(const ScanOptions& options) {
+  return {{"level", word_of(kScanLevelWords, options.level)},
+          {"frames", std::to_string(options.frames)},
+          {"context", std::to_string(options.context)},
+          {"strand", word_of(kStrandWords, options.strand)}};
 }
 
 std::string type_text(const ScanOptions& options) {
@@ -38,18 +36,15 @@ std::string pieces_text(const std::vector<ScanPiece>& pieces) {
 std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanOptions& options) {
   std::vector<std::string> lines;
   if (options.version_lines) lines = version_lines("scan", options.command_line);
-  lines.push_back(model_line("scan", "CARBON_SCAN", model, settings_text(options)));
+  lines.push_back(model_line("scan", "CARBON_SCAN", model, header_text(settings_of(options))));
   return lines;
 }
 
 RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
                           const std::vector<ScanPiece>& pieces) {
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"level", level_text(options.level)},
-                        {"frames", std::to_string(options.frames)},
-                        {"context", std::to_string(options.context)},
-                        {"strand", strand_text(options.strand)},
-                        {"bases", pieces_text(pieces)},
+  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
+  run.merge(RunIdentity{{"bases", pieces_text(pieces)},
                         {"output-type", type_text(options)},
                         {"histogram", options.histogram.empty() ? "none" : "yes"}});
   return run;

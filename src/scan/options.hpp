@@ -11,6 +11,7 @@
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
+#include "src/base/words.hpp"
 #include "src/genome/sequence_inputs.hpp"
 #include "src/genome/vcf.hpp"
 #include "src/scan/pieces.hpp"
@@ -23,6 +24,8 @@ enum class ScanLevel {
   chain,     // given the true bases before it in the 6-mer
   first,     // j = 0 only: in six frames every base is the first of its 6-mer in one of them
 };
+inline constexpr Word<ScanLevel> kScanLevelWords[] = {
+    {"marginal", ScanLevel::marginal}, {"chain", ScanLevel::chain}, {"first", ScanLevel::first}};
 
 enum class ScanOutputType { table, vcf, bedgraph, bigwig };
 

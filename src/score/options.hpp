@@ -9,12 +9,18 @@
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
+#include "src/base/words.hpp"
 #include "src/genome/sequence_inputs.hpp"
 
 namespace carbon {
 
 enum class ScoreOutput { summary, bedgraph, tsv };
+inline constexpr Word<ScoreOutput> kScoreOutputWords[] = {
+    {"summary", ScoreOutput::summary}, {"bedgraph", ScoreOutput::bedgraph}, {"tsv", ScoreOutput::tsv}};
+
 enum class ScoreLevel { base, token };
+inline constexpr Word<ScoreLevel> kScoreLevelWords[] = {{"bp", ScoreLevel::base},
+                                                        {"token", ScoreLevel::token}};
 
 struct ScoreOptions {
   SequenceInputs inputs;

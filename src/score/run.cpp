@@ -31,11 +31,10 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
 
 // Everything that the output depends on, except the sequences, which are compared one by one.
 RunIdentity run_identity(const LoadedModel& model, const ScoreOptions& options) {
-  constexpr const char* types[] = {"summary", "bedgraph", "tsv"};
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"output-type", types[static_cast<size_t>(options.type)]},
-                        {"level", options.level == ScoreLevel::base ? "bp" : "token"},
-                        {"strand", strand_text(options.strand)},
+  run.merge(RunIdentity{{"output-type", word_of(kScoreOutputWords, options.type)},
+                        {"level", word_of(kScoreLevelWords, options.level)},
+                        {"strand", word_of(kStrandWords, options.strand)},
                         {"window", std::to_string(options.window)},
                         {"stride", std::to_string(options.stride)}});
   return run;

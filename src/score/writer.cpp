@@ -13,7 +13,9 @@ constexpr int kTotalDigits = 10;
 }  // namespace
 
 ScoreWriter::ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run)
-    : output_(options.output, run, *options.log), type_(options.type), strand_(strand_text(options.strand)) {
+    : output_(options.output, run, *options.log),
+      type_(options.type),
+      strand_(word_of(kStrandWords, options.strand)) {
   if (output_.continued()) return;
   if (type_ == ScoreOutput::summary)
     output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");

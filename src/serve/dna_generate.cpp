@@ -33,9 +33,8 @@ struct Sample {
 };
 
 SamplerOptions read_sampler(const Fields& fields) {
-  constexpr SamplerKind kKinds[] = {SamplerKind::kmer, SamplerKind::marginal, SamplerKind::chain};
   SamplerOptions sampler;
-  sampler.kind = kKinds[fields.choice("sampler", 0, {"kmer", "marginal", "chain"})];
+  sampler.kind = fields.choice("sampler", sampler.kind, kSamplerWords);
   sampler.greedy = fields.flag("greedy", false);
   for (const char* name : {"temperature", "top_k", "top_p"})
     if (sampler.greedy && fields.has(name))

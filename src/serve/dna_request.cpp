@@ -45,10 +45,7 @@ std::vector<std::string> sent_sequences(const Fields& fields, const RequestLimit
 }
 
 StrandChoice read_strand(const Fields& fields, StrandChoice otherwise) {
-  constexpr StrandChoice kStrands[] = {StrandChoice::forward, StrandChoice::reverse, StrandChoice::both};
-  constexpr size_t kNone = std::size(kStrands);
-  const size_t chosen = fields.choice("strand", kNone, {"+", "-", "both"});
-  return chosen == kNone ? otherwise : kStrands[chosen];
+  return fields.choice("strand", otherwise, kStrandWords);
 }
 
 size_t read_bp(const Fields& fields, const std::string& name) {

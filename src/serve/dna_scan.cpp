@@ -15,10 +15,9 @@ namespace carbon {
 namespace {
 
 ScanOptions read_options(const Fields& fields) {
-  constexpr ScanLevel kLevels[] = {ScanLevel::marginal, ScanLevel::chain, ScanLevel::first};
   ScanOptions options;
   options.strand = read_strand(fields, options.strand);
-  options.level = kLevels[fields.choice("level", 0, {"marginal", "chain", "first"})];
+  options.level = fields.choice("level", options.level, kScanLevelWords);
   options.frames = static_cast<int>(fields.whole("frames", 0, 1, 6));
   if (options.frames == 4 || options.frames == 5) fields.fail("frames", "must be 1, 2, 3 or 6");
   options.context = static_cast<int64_t>(read_bp(fields, "context"));

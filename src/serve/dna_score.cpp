@@ -18,7 +18,7 @@ namespace {
 ScoreOptions read_options(const Fields& fields, size_t max_positions) {
   ScoreOptions options;
   options.strand = read_strand(fields, options.strand);
-  options.level = fields.choice("level", 0, {"bp", "token"}) == 0 ? ScoreLevel::base : ScoreLevel::token;
+  options.level = fields.choice("level", options.level, kScoreLevelWords);
   options.window = read_bp(fields, "window");
   options.stride = read_bp(fields, "stride");
   if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)

@@ -9,7 +9,7 @@
 #include "src/serve/dna_request.hpp"
 #include "src/serve/prompts.hpp"
 #include "src/serve/service.hpp"
-#include "src/vep/variant_planner.hpp"
+#include "src/vep/variant_scores.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -19,35 +19,36 @@ namespace {
 constexpr const char* kSequence = "sequence";
 // Positions beyond any contig.
 constexpr int64_t kMostPosition = int64_t{1} << 40;
-// Variants are planned in steps. Only those of one step share the windows of recipe anchored.
-constexpr size_t kStep = 16, kAnchoredStep = 512;
+// Variants are planned in steps. Only those of one step share windows.
+constexpr size_t kStep = 16, kSharingStep = 512;
 // A round ends with the step that takes its results beyond this.
 constexpr size_t kRoundBytes = size_t{64} << 20;
 
 // A text, as on the command line, or a number.
 PhaseChoice read_phases(const Fields& fields) {
-  constexpr PhaseChoice kChoices[] = {PhaseChoice::automatic, PhaseChoice::one, PhaseChoice::six};
   const nlohmann::json* const value = fields.find("phases");
   if (value && *value == 1) return PhaseChoice::one;
   if (value && *value == 6) return PhaseChoice::six;
-  return kChoices[fields.choice("phases", 0, {"auto", "1", "6"})];
+  return fields.choice("phases", PhaseChoice::automatic, kPhaseWords);
 }
 
-VepOptions read_options(const Fields& fields) {
-  constexpr Recipe kRecipes[] = {Recipe::centered, Recipe::next_token, Recipe::anchored};
-  constexpr VepStrand kStrands[] = {VepStrand::forward, VepStrand::reverse, VepStrand::both,
-                                    VepStrand::recipe_default};
-  VepOptions options;
-  options.recipes = {kRecipes[fields.choice("recipe", 0, {"centered", "next-token", "anchored"})]};
-  options.strand = kStrands[fields.choice("strand", 3, {"+", "-", "both"})];
-  options.phases = read_phases(fields);
-  options.window = fields.whole("window", options.window, 0, kMostPosition);
-  if (fields.has("context"))
-    options.context = options.anchored_context = fields.whole("context", 0, 0, kMostPosition);
-  if (fields.has("horizon") && !options.wants(Recipe::anchored))
-    fields.fail("horizon", "is one of recipe 'anchored'; leave it out");
-  options.horizons = {fields.whole("horizon", kDefaultHorizon, 0, kMostPosition)};
-  return options;
+RecipeSettings read_settings(const Fields& fields) {
+  RecipeSettings settings;
+  const std::vector<std::string> names = recipe_names();
+  const std::string recipe = fields.text("recipe", settings.recipes.front());
+  if (std::find(names.begin(), names.end(), recipe) == names.end())
+    fields.fail_choice("recipe", recipe, names);
+  settings.recipes = {recipe};
+  settings.strand = fields.choice("strand", settings.strand, kVepStrandWords);
+  settings.phases = read_phases(fields);
+  const auto bases = [&](const std::string& name) -> std::optional<int64_t> {
+    if (!fields.has(name)) return std::nullopt;
+    return fields.whole(name, 0, 0, kMostPosition);
+  };
+  settings.window = bases("window");
+  settings.context = bases("context");
+  if (const auto horizon = bases("horizon")) settings.horizons = {*horizon};
+  return settings;
 }
 
 std::string read_allele(const Fields& variant, const std::string& name) {
@@ -92,15 +93,16 @@ class DnaVariants final : public Work {
                   "the server with a FASTA (-f)");
     }
     read_variants(fields);
-    VepOptions options = read_options(fields);
+    const RecipeSettings settings = read_settings(fields);
     fields.refuse_others();
     tell(fields);
-    const ModelConfig& config = served_.config();
-    check_field("window", [&] { check_vep_window(options, config); });
-    check_field("context", [&] { complete_vep_contexts(options, config); });
-    check_field("horizon", [&] { check_vep_horizons(options, config); });
-    planner_.emplace(config, options);
-    step_ = options.wants(Recipe::anchored) ? kAnchoredStep : kStep;
+    try {
+      check_combination(settings);
+      planner_.emplace(make_recipes(settings, served_.config()), served_.config().layout, nullptr);
+    } catch (const SettingError& error) {
+      throw ApiError(400, error.what(), error.setting());
+    }
+    step_ = planner_->shares_windows() ? kSharingStep : kStep;
     run(next_round());
   }
 
@@ -143,7 +145,7 @@ class DnaVariants final : public Work {
     std::vector<RequestPtr> requests;
     for (size_t bytes = 0; planned_ < variants_.size() && bytes < kRoundBytes;) {
       const size_t n = std::min(step_, variants_.size() - planned_);
-      planner_->plan(std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
+      plan_variants(*planner_, std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
         for (const RequestPtr& request : item.requests) {
           bytes += request->bytes(served_.config().hidden);
           tokens_ += request->tokens.size();
@@ -157,7 +159,7 @@ class DnaVariants final : public Work {
   }
 
   void finished() override {
-    for (const VariantItem& item : std::exchange(running_, {})) add_result(planner_->read(item));
+    for (const VariantItem& item : std::exchange(running_, {})) add_result(variant_scores(*planner_, item));
     if (planned_ < variants_.size()) return run(next_round());
     service().metrics().tokens(tokens_, 0);
     service().metrics().ended(Metrics::End::length, seconds());
@@ -175,7 +177,7 @@ class DnaVariants final : public Work {
   SharedReference* const reference_;    // null: the server has none
   std::optional<ReferenceReader> own_;  // the request's sequence
   std::vector<PlacedVariant> variants_;
-  std::optional<VariantPlanner> planner_;
+  std::optional<SitePlanner> planner_;
   size_t step_ = 0, planned_ = 0;
   std::vector<VariantItem> running_;  // those of the round
   size_t tokens_ = 0;

@@ -15,6 +15,9 @@
 namespace carbon {
 namespace {
 
+// Are the numbers sent as base64?
+constexpr Word<bool> kEncodingWords[] = {{"float", false}, {"base64", true}};
+
 // Each byte string's 6-bit groups as letters (RFC 4648, section 4).
 void append_base64(std::string_view bytes, std::string& text) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -38,7 +41,7 @@ class Embedding final : public Work {
     const std::vector<SentPrompt> inputs = read_prompts(fields, "input", served_, service().limits().items);
     const auto hidden = static_cast<int64_t>(served_.config().hidden);
     values_ = static_cast<size_t>(fields.whole("dimensions", hidden, 1, hidden));
-    base64_ = fields.choice("encoding_format", 0, {"float", "base64"}) == 1;
+    base64_ = fields.choice("encoding_format", false, kEncodingWords);
     fields.find("user");  // known, and of no use here
     report_ignored(fields);
     tell(fields);

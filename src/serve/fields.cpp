@@ -96,15 +96,11 @@ double Fields::number(const std::string& name, double otherwise, double least, d
   return real;
 }
 
-size_t Fields::choice(const std::string& name, size_t otherwise,
-                      const std::vector<std::string>& choices) const {
-  if (!find(name)) return otherwise;
-  const std::string chosen = text(name, "");
+void Fields::fail_choice(const std::string& name, const std::string& chosen,
+                         const std::vector<std::string>& words) const {
   std::string list;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    if (chosen == choices[i]) return i;
-    list += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + ("'" + choices[i] + "'");
-  }
+  for (size_t i = 0; i < words.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + ("'" + words[i] + "'");
   fail(name, "is '" + printable(chosen) + "'; it must be " + list);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/words.hpp"
 #include "src/serve/api_error.hpp"
 
 namespace carbon {
@@ -31,8 +32,14 @@ class Fields {
   int64_t whole(const std::string& name, int64_t otherwise, int64_t least, int64_t most) const;
   /// A number from `least` to `most`.
   double number(const std::string& name, double otherwise, double least, double most) const;
-  /// The position of a text among `choices`.
-  size_t choice(const std::string& name, size_t otherwise, const std::vector<std::string>& choices) const;
+  /// The value that a text names by one of `words`.
+  template <class T, size_t N>
+  T choice(const std::string& name, T otherwise, const Word<T> (&words)[N]) const {
+    if (!find(name)) return otherwise;
+    const std::string chosen = text(name, "");
+    if (const std::optional<T> value = value_of(words, chosen)) return *value;
+    fail_choice(name, chosen, all_words(words));
+  }
   /// Any value; null if it is missing.
   const nlohmann::json* find(const std::string& name) const;
   /// A missing field is an error.
@@ -53,6 +60,9 @@ class Fields {
   /// "strand", or "variants[3].ref".
   std::string full_name(const std::string& name) const;
   [[noreturn]] void fail(const std::string& name, const std::string& problem) const;
+  /// For a text that is none of the words it must be.
+  [[noreturn]] void fail_choice(const std::string& name, const std::string& chosen,
+                                const std::vector<std::string>& words) const;
 
  private:
   nlohmann::json object_;

@@ -9,21 +9,13 @@
 #include "src/genome/fasta.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/output.hpp"
+#include "src/vep/recipe.hpp"
 
 namespace carbon {
 
-/// "+", "-", "both" or "default".
-std::string strand_text(VepStrand strand);
-/// auto, 1 or 6.
-std::string phases_text(PhaseChoice phases);
-/// The recipes by name, joined by "+".
-std::string recipe_text(const VepOptions& options);
-/// The horizons in bp, joined by "+".
-std::string horizons_text(const VepOptions& options);
-
 /// Path, type, compression and index of the output, its tags, and how its header differs from the input's.
 /// Throws Error.
-VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options, const VcfReader& vcf,
-                                const IndexedFasta& fasta);
+VcfWriterOptions writer_options(const LoadedModel& model, const VepOptions& options,
+                                const RecipeList& recipes, const VcfReader& vcf, const IndexedFasta& fasta);
 
 }  // namespace carbon

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/vep/shared_window.hpp"
 #include "src/vep/structural.hpp"
-#include "src/vep/tags.hpp"
 
 namespace carbon {
 namespace {
@@ -19,15 +19,14 @@ constexpr uint64_t kFewMismatches = 3;
 constexpr double kLargeShare = 0.25;
 constexpr uint64_t kShownWarnings = 10;
 constexpr size_t kShownLengths = 3;
-// The records that share the windows of recipe anchored: so many that little is run again where the next ones
-// begin.
+// The records that share windows: so many that little is run again where the next ones begin.
 constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
 
 /// A hash of everything that the scores of a record depend on, besides the options of the run.
 Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const ReferenceSlice& slice) {
   std::string text = record.contig() + "\n" + std::to_string(record.pos()) + "\n";
-  for (const auto* alleles : {&site.centered.alleles, &site.next_token.alleles, &site.anchored.alleles}) {
-    for (const auto& [alt, form, terms] : *alleles)
+  for (const RecipeSite& recipe : site.recipes) {
+    for (const auto& [alt, form, strands] : recipe.alleles)
       text +=
           std::to_string(alt) + "\t" + std::to_string(form.pos) + "\t" + form.ref + "\t" + form.alt + "\n";
     text += "\n";
@@ -56,18 +55,20 @@ std::string place_of(const VcfRecord& record) {
   return record.contig() + ":" + std::to_string(record.pos() + 1);
 }
 
-VepPlanner::VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache)
+size_t PlannedRecord::bytes() const {
+  return record.bytes() + requests.size() * sizeof(ForkedAllele);
+}
+
+VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites)
     : options_(options),
-      layout_(config.layout),
-      max_positions_(config.sequence_positions()),
-      cache_(cache),
+      sites_(sites),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
       names_(contig_names(options)) {}
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
-  const size_t most = options_.wants(Recipe::anchored) ? kBatchRecords : 1;
+  const size_t most = sites_.shares_windows() ? kBatchRecords : 1;
   std::deque<Checked> records;
   size_t bytes = 0;
   try {
@@ -95,45 +96,46 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
 bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* journal) {
   PlannedRecord& planned = checked.planned;
   const VcfRecord& record = planned.record;
-  VepSite& site = planned.site;
   const Variant variant = variant_of(record, input);
   Contig& contig = find_contig(record.contig());
   compare_length(record.contig(), contig, input);
   checked.contig = &contig;
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
-  const RecordCheck check = check_reference(variant, reference, options_, fasta_bases);
+  const RecordCheck check = check_reference(variant, reference, fasta_bases);
   const bool checkable = check == RecordCheck::matches || check == RecordCheck::mismatch;
   if (checkable) ++checkable_;
   if (check == RecordCheck::mismatch) note_mismatch(record, fasta_bases);
   if (checkable && checkable_ == kAssemblySample) check_share(false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
-  classify_alleles(variant, check, options_, max_positions_, reference, site);
+  const VepSite& site = planned.site = sites_.classify(variant, check, reference);
   for (size_t i = 0; i < variant.alts.size(); ++i) ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   if (!site.any_scored()) return true;
   ++counts_.scored;
   if (!journal) return true;
-  planned.digest = site_digest(record, site, fetch_windows(site, options_, reference));
+  planned.digest = site_digest(record, site, sites_.windows_of(site, reference));
   planned.saved =
-      journal->replay(*planned.digest, variant.alts.size() * score_tags(options_).size(), place_of(record));
+      journal->replay(*planned.digest, variant.alts.size() * sites_.tag_count(), place_of(record));
   return true;
 }
 
 // Makes the requests of records whose scores are to be computed, and hands all of them over.
 void VepPlanner::plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit) {
   std::deque<Checked> records = std::exchange(waiting, {});
-  AnchoredBatch anchored(options_, layout_, cache_);
+  std::vector<PlacedSite> sites;
   for (auto& [planned, contig] : records)
-    if (!planned.saved) anchored.add(planned.site, reference_of(*contig));
-  anchored.plan();
-  for (auto& [planned, contig] : records) {
-    VepSite& site = planned.site;
-    if (!planned.saved && (!site.centered.alleles.empty() || !site.next_token.alleles.empty()))
-      plan_alleles(fetch_windows(site, options_, reference_of(*contig)), options_, layout_, cache_, site);
-    planned.requests = std::move(site.requests);
-    emit(std::move(planned));
-  }
+    if (!planned.saved) sites.push_back({&planned.site, reference_of(*contig)});
+  auto next = records.begin();
+  const auto hand_over = [&](Checked& checked) {
+    checked.planned.requests = std::move(checked.planned.site.requests);
+    emit(std::move(checked.planned));
+  };
+  sites_.plan(sites, [&](size_t) {
+    while (next->planned.saved) hand_over(*next++);
+    hand_over(*next++);
+  });
+  while (next != records.end()) hand_over(*next++);
 }
 
 // Looks up each name only once. A name that the FASTA lacks gives one warning.

@@ -1,8 +1,8 @@
 // The planner of `carbon vep`: it turns records into sites with their requests.
 //
 // It checks each record against the FASTA, decides for each allele and recipe whether it can be scored or why
-// not, and makes the windows. For recipe anchored it looks at many records at a time, which share windows. It
-// owns the FASTA and runs in a separate thread.
+// not, and makes the windows. It looks at many records at a time if they share windows. It owns the FASTA and
+// runs in a separate thread.
 #pragma once
 
 #include <array>
@@ -16,10 +16,9 @@
 #include "src/genome/contig_names.hpp"
 #include "src/genome/fasta.hpp"
 #include "src/genome/vcf.hpp"
-#include "src/model/config.hpp"
-#include "src/vep/anchored_batch.hpp"
+#include "src/vep/options.hpp"
 #include "src/vep/resume.hpp"
-#include "src/vep/site.hpp"
+#include "src/vep/site_planner.hpp"
 
 namespace carbon {
 
@@ -50,13 +49,13 @@ struct PlannedRecord {
   /// requests then.
   std::optional<std::vector<float>> saved;
 
-  size_t bytes() const { return record.bytes() + requests.size() * sizeof(CenteredPlan); }
+  size_t bytes() const;
 };
 
 class VepPlanner {
  public:
-  /// `cache` may be null.
-  VepPlanner(const VepOptions& options, const ModelConfig& config, ScoreCache* cache);
+  /// Both must outlive it.
+  VepPlanner(const VepOptions& options, const SitePlanner& sites);
 
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
   /// null) are taken from it. Warns of contigs whose length in the header is not that in the FASTA. Throws
@@ -95,9 +94,7 @@ class VepPlanner {
   [[noreturn]] void no_names_match() const;
 
   const VepOptions& options_;
-  TokenLayout layout_;
-  size_t max_positions_;
-  ScoreCache* cache_;
+  const SitePlanner& sites_;
   IndexedFasta fasta_;
   ReferenceReader reference_;
   ContigNames names_;

@@ -34,4 +34,16 @@ class ReferenceReader {
   int64_t begin_ = 0;
 };
 
+/// A contig of the FASTA and what is known of its bases.
+struct ContigReference {
+  ReferenceReader& reader;
+  const std::string& contig;  // its name in the FASTA
+  int64_t length;             // -1: not in the FASTA
+
+  ReferenceSlice slice(const BaseRange& range) const {
+    return reader.slice(contig, length, range.begin, range.end);
+  }
+  char base(int64_t position) const { return reader.base(contig, length, position); }
+};
+
 }  // namespace carbon

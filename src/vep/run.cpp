@@ -16,16 +16,14 @@ namespace {
 
 // Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
 // are added to the journal.
-SiteScores site_scores(const PlannedRecord& planned, const VepOptions& options, ScoreCache* cache,
-                       Journal* journal) {
+SiteScores site_scores(const PlannedRecord& planned, const SitePlanner& sites, Journal* journal) {
   const size_t alts = planned.record.alts().size();
   SiteScores scores;
   if (planned.saved) {
     for (auto at = planned.saved->begin(); at != planned.saved->end(); at += static_cast<ptrdiff_t>(alts))
       scores.values.emplace_back(at, at + static_cast<ptrdiff_t>(alts));
   } else {
-    for (const std::vector<double>& values :
-         site_values(planned.site, options, place_of(planned.record), cache))
+    for (const std::vector<double>& values : sites.values(planned.site, place_of(planned.record)))
       scores.values.emplace_back(values.begin(), values.end());
     if (planned.digest) {
       std::vector<float> all;
@@ -49,23 +47,15 @@ std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions&
 
 // Everything that the output depends on, except the input files, which are compared record by record, and the
 // version lines of the header, which are those of the last run.
-RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
+RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, const RecipeList& recipes) {
   const auto given = [](const std::string& text) { return text.empty() ? "none" : text; };
-  const auto number = [](bool used, int64_t value) { return used ? std::to_string(value) : "unused"; };
   const VcfReaderOptions& selection = options.selection;
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
-  constexpr const char* checks[] = {"w", "e", "x"};
   const VcfWriterOptions output = output_options(options);
   RunIdentity run = identity_of(model);
+  for (const auto& [name, value] : settings_of(recipes)) run.emplace(name, value);
   run.merge(RunIdentity{
-      {"recipe", recipe_text(options)},
-      {"window", number(options.wants(Recipe::centered), options.window)},
-      {"context", number(options.wants(Recipe::next_token), *options.context)},
-      {"anchored-context", number(options.wants(Recipe::anchored), options.anchored_context)},
-      {"horizon", options.wants(Recipe::anchored) ? horizons_text(options) : "unused"},
-      {"strand", strand_text(options.strand)},
-      {"phases", phases_text(options.phases)},
-      {"check-ref", checks[static_cast<int>(options.check_ref)]},
+      {"check-ref", word_of(kCheckRefWords, options.check_ref)},
       {"tag-prefix", options.tag_prefix},
       {"unify-chr-names", given(options.unify_chr_names)},
       {"regions", given(selection.regions)},
@@ -79,11 +69,12 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options) {
 
 // Opens the journal; null for an output that is written directly (a pipe, a device), which cannot be
 // continued.
-std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions& options) {
+std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions& options,
+                                      const RecipeList& recipes) {
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options), options.earlier,
-                                           *options.log);
+  auto journal = std::make_unique<Journal>(target + ".partial", run_identity(model, options, recipes),
+                                           options.earlier, *options.log);
   if (journal->saved() > 0)
     options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
                                     std::to_string(journal->saved()) + " records");
@@ -134,6 +125,7 @@ void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner
 
 // Where the scores of a run go.
 struct Destinations {
+  const SitePlanner& sites;  // which computes them
   SiteOutput& output;
   ScoreCache* cache;  // null: none
   Journal* journal;   // null: none
@@ -162,7 +154,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   run_ordered<PlannedRecord>(
       engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
       [&](PlannedRecord& planned) {
-        to.output.write(planned.record, site_scores(planned, options, to.cache, to.journal));
+        to.output.write(planned.record, site_scores(planned, to.sites, to.journal));
         if (++done; planned.saved) progress.begin_at(done);
         progress.update(done, place_of(planned.record));
       },
@@ -179,13 +171,14 @@ void close_cache(ScoreCache& cache, Log& log) {
 
 }  // namespace
 
-void run_vep(Engine& engine, VepOptions options) {
+void run_vep(Engine& engine, const VepOptions& options) {
   const LoadedModel& model = engine.model();
-  complete_vep_options(options, model.config());
+  RecipeList recipes = make_recipes(options.scores, model.config());
   // An estimate leaves no cache behind, and so does not know what is in one.
   std::optional<ScoreCache> cache = options.estimate ? std::nullopt : open_cache(model, options);
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
-  VepPlanner planner(options, model.config(), shared_cache);
+  const SitePlanner sites(std::move(recipes), model.config().layout, shared_cache);
+  VepPlanner planner(options, sites);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
@@ -194,8 +187,8 @@ void run_vep(Engine& engine, VepOptions options) {
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
   if (options.estimate) return estimate_vep(engine, options, planner, input);
-  VcfWriterOptions writing = writer_options(model, options, vcf, planner.fasta());
-  const std::unique_ptr<Journal> journal = open_journal(model, options);
+  VcfWriterOptions writing = writer_options(model, options, sites.recipes(), vcf, planner.fasta());
+  const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
   if (journal && journal->locked()) writing.partial = PartialName::fixed;
   const auto output = make_site_output(vcf, writing);
   Progress progress(*options.log, options.progress, "vep", "records");
@@ -207,7 +200,7 @@ void run_vep(Engine& engine, VepOptions options) {
   const KeptWork kept{"vep", [&] { return journal && journal->has_entries() ? journal->path() : ""; },
                       *options.log};
   run_keeping(kept, [&] {
-    annotate(engine, options, planner, input, progress, kept, {*output, shared_cache, journal.get()});
+    annotate(engine, options, planner, input, progress, kept, {sites, *output, shared_cache, journal.get()});
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
     output->close();

@@ -40,6 +40,11 @@ struct NormalAllele {
   int64_t length() const { return static_cast<int64_t>(std::max(ref.size(), alt.size())); }
 };
 
+/// Bases [begin, end) of a contig, or of its reverse complement.
+struct BaseRange {
+  int64_t begin = 0, end = 0;
+};
+
 /// Upper-case contig bases [begin, begin + bases.size()), with the contig's length for clipping.
 struct ReferenceSlice {
   int64_t begin = 0;

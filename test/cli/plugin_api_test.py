@@ -177,12 +177,12 @@ static int finish(carbon_run *run, void *state) {
   if (!in || !out) return CARBON_ERROR;
   while ((more = api->sequences_next(run, in, &name, &bases, &length)) == 1) {
     int level;
-    for (level = CARBON_LEVEL_BP; level <= CARBON_LEVEL_TOKEN; level++) {
+    for (level = 0; level < 2; level++) {
       double *values = malloc((length + 1) * sizeof *values);
       carbon_score_item item;
       memset(&item, 0, sizeof item);
       item.bases = bases; item.length = length; item.values = values;
-      if (api->score(run, level, &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+      if (api->score(run, level ? "level=token" : "", &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
       sprintf(line, "%.100s\\t%d\\t%lu\\t%.10g\\t%.6g\\n", name, level, (unsigned long)item.scored, item.sum, values[0]);
       free(values);
       if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
@@ -199,21 +199,18 @@ static int finish(carbon_run *run, void *state) {
   const char *texts[2] = {"AUGGCCuAAGGACAUGGCC", "ATGGCCtAAGGACATGGCC"};
   carbon_score_item items[2];
   carbon_generate_item prompts[2];
-  carbon_sampler sampler;
   char bases[2][32];
   int i;
   (void)state;
   memset(items, 0, sizeof items);
   memset(prompts, 0, sizeof prompts);
-  memset(&sampler, 0, sizeof sampler);
-  sampler.temperature = sampler.top_p = 1;
   for (i = 0; i < 2; i++) {
     items[i].bases = prompts[i].prompt = texts[i];
     items[i].length = prompts[i].length = strlen(texts[i]);
     prompts[i].bases = bases[i];
   }
-  if (run->api->score(run, CARBON_LEVEL_BP, items, 2) != CARBON_OK) return CARBON_ERROR;
-  if (run->api->generate(run, &sampler, 31, prompts, 2) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->score(run, "level=bp", items, 2) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->generate(run, "", 31, prompts, 2) != CARBON_OK) return CARBON_ERROR;
   if (items[0].scored != items[1].scored || items[0].sum != items[1].sum || strcmp(bases[0], bases[1]))
     return run->api->fail(run, "U is not T");
   return CARBON_OK;
@@ -262,7 +259,7 @@ static int finish(carbon_run *run, void *state) {
     memset(&item, 0, sizeof item);
     item.bases = bases; item.length = length; item.values = values;
     from = length - 11;
-    if (api->score_ends(run, CARBON_LEVEL_BP, &item, &from, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    if (api->score_ends(run, "level=bp", &item, &from, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
     for (i = 0; i < length - from; i++) {
       sprintf(line, "%.100s\\t%lu\\t%lu\\t%.6g\\n", name, (unsigned long)(from + i), (unsigned long)(from + i + 1), values[i]);
       if (values[i] == values[i] && api->output_write(run, out, line, strlen(line)) != CARBON_OK) { free(values); return CARBON_ERROR; }
@@ -293,24 +290,34 @@ def the_ends_of_sequences_have_all_before_them_as_context():
     expect_failure(run(directory, "+ends", "-m", model(), odd), "a multiple of 6")
 
 
-ANCHORED = """
+RECIPES = """
 static carbon_fasta *fasta;
+static const carbon_recipes *recipes;
+static const char *names[8];
+static size_t tags;
 static int init(carbon_run *run, int argc, char **argv, void **state) {
+  const carbon_api *api = run->api;
+  const char *description;
   (void)state;
-  if (argc != 2 || !CARBON_HAS(run->api, score_anchored)) return run->api->fail(run, "a FASTA and a new carbon, please");
-  fasta = run->api->fasta_open(run, argv[1]);
-  if (!fasta || run->api->info_declare(run, "FIRST", "x") != CARBON_OK) return CARBON_ERROR;
-  return run->api->info_declare(run, "SECOND", "x");
+  if (argc != 3 || !CARBON_HAS(api, recipes_open)) return api->fail(run, "a FASTA, settings and a new carbon, please");
+  fasta = api->fasta_open(run, argv[1]);
+  recipes = api->recipes_open(run, argv[2]);
+  if (!fasta || !recipes) return CARBON_ERROR;
+  for (; (names[tags] = api->recipes_tag(run, recipes, tags, &description)); tags++) {
+    char own[64];
+    sprintf(own, "MY_%.50s", names[tags]);
+    if (api->info_declare(run, own, description) != CARBON_OK) return CARBON_ERROR;
+  }
+  api->message(run, CARBON_WARNING, api->recipes_text(run, recipes));
+  return CARBON_OK;
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {
   const carbon_api *api = run->api;
-  static const int64_t horizons[] = { %s };
-  const carbon_anchored recipe = { %s, horizons, %s };
   const char *alts[8], *flags[8], *written;
-  double values[16];
+  double values[64];
   carbon_variant variant;
   carbon_values flag;
-  size_t a;
+  size_t a, t;
   (void)state;
   memset(&variant, 0, sizeof variant);
   variant.contig = api->record_contig(run, record);
@@ -319,49 +326,56 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   variant.alt_count = api->record_allele_count(run, record) - 1;
   for (a = 0; a < variant.alt_count; a++) alts[a] = api->record_allele(run, record, a + 1);
   variant.alts = alts; variant.values = values; variant.flags = flags;
-  for (a = 0; a < 16; a++) values[a] = 77;
-  if (api->score_anchored(run, fasta, &recipe, &variant, 1) != CARBON_OK) return CARBON_ERROR;
+  if (api->score_variants(run, recipes, fasta, &variant, 1) != CARBON_OK) return CARBON_ERROR;
   if (api->record_info(run, record, "CARBON_FLAG", &flag) != CARBON_OK) return CARBON_ERROR;
   for (a = 0; a < variant.alt_count; a++) {
     written = flag.count > a ? flag.texts[a] : NULL;
     if (!written != !flags[a] || (written && strcmp(written, flags[a]))) return api->fail(run, "other flags");
   }
-  if (api->info_set(run, record, "FIRST", values, variant.alt_count) != CARBON_OK) return CARBON_ERROR;
-  return api->info_set(run, record, "SECOND", values + variant.alt_count, variant.alt_count);
+  for (t = 0; t < tags; t++) {
+    char own[64];
+    sprintf(own, "MY_%.50s", names[t]);
+    if (api->info_set(run, record, own, values + t * variant.alt_count, variant.alt_count) != CARBON_OK) return CARBON_ERROR;
+  }
+  return CARBON_KEEP;
 }
 """
 
 
 @case
-def the_engine_scores_variants_as_recipe_anchored():
-    def plugin(horizons, settings, count):
-        return compiled("anchor", uses="CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="",
-                        process=ANCHORED % (horizons, settings, count),
-                        finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
+def the_engine_scores_variants_by_every_recipe():
+    directory = compiled("recipes", uses="CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="", process=RECIPES,
+                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
     fasta, bases = data("mini.fa"), genome()["c1"].upper()
     rows = [(p, bases[p - 1], alts) for p, alts in ((7, "*"), (40, "TT,*,<DUP>"), *((p, ",".join("ACGT".replace(bases[p - 1], "") + "N"))
                                                                                     for p in range(100, 140)))]
     given = write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
                   "".join("c1\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows))
-    for horizons, settings, count, options in (
-            ("6, 96", "CARBON_STRAND_DEFAULT, 60", "2", ("--context", "60", "--horizon", "6,96")),
-            ("0, 7", "CARBON_STRAND_REVERSE, 12", "2", ("--context", "12", "--horizon", "0,7", "--strand", "-")),
-            ("768, 1", "CARBON_STRAND_FORWARD, 0", "0", ("--strand", "+"))):  # the defaults, and no second horizon
-        scored = write(fresh(), "scored.vcf", ok("vep", "-m", model(), "-f", fasta, "--recipe", "anchored", *options, given).out)
-        result = run(plugin(horizons, settings, count), "+anchor", "-m", model(), scored, "--", fasta)
+    for settings, options in (
+            ("", ()), ("window=48 phases=6 strand=both", ("-w", "48", "--phases", "6", "--strand", "both")),
+            ("recipe=next-token context=60", ("--recipe", "next-token", "--context", "60")),
+            ("recipe=anchored context=60 horizon=96,6", ("--recipe", "anchored", "--context", "60", "--horizon", "6,96")),
+            ("recipe=anchored strand=+", ("--recipe", "anchored", "--strand", "+")),
+            (" strand=-  recipe=anchored,centered,next-token  window=48", ("--recipe", "centered,next-token,anchored", "-w", "48", "--strand", "-"))):
+        scored = write(fresh(), "scored.vcf", ok("vep", "-m", model(), "-f", fasta, *options, given).out)
+        result = run(directory, "+recipes", "-m", model(), scored, "--", fasta, settings)
         expect(result.rc == 0, "expected rc 0", result)
+        text = re.search(r"^##carbon_vepModel=.*,(Recipe=.*)>$", read(scored).decode(), re.M).group(1)
+        expect_equal(result.err, "[W::recipes] %s\n" % text, "the text of the recipes")
         lines = records(result.text)
         expect_equal(len(lines), len(rows), "records")
+        definitions = dict(re.findall(r"^##INFO=<ID=((?:MY_)?CARBON_[A-Z0-9_]+),.*Description=(.*)>$", result.text, re.M))
         for line in lines:
             info = info_of(line)
-            wanted = [text for tag, text in info.items() if tag.startswith("CARBON_ALLR")]
-            if not int(count):
-                wanted.append(",".join(["77"] * len(wanted[0].split(","))))
-            expect_equal([info["FIRST"], info["SECOND"]], wanted, "values of " + line)
-    for horizons, settings, words in (("96, 6", "0, 60", "each larger"), ("6, 6", "0, 60", "each larger"), ("-6, 6", "0, 60", "0 or more"),
-                                      ("6, 96", "4, 60", "no strand 4"), ("6, 96", "0, 61", "a multiple of 6"),
-                                      ("6, 99999", "0, 60", "largest that fits")):
-        expect_failure(run(plugin(horizons, settings, "2"), "+anchor", "-m", model(), given, "--", fasta), words)
+            wanted = {tag: value for tag, value in info.items() if tag.startswith("CARBON_") and tag != "CARBON_FLAG"}
+            expect_equal({tag: info["MY_" + tag] for tag in wanted}, wanted, "values of " + line)
+            expect_equal({tag: definitions["MY_" + tag] for tag in wanted}, {tag: definitions[tag] for tag in wanted}, "descriptions")
+    for settings, words in (("recipe=anchored horizon=6,6", "names a horizon twice"), ("recipe=anchored horizon=-6", "0 or more"),
+                            ("strand=4", "expected +, - or both"), ("recipe=anchored context=61", "a multiple of 6"),
+                            ("recipe=anchored horizon=99999", "largest that fits"), ("recipe=best", "centered, next-token or anchored"),
+                            ("horizon=6", "recipe anchored"), ("windows=6", "no setting"), ("window", "a number of bases"),
+                            ("recipe=anchored,next-token context=60", "something else")):
+        expect_failure(run(directory, "+recipes", "-m", model(), given, "--", fasta, settings), words)
 
 
 DRAW = """
@@ -369,7 +383,6 @@ static int finish(carbon_run *run, void *state) {
   const carbon_api *api = run->api;
   carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
   carbon_output *out = api->output_open(run, NULL);
-  const carbon_sampler sampler = { %s };
   carbon_generate_item items[8];
   char texts[8][256], bases[8][64], line[512];
   const char *name, *letters;
@@ -382,7 +395,7 @@ static int finish(carbon_run *run, void *state) {
     items[n].prompt = texts[n]; items[n].length = length; items[n].record = n; items[n].bases = bases[n];
     n++;
   }
-  if (more == CARBON_ERROR || api->generate(run, &sampler, 31, items, n) != CARBON_OK) return CARBON_ERROR;
+  if (more == CARBON_ERROR || api->generate(run, "%s", 31, items, n) != CARBON_OK) return CARBON_ERROR;
   for (i = 0; i < n; i++) {
     sprintf(line, "%%s\\t%%.10g\\n", bases[i], items[i].logp);
     if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
@@ -397,9 +410,9 @@ def the_engine_generates_as_carbon_generate():
     rng = random.Random(5)
     fasta = write(fresh(), "p.fa", "".join(">p%d\n%s\n" % (i, "".join(rng.choice("ACGTacgtN" if i == 3 else "ACGT") for _ in range(20 + 7 * i)))
                                            for i in range(7)))
-    for fields, options in (("CARBON_SAMPLER_KMER, 0, 0.8, 50, 0.9, 7", ("-T", "0.8", "--top-k", "50", "--top-p", "0.9", "--seed", "7")),
-                            ("CARBON_SAMPLER_CHAIN, 0, 1.5, 0, 1, 0", ("--sampler", "chain", "-T", "1.5")),
-                            ("CARBON_SAMPLER_MARGINAL, 1, 1, 0, 1, 0", ("--sampler", "marginal", "--greedy"))):
+    for fields, options in (("temperature=0.8 top-k=50 top-p=0.9 seed=7", ("-T", "0.8", "--top-k", "50", "--top-p", "0.9", "--seed", "7")),
+                            ("sampler=chain temperature=1.5", ("--sampler", "chain", "-T", "1.5")),
+                            ("sampler=marginal greedy", ("--sampler", "marginal", "--greedy"))):
         directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
         text = ok("generate", "-m", model(), "-l", "31", *options, fasta).text
         wanted = list(zip([bases for _, bases in parse_fasta(text)], re.findall(r"^>.* logp=(\S+)", text, re.M)))
@@ -407,10 +420,11 @@ def the_engine_generates_as_carbon_generate():
         for small in ((), ("--batch-tokens", "1"), ("--batch-tokens", "12")):
             result = run(directory, "+draw", "-m", model(), *small, fasta)
             expect_equal([tuple(line.split("\t")) for line in result.lines()], wanted, "%s %s; %s" % (fields, small, result.err))
-    for fields, words in (("3, 0, 1, 0, 1, 0", "no sampler 3"), ("CARBON_SAMPLER_KMER, 0, 0, 0, 1, 0", "temperature"),
-                          ("CARBON_SAMPLER_KMER, 0, 1, 0, 0, 0", "top_p")):
+    for fields, words in (("sampler=best", "kmer, marginal or chain"), ("temperature=0", "temperature 0"), ("top-p=0", "top-p 0"),
+                          ("top-k=0", "from 1 to 4096"), ("sampler=chain top-k=5", "4 bases"), ("seed=-1", "seed '-1'"),
+                          ("greedy=no", "takes no value"), ("kmer", "no setting")):
         directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
-        expect_failure(run(directory, "+draw", "-m", model(), fasta), "[E::plugin]", words)
+        expect_failure(run(directory, "+draw", "-m", model(), fasta), words)
 
 
 @case

@@ -306,7 +306,7 @@ def another_run_is_refused_and_the_partial_file_kept():
     directory = fresh()
     out = partial_of(directory)
     kept = read(out + ".partial")
-    other = (("window 24, now 48", "-w", 48), ("strand default, now +", "--strand", "+"),
+    other = (("window 24, now 48", "-w", 48), ("strand both/+, now +/+", "--strand", "+"),
              ("recipe centered+next-token, now centered", "--recipe", "centered"), ("context 30, now 36", "--context", 36),
              ("dtype bf16, now f32", "--dtype", "f32"), ("dtype bf16, now int8", "--dtype", "int8"), ("check-ref w, now x", "-c", "x"), ("tag-prefix", "--tag-prefix", "X"),
              ("shard none, now 1/2", "--shard", "1/2"), ("targets none, now c1", "-t", "c1"))

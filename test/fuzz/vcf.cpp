@@ -6,7 +6,6 @@
 
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
-#include "src/vep/tags.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {
@@ -29,11 +28,10 @@ ModelConfig model_config() {
 VepOptions vep_options(const std::string& fasta) {
   VepOptions options;
   options.fasta = fasta;
-  options.recipes = {Recipe::centered, Recipe::next_token, Recipe::anchored};
-  options.window = 24;
-  options.context = 24;
-  options.anchored_context = 24;
-  options.horizons = {6, 12};
+  options.scores.recipes = recipe_names();
+  options.scores.window = 24;
+  options.scores.context = 24;
+  options.scores.horizons = {6, 12};
   options.max_ref_mismatch = 1;
   return options;
 }
@@ -46,8 +44,8 @@ uint64_t count_of(const std::string& path) {
 }
 
 // Writes the records with scores. Returns their number.
-uint64_t annotate(const VepOptions& options, const VcfWriterOptions& writing) {
-  VepPlanner planner(options, model_config(), nullptr);
+uint64_t annotate(const VepOptions& options, const SitePlanner& sites, const VcfWriterOptions& writing) {
+  VepPlanner planner(options, sites);
   VcfReader reader(options.input);
   const auto output = make_site_output(reader, writing);
   const RecordInput input{
@@ -58,7 +56,7 @@ uint64_t annotate(const VepOptions& options, const VcfWriterOptions& writing) {
   planner.run(input, nullptr, [&](PlannedRecord planned) {
     const size_t alts = planned.record.alts().size();
     SiteScores scores;
-    scores.values.assign(score_tags(options).size(), std::vector<float>(alts, -0.25F));
+    scores.values.assign(sites.tag_count(), std::vector<float>(alts, -0.25F));
     for (size_t i = 0; i < alts; ++i) {
       scores.flags.emplace_back(flag_name(planned.site.flag(i)));
       if (!scores.flags.back().empty())
@@ -76,16 +74,16 @@ uint64_t annotate(const VepOptions& options, const VcfWriterOptions& writing) {
 void run(std::string_view input, const Folder& folder) {
   static const Genome genome;
   VepOptions options = vep_options(genome.path);
-  complete_vep_options(options, model_config());
+  const SitePlanner sites(make_recipes(options.scores, model_config()), model_config().layout, nullptr);
   options.input = folder.put("in.vcf", input);
   VcfWriterOptions writing;
-  writing.tags = score_tags(options);
+  writing.tags = score_tags(sites.recipes(), options.tag_prefix);
   writing.tags.push_back({"CARBON_FLAG", "A", "String", "Why there is no score"});
   constexpr char kTypes[] = {'v', 'b', 'z', 't'};
   writing.type = kTypes[input.size() % std::size(kTypes)];
   writing.path = folder.file("out");
   uint64_t count = 0;
-  if (!attempt([&] { count = annotate(options, writing); }) || writing.type == 't') return;
+  if (!attempt([&] { count = annotate(options, sites, writing); }) || writing.type == 't') return;
   bool same = false;
   const bool read = attempt([&] { same = count_of(writing.path) == count; });
   require(read && same, "an output that does not read back");

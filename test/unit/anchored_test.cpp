@@ -1,5 +1,5 @@
 // The anchored recipe: where its windows lie, and that sharing them changes no bit.
-#include "src/vep/anchored.hpp"
+#include "src/vep/recipes/anchored.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,9 @@
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
-#include "src/vep/anchored_batch.hpp"
 #include "src/vep/normalise.hpp"
+#include "src/vep/shared_window.hpp"
+#include "src/vep/site_planner.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;
@@ -88,25 +89,34 @@ struct Variants {
   }
 };
 
+// A site whose only allele is in the form that is scored.
+VepSite site_of(const NormalAllele& form) {
+  VepSite site;
+  site.recipes.resize(1);
+  site.recipes[0].flags = {AlleleFlag::scored};
+  site.recipes[0].alleles.push_back({0, form});
+  return site;
+}
+
 // Scores [horizon][variant] of variants that are planned together, in the order of `order`.
-std::vector<std::vector<double>> together(Engine& engine, const Variants& variants, const VepOptions& options,
-                                          const std::vector<size_t>& order) {
+std::vector<std::vector<double>> together(Engine& engine, const Variants& variants,
+                                          const RecipeSettings& settings, const std::vector<size_t>& order) {
+  const SitePlanner planner(make_recipes(settings, engine.config()), engine.config().layout, nullptr);
   ReferenceReader reader(variants.name, variants.contig);
-  AnchoredBatch batch(options, engine.config().layout, nullptr);
-  std::deque<VepSite> sites(variants.alleles.size());
-  for (const size_t i : order) {
-    sites[i].anchored.flags = {AlleleFlag::scored};
-    sites[i].anchored.alleles = {{0, variants.alleles[i], {}}};
-    batch.add(sites[i], {reader, variants.name, static_cast<int64_t>(variants.contig.size())});
-  }
-  batch.plan();
+  const ContigReference reference{reader, variants.name, static_cast<int64_t>(variants.contig.size())};
+  std::vector<VepSite> sites;
+  for (const NormalAllele& form : variants.alleles) sites.push_back(site_of(form));
+  std::vector<PlacedSite> placed;
+  for (const size_t i : order) placed.push_back({&sites[i], reference});
   std::vector<RequestPtr> requests;
-  for (const size_t i : order)
-    requests.insert(requests.end(), sites[i].requests.begin(), sites[i].requests.end());
+  planner.plan(placed, [&](size_t i) {
+    const std::vector<RequestPtr>& own = placed[i].site->requests;
+    requests.insert(requests.end(), own.begin(), own.end());
+  });
   run_requests(engine, requests);
-  std::vector<std::vector<double>> scores(options.horizons.size());
+  std::vector<std::vector<double>> scores(settings.horizons.size());
   for (const VepSite& site : sites) {
-    const SiteValues values = site_values(site, options, "c", nullptr);
+    const SiteValues values = planner.values(site, "c");
     for (size_t h = 0; h < values.size(); ++h) scores[h].push_back(values[h][0]);
   }
   return scores;
@@ -196,10 +206,10 @@ TEST_CASE("windows lie on a grid of the strand, with one to two contexts before 
 TEST_CASE("shared windows give the bits of sequences that run alone") {
   const GeneratedCheckpoint files(tiny());
   const Variants variants = some_variants();
-  VepOptions options;
-  options.recipes = {Recipe::anchored};
-  options.anchored_context = 120;
-  options.horizons = {0, 5, 96, 768};
+  RecipeSettings settings;
+  settings.recipes = {"anchored"};
+  settings.context = 120;
+  settings.horizons = {0, 5, 96, 768};
   std::vector<size_t> sorted(variants.alleles.size()), shuffled;
   for (size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -209,8 +219,8 @@ TEST_CASE("shared windows give the bits of sequences that run alone") {
   for (const char* dtype : {"f32", "bf16"}) {
     TestEngine whole(files.dir(), 100000, dtype);
     TestEngine small(files.dir(), 70, dtype, 1);
-    const auto in_order = together(whole.get(), variants, options, sorted);
-    const auto in_disorder = together(small.get(), variants, options, shuffled);
+    const auto in_order = together(whole.get(), variants, settings, sorted);
+    const auto in_disorder = together(small.get(), variants, settings, shuffled);
     const auto length = static_cast<int64_t>(variants.contig.size());
     const std::string reverse = reverse_complement(variants.contig);
     for (size_t i = 0; i < variants.alleles.size(); ++i) {
@@ -220,10 +230,10 @@ TEST_CASE("shared windows give the bits of sequences that run alone") {
       const NormalAllele right = rightmost(variants.contig, form);
       const NormalAllele read{length - form.end(), reverse_complement(form.ref),
                               reverse_complement(form.alt)};
-      for (size_t h = 0; h < options.horizons.size(); ++h) {
+      for (size_t h = 0; h < settings.horizons.size(); ++h) {
         const double want =
-            (by_definition(whole.get(), variants.contig, right, 120, options.horizons[h], phases) +
-             by_definition(whole.get(), reverse, read, 120, options.horizons[h], phases)) /
+            (by_definition(whole.get(), variants.contig, right, 120, settings.horizons[h], phases) +
+             by_definition(whole.get(), reverse, read, 120, settings.horizons[h], phases)) /
             2;
         CHECK(same_bits(in_order[h][i], want));
         CHECK(same_bits(in_disorder[h][i], want));
@@ -239,26 +249,28 @@ TEST_CASE("neighbours share one reference window, and runs far apart do not keep
   Variants variants;
   variants.contig = std::string(6000, 'A');
   for (size_t i = 0; i < variants.contig.size(); ++i) variants.contig[i] = "ACGT"[(i * i / 7) % 4];
-  VepOptions options;
-  options.recipes = {Recipe::anchored};
-  options.anchored_context = 600;
-  options.horizons = {6};
-  options.strand = VepStrand::forward;
+  RecipeSettings settings;
+  settings.recipes = {"anchored"};
+  settings.context = 600;
+  settings.horizons = {6};
+  settings.strand = VepStrand::forward;
   const auto references = [&](const std::vector<int64_t>& positions) {
+    const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
+                              nullptr);
     ReferenceReader reader(variants.name, variants.contig);
-    AnchoredBatch batch(options, engine.get().config().layout, nullptr);
     std::deque<VepSite> sites;
+    std::vector<PlacedSite> placed;
     for (const int64_t pos : positions) {
       const char ref = variants.contig[static_cast<size_t>(pos)];
-      VepSite& site = sites.emplace_back();
-      site.anchored.alleles = {{0, {pos, std::string(1, ref), ref == 'A' ? "C" : "A"}, {}}};
-      batch.add(site, {reader, variants.name, 6000});
+      sites.push_back(site_of({pos, std::string(1, ref), ref == 'A' ? "C" : "A"}));
+      placed.push_back({&sites.back(), {reader, variants.name, 6000}});
     }
-    batch.plan();
     size_t count = 0;
-    for (const VepSite& site : sites)
-      count += static_cast<size_t>(std::count_if(site.requests.begin(), site.requests.end(),
+    planner.plan(placed, [&](size_t i) {
+      const std::vector<RequestPtr>& requests = sites[i].requests;
+      count += static_cast<size_t>(std::count_if(requests.begin(), requests.end(),
                                                  [](const RequestPtr& request) { return !request->parent; }));
+    });
     return count;
   };
   CHECK(references({1300, 1350, 1799, 1200}) == 1);

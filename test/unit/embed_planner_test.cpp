@@ -38,7 +38,7 @@ TEST_CASE("rows in memory are the rows that carbon embed writes") {
     for (const StrandChoice strand : {StrandChoice::forward, StrandChoice::reverse, StrandChoice::both}) {
       if (pool == Pool::none && strand == StrandChoice::both) continue;  // the command refuses it
       CAPTURE(static_cast<int>(pool));
-      CAPTURE(strand_text(strand));
+      CAPTURE(word_of(kStrandWords, strand));
       options.pool = pool;
       options.strand = strand;
       options.pad_tail = strand == StrandChoice::reverse;

@@ -8,7 +8,7 @@
 #include "src/model/config.hpp"
 #include "src/model/kmer_vocabulary.hpp"
 #include "src/score/requests.hpp"
-#include "src/vep/options.hpp"
+#include "src/vep/recipe.hpp"
 #include "test/unit/model_fixture.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/metadata_tags.hpp"
@@ -306,13 +306,13 @@ TEST_CASE("family: the context of next-token is that of the authors") {
   const auto context = [](const TokenLayout& layout, std::optional<int64_t> given) {
     ModelConfig config = config_of(layout);
     config.max_positions = 8192;
-    VepOptions options;
-    options.recipes = {Recipe::next_token};
-    options.context = given;
-    complete_vep_options(options, config);
-    return *options.context;
+    RecipeSettings settings;
+    settings.recipes = {"next-token"};
+    settings.context = given;
+    return settings_of(make_recipes(settings, config)).at(1);
   };
-  CHECK(context(kCarbon, {}) == 24000);
-  CHECK(context(kGenerator, {}) == 8192);
-  CHECK(context(kGenerator, 24000) == 24000);
+  using Setting = std::pair<std::string, std::string>;
+  CHECK(context(kCarbon, {}) == Setting("context", "24000"));
+  CHECK(context(kGenerator, {}) == Setting("context", "8192"));
+  CHECK(context(kGenerator, 24000) == Setting("context", "24000"));
 }

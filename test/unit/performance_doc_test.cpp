@@ -17,8 +17,8 @@
 #include "src/model/synthetic.hpp"
 #include "src/scan/grid.hpp"
 #include "src/score/windows.hpp"
-#include "src/vep/anchored_batch.hpp"
-#include "src/vep/plan.hpp"
+#include "src/vep/recipes/anchored.hpp"
+#include "src/vep/variant_scores.hpp"
 #include "test/unit/alleles.hpp"
 
 using namespace carbon;
@@ -51,48 +51,47 @@ double operations_a_base(const ModelConfig& config, size_t bp) {
   return forward_work(config, {}, std::span(&chunk, 1)).flops / static_cast<double>(bp);
 }
 
-struct Site {
-  int64_t position = 30000;
-  ReferenceSlice contig{0, 60000, std::string(60000, 'A')};
-  std::vector<std::string> alts;
-  explicit Site(size_t count) : alts(std::vector<std::string>{"C", "G", "T"}) { alts.resize(count); }
-};
+/// The requests of variants A>C (and >G, >T) on a contig of A's.
+std::vector<RequestPtr> requests_of(const ModelConfig& config, const RecipeSettings& settings,
+                                    const std::vector<int64_t>& positions, size_t alts, int64_t length) {
+  const SitePlanner planner(make_recipes(settings, config), config.layout, nullptr);
+  std::vector<std::string> letters = {"C", "G", "T"};
+  letters.resize(alts);
+  std::vector<PlacedVariant> variants;
+  for (const int64_t pos : positions) variants.push_back({"c", {pos, "A", letters}});
+  ReferenceReader reader("c", std::string(static_cast<size_t>(length), 'A'));
+  std::vector<RequestPtr> requests;
+  plan_variants(planner, variants, reader, [&](const VariantItem& item) {
+    requests.insert(requests.end(), item.requests.begin(), item.requests.end());
+  });
+  return requests;
+}
+
+double site_operations(const ModelConfig& config, const std::string& recipe, size_t alts) {
+  RecipeSettings settings;
+  settings.recipes = {recipe};
+  if (recipe == "next-token") settings.context = 24000;
+  return requests_work(config, {}, requests_of(config, settings, {30000}, alts, 60000)).flops;
+}
 
 double centered_operations(const ModelConfig& config, size_t alts) {
-  const Site site(alts);
-  std::vector<RequestPtr> requests;
-  for (const Strand strand : {Strand::forward, Strand::reverse})
-    CenteredPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 8192, strand, 0, config.layout,
-                 requests);
-  return requests_work(config, {}, requests).flops;
+  return site_operations(config, "centered", alts);
 }
 
 /// Tokens and operations of an SNV of recipe anchored on both strands with the default context: one of many
 /// that are `distance` bp apart, or alone in the middle of its window (distance 0).
 std::pair<double, double> anchored_cost(const ModelConfig& config, int64_t distance, int64_t horizon) {
-  VepOptions options;
-  options.recipes = {Recipe::anchored};
-  options.horizons = {horizon};
-  const int64_t context = options.anchored_context;
-  const std::string contig = "c";
-  ReferenceReader reader(contig, std::string(static_cast<size_t>(5 * context), 'A'));
-  AnchoredBatch batch(options, config.layout, nullptr);
-  std::deque<VepSite> sites;
+  RecipeSettings settings;
+  settings.recipes = {"anchored"};
+  settings.horizons = {horizon};
+  constexpr int64_t context = kDefaultAnchoredContext;
+  std::vector<int64_t> positions;
   const int64_t step = distance > 0 ? distance : context;
-  for (int64_t pos = 2 * context + step / 2; pos < 3 * context; pos += step) {
-    VepSite& site = sites.emplace_back();
-    site.anchored.alleles = {{0, {pos, "A", "C"}, {}}};
-    batch.add(site, {reader, contig, 5 * context});
-  }
-  batch.plan();
-  std::vector<RequestPtr> requests;
+  for (int64_t pos = 2 * context + step / 2; pos < 3 * context; pos += step) positions.push_back(pos);
+  const std::vector<RequestPtr> requests = requests_of(config, settings, positions, 1, 5 * context);
   double tokens = 0;
-  for (const VepSite& site : sites)
-    for (const RequestPtr& request : site.requests) {
-      requests.push_back(request);
-      tokens += static_cast<double>(request->tokens.size());
-    }
-  const auto count = static_cast<double>(sites.size());
+  for (const RequestPtr& request : requests) tokens += static_cast<double>(request->tokens.size());
+  const auto count = static_cast<double>(positions.size());
   return {tokens / count, requests_work(config, {}, requests).flops / count};
 }
 
@@ -105,11 +104,7 @@ double scan_operations_a_base(const ModelConfig& config) {
 }
 
 double next_token_operations(const ModelConfig& config) {
-  const Site site(3);
-  std::vector<RequestPtr> requests;
-  NextTokenPlan(test::alleles_of(site.position, "A", site.alts), site.contig, 24000, Strand::forward,
-                config.layout, requests);
-  return requests_work(config, {}, requests).flops;
+  return site_operations(config, "next-token", 3);
 }
 
 /// For a new 6-mer behind 1,080 bp, one sequence at a time.

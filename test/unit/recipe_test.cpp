@@ -5,8 +5,8 @@
 #include <random>
 
 #include "src/score/windows.hpp"
-#include "src/vep/centered.hpp"
-#include "src/vep/next_token.hpp"
+#include "src/vep/recipes/centered.hpp"
+#include "src/vep/recipes/next_token.hpp"
 #include "test/unit/alleles.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -63,7 +63,7 @@ TEST_CASE("a scan of a sequence in memory is that of the sequence in a file") {
   for (const ScanLevel level : {ScanLevel::marginal, ScanLevel::chain, ScanLevel::first}) {
     for (const StrandChoice strand : {StrandChoice::forward, StrandChoice::reverse, StrandChoice::both}) {
       CAPTURE(static_cast<int>(level));
-      CAPTURE(strand_text(strand));
+      CAPTURE(word_of(kStrandWords, strand));
       ScanOptions options;
       options.level = level;
       options.strand = strand;

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "src/vep/plan.hpp"
+#include "src/vep/variant_scores.hpp"
 #include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -189,33 +189,48 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
     run_requests(engine.get(), requests);
     return engine.get().counts().rows - before;
   };
-  for (const Strand strand : {Strand::forward, Strand::reverse}) {
-    std::vector<RequestPtr> plain_requests;
-    const CenteredPlan plain(alleles_of(400, "A", three), slice, 300, strand, 0, layout, plain_requests);
-    const NextTokenPlan plain_next(alleles_of(400, "A", snvs), slice, 180, strand, layout, plain_requests);
-    score(plain_requests);
-    CHECK(plain.missing(0) == nullptr);
-    CHECK(plain_next.missing(0) == nullptr);
-
+  const PlacedVariant snv{"c", {400, "A", snvs}};
+  const auto variant = [](const std::vector<std::string>& alts) {
+    return PlacedVariant{"c", {400, "A", alts}};
+  };
+  // Scores, tokens that were run, and how many of the requests are forks.
+  struct Run {
+    std::vector<double> values;
+    uint64_t tokens;
+    std::ptrdiff_t forks;
+  };
+  const auto score_by = [&](const std::string& recipe, VepStrand strand, const PlacedVariant& placed,
+                            ScoreCache* cache) {
+    RecipeSettings settings;
+    settings.recipes = {recipe};
+    settings.strand = strand;
+    settings.phases = PhaseChoice::one;
+    settings.window = 300;
+    settings.context = 180;
+    const SitePlanner planner(make_recipes(settings, engine.get().config()), layout, cache);
+    ReferenceReader reader("c", contig);
+    Run run{};
+    plan_variants(planner, {&placed, 1}, reader, [&](const VariantItem& item) {
+      run.tokens = score(item.requests);
+      run.forks = std::count_if(item.requests.begin(), item.requests.end(),
+                                [](const RequestPtr& request) { return request->parent != nullptr; });
+      run.values = variant_scores(planner, item).values[0];
+    });
+    return run;
+  };
+  for (const VepStrand strand : {VepStrand::forward, VepStrand::reverse}) {
+    const Run plain = score_by("centered", strand, variant(three), nullptr);
+    const Run plain_next = score_by("next-token", strand, snv, nullptr);
     const auto with_cache = [&](const std::vector<std::string>& alts) {
       ScoreCache cache(path, "model");
-      std::vector<RequestPtr> requests;
-      const CenteredPlan plan(alleles_of(400, "A", alts), slice, 300, strand, 0, layout, requests, &cache);
-      const NextTokenPlan next(alleles_of(400, "A", snvs), slice, 180, strand, layout, requests, &cache);
-      const uint64_t tokens = score(requests);
+      const Run centered = score_by("centered", strand, variant(alts), &cache);
+      const Run next = score_by("next-token", strand, snv, &cache);
       const size_t skipped = three.size() - alts.size() == 2 ? 1 : 0;  // `two` is the middle of `three`
-      for (size_t i = 0; i < alts.size(); ++i) {
-        CHECK(same_bits(plan.llr(i), plain.llr(i + skipped)));
-        if (const ScoreKey* key = plan.missing(i)) cache.insert(*key, plan.llr(i));
-      }
-      for (size_t i = 0; i < snvs.size(); ++i) {
-        CHECK(same_bits(next.llr(i), plain_next.llr(i)));
-        if (const ScoreKey* key = next.missing(i)) cache.insert(*key, next.llr(i));
-      }
+      for (size_t i = 0; i < alts.size(); ++i)
+        CHECK(same_bits(centered.values[i], plain.values[i + skipped]));
+      for (size_t i = 0; i < snvs.size(); ++i) CHECK(same_bits(next.values[i], plain_next.values[i]));
       cache.flush();
-      const auto forks = std::count_if(requests.begin(), requests.end(),
-                                       [](const RequestPtr& request) { return request->parent != nullptr; });
-      return std::pair(tokens, forks);
+      return std::pair(centered.tokens + next.tokens, centered.forks);
     };
     CHECK(with_cache(two).second == 2);
     CHECK(with_cache(two).first == 0);

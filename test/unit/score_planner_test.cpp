@@ -91,7 +91,7 @@ TEST_CASE("scores in memory are the numbers that carbon score writes") {
   for (const ScoreLevel level : {ScoreLevel::base, ScoreLevel::token}) {
     for (const StrandChoice strand : {StrandChoice::forward, StrandChoice::reverse, StrandChoice::both}) {
       if (level == ScoreLevel::token && strand == StrandChoice::both) continue;  // the command refuses it
-      CAPTURE(strand_text(strand));
+      CAPTURE(word_of(kStrandWords, strand));
       ScoreOptions options = options_for(strand, level, max_positions);
       options.inputs.files = {input};
       options.output = folder.file("scores");
@@ -117,8 +117,8 @@ TEST_CASE("scores in memory are the numbers that carbon score writes") {
           append_base_value(scores.values[v], line);
           values.push_back(line);
         }
-        std::string line = name + "\t0\t" + std::to_string(sequences[i].size()) + "\t" + strand_text(strand) +
-                           "\t" + std::to_string(scores.scored) + "\t";
+        std::string line = name + "\t0\t" + std::to_string(sequences[i].size()) + "\t" +
+                           word_of(kStrandWords, strand) + "\t" + std::to_string(scores.scored) + "\t";
         append_general(scores.sum, 10, line);
         summary.push_back(line + "\t");
       }

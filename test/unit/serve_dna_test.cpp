@@ -418,7 +418,7 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     placed.back()["chrom"] = "c";
   }
 
-  const auto check = [&](const json& fields, const VepOptions& options) {
+  const auto check = [&](const json& fields, const RecipeSettings& settings) {
     CAPTURE(fields.dump());
     json on_file = fields, on_sequence = fields;
     on_file["variants"] = placed;
@@ -427,29 +427,31 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     const json results = server.ask(variants_on(&reference), on_file)["results"];
     CHECK(server.ask(variants_on(nullptr), on_sequence)["results"] == results);
     REQUIRE(results.size() == variants.size());
-    score_variants(engine.get(), fasta, options, variants, [&](size_t i, const VariantScores& wanted) {
+    const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
+                              nullptr);
+    score_variants(engine.get(), fasta, planner, variants, [&](size_t i, const VariantScores& wanted) {
       CHECK(equal(results[i]["score"], wanted.values[0][0]));
       const std::string flag = flag_name(wanted.flags[0]);
       CHECK(results[i]["flag"] == (flag.empty() ? json() : json(flag)));
     });
   };
-  VepOptions options;
-  options.window = 240;
-  check({{"window", 240}}, options);
-  options.strand = VepStrand::reverse;
-  options.phases = PhaseChoice::six;
-  check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, options);
-  options = {};
-  options.recipes = {Recipe::next_token};
-  options.context = 180;
-  options.strand = VepStrand::both;
-  check({{"recipe", "next-token"}, {"context", 180}, {"strand", "both"}}, options);
-  options = {};
-  options.recipes = {Recipe::anchored};
-  options.anchored_context = 120;
-  options.horizons = {60};
-  options.phases = PhaseChoice::one;
-  check({{"recipe", "anchored"}, {"context", 120}, {"horizon", 60}, {"phases", 1}}, options);
+  RecipeSettings settings;
+  settings.window = 240;
+  check({{"window", 240}}, settings);
+  settings.strand = VepStrand::reverse;
+  settings.phases = PhaseChoice::six;
+  check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, settings);
+  settings = {};
+  settings.recipes = {"next-token"};
+  settings.context = 180;
+  settings.strand = VepStrand::both;
+  check({{"recipe", "next-token"}, {"context", 180}, {"strand", "both"}}, settings);
+  settings = {};
+  settings.recipes = {"anchored"};
+  settings.context = 120;
+  settings.horizons = {60};
+  settings.phases = PhaseChoice::one;
+  check({{"recipe", "anchored"}, {"context", 120}, {"horizon", 60}, {"phases", 1}}, settings);
 
   const json other = {{"chrom", "d"}, {"pos", 1}, {"ref", "A"}, {"alt", "C"}};
   const json unknown = server.ask(variants_on(&reference), {{"variants", {other}}})["results"];

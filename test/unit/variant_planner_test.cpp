@@ -1,5 +1,5 @@
 // Variants on a sequence in memory have the scores that they have on a FASTA file.
-#include "src/vep/variant_planner.hpp"
+#include "src/vep/variant_scores.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "src/vep/variant_scores.hpp"
+#include "src/base/error.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -25,6 +25,10 @@ bool same_bits(const SiteValues& a, const SiteValues& b) {
       a.begin(), a.end(), b.begin(), b.end(), [](const std::vector<double>& x, const std::vector<double>& y) {
         return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
       });
+}
+
+SitePlanner planner_of(const Engine& engine, const RecipeSettings& settings) {
+  return {make_recipes(settings, engine.config()), engine.config().layout, nullptr};
 }
 
 struct Case {
@@ -62,26 +66,25 @@ TEST_CASE("variants on a sequence in memory have the scores of those on a FASTA 
   const IndexedFasta fasta(folder.put("in.fa", ">" + given.name + "\n" + given.contig + "\n"));
   std::set<std::string> flags;
   for (const VepStrand strand : {VepStrand::recipe_default, VepStrand::reverse}) {
-    VepOptions options;
-    options.recipes = {Recipe::centered, Recipe::next_token, Recipe::anchored};
-    options.strand = strand;
-    options.window = 240;
-    options.context = 180;
-    options.anchored_context = 120;
-    options.horizons = {6, 60};
+    RecipeSettings settings;
+    settings.recipes = recipe_names();
+    settings.strand = strand;
+    settings.window = 240;
+    settings.context = 120;
+    settings.horizons = {6, 60};
+    const SitePlanner planner = planner_of(engine.get(), settings);
 
     std::vector<VariantScores> wanted;
-    score_variants(engine.get(), fasta, options, given.variants, [&](size_t i, const VariantScores& scores) {
+    score_variants(engine.get(), fasta, planner, given.variants, [&](size_t i, const VariantScores& scores) {
       REQUIRE(i == wanted.size());
       wanted.push_back(scores);
     });
     REQUIRE(wanted.size() == given.variants.size());
 
-    const VariantPlanner planner(engine.get().config(), options);
     ReferenceReader reference(given.name, to_upper(given.contig));
     std::vector<VariantItem> items;
     std::vector<RequestPtr> requests;
-    planner.plan(given.variants, reference, [&](VariantItem item) {
+    plan_variants(planner, given.variants, reference, [&](VariantItem item) {
       requests.insert(requests.end(), item.requests.begin(), item.requests.end());
       items.push_back(std::move(item));
     });
@@ -90,7 +93,7 @@ TEST_CASE("variants on a sequence in memory have the scores of those on a FASTA 
     for (size_t i = 0; i < items.size(); ++i) {
       CAPTURE(items[i].place);
       CHECK(items[i].index == i);
-      const VariantScores scores = planner.read(items[i]);
+      const VariantScores scores = variant_scores(planner, items[i]);
       CHECK(scores.values.size() == 4);
       CHECK(same_bits(scores.values, wanted[i].values));
       CHECK(scores.flags == wanted[i].flags);
@@ -105,28 +108,28 @@ TEST_CASE("variants that are planned together share the windows of recipe anchor
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 500);
   const std::string contig(900, 'A');
-  VepOptions options;
-  options.recipes = {Recipe::anchored};
-  options.strand = VepStrand::forward;
-  options.anchored_context = 120;
-  options.horizons = {6};
-  const VariantPlanner planner(engine.get().config(), options);
+  RecipeSettings settings;
+  settings.recipes = {"anchored"};
+  settings.strand = VepStrand::forward;
+  settings.context = 120;
+  settings.horizons = {6};
+  const SitePlanner planner = planner_of(engine.get(), settings);
   const std::vector<PlacedVariant> variants = {
       {"c", {300, "A", {"C"}}}, {"c", {301, "A", {"G"}}}, {"c", {330, "A", {"T"}}}};
   const auto windows = [&](std::span<const PlacedVariant> together) {
     ReferenceReader reference("c", contig);
     size_t count = 0;
-    planner.plan(together, reference, [&](const VariantItem& item) {
+    plan_variants(planner, together, reference, [&](const VariantItem& item) {
       for (const RequestPtr& request : item.requests) count += request->parent ? 0 : 1;
     });
     return count;
   };
   CHECK(windows(variants) == 1);
   CHECK(windows({variants.data(), 1}) == 1);
-  options.window = 13;
-  options.recipes = {Recipe::centered};
-  CHECK_THROWS_WITH_AS(VariantPlanner(engine.get().config(), options),
-                       doctest::Contains("a window of 13 bp cannot be used"), Error);
+  settings.window = 13;
+  settings.recipes = {"centered"};
+  CHECK_THROWS_WITH_AS(make_recipes(settings, engine.get().config()),
+                       doctest::Contains("a window of 13 bp cannot be used"), SettingError);
 }
 
 TEST_CASE("a reference in memory has one contig") {

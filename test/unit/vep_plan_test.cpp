@@ -1,12 +1,15 @@
 // Exact work sharing: what a site's plan computes is, bit for bit, what whole windows give.
-#include "src/vep/plan.hpp"
+#include "src/vep/shared_window.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <deque>
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
+#include "src/vep/recipes/centered.hpp"
+#include "src/vep/recipes/next_token.hpp"
 #include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -32,6 +35,33 @@ std::vector<double> whole_window(Engine& engine, const std::string& bases) {
   append_base_logprobs(bases, 0, bases.size(), request->values(), out);
   return out;
 }
+
+// A recipe beside a contig, and sites that are planned by it.
+struct Planned {
+  Planned(std::unique_ptr<const Recipe> recipe, const std::string& contig, const TokenLayout& layout)
+      : recipe(std::move(recipe)),
+        length(static_cast<int64_t>(contig.size())),
+        reader(name, contig),
+        with{layout} {}
+
+  const std::vector<ScoredAllele>& add(const std::vector<NormalAllele>& forms) {
+    VepSite& site = sites.emplace_back();
+    RecipeSite& own = site.recipes.emplace_back();
+    for (const NormalAllele& form : forms) own.alleles.push_back({own.alleles.size(), form});
+    const PlacedSite placed{&site, {reader, name, length}};
+    recipe->plan({&placed, 1}, 0, with);
+    requests.insert(requests.end(), site.requests.begin(), site.requests.end());
+    return own.alleles;
+  }
+
+  std::unique_ptr<const Recipe> recipe;
+  std::string name = "c";
+  int64_t length;
+  ReferenceReader reader;
+  Planning with;
+  std::deque<VepSite> sites;
+  std::vector<RequestPtr> requests;
+};
 
 bool same_bits(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -65,31 +95,33 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
     TestEngine whole(files.dir(), 100000, dtype);
     for (const size_t batch_tokens : {1u, 300u, 100000u}) {
       TestEngine engine(files.dir(), batch_tokens, dtype, batch_tokens == 300 ? 1 : 2);
-      std::vector<RequestPtr> requests;
-      std::vector<CenteredPlan> plans;
+      RecipeSettings settings;
+      settings.window = window;
+      settings.phases = PhaseChoice::six;
+      Planned planned(make_centered(settings, engine.get().config()), contig, engine.get().config().layout);
+      std::vector<const std::vector<ScoredAllele>*> alleles;
       for (const Site& site : sites)
-        for (const Strand strand : {Strand::forward, Strand::reverse})
-          for (const int phase : {0, 4})
-            plans.emplace_back(alleles_of(site.pos, site.ref, site.alts), slice, window, strand, phase,
-                               engine.get().config().layout, requests);
-      run_requests(engine.get(), requests);
-      size_t at = 0;
-      for (const Site& site : sites) {
-        for (const int plan : {0, 1, 2, 3}) {
-          const CenteredWindows windows =
-              centered_windows(alleles_of(site.pos, site.ref, site.alts), slice, window,
-                               plan < 2 ? Strand::forward : Strand::reverse, plan % 2 == 0 ? 0 : 4);
-          for (size_t i = 0; i < site.alts.size(); ++i) {
-            const std::string& alternative = windows.alternatives[i];
-            const double want = log_likelihood_ratio(
-                whole_window(whole.get(), alternative),
-                whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
-            CAPTURE(site.pos);
-            CAPTURE(site.alts[i]);
-            CHECK(same_bits(plans[at].llr(i), want));
-            if (site.alts[i] == site.ref) CHECK(same_bits(plans[at].llr(i), 0.0));
+        alleles.push_back(&planned.add(alleles_of(site.pos, site.ref, site.alts)));
+      run_requests(engine.get(), planned.requests);
+      for (size_t at = 0; at < std::size(sites); ++at) {
+        const Site& site = sites[at];
+        for (const int phase : {0, 4}) {
+          for (const Strand strand : {Strand::forward, Strand::reverse}) {
+            for (size_t i = 0; i < site.alts.size(); ++i) {
+              const CenteredWindows windows = centered_windows(alleles_of(site.pos, site.ref, {site.alts[i]}),
+                                                               slice, window, strand, phase);
+              const std::string& alternative = windows.alternatives[0];
+              const double want = log_likelihood_ratio(
+                  whole_window(whole.get(), alternative),
+                  whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
+              const double got =
+                  (*alleles[at])[i].strands[static_cast<size_t>(strand)][static_cast<size_t>(phase)]->llr(0);
+              CAPTURE(site.pos);
+              CAPTURE(site.alts[i]);
+              CHECK(same_bits(got, want));
+              if (site.alts[i] == site.ref) CHECK(same_bits(got, 0.0));
+            }
           }
-          ++at;
         }
       }
     }
@@ -105,21 +137,28 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
   contig[200] = 'A';
   std::string swapped = contig;
   swapped[200] = 'G';
-  for (const Strand strand : {Strand::forward, Strand::reverse}) {
-    std::vector<RequestPtr> requests;
-    const CenteredPlan a(alleles_of(200, "A", {"G"}), {0, 400, contig}, 300, strand, 0,
-                         engine.get().config().layout, requests);
-    const CenteredPlan b(alleles_of(200, "G", {"A"}), {0, 400, swapped}, 300, strand, 0,
-                         engine.get().config().layout, requests);
-    const NextTokenPlan c(alleles_of(200, "A", {"G", "A"}), {0, 400, contig}, 180, strand,
-                          engine.get().config().layout, requests);
-    const NextTokenPlan d(alleles_of(200, "G", {"A"}), {0, 400, swapped}, 180, strand,
-                          engine.get().config().layout, requests);
-    run_requests(engine.get(), requests);
-    CHECK(a.llr(0) != 0.0);
-    CHECK(same_bits(a.llr(0), -b.llr(0)));
-    CHECK(c.llr(0) != 0.0);
-    CHECK(same_bits(c.llr(0), -d.llr(0)));
-    CHECK(c.llr(1) == 0.0);
+  const ModelConfig& config = engine.get().config();
+  for (const VepStrand strand : {VepStrand::forward, VepStrand::reverse}) {
+    RecipeSettings settings;
+    settings.strand = strand;
+    settings.window = 300;
+    settings.context = 180;
+    const auto ratios = [&](auto make, const std::string& bases, const std::string& ref,
+                            const std::vector<std::string>& alts) {
+      Planned planned(make(settings, config), bases, config.layout);
+      const std::vector<ScoredAllele>& alleles = planned.add(alleles_of(200, ref, alts));
+      run_requests(engine.get(), planned.requests);
+      std::vector<double> out;
+      for (const ScoredAllele& allele : alleles) out.push_back(allele.strands[0][0]->llr(0));
+      return out;
+    };
+    const auto a = ratios(make_centered, contig, "A", {"G"}), b = ratios(make_centered, swapped, "G", {"A"});
+    CHECK(a[0] != 0.0);
+    CHECK(same_bits(a[0], -b[0]));
+    const auto c = ratios(make_next_token, contig, "A", {"G", "A"}),
+               d = ratios(make_next_token, swapped, "G", {"A"});
+    CHECK(c[0] != 0.0);
+    CHECK(same_bits(c[0], -d[0]));
+    CHECK(c[1] == 0.0);
   }
 }

@@ -2,23 +2,18 @@
 // alternative allele (docs/conventions.md, "Centered windows"). For an SNV away from the contig's ends it is
 // the published window [p - 4096, p + 4096) (docs/model.md, "Published evaluations").
 //
-// Pure functions. Scoring is elsewhere.
+// The windows are pure functions; make_centered() is the recipe.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "src/vep/variant.hpp"
+#include "src/vep/recipe.hpp"
 
 namespace carbon {
 
 inline constexpr int64_t kDefaultCenteredWindow = 8192;  // bp
-
-/// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
-/// An allele that changes the length moves the grid of 6-mers after it; the mean over all phases does not
-/// depend on where the grid was.
-inline constexpr int kPhases = 6;
 
 /// Sequences in reading direction of the strand. Each alternative is compared with the first |alternative|
 /// bases of the reference window. It is shorter than the reference window only near the end of the contig.
@@ -48,5 +43,8 @@ bool centered_has_phase(const NormalAllele& allele, int64_t contig_length, int64
 /// `window` (bp) is even and at least 12; `slice` holds [centered_begin, centered_end) of each.
 CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
                                  int64_t window, Strand strand, int phase);
+
+/// Throws SettingError for a window that is not possible or does not fit the model.
+std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config);
 
 }  // namespace carbon

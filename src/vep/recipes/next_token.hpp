@@ -2,12 +2,12 @@
 // base (docs/conventions.md, "Next-token context"). Published for ClinVar with 24,000 bp (docs/model.md,
 // "Published evaluations").
 //
-// Pure functions. Scoring is elsewhere.
+// The contexts are pure functions; make_next_token() is the recipe.
 #pragma once
 
 #include <string>
 
-#include "src/vep/variant.hpp"
+#include "src/vep/recipe.hpp"
 
 namespace carbon {
 
@@ -22,5 +22,8 @@ inline int64_t next_token_end(int64_t pos, int64_t context, Strand strand) {
 /// The context in reading direction, without leading N's, and shortened from the left to a multiple of 6,
 /// which may be 0.
 std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand);
+
+/// Throws SettingError for a context that does not fit the model.
+std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config);
 
 }  // namespace carbon

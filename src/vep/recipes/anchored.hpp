@@ -2,8 +2,8 @@
 // (docs/conventions.md, "Anchored windows"). An allele is compared with the reference from its own 6-mer up
 // to a horizon after it.
 //
-// Everything here is in the coordinates of a strand: those of the contig, or of its reverse complement. Pure
-// functions. Sharing windows and scoring are elsewhere.
+// The functions of the windows are pure, in the coordinates of a strand: those of the contig, or of its
+// reverse complement. make_anchored() is the recipe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "src/vep/variant.hpp"
+#include "src/vep/recipe.hpp"
 
 namespace carbon {
 
@@ -20,12 +20,8 @@ namespace carbon {
 inline constexpr int64_t kDefaultAnchoredContext = 4098;  // bp
 inline constexpr int64_t kDefaultHorizon = 768;           // bp
 
-/// Contig bases [begin, end) or the range on the reverse complement that they are.
-struct StrandRange {
-  int64_t begin = 0, end = 0;
-};
 /// Translates a range between the coordinates of the contig and those of the strand, in either direction.
-StrandRange mirrored(const StrandRange& range, int64_t contig_length, Strand strand);
+BaseRange mirrored(const BaseRange& range, int64_t contig_length, Strand strand);
 
 /// The form in which an allele is compared on a strand, in the strand's coordinates: of all its spellings the
 /// one that lies furthest along the reading direction, so that no horizon is spent on a repeat in which both
@@ -60,5 +56,15 @@ std::string anchored_alternative(const NormalAllele& allele, const AnchoredPlace
 /// The longest allele whose window fits a model of `max_positions` tokens wherever it lies: 1 or more, or
 /// less if not even an SNV fits.
 int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions);
+
+/// Sites that follow one another in the input are to be planned together: alleles of one strand and phase
+/// whose windows begin at one base get one request for the reference, as long as the farthest of them needs,
+/// of which each runs only its suffix. For sorted input that is nearly all that can be shared. A window that
+/// was left behind is not waited for, so that keys and values are not kept for long in unsorted input; a
+/// later allele then gets a window of its own. No score depends on what is shared.
+///
+/// Throws SettingError for a context that is not possible, and for a context and horizons that do not fit the
+/// model.
+std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config);
 
 }  // namespace carbon

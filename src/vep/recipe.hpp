@@ -1,0 +1,103 @@
+// A recipe: from which sequences the score of a variant is computed (docs/recipes.md). Each is one file of
+// recipes/ and one line of recipe_table(); nothing else knows how many there are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/settings.hpp"
+#include "src/genome/vcf.hpp"
+#include "src/model/config.hpp"
+#include "src/vep/recipe_settings.hpp"
+#include "src/vep/reference.hpp"
+#include "src/vep/site.hpp"
+
+namespace carbon {
+
+/// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
+/// An allele that changes the length moves the grid of 6-mers after it; the mean over all phases does not
+/// depend on where the grid was.
+inline constexpr int kPhases = 6;
+
+/// Which alleles a recipe scores, by the bases of the longer of REF and ALT.
+struct AlleleLimits {
+  int64_t scored;     // the longest that is scored
+  AlleleFlag beyond;  // why longer ones are not
+  /// A structural allele of more bases has the flag `beyond` without a look at its letters.
+  int64_t spelled_out;
+};
+
+/// A site and where it lies.
+struct PlacedSite {
+  VepSite* site;
+  ContigReference reference;
+};
+
+/// What a site is planned with.
+struct Planning {
+  TokenLayout layout;
+  ScoreCache* cache = nullptr;  // null: none
+};
+
+/// A recipe with its sizes, which fit the model that it was made for.
+class Recipe {
+ public:
+  virtual ~Recipe() = default;
+
+  virtual const char* name() const = 0;
+  /// What its scores depend on besides the model and the strands, under the names of RecipeSettings.
+  virtual Settings sizes() const = 0;
+  virtual std::vector<Strand> strands() const = 0;
+  /// The INFO tags of its scores, in the order in which records have them.
+  virtual std::vector<InfoTag> tags(const std::string& prefix) const = 0;
+  virtual size_t tag_count() const { return 1; }
+  virtual AlleleLimits limits() const = 0;
+  /// The contig bases that the windows of an allele can need.
+  virtual BaseRange reach(const NormalAllele& form, const ContigReference& reference) const = 0;
+  /// Whether sites that are planned together share windows.
+  virtual bool shares_windows() const { return false; }
+  /// Makes the windows of the alleles in site.recipes[own] of each site, and adds their requests to the
+  /// sites. Taken in their order, the sites have each parent before its children. Ratios in the cache are
+  /// taken from it.
+  virtual void plan(std::span<const PlacedSite> sites, size_t own, const Planning& with) const = 0;
+};
+
+using RecipeList = std::vector<std::unique_ptr<const Recipe>>;
+
+/// How a recipe is found and made.
+struct RecipeEntry {
+  const char* name;
+  const char* tag;        // without the prefix of a run
+  bool tag_with_numbers;  // TAG_96 is one of its tags, too
+  /// Throws SettingError for a size that does not fit the model.
+  std::unique_ptr<const Recipe> (*make)(const RecipeSettings&, const ModelConfig&);
+};
+/// All recipes, in the order in which records have their tags.
+std::span<const RecipeEntry> recipe_table();
+std::vector<std::string> recipe_names();
+
+/// The recipes that are chosen, in the order of the table. Throws SettingError.
+RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& config);
+
+/// What the scores depend on besides the input and the model: {"recipe", "centered+anchored"}, {"window",
+/// "8192"}, ... in the order of header lines. What several recipes have is joined by "/".
+Settings settings_of(const RecipeList& recipes);
+
+/// The INFO tags of all recipes, in the order in which records have them.
+std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& prefix);
+/// The tag that says why a score is missing.
+InfoTag flag_tag(const std::string& prefix);
+/// True for a tag that a run of any recipe with this prefix may have written.
+bool is_score_tag(const std::string& tag, const std::string& prefix);
+
+/// For the recipes: the number of phases in which an allele is read, the strands of a choice, and an Error if
+/// the bases of a window or context (`what`, also the name of the setting) do not fit the model.
+int phases_of(const NormalAllele& allele, PhaseChoice choice);
+std::vector<Strand> strands_of(VepStrand choice, VepStrand by_default);
+void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice);
+
+}  // namespace carbon

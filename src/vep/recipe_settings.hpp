@@ -1,0 +1,48 @@
+// What a user chooses about the scores of variants: the recipes and their sizes, in the words of the command
+// line. Options, requests of the server and plugins fill it in; recipe.hpp makes recipes of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/words.hpp"
+
+namespace carbon {
+
+/// recipe_default: both for centered and anchored, forward for next-token.
+enum class VepStrand { recipe_default, forward, reverse, both };
+inline constexpr Word<VepStrand> kVepStrandWords[] = {
+    {"+", VepStrand::forward}, {"-", VepStrand::reverse}, {"both", VepStrand::both}};
+
+/// In how many phases an allele is read (recipe.hpp): six if it changes the length and else one, one, or six.
+enum class PhaseChoice { automatic, one, six };
+inline constexpr Word<PhaseChoice> kPhaseWords[] = {
+    {"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::six}};
+
+/// What is not given is the recipe's default.
+struct RecipeSettings {
+  std::vector<std::string> recipes = {"centered"};  // in the order of recipe_table()
+  VepStrand strand = VepStrand::recipe_default;
+  PhaseChoice phases = PhaseChoice::automatic;
+  std::optional<int64_t> window, context;  // bp
+  std::vector<int64_t> horizons;           // bp; they ascend
+
+  bool wants(std::string_view recipe) const;
+};
+
+/// Names of recipes joined by commas, in any order. Throws SettingError.
+std::vector<std::string> parse_recipes(const std::string& text);
+/// Numbers of bases joined by commas, in any order. Throws SettingError.
+std::vector<int64_t> parse_horizons(const std::string& text);
+/// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand
+/// differently.
+void check_combination(const RecipeSettings& settings);
+
+/// Reads settings such as "recipe=anchored horizon=96,768 strand=both": the names of the options of
+/// `carbon vep` without dashes, their values, and blanks between them. Throws SettingError.
+RecipeSettings parse_recipe_settings(const std::string& text);
+
+}  // namespace carbon

@@ -1,0 +1,180 @@
+#include "src/vep/recipes/centered.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "src/base/error.hpp"
+#include "src/vep/shared_window.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon {
+namespace {
+
+// The reference window on the contig.
+BaseRange forward_range(int64_t pos, int64_t window, int phase) {
+  const int64_t start = pos - window / 2;  // before it is clipped to the contig
+  return {std::max<int64_t>(start, 0) + phase, start + phase + window};
+}
+
+// `allele_end` is the base after REF, which lies at the same distance from the window's first base as the
+// variant's first base does on the forward strand.
+BaseRange reverse_range(int64_t allele_end, int64_t contig_length, int64_t window, int phase) {
+  const int64_t start = allele_end - 1 + window / 2;
+  return {start - window - phase, std::min(start, contig_length) - phase};
+}
+
+CenteredWindows forward_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
+                                int64_t window, int phase) {
+  const int64_t pos = alleles.front().pos;
+  const BaseRange range = forward_range(pos, window, phase);
+  CenteredWindows out;
+  out.reference = slice.get(range.begin, range.end);
+  const std::string_view before = slice.get(range.begin, pos);
+  for (const NormalAllele& allele : alleles) {
+    const auto missing =
+        static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(before.size() + allele.alt.size());
+    std::string sequence(before);
+    sequence += allele.alt;
+    sequence += slice.get(allele.end(), allele.end() + std::max<int64_t>(missing, 0));
+    sequence.resize(std::min(sequence.size(), out.reference.size()));
+    out.alternatives.push_back(std::move(sequence));
+  }
+  return out;
+}
+
+CenteredWindows reverse_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
+                                int64_t window, int phase) {
+  const int64_t end = alleles.front().end();
+  const BaseRange range = reverse_range(end, slice.contig_length, window, phase);
+  CenteredWindows out;
+  out.reference = reverse_complement(slice.get(range.begin, range.end));
+  const std::string right = reverse_complement(slice.get(end, range.end));
+  for (const NormalAllele& allele : alleles) {
+    const auto missing =
+        static_cast<int64_t>(out.reference.size()) - static_cast<int64_t>(right.size() + allele.alt.size());
+    std::string sequence = right + reverse_complement(allele.alt);
+    sequence += reverse_complement(slice.get(allele.pos - std::max<int64_t>(missing, 0), allele.pos));
+    sequence.resize(std::min(sequence.size(), out.reference.size()));
+    out.alternatives.push_back(std::move(sequence));
+  }
+  return out;
+}
+
+}  // namespace
+
+int64_t centered_place(const NormalAllele& allele, Strand strand) {
+  return strand == Strand::forward ? allele.pos : allele.end();
+}
+
+bool centered_has_phase(const NormalAllele& allele, int64_t contig_length, int64_t window, Strand strand,
+                        int phase) {
+  if (phase == 0) return true;
+  if (strand == Strand::forward) return forward_range(allele.pos, window, phase).begin <= allele.pos;
+  return reverse_range(allele.end(), contig_length, window, phase).end >= allele.end();
+}
+
+CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
+                                 int64_t window, Strand strand, int phase) {
+  return strand == Strand::forward ? forward_windows(alleles, slice, window, phase)
+                                   : reverse_windows(alleles, slice, window, phase);
+}
+
+namespace {
+
+class Centered final : public Recipe {
+ public:
+  Centered(int64_t window, PhaseChoice phases, std::vector<Strand> strands)
+      : window_(window), phases_(phases), strands_(std::move(strands)) {}
+
+  const char* name() const override { return "centered"; }
+  Settings sizes() const override {
+    return {{"window", std::to_string(window_)}, {"phases", word_of(kPhaseWords, phases_)}};
+  }
+  std::vector<Strand> strands() const override { return strands_; }
+  std::vector<InfoTag> tags(const std::string& prefix) const override {
+    return {{prefix + "_LLR", "A", "Float",
+             "Carbon log-likelihood ratio of the " + std::to_string(window_) +
+                 " bp window, alternative minus reference, in nats"}};
+  }
+  AlleleLimits limits() const override { return {window_ / 2, AlleleFlag::too_long, window_ / 2}; }
+  BaseRange reach(const NormalAllele& form, const ContigReference&) const override {
+    return {centered_begin(form.pos, window_), centered_end(form.pos, window_)};
+  }
+  void plan(std::span<const PlacedSite> sites, size_t own, const Planning& with) const override {
+    for (const auto& [site, reference] : sites) plan(*site, site->recipes[own].alleles, reference, with);
+  }
+
+ private:
+  void plan(VepSite& site, std::vector<ScoredAllele>& alleles, const ContigReference& reference,
+            const Planning& with) const {
+    if (alleles.empty()) return;
+    const ReferenceSlice slice = reference.slice(reach_of(alleles));
+    for (ScoredAllele& allele : alleles) allele.strands.resize(strands_.size());
+    for (size_t s = 0; s < strands_.size(); ++s)
+      for (int phase = 0; phase < kPhases; ++phase)
+        for (const auto& [place, members] : places(alleles, slice.contig_length, strands_[s], phase))
+          plan_window(members, slice, s, phase, with, site.requests);
+  }
+
+  BaseRange reach_of(const std::vector<ScoredAllele>& alleles) const {
+    BaseRange all{centered_begin(alleles.front().form.pos, window_), 0};
+    for (const ScoredAllele& allele : alleles) {
+      all.begin = std::min(all.begin, centered_begin(allele.form.pos, window_));
+      all.end = std::max(all.end, centered_end(allele.form.pos, window_));
+    }
+    return all;
+  }
+
+  // The alleles that are read in a phase, by the place of their window.
+  std::map<int64_t, std::vector<ScoredAllele*>> places(std::vector<ScoredAllele>& alleles,
+                                                       int64_t contig_length, Strand strand,
+                                                       int phase) const {
+    std::map<int64_t, std::vector<ScoredAllele*>> places;
+    for (ScoredAllele& allele : alleles)
+      if (phase < phases_of(allele.form, phases_) &&
+          centered_has_phase(allele.form, contig_length, window_, strand, phase))
+        places[centered_place(allele.form, strand)].push_back(&allele);
+    return places;
+  }
+
+  void plan_window(const std::vector<ScoredAllele*>& members, const ReferenceSlice& slice, size_t s,
+                   int phase, const Planning& with, std::vector<RequestPtr>& requests) const {
+    std::vector<NormalAllele> forms;
+    for (const ScoredAllele* allele : members) forms.push_back(allele->form);
+    CenteredWindows windows = centered_windows(forms, slice, window_, strands_[s], phase);
+    const auto window = std::make_shared<SharedWindow>();
+    window->bases = std::move(windows.reference);
+    std::vector<WindowUser> users;
+    for (size_t i = 0; i < members.size(); ++i) {
+      const size_t length = windows.alternatives[i].size();
+      auto forked = std::make_unique<ForkedAllele>(window, 0, std::move(windows.alternatives[i]),
+                                                   std::vector<size_t>{length});
+      if (with.cache && forked->differs())
+        forked->set_cached(0,
+                           with.cache->look_up(name(), strands_[s],
+                                               {forked->reference_bases(0), forked->alternative_bases(0)}));
+      users.push_back({forked.get(), &requests});
+      members[i]->strands[s].push_back(std::move(forked));
+    }
+    request_window(*window, users, with.layout);
+  }
+
+  int64_t window_;
+  PhaseChoice phases_;
+  std::vector<Strand> strands_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config) {
+  const int64_t window = settings.window.value_or(kDefaultCenteredWindow);
+  if (window < 12 || window % 2 != 0)
+    throw SettingError("window",
+                       "a window of " + std::to_string(window) +
+                           " bp cannot be used; expected an even number of at least 12",
+                       {AdviceTopic::window});
+  check_fits("window", window, config, AdviceTopic::window);
+  return std::make_unique<Centered>(window, settings.phases, strands_of(settings.strand, VepStrand::both));
+}
+
+}  // namespace carbon

@@ -1,0 +1,156 @@
+#include "src/vep/site_planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/base/error.hpp"
+#include "src/vep/normalise.hpp"
+#include "src/vep/structural.hpp"
+
+namespace carbon {
+namespace {
+
+double checked(double value, const std::string& place) {
+  if (!std::isfinite(static_cast<float>(value)))
+    throw Error("vep",
+                "non-finite score at " + place + "; the checkpoint's weights or activations are not finite");
+  return value;
+}
+
+// Returns one score per ALT for a tag, NaN for ALTs that are not scored. Ratios that were computed, not
+// cached, are added to `cache`.
+std::vector<double> scores(const RecipeSite& site, size_t tag, const std::string& place, ScoreCache* cache) {
+  std::vector<double> values(site.flags.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const ScoredAllele& allele : site.alleles) {
+    double sum = 0;
+    for (const auto& phases : allele.strands) {
+      double strand = 0;
+      for (const auto& ratios : phases) {
+        const double llr = ratios->llr(tag);
+        strand += llr;
+        if (const ScoreKey* key = ratios->missing(tag)) cache->insert(*key, checked(llr, place));
+      }
+      sum += strand / static_cast<double>(phases.size());
+    }
+    values[allele.alt] = checked(sum / static_cast<double>(allele.strands.size()), place);
+  }
+  return values;
+}
+
+// The letters of a structural allele, or why it is not scored; `flag` is that of classify_structural().
+std::optional<NormalAllele> structural_form(const StructuralAllele& allele, const Variant& variant,
+                                            const ContigReference& reference,
+                                            const std::function<char(int64_t)>& base, AlleleFlag& flag) {
+  const std::string bases = reference.slice({variant.pos + 1, variant.pos + 1 + allele.length}).bases;
+  if (!is_acgt(bases) || (!allele.inserted.empty() && !is_acgt(allele.inserted))) {
+    flag = AlleleFlag::non_acgt;
+    return std::nullopt;
+  }
+  const Variant spelled = spelled_out(variant.pos, base(variant.pos), allele, bases);
+  return normalise(spelled.pos, spelled.ref, spelled.alts[0], base);
+}
+
+}  // namespace
+
+AlleleFlag VepSite::flag(size_t alt) const {
+  for (const RecipeSite& recipe : recipes)
+    if (recipe.flags[alt] != AlleleFlag::scored) return recipe.flags[alt];
+  return AlleleFlag::scored;
+}
+
+bool VepSite::any_scored() const {
+  return std::any_of(recipes.begin(), recipes.end(),
+                     [](const RecipeSite& recipe) { return !recipe.alleles.empty(); });
+}
+
+RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
+                            std::string& fasta_bases) {
+  if (reference.length < 0) return RecordCheck::no_contig;
+  // Sums of a place beyond the contig could overflow.
+  if (variant.pos < 0 || variant.pos > reference.length)
+    return check_record(variant, reference.length, ReferenceSlice());
+  const auto ref_length = static_cast<int64_t>(variant.ref.size());
+  const ReferenceSlice slice = reference.slice({variant.pos, variant.pos + ref_length});
+  fasta_bases = slice.bases;
+  return check_record(variant, reference.length, slice);
+}
+
+size_t SitePlanner::tag_count() const {
+  size_t count = 0;
+  for (const auto& recipe : recipes_) count += recipe->tag_count();
+  return count;
+}
+
+bool SitePlanner::shares_windows() const {
+  return std::any_of(recipes_.begin(), recipes_.end(),
+                     [](const auto& recipe) { return recipe->shares_windows(); });
+}
+
+VepSite SitePlanner::classify(const Variant& variant, RecordCheck check,
+                              const ContigReference& reference) const {
+  const auto base = [&](int64_t i) { return reference.base(i); };
+  int64_t spelled_out = 0;
+  for (const auto& recipe : recipes_) spelled_out = std::max(spelled_out, recipe->limits().spelled_out);
+  VepSite site;
+  site.recipes.resize(recipes_.size());
+  for (size_t i = 0; i < variant.alts.size(); ++i) {
+    const std::string& alt = variant.alts[i];
+    const StructuralAllele* structural =
+        i < variant.structural.size() && variant.structural[i] ? &*variant.structural[i] : nullptr;
+    const AlleleFlag written = structural ? classify_structural(*structural, variant, reference.length, check)
+                                          : classify_allele(alt, check);
+    // The letters of a structural allele are read only if some recipe may score it. Inserted bases that equal
+    // deleted ones make the normal form shorter.
+    const auto too_large = [&](int64_t longest) {
+      return structural && structural->length - static_cast<int64_t>(structural->inserted.size()) > longest;
+    };
+    AlleleFlag flag = written;
+    std::optional<NormalAllele> form;
+    if (written == AlleleFlag::scored && !too_large(spelled_out))
+      form = structural ? structural_form(*structural, variant, reference, base, flag)
+                        : normalise(variant.pos, variant.ref, alt, base);
+    for (size_t r = 0; r < recipes_.size(); ++r) {
+      const AlleleLimits limits = recipes_[r]->limits();
+      AlleleFlag mine = too_large(limits.spelled_out) ? written : flag;
+      if (mine == AlleleFlag::scored &&
+          (too_large(limits.spelled_out) || !form || form->length() > limits.scored))
+        mine = limits.beyond;
+      site.recipes[r].flags.push_back(mine);
+      if (mine == AlleleFlag::scored) site.recipes[r].alleles.push_back({i, *form});
+    }
+  }
+  return site;
+}
+
+ReferenceSlice SitePlanner::windows_of(const VepSite& site, const ContigReference& reference) const {
+  BaseRange all{std::numeric_limits<int64_t>::max(), 0};
+  for (size_t r = 0; r < recipes_.size(); ++r) {
+    for (const ScoredAllele& allele : site.recipes[r].alleles) {
+      const BaseRange reach = recipes_[r]->reach(allele.form, reference);
+      all = {std::min(all.begin, reach.begin), std::max(all.end, reach.end)};
+    }
+  }
+  return reference.slice(all);
+}
+
+void SitePlanner::plan(std::span<const PlacedSite> sites, const std::function<void(size_t)>& ready) const {
+  for (size_t r = 0; r < recipes_.size(); ++r)
+    if (recipes_[r]->shares_windows()) recipes_[r]->plan(sites, r, with_);
+  // The windows of the others are made as late as can be, as they take memory.
+  for (size_t i = 0; i < sites.size(); ++i) {
+    for (size_t r = 0; r < recipes_.size(); ++r)
+      if (!recipes_[r]->shares_windows()) recipes_[r]->plan(sites.subspan(i, 1), r, with_);
+    ready(i);
+  }
+}
+
+SiteValues SitePlanner::values(const VepSite& site, const std::string& place) const {
+  SiteValues values;
+  for (size_t r = 0; r < recipes_.size(); ++r)
+    for (size_t tag = 0; tag < recipes_[r]->tag_count(); ++tag)
+      values.push_back(scores(site.recipes[r], tag, place, with_.cache));
+  return values;
+}
+
+}  // namespace carbon

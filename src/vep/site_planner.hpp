@@ -1,0 +1,52 @@
+// From a variant to the requests of its windows, and from their results to its scores, by all recipes of a
+// run. The variants come from records (planner.hpp) or from memory (variant_scores.hpp).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "src/vep/recipe.hpp"
+#include "src/vep/site.hpp"
+
+namespace carbon {
+
+/// Compares REF with the FASTA. `fasta_bases` becomes what the FASTA has there.
+RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
+                            std::string& fasta_bases);
+
+class SitePlanner {
+ public:
+  /// `cache` may be null.
+  SitePlanner(RecipeList recipes, const TokenLayout& layout, ScoreCache* cache)
+      : recipes_(std::move(recipes)), with_{layout, cache} {}
+
+  const RecipeList& recipes() const { return recipes_; }
+  /// The number of scores of an ALT.
+  size_t tag_count() const;
+  /// Whether sites that are planned together share windows.
+  bool shares_windows() const;
+
+  /// Decides for each ALT and recipe whether it can be scored, and makes the normal forms of those that can.
+  VepSite classify(const Variant& variant, RecordCheck check, const ContigReference& reference) const;
+  /// The contig bases that the windows of the site's alleles can need.
+  ReferenceSlice windows_of(const VepSite& site, const ContigReference& reference) const;
+
+  /// Makes the windows of the sites and their requests, and calls `ready` with the number of each site, in
+  /// order, when it has all of its own. Sites share windows within this call only. Requests are to be run in
+  /// the order in which they come, with all parents before their children. Throws Error if the reference
+  /// cannot be read.
+  void plan(std::span<const PlacedSite> sites, const std::function<void(size_t)>& ready) const;
+
+  /// The scores of a site whose requests are finished, as are those of the sites that it shares windows with.
+  /// Scores that were not found in the cache are added to it. Throws Error naming `place` (contig:pos) for a
+  /// score that is not finite as a float.
+  SiteValues values(const VepSite& site, const std::string& place) const;
+
+ private:
+  RecipeList recipes_;
+  Planning with_;
+};
+
+}  // namespace carbon
