@@ -8,7 +8,7 @@
 #include <set>
 
 #include "plugins/support.hpp"
-#include "src/genome/bed.hpp"
+#include "src/formats/bed.hpp"
 
 namespace {
 

@@ -21,26 +21,27 @@ LAYERS = (
     ("tokenizer", "kernels", "kernels/cpu", "kernels/cuda"),
     ("src/base",),
 )
-# The folder of genomes stands beside the layers, and the first three of them use it.
-GENOME = "src/genome"
-GENOME_INCLUDES = ("src/base", "tokenizer")
-GENOME_USERS = sum(LAYERS[:3], ())
 # A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
 # are headers alone and stand beside the layers, too, and two headers with rules that must not differ: the form of --help, and which
 # lines of BED and GFF3 are no regions.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
-PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/genome/bed.hpp")
-STATISTICS = "src/statistics"
-STATISTICS_INCLUDES = ("src/base",)
-STATISTICS_USERS = (PLUGINS,) + sum(LAYERS[:3], ())
-# One folder hides a library from all others; a library is known by the start of its headers' names.
-HIDDEN = {"htslib/": GENOME, "bigWig": GENOME, "bwCommon": GENOME, "CLI/": "src/cli", "boost/": "src/serve"}
+PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp")
+# These stand beside the layers: what each may include, and who may include it.
+USERS = sum(LAYERS[:3], ())
+BESIDE = {
+    "src/formats": (("src/base", "tokenizer", "src/files"), USERS),
+    "src/files": (("src/base",), ("src/formats", *USERS)),
+    "src/statistics": (("src/base",), (PLUGINS, *USERS)),
+}
+# One or two folders hide a library from all others; a library is known by the start of its headers' names.
+HIDDEN = {"htslib/": ("src/formats", "src/files"), "bigWig": ("src/formats",), "bwCommon": ("src/formats",), "CLI/": ("src/cli",),
+          "boost/": ("src/serve",)}
 # The Makefile writes these into the build folder.
 GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h")
 
 LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
-FOLDERS = (*LEVEL, GENOME, STATISTICS, PLUGINS)
+FOLDERS = (*LEVEL, *BESIDE, PLUGINS)
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)[">]')
 
 
@@ -52,25 +53,23 @@ def folder_of(path):
 def wrong(file, quote, header):
     """What is wrong with an include, as a sentence, or None."""
     here, there = folder_of(file), folder_of(header)
-    for start, owner in HIDDEN.items():
+    for start, owners in HIDDEN.items():
         if header.startswith(start):
-            return None if here == owner else "%s includes <%s>, but only %s may include headers of %s" % (here, header, owner, start)
+            return None if here in owners else "%s includes <%s>, but only %s may include headers of %s" % (
+                here, header, " and ".join(owners), start)
     if there is None:
         known = quote == "<" or header in GENERATED
         return None if known else '"%s" is in no folder that the table at the top of test/check_includes.py has' % header
     if here == there or (here, header) == PLUGIN_INTERFACE or (here == PLUGINS and header in PLUGIN_HEADERS):
         return None
-    if here == STATISTICS:
-        return None if there in STATISTICS_INCLUDES else "%s includes %s, but may include only %s" % (here, header, STATISTICS_INCLUDES[0])
-    if there == STATISTICS:
-        return None if here in STATISTICS_USERS else "%s includes %s, but stands too low to know statistics" % (here, header)
+    if here in BESIDE:
+        allowed = BESIDE[here][0]
+        return None if there in allowed else "%s includes %s, but may include only %s" % (here, header, " and ".join(allowed))
+    if there in BESIDE:
+        return None if here in BESIDE[there][1] else "%s includes %s, but stands too low to know %s" % (here, header, there)
     if PLUGINS in (here, there):
         return "%s includes %s, but plugins and program share nothing except %s, %s, and %s, for %s" % (
-            here, header, STATISTICS, ", ".join(PLUGIN_HEADERS), *PLUGIN_INTERFACE[::-1])
-    if here == GENOME:
-        return None if there in GENOME_INCLUDES else "%s includes %s, but may include only %s" % (here, header, " and ".join(GENOME_INCLUDES))
-    if there == GENOME:
-        return None if here in GENOME_USERS else "%s includes %s, but stands too low to know files of genomes" % (here, header)
+            here, header, "src/statistics", ", ".join(PLUGIN_HEADERS), *PLUGIN_INTERFACE[::-1])
     if LEVEL[here] < LEVEL[there] or here.startswith(there + "/"):
         return None
     return "%s includes %s, but %s" % (here, header, "the two stand side by side" if LEVEL[here] == LEVEL[there] else "%s stands above it" % there)

@@ -87,6 +87,19 @@ std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout&
   return ids;
 }
 
+std::vector<uint32_t> sequence_tokens(std::string_view bases, const TokenLayout& layout) {
+  const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
+  std::vector<uint32_t> tokens = layout.start();
+  tokens.insert(tokens.end(), kmers.begin(), kmers.end());
+  return tokens;
+}
+
+std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout) {
+  // What the last piece would be makes no difference, so it is not looked at.
+  return sequence_tokens(bases.substr(0, bases.empty() ? 0 : (bases.size() - 1) / kKmerLength * kKmerLength),
+                         layout);
+}
+
 bool is_acgt(std::string_view bases) {
   return !bases.empty() && bases.find_first_not_of("ACGTacgt") == std::string_view::npos;
 }

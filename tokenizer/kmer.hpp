@@ -81,6 +81,11 @@ std::string kmer_text(int index);
 /// letters the layout says whether it is padded with A at its end or becomes <oov>. A piece with a letter
 /// other than A, C, G or T (any case) becomes <oov>.
 std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout);
+/// What begins a sequence, and its 6-mers: the row of the last of these predicts the 6-mer that follows.
+std::vector<uint32_t> sequence_tokens(std::string_view bases, const TokenLayout& layout);
+/// The same without the last 6-mer, whole or not, which is only predicted: row i, from layout.lead() on,
+/// predicts 6-mer i.
+std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout);
 
 /// The letters in upper case.
 std::string to_upper(std::string_view bases);

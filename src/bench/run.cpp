@@ -11,7 +11,7 @@
 #include "src/base/stopwatch.hpp"
 #include "src/bench/limits.hpp"
 #include "src/bench/report.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "src/model/synthetic.hpp"
 
 namespace carbon {

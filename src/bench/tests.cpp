@@ -29,9 +29,7 @@ std::string random_bases(size_t count, uint32_t stream) {
 }
 
 std::vector<uint32_t> random_tokens(size_t count, uint32_t stream, const TokenLayout& layout) {
-  std::vector<uint32_t> tokens = encode_kmers(random_bases((count - 1) * kKmerLength, stream), layout);
-  tokens.insert(tokens.begin(), layout.begin());
-  return tokens;
+  return sequence_tokens(random_bases((count - 1) * kKmerLength, stream), layout);
 }
 
 WorkUnits units_of(const LoadedModel& model) {

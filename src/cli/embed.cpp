@@ -6,7 +6,7 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 
 namespace carbon {
 

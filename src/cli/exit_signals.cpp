@@ -7,7 +7,7 @@
 
 #include "src/cli/signal_line.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 
 namespace carbon {
 namespace {

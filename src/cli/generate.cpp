@@ -12,9 +12,9 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
+#include "src/files/sequence_output.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
-#include "src/genome/sequence_output.hpp"
 
 namespace carbon {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/cli/exit_signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/version.hpp"
-#include "src/genome/htslib_messages.hpp"
+#include "src/files/htslib_messages.hpp"
 #include "src/plugin/loader.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/genome/htslib_messages.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/files/htslib_messages.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/model/rope_scaling.hpp"
 
 namespace carbon {

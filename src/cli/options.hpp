@@ -13,8 +13,8 @@
 #include "src/base/words.hpp"
 #include "src/cli/help_formatter.hpp"
 #include "src/engine/engine.hpp"
-#include "src/genome/sequence_inputs.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/sequence_inputs.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 

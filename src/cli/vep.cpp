@@ -7,7 +7,7 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "src/vep/run.hpp"
 
 namespace carbon {
@@ -68,7 +68,7 @@ int cmd_vep(int argc, char** argv) {
       ->type_name("BP[,BP...]");
   app.add_option("--strand", scores.strand, "+, - or both (default: both, but + for next-token)")
       ->type_name("STRAND")
-      ->transform(choice_of(kVepStrandWords));
+      ->transform(choice_of(kStrandWords));
   app.add_option(
          "--phases", scores.phases,
          "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length")

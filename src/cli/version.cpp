@@ -1,7 +1,7 @@
 #include "src/cli/version.hpp"
 
 #include "kernels/ops.hpp"
-#include "src/genome/htslib_messages.hpp"
+#include "src/files/htslib_messages.hpp"
 #ifdef CARBON_SERVER
 #include "src/serve/http_server.hpp"
 #endif

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "kernels/tensor.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 
 namespace carbon {
 

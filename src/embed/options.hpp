@@ -11,7 +11,7 @@
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/request.hpp"
-#include "src/genome/sequence_inputs.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
 

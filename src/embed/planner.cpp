@@ -31,9 +31,7 @@ std::vector<float> rows_of(EmbedItem& item) {
 
 void check_values(const EmbedItem& item, const std::vector<float>& rows, DType type) {
   for (const float value : rows) {
-    if (!std::isfinite(value))
-      throw Error("embed", "non-finite hidden state in sequence " + item.name +
-                               "; the checkpoint's weights or activations are not finite");
+    if (!std::isfinite(value)) throw not_finite("embed", "hidden state in sequence " + item.name);
     if (type == DType::f16 && !std::isfinite(half_to_float(float_to_half(value))))
       throw Error("embed", "a hidden state of sequence " + item.name + " is too large for f16",
                   {AdviceTopic::output_f32});
@@ -86,12 +84,10 @@ void EmbedPlanner::check(const std::string& name, size_t length) const {
 }
 
 void EmbedPlanner::add_request(EmbedItem& item, std::string_view bases) const {
-  const std::vector<uint32_t> ids =
-      encode_kmers(bases.substr(0, kmers(bases.size()) * kKmerLength), config_.layout);
-  if (ids.empty() && pool_ == Pool::none) return;
+  const size_t count = kmers(bases.size());
+  if (count == 0 && pool_ == Pool::none) return;
   const auto request = std::make_shared<Request>();
-  request->tokens = config_.layout.start();
-  request->tokens.insert(request->tokens.end(), ids.begin(), ids.end());
+  request->tokens = sequence_tokens(bases.substr(0, count * kKmerLength), config_.layout);
   // The rows of 6-mers do not depend on the separator, so it is only run if its row is wanted.
   if (pool_ == Pool::separator) request->tokens.push_back(config_.layout.separator());
   const bool every_kmer = pool_ == Pool::mean || pool_ == Pool::none;

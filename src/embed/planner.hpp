@@ -8,7 +8,7 @@
 
 #include "src/embed/options.hpp"
 #include "src/engine/request.hpp"
-#include "src/genome/sequence_output.hpp"
+#include "src/files/sequence_output.hpp"
 #include "src/model/config.hpp"
 
 namespace carbon {

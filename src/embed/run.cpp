@@ -38,12 +38,13 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   uint64_t done = writer->continued() ? writer->continued()->count : 0;
   progress.begin_at(done);
   // A heading alone is kept back, because there may be no input.
-  const auto pass_on = [&] {
-    if (done > 0) writer->pass_on();
+  const auto flush_for_reader = [&] {
+    if (done > 0) writer->flush_for_reader();
   };
   run_to_output<EmbedItem>(
       engine,
-      {"embed", [&] { return std::to_string(done) + " sequences"; }, *options.log, options.stop, pass_on},
+      {"embed", [&] { return std::to_string(done) + " sequences"; }, *options.log, options.stop,
+       flush_for_reader},
       *writer, progress,
       [&](const std::function<void(EmbedItem)>& emit) {
         read_sequences(

@@ -59,7 +59,7 @@ class TableWriter final : public EmbedWriter {
 
   void end_sequence(const SequencesDone& done) override { output_.end_sequence(done); }
   std::optional<SequencesDone> continued() const override { return output_.continued(); }
-  void pass_on() override { output_.pass_on(); }
+  void flush_for_reader() override { output_.flush_for_reader(); }
   bool to_file() const override { return output_.to_file(); }
   std::string saved_in() const override { return output_.saved_in(); }
   void flush_stream() override { output_.flush_stream(); }
@@ -92,7 +92,7 @@ class MatrixWriter final : public EmbedWriter {
     matrix_.append(rows);
   }
 
-  void pass_on() override {}
+  void flush_for_reader() override {}
 
   // The matrix gets its name last, so that a complete matrix always has its table of names.
   void close() override {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/embed/options.hpp"
-#include "src/genome/sequence_output.hpp"
+#include "src/files/sequence_output.hpp"
 
 namespace carbon {
 
@@ -20,8 +20,8 @@ class EmbedWriter {
   virtual void end_sequence(const SequencesDone& /*done*/) {}
   /// The sequences that the output has from an earlier run; none without one.
   virtual std::optional<SequencesDone> continued() const { return std::nullopt; }
-  /// Passes a table on to a pipe or a terminal, as TextOutput::pass_on() does.
-  virtual void pass_on() = 0;
+  /// Passes a table on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  virtual void flush_for_reader() = 0;
   /// Whether the output is a file that can be continued.
   virtual bool to_file() const { return false; }
   virtual std::string saved_in() const { return ""; }

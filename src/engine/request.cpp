@@ -10,6 +10,10 @@ std::vector<uint32_t> Request::prefix() const {
   return all;
 }
 
+Error not_finite(const std::string& command, const std::string& what) {
+  return {command, "non-finite " + what + "; the checkpoint's weights or activations are not finite"};
+}
+
 void Request::lower_forks() {
   for (uint32_t now = forks; now > 0 && !forks.compare_exchange_weak(now, now - 1);) {
   }

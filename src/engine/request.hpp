@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/error.hpp"
 #include "src/sampling/new_bases.hpp"
 #include "src/sampling/ranks.hpp"
 #include "src/sampling/samplers.hpp"
@@ -74,6 +75,9 @@ enum class Outcome : uint8_t {
   not_finite,  // a logit or hidden state is NaN or infinite; for a sample, at the 6-mer after the last drawn
   refused,     // cannot be run; `problem` says why
 };
+
+/// For Outcome::not_finite, and for a value that is computed from results; `what` is "score at c1:17".
+Error not_finite(const std::string& command, const std::string& what);
 
 struct Request {
   // What is run: `tokens`, which follow the first `shared` tokens of `parent`, or begin the sequence if there

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "src/base/error.hpp"
-#include "src/genome/fasta.hpp"
-#include "src/genome/text_input.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/fasta.hpp"
 
 namespace carbon {
 namespace {

@@ -40,8 +40,7 @@ void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length
       [&](const Item& item) {
         const Request& request = *item.requests.back();
         if (request.outcome == Outcome::not_finite)
-          throw Error("generate", "non-finite logits after " + item.sample.prompt->name +
-                                      "; the checkpoint's weights or activations are not finite");
+          throw not_finite("generate", "logits after " + item.sample.prompt->name);
         take(item.index, {new_bases(request), request.logp});
       });
 }

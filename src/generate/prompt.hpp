@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/files/sequence_output.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/options.hpp"
-#include "src/genome/fasta.hpp"
-#include "src/genome/sequence_output.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/sampling/new_bases.hpp"
 

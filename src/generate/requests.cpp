@@ -62,9 +62,8 @@ Error not_finite(const SampleItem& item) {
   const Request& request = *item.requests.back();
   const size_t drawn = request.kmers.size();
   const size_t base = kKmerLength * drawn - (drawn == 0 ? 0 : item.prompt->bases->given) + 1;
-  return Error("generate", "non-finite logits at new base " + std::to_string(base) + " of " +
-                               item.prompt->name + ", sample " + std::to_string(item.sample + 1) +
-                               "; the checkpoint's weights or activations are not finite");
+  return not_finite("generate", "logits at new base " + std::to_string(base) + " of " + item.prompt->name +
+                                    ", sample " + std::to_string(item.sample + 1));
 }
 
 }  // namespace carbon

@@ -87,7 +87,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   run_to_output<SampleItem>(
       engine,
       {"generate", [&] { return std::to_string(samples) + " samples"; }, *options.log, options.stop,
-       [&] { writer.pass_on(); }},
+       [&] { writer.flush_for_reader(); }},
       writer, progress,
       [&](const std::function<void(SampleItem)>& emit) {
         read_prompts(planner, options, engine.devices(), read, [&](SampleItem item) {

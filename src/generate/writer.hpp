@@ -5,8 +5,8 @@
 #include <mutex>
 #include <string>
 
+#include "src/files/sequence_output.hpp"
 #include "src/generate/prompt.hpp"
-#include "src/genome/sequence_output.hpp"
 
 namespace carbon {
 
@@ -18,8 +18,8 @@ class GenerateWriter {
   const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
-  /// Passes the samples on to a pipe or a terminal, as TextOutput::pass_on() does.
-  void pass_on() { output_.pass_on(); }
+  /// Passes the samples on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  void flush_for_reader() { output_.flush_for_reader(); }
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
   void flush_stream() { output_.flush_stream(); }

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "src/genome/provenance.hpp"
+#include "src/formats/provenance.hpp"
 
 namespace carbon {
 namespace {
@@ -79,8 +79,9 @@ void PluginRun::show_progress(uint64_t done, const char* unit, const char* where
   done_ = done;
 }
 
-void PluginRun::pass_on_outputs() {
-  for (carbon_output& output : outputs_) output.text ? output.text->pass_on() : output.vcf->pass_on();
+void PluginRun::flush_outputs_for_reader() {
+  for (carbon_output& output : outputs_)
+    output.text ? output.text->flush_for_reader() : output.vcf->flush_for_reader();
 }
 
 carbon_output* PluginRun::open_output(const char* path) {

@@ -18,12 +18,12 @@
 #include "src/base/progress.hpp"
 #include "src/base/stop.hpp"
 #include "src/engine/engine.hpp"
-#include "src/genome/fasta.hpp"
-#include "src/genome/output.hpp"
-#include "src/genome/regions.hpp"
-#include "src/genome/text_input.hpp"
-#include "src/genome/vcf.hpp"
-#include "src/genome/vcf_text_writer.hpp"
+#include "src/files/output.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/formats/regions.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/formats/vcf_text_writer.hpp"
 #include "src/vep/site_planner.hpp"
 
 // The opaque handles of the C interface.
@@ -131,7 +131,7 @@ class PluginRun : public carbon_run {
 
   void show_progress(uint64_t done, const char* unit, const char* where);
   /// Passes what the plugin has written so far on to a pipe or a terminal.
-  void pass_on_outputs();
+  void flush_outputs_for_reader();
   carbon_output* open_output(const char* path);
   void declare_tag(const InfoTag& tag);
   void set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values);
@@ -163,7 +163,7 @@ class PluginRun : public carbon_run {
   std::unique_ptr<LoadedModels> models_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Progress> progress_;
-  // What show_progress() was told last, for a wish to stop, which comes in another thread.
+  // What show_progress() was told last, for an early end, which another thread asks for.
   std::atomic<uint64_t> done_ = 0;
   std::string unit_;  // does not change after the first call
   std::unique_ptr<VcfReader> reader_;

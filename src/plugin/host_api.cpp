@@ -78,7 +78,7 @@ void api_progress(carbon_run* handle, uint64_t done, const char* unit, const cha
   run.guarded(
       [&] {
         run.show_progress(done, unit, where);
-        run.pass_on_outputs();
+        run.flush_outputs_for_reader();
         return 0;
       },
       0);

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "src/base/settings.hpp"
+#include "src/formats/fasta_alphabet.hpp"
 #include "src/generate/continuations.hpp"
-#include "src/genome/fasta_alphabet.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/host_api.hpp"
 #include "src/score/sequence_scores.hpp"

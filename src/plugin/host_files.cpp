@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "src/genome/regions.hpp"
+#include "src/formats/regions.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/host_api.hpp"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/genome/indexed_table.hpp"
-#include "src/genome/text_input.hpp"
-#include "src/genome/vcf_regions.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/indexed_table.hpp"
+#include "src/formats/vcf_regions.hpp"
 #include "src/report/input.hpp"
 
 namespace carbon {

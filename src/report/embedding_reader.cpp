@@ -12,7 +12,7 @@
 #include "kernels/tensor.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/genome/text_input.hpp"
+#include "src/files/text_input.hpp"
 #include "src/model/safetensors.hpp"
 
 namespace carbon {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "src/report/document.hpp"
 
 namespace carbon {

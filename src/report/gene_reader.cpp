@@ -8,8 +8,8 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/genome/bed.hpp"
-#include "src/genome/text_input.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/bed.hpp"
 #include "src/report/genes.hpp"
 
 namespace carbon {

@@ -6,7 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/genome/text_input.hpp"
+#include "src/files/text_input.hpp"
 
 namespace carbon {
 namespace {

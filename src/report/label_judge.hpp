@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/statistics/label.hpp"
 
 namespace carbon {

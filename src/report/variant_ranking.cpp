@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/report/small_logo.hpp"
 #include "src/report/variant_groups.hpp"
 

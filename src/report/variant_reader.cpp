@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "src/base/error.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/report/input.hpp"
 #include "src/report/variant_groups.hpp"
 #include "src/report/variant_provenance.hpp"

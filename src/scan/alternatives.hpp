@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/scan/assembler.hpp"
 #include "tokenizer/kmer.hpp"
 

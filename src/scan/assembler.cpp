@@ -77,8 +77,7 @@ void ScanAssembler::emit(int64_t position) {
   ScannedBase base{&*piece_, position, sum.digit, sum.logp};
   for (double& logp : base.logp) logp /= strands;
   if (!std::all_of(base.logp.begin(), base.logp.end(), [](double logp) { return std::isfinite(logp); }))
-    throw Error("scan", "non-finite score at " + piece_->contig + ":" + std::to_string(position + 1) +
-                            "; the checkpoint's weights or activations are not finite");
+    throw not_finite("scan", "score at " + piece_->contig + ":" + std::to_string(position + 1));
   take_(base);
 }
 

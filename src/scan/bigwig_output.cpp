@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "src/base/error.hpp"
-#include "src/genome/bigwig_writer.hpp"
+#include "src/formats/bigwig_writer.hpp"
 #include "src/scan/hub.hpp"
 
 namespace carbon {
@@ -13,7 +13,7 @@ namespace {
 
 using Contigs = std::vector<std::pair<std::string, int64_t>>;
 
-class BigwigScanOutput final : public ScanOutput {
+class BigwigScanOutput final : public ScanOutput, private Output {
  public:
   BigwigScanOutput(const ScanOptions& options, const Contigs& contigs) {
     if (!options.hub.empty())
@@ -43,10 +43,13 @@ class BigwigScanOutput final : public ScanOutput {
       values_[i].push_back(static_cast<float>(probabilities[i] / sum));
   }
 
+  Output& file() override { return *this; }
+
+ private:
   // Blocks have a size of their own, and an interrupted run leaves nothing of a file whose index comes last.
   void end_block() override {}
   void flush() override {}
-  void pass_on() override {}
+  void flush_for_reader() override {}
 
   void close() override {
     write_block();
@@ -57,7 +60,6 @@ class BigwigScanOutput final : public ScanOutput {
     if (hub_) hub_->commit();
   }
 
- private:
   int64_t count() const { return static_cast<int64_t>(values_[0].size()); }
 
   void write_block() {

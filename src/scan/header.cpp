@@ -2,7 +2,7 @@
 
 #include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
-#include "src/genome/provenance.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/model/digest.hpp"
 
 namespace carbon {

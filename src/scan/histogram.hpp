@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/scan/alternatives.hpp"
 
 namespace carbon {

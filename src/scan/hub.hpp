@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "src/genome/output.hpp"
-#include "src/genome/partial_files.hpp"
+#include "src/files/output.hpp"
+#include "src/files/temporary_files.hpp"
 
 namespace carbon {
 

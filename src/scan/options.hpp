@@ -12,8 +12,8 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
-#include "src/genome/sequence_inputs.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/sequence_inputs.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/scan/pieces.hpp"
 
 namespace carbon {

@@ -1,8 +1,8 @@
 #include "src/scan/output.hpp"
 
 #include "src/base/numbers.hpp"
-#include "src/genome/output.hpp"
-#include "src/genome/table_output.hpp"
+#include "src/files/output.hpp"
+#include "src/formats/table_output.hpp"
 #include "src/scan/alternatives.hpp"
 #include "src/scan/bigwig_output.hpp"
 
@@ -38,10 +38,7 @@ class TableScanOutput final : public ScanOutput {
     output_.write(text_);
   }
 
-  void end_block() override { output_.end_block(); }
-  void flush() override { output_.flush(); }
-  void pass_on() override { output_.pass_on(); }
-  void close() override { output_.close(); }
+  Output& file() override { return output_; }
 
  private:
   TableOutput output_;
@@ -61,10 +58,7 @@ class VcfScanOutput final : public ScanOutput {
     writer_.write(record_);
   }
 
-  void end_block() override { writer_.end_block(); }
-  void flush() override { writer_.flush(); }
-  void pass_on() override { writer_.pass_on(); }
-  void close() override { writer_.close(); }
+  Output& file() override { return writer_; }
 
  private:
   VcfWriter writer_;
@@ -74,8 +68,8 @@ class VcfScanOutput final : public ScanOutput {
 
 class BedgraphScanOutput final : public ScanOutput {
  public:
-  BedgraphScanOutput(const std::string& path, PartialName partial)
-      : output_(path, partial, {kScanCompression, kCompressionThreads}) {}
+  BedgraphScanOutput(const std::string& path, TemporaryName name)
+      : output_(path, name, {kScanCompression, kCompressionThreads}) {}
 
   void write(const ScannedBase& base) override {
     text_ = base.piece->contig;
@@ -89,10 +83,7 @@ class BedgraphScanOutput final : public ScanOutput {
     output_.write(text_);
   }
 
-  void end_block() override { output_.end_block(); }
-  void flush() override { output_.flush(); }
-  void pass_on() override { output_.pass_on(); }
-  void close() override { output_.close(); }
+  Output& file() override { return output_; }
 
  private:
   TextOutput output_;
@@ -105,11 +96,11 @@ std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const I
                                              const ScanDestination& destination) {
   const ScanOutputType type = scan_output_type(options);
   if (type == ScanOutputType::bedgraph)
-    return std::make_unique<BedgraphScanOutput>(options.output, destination.partial);
+    return std::make_unique<BedgraphScanOutput>(options.output, destination.temporary);
   if (type == ScanOutputType::bigwig) return make_bigwig_output(options, fasta);
   VcfWriterOptions writing = scan_writer_options(options);
   writing.header_lines = destination.header_lines;
-  writing.partial = destination.partial;
+  writing.temporary = destination.temporary;
   writing.continued = destination.continued;
   for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
   if (type == ScanOutputType::table) return std::make_unique<TableScanOutput>(writing);

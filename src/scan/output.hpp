@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/partial_files.hpp"
+#include "src/files/output.hpp"
+#include "src/files/temporary_files.hpp"
 #include "src/scan/assembler.hpp"
 
 namespace carbon {
@@ -18,20 +19,13 @@ class ScanOutput {
   virtual ~ScanOutput() = default;
   /// Bases come in the order of the FASTA.
   virtual void write(const ScannedBase& base) = 0;
-  /// Ends a block of a compressed output.
-  virtual void end_block() = 0;
-  /// Passes everything written so far to the file, which also ends a block.
-  virtual void flush() = 0;
-  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
-  virtual void pass_on() = 0;
-  /// Completes the output and gives the file its name. Without it no output file is left behind.
-  virtual void close() = 0;
+  virtual Output& file() = 0;
 };
 
 /// How the output is begun.
 struct ScanDestination {
   std::vector<std::string> header_lines;  // of a table, VCF or BCF, each without a newline
-  PartialName partial = PartialName::unique;
+  TemporaryName temporary = TemporaryName::unique;
   bool continued = false;  // FILE.partial has its header, and bases are added to it
 };
 

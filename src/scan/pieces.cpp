@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "src/base/error.hpp"
-#include "src/genome/regions.hpp"
-#include "src/genome/vcf_regions.hpp"
+#include "src/formats/regions.hpp"
+#include "src/formats/vcf_regions.hpp"
 
 namespace carbon {
 namespace {

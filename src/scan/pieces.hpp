@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/base/shard.hpp"
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 
 namespace carbon {
 

@@ -94,12 +94,8 @@ ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, c
     for (size_t row = first_row; row <= last_row; ++row)
       request->targets.push_back(known_bases(std::string_view(bases).substr(row * kKmerLength, kKmerLength)));
   }
-  // Row i predicts 6-mer i from what begins the sequence and the 6-mers before it, so the last 6-mer, whole
-  // or not, is never an input.
-  const std::vector<uint32_t> kmers =
-      encode_kmers(std::string_view(bases).substr(0, last_row * kKmerLength), layout);
-  request->tokens = layout.start();
-  request->tokens.insert(request->tokens.end(), kmers.begin(), kmers.end());
+  // The 6-mer of the last row is only predicted.
+  request->tokens = sequence_tokens(std::string_view(bases).substr(0, last_row * kKmerLength), layout);
   item.requests.push_back(request);
   return item;
 }

@@ -9,7 +9,7 @@ constexpr int64_t kBlockBases = 65536;
 
 }  // namespace
 
-ScanRecorder::ScanRecorder(ScanOutput& output, PartialOutput* partial,
+ScanRecorder::ScanRecorder(ScanOutput& output, ResumableOutput* partial,
                            const std::optional<ScanMark>& continued, ScanHistogram* histogram)
     : output_(output), partial_(partial), histogram_(histogram) {
   if (!continued) return;
@@ -33,10 +33,10 @@ void ScanRecorder::write(const ScannedBase& base) {
 
 void ScanRecorder::end_block(size_t contig, int64_t next) {
   if (!partial_ || !partial_->wants_mark()) {
-    output_.end_block();
+    output_.file().end_block();
     return;
   }
-  output_.flush();
+  output_.file().flush();
   save_mark(*partial_, {contig, next, scored_, histogram_ ? histogram_->text() : ""});
 }
 

@@ -15,7 +15,7 @@ class ScanRecorder {
  public:
   /// `partial` is null for an output that cannot be continued, `histogram` if none is wanted. A run that
   /// continues another begins with what that one had done; `continued` is empty for other runs.
-  ScanRecorder(ScanOutput& output, PartialOutput* partial, const std::optional<ScanMark>& continued,
+  ScanRecorder(ScanOutput& output, ResumableOutput* partial, const std::optional<ScanMark>& continued,
                ScanHistogram* histogram);
 
   /// Bases come in the order of the FASTA.
@@ -30,7 +30,7 @@ class ScanRecorder {
   void end_block(size_t contig, int64_t next);
 
   ScanOutput& output_;
-  PartialOutput* partial_;
+  ResumableOutput* partial_;
   ScanHistogram* histogram_;
   ScannedBases scored_;
   std::optional<Block> block_;  // of the last base

@@ -53,7 +53,7 @@ void check_bases_before(const ScanMark& mark, const std::vector<ScanPiece>& piec
     throw OtherInput(fasta.path() + " has other bases than when the run began; give the same FASTA");
 }
 
-std::optional<ScanMark> continued_mark(const PartialOutput& partial) {
+std::optional<ScanMark> continued_mark(const ResumableOutput& partial) {
   if (!partial.continued()) return std::nullopt;
   ScanMark mark;
   try {
@@ -73,7 +73,7 @@ std::optional<ScanMark> continued_mark(const PartialOutput& partial) {
   return mark;
 }
 
-void save_mark(PartialOutput& partial, const ScanMark& mark) {
+void save_mark(ResumableOutput& partial, const ScanMark& mark) {
   partial.save(mark.before.count, {{"contig", mark.contig},
                                    {"position", mark.position},
                                    {"bases", mark.before.count},

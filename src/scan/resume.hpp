@@ -1,5 +1,5 @@
 // What a scan that is in progress has done, and how an interrupted one is continued: the mark of its
-// FILE.partial (src/genome/partial_output.hpp).
+// FILE.partial (src/files/resumable_output.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/fasta.hpp"
-#include "src/genome/partial_output.hpp"
+#include "src/files/resumable_output.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/scan/assembler.hpp"
 
 namespace carbon {
@@ -39,9 +39,9 @@ void check_bases_before(const ScanMark& mark, const std::vector<ScanPiece>& piec
 
 /// Of a run that continues another, where that one ended. Throws Error for a state file with another mark
 /// than that of a scan.
-std::optional<ScanMark> continued_mark(const PartialOutput& partial);
+std::optional<ScanMark> continued_mark(const ResumableOutput& partial);
 
 /// Says in the state of the output that everything before the mark is there.
-void save_mark(PartialOutput& partial, const ScanMark& mark);
+void save_mark(ResumableOutput& partial, const ScanMark& mark);
 
 }  // namespace carbon

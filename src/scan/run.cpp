@@ -2,8 +2,8 @@
 
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
-#include "src/genome/output.hpp"
-#include "src/genome/position_limits.hpp"
+#include "src/files/output.hpp"
+#include "src/formats/position_limits.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/estimate.hpp"
 #include "src/scan/header.hpp"
@@ -39,14 +39,14 @@ void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& p
 }
 
 // Null for an output that cannot be continued: a stream, or bigWig files.
-std::unique_ptr<PartialOutput> open_partial(const LoadedModel& model, const ScanOptions& options,
-                                            const std::vector<ScanPiece>& pieces) {
+std::unique_ptr<ResumableOutput> open_partial(const LoadedModel& model, const ScanOptions& options,
+                                              const std::vector<ScanPiece>& pieces) {
   if (scan_output_type(options) == ScanOutputType::bigwig) return nullptr;
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  return std::make_unique<PartialOutput>(target, PartialKind{"scan", "bases"},
-                                         scan_identity(model, options, pieces), options.earlier,
-                                         *options.log);
+  return std::make_unique<ResumableOutput>(target, PartialKind{"scan", "bases"},
+                                           scan_identity(model, options, pieces), options.earlier,
+                                           *options.log);
 }
 
 // The file of a histogram, which gets its name when the scan is complete.
@@ -56,8 +56,8 @@ class HistogramFile {
       : counts(options.fasta, *options.log),
         lines_(destination.header_lines),
         // While FILE.partial is locked, no other run of this command writes the histogram.
-        output_(options.histogram,
-                destination.partial == PartialName::kept ? PartialName::fixed : PartialName::unique) {}
+        output_(options.histogram, destination.temporary == TemporaryName::kept ? TemporaryName::fixed
+                                                                                : TemporaryName::unique) {}
 
   void finish() {
     for (const std::string& line : lines_) output_.write(line + "\n");
@@ -75,18 +75,18 @@ class HistogramFile {
 
 // What a run writes.
 struct ScanFiles {
-  std::unique_ptr<PartialOutput> partial;  // null for an output that cannot be continued
+  std::unique_ptr<ResumableOutput> partial;  // null for an output that cannot be continued
   std::optional<HistogramFile> histogram = {};
   std::unique_ptr<ScanOutput> output = nullptr;
 
   bool to_file() const { return partial != nullptr; }
   std::string saved_in() const { return partial && partial->saved() ? partial->path() : ""; }
   void flush_stream() {
-    if (!partial) output->flush();
+    if (!partial) output->file().flush();
   }
   void close() {
     if (histogram) histogram->finish();
-    output->close();
+    output->file().close();
     if (partial) partial->finish();
     if (histogram) histogram->commit();
   }
@@ -123,7 +123,8 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
   run_to_output<ScanItem>(
       engine,
       {"scan", [&] { return std::to_string(done / tracks) + " bp"; }, *options.log, options.stop,
-       [&] { files.output->pass_on(); }, kLeastItems, files.partial ? "every 65,536th base of a contig" : ""},
+       [&] { files.output->file().flush_for_reader(); }, kLeastItems,
+       files.partial ? "every 65,536th base of a contig" : ""},
       files, progress,
       [&](const std::function<void(ScanItem)>& emit) {
         for (const ScanPiece& piece : pieces) {
@@ -161,7 +162,7 @@ void run_scan(Engine& engine, ScanOptions options) {
 
   ScanDestination destination{scan_header_lines(engine.model(), options)};
   ScanFiles files{open_partial(engine.model(), options, pieces)};
-  if (files.partial) destination.partial = PartialName::kept;
+  if (files.partial) destination.temporary = TemporaryName::kept;
   const std::optional<ScanMark> mark = files.partial ? continued_mark(*files.partial) : std::nullopt;
   if (mark) {
     check_bases_before(*mark, pieces, fasta);

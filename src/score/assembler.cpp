@@ -22,9 +22,9 @@ void ScoreAssembler::consume(const ScoredWindow& item) {
   if (item.last) sink_.end();
 }
 
-void ScoreAssembler::not_finite(int64_t position) const {
-  throw Error("score", "non-finite score at " + sequence_->place.name + ":" + std::to_string(position + 1) +
-                           "; the checkpoint's weights or activations are not finite");
+void ScoreAssembler::check_finite(double logp, int64_t position) const {
+  if (!std::isfinite(logp))
+    throw not_finite("score", "score at " + sequence_->place.name + ":" + std::to_string(position + 1));
 }
 
 void ScoreAssembler::emit_tokens(const ScoredWindow& item) {
@@ -36,7 +36,7 @@ void ScoreAssembler::emit_tokens(const ScoredWindow& item) {
     if (kmer_index(std::string_view(bases).substr(at, kKmerLength)) < 0) continue;
     const size_t begin = item.reverse ? sequence_->length() - at - kKmerLength : at;
     const int64_t absolute = sequence_->place.begin + static_cast<int64_t>(begin);
-    if (!std::isfinite(values[row])) not_finite(absolute);
+    check_finite(values[row], absolute);
     sink_.value({absolute, absolute + kKmerLength, values[row], 'N', nullptr});
   }
 }
@@ -78,7 +78,7 @@ void ScoreAssembler::emit_base(Letters letters, const Letters* other) {
     for (size_t b = 0; b < ops::kLetters; ++b) letters[b] = (letters[b] + (*other)[b]) / 2;
     normalise_logs(letters.data());
   }
-  if (!std::isfinite(logp)) not_finite(position);
+  check_finite(logp, position);
   sink_.value({position, position + 1, logp, base, letters.data()});
 }
 

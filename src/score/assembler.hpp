@@ -25,7 +25,7 @@ class ScoreAssembler {
  private:
   using Letters = std::array<double, ops::kLetters>;  // natural logs, A T C G of the forward strand
 
-  [[noreturn]] void not_finite(int64_t position) const;
+  void check_finite(double logp, int64_t position) const;
   void emit_tokens(const ScoredWindow& item);
   void take_bases(const ScoredWindow& item);
   void emit_ready();

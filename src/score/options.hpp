@@ -10,7 +10,7 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
-#include "src/genome/sequence_inputs.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
 

@@ -2,18 +2,47 @@
 
 #include <utility>
 
-#include "src/score/requests.hpp"
-
 namespace carbon {
+
+RequestPtr window_request(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
+                          const TokenLayout& layout) {
+  std::string_view bases = sequence.substr(window.begin, window.end - window.begin);
+  const auto request = std::make_shared<Request>();
+  request->head = HeadKind::marginals;
+  const size_t first_row = (window.take - window.begin) / kKmerLength;
+  request->want_begin = layout.lead() + first_row;
+  if (level == ScoreLevel::token) {
+    bases.remove_suffix(bases.size() % kKmerLength);  // a partial 6-mer has no value
+    const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
+    if (kmers.size() <= first_row) return nullptr;
+    request->head = HeadKind::token_logprobs;
+    request->targets.assign(kmers.begin() + static_cast<ptrdiff_t>(first_row), kmers.end());
+  }
+  request->tokens = window_tokens(bases, layout);
+  return request;
+}
+
+ScoredSequence ScorePlanner::prepared(SequencePlace place, std::string_view bases) const {
+  ScoredSequence sequence{std::move(place), to_upper(bases), {}};
+  if (strand_ != StrandChoice::forward) sequence.reverse = reverse_complement(sequence.forward);
+  return sequence;
+}
 
 void ScorePlanner::plan(SequencePlace place, std::string_view bases,
                         const std::function<void(ScoredWindow)>& take, const SequencesDone& done) const {
-  const auto sequence = std::make_shared<ScoredSequence>();
-  sequence->place = std::move(place);
-  sequence->done = done;
-  sequence->forward = to_upper(bases);
-  if (strand_ != StrandChoice::forward) sequence->reverse = reverse_complement(sequence->forward);
-  const std::vector<SlidingWindow> windows = sliding_windows(sequence->length(), window_, stride_);
+  ScoredSequence sequence = prepared(std::move(place), bases);
+  sequence.done = done;
+  plan_windows(std::move(sequence), sliding_windows(bases.size(), window_, stride_), take);
+}
+
+void ScorePlanner::plan_end(SequencePlace place, std::string_view bases, size_t from,
+                            const std::function<void(ScoredWindow)>& take) const {
+  plan_windows(prepared(std::move(place), bases), {{0, from, bases.size()}}, take);
+}
+
+void ScorePlanner::plan_windows(ScoredSequence planned, const std::vector<SlidingWindow>& windows,
+                                const std::function<void(ScoredWindow)>& take) const {
+  const auto sequence = std::make_shared<const ScoredSequence>(std::move(planned));
   const size_t n = windows.size();
   size_t forward = strand_ == StrandChoice::reverse ? n : 0;
   size_t reverse = strand_ == StrandChoice::forward ? 0 : n;  // read from the last window down

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/engine/request.hpp"
-#include "src/genome/sequence_output.hpp"
+#include "src/files/sequence_output.hpp"
 #include "src/score/options.hpp"
 #include "src/score/windows.hpp"
 #include "tokenizer/kmer.hpp"
@@ -37,6 +37,11 @@ struct ScoredWindow {
   size_t bytes() const { return sizeof(*this) + window.end - window.take; }
 };
 
+/// The request for one window of an upper-case sequence, or null if the window has no values. Row i of the
+/// values belongs to the window's 6-mer (take - begin) / 6 + i.
+RequestPtr window_request(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
+                          const TokenLayout& layout);
+
 class ScorePlanner {
  public:
   /// `options` are those that complete_score_options() has completed for the model of this layout.
@@ -51,8 +56,15 @@ class ScorePlanner {
   /// the forward coordinates that they report.
   void plan(SequencePlace place, std::string_view bases, const std::function<void(ScoredWindow)>& take,
             const SequencesDone& done = {}) const;
+  /// The same for the bases from `from` on, a multiple of 6 below the length, in one window.
+  void plan_end(SequencePlace place, std::string_view bases, size_t from,
+                const std::function<void(ScoredWindow)>& take) const;
 
  private:
+  void plan_windows(ScoredSequence sequence, const std::vector<SlidingWindow>& windows,
+                    const std::function<void(ScoredWindow)>& take) const;
+  ScoredSequence prepared(SequencePlace place, std::string_view bases) const;
+
   TokenLayout layout_;
   ScoreLevel level_;
   StrandChoice strand_;

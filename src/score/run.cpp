@@ -63,14 +63,14 @@ void run_score(Engine& engine, ScoreOptions options) {
   progress.begin_at(done);
   const ScorePlanner planner(config.layout, options);
   // A heading alone is kept back, because there may be no input.
-  const auto pass_on = [&] {
-    if (done > 0) writer.pass_on();
+  const auto flush_for_reader = [&] {
+    if (done > 0) writer.flush_for_reader();
   };
   uint64_t sequences = writer.continued() ? writer.continued()->count : 0;
   run_to_output<ScoredWindow>(
       engine,
       {"score", [&] { return std::to_string(sequences) + " sequences"; }, *options.log, options.stop,
-       pass_on},
+       flush_for_reader},
       writer, progress,
       [&](const std::function<void(ScoredWindow)>& emit) {
         read_sequences(

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "src/genome/sequence_inputs.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
 

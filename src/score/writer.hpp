@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/genome/sequence_output.hpp"
+#include "src/files/sequence_output.hpp"
 #include "src/score/options.hpp"
 #include "src/score/sink.hpp"
 
@@ -24,8 +24,8 @@ class ScoreWriter final : public ScoreSink {
   /// Called after end(), when the sequences `done` are complete.
   void end_sequence(const SequencesDone& done) { output_.end_sequence(done); }
   const std::optional<SequencesDone>& continued() const { return output_.continued(); }
-  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
-  void pass_on() { output_.pass_on(); }
+  /// Passes it on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  void flush_for_reader() { output_.flush_for_reader(); }
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
   void flush_stream() { output_.flush_stream(); }

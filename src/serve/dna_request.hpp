@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/sequence_inputs.hpp"
+#include "src/formats/sequence_inputs.hpp"
 #include "src/serve/fields.hpp"
 #include "src/serve/options.hpp"
 

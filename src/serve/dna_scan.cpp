@@ -7,7 +7,7 @@
 #include "src/scan/assembler.hpp"
 #include "src/scan/planner.hpp"
 #include "src/serve/dna_request.hpp"
-#include "src/serve/rounds.hpp"
+#include "src/serve/item_batches.hpp"
 #include "src/serve/service.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -91,7 +91,7 @@ class DnaScan final : public Work {
 
   const ServedModel& served_;
   std::optional<ScanAssembler> assembler_;
-  Rounds<ScanItem> spans_;
+  ItemBatches<ScanItem> spans_;
   size_t length_ = 0, done_ = 0;  // bases of the sequence; those that the answer has
   std::string answer_;            // as far as it is known
 };

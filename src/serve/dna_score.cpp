@@ -9,7 +9,7 @@
 #include "src/score/planner.hpp"
 #include "src/score/windows.hpp"
 #include "src/serve/dna_request.hpp"
-#include "src/serve/rounds.hpp"
+#include "src/serve/item_batches.hpp"
 #include "src/serve/service.hpp"
 
 namespace carbon {
@@ -90,7 +90,7 @@ class DnaScore final : public Work {
   const ServedModel& served_;
   std::optional<ScoreCollector> collector_;
   std::optional<ScoreAssembler> assembler_;
-  Rounds<ScoredWindow> windows_;
+  ItemBatches<ScoredWindow> windows_;
   std::string answer_ = "{\"results\":[";  // as far as it is known
 };
 

@@ -21,8 +21,8 @@ constexpr const char* kSequence = "sequence";
 constexpr int64_t kMostPosition = int64_t{1} << 40;
 // Variants are planned in steps. Only those of one step share windows.
 constexpr size_t kStep = 16, kSharingStep = 512;
-// A round ends with the step that takes its results beyond this.
-constexpr size_t kRoundBytes = size_t{64} << 20;
+// A batch ends with the step that takes its results beyond this.
+constexpr size_t kBatchBytes = size_t{64} << 20;
 
 // A text, as on the command line, or a number.
 PhaseChoice read_phases(const Fields& fields) {
@@ -39,7 +39,7 @@ RecipeSettings read_settings(const Fields& fields) {
   if (std::find(names.begin(), names.end(), recipe) == names.end())
     fields.fail_choice("recipe", recipe, names);
   settings.recipes = {recipe};
-  settings.strand = fields.choice("strand", settings.strand, kVepStrandWords);
+  if (fields.has("strand")) settings.strand = read_strand(fields, StrandChoice::both);
   settings.phases = read_phases(fields);
   const auto bases = [&](const std::string& name) -> std::optional<int64_t> {
     if (!fields.has(name)) return std::nullopt;
@@ -103,7 +103,7 @@ class DnaVariants final : public Work {
       throw ApiError(400, error.what(), error.setting());
     }
     step_ = planner_->shares_windows() ? kSharingStep : kStep;
-    run(next_round());
+    run(next_batch());
   }
 
   void read_variants(const Fields& fields) {
@@ -124,7 +124,7 @@ class DnaVariants final : public Work {
   }
 
   // Plans the next variants.
-  std::vector<RequestPtr> next_round() {
+  std::vector<RequestPtr> next_batch() {
     if (own_) return plan(*own_);
     try {
       std::vector<RequestPtr> requests;
@@ -143,7 +143,7 @@ class DnaVariants final : public Work {
 
   std::vector<RequestPtr> plan(ReferenceReader& reader) {
     std::vector<RequestPtr> requests;
-    for (size_t bytes = 0; planned_ < variants_.size() && bytes < kRoundBytes;) {
+    for (size_t bytes = 0; planned_ < variants_.size() && bytes < kBatchBytes;) {
       const size_t n = std::min(step_, variants_.size() - planned_);
       plan_variants(*planner_, std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
         for (const RequestPtr& request : item.requests) {
@@ -160,7 +160,7 @@ class DnaVariants final : public Work {
 
   void finished() override {
     for (const VariantItem& item : std::exchange(running_, {})) add_result(variant_scores(*planner_, item));
-    if (planned_ < variants_.size()) return run(next_round());
+    if (planned_ < variants_.size()) return run(next_batch());
     service().metrics().tokens(tokens_, 0);
     service().metrics().ended(Metrics::End::length, seconds());
     answer_json(std::move(answer_) + "]}");
@@ -179,7 +179,7 @@ class DnaVariants final : public Work {
   std::vector<PlacedVariant> variants_;
   std::optional<SitePlanner> planner_;
   size_t step_ = 0, planned_ = 0;
-  std::vector<VariantItem> running_;  // those of the round
+  std::vector<VariantItem> running_;  // those of the batch
   size_t tokens_ = 0;
   std::string answer_ = "{\"results\":[";  // as far as it is known
 };

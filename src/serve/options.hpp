@@ -30,7 +30,7 @@ struct ServeOptions {
   std::string cors;                // origin that browsers may send requests from, or *; "": none
   std::string port_file;           // the port is written to it; "": none
   bool auto_dna_tags = false;      // a prompt without <dna> is taken for bases
-  double drain_seconds = 30;       // for requests under way after a wish to stop
+  double drain_seconds = 30;       // for requests under way after the server was asked to end
   std::optional<size_t> draft_tokens;
   StopRequests* stop = nullptr;  // who may ask for the end; null: nobody
   Log* log = &silent_log();

@@ -5,7 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/genome/fasta_alphabet.hpp"
+#include "src/formats/fasta_alphabet.hpp"
 #include "src/model/metadata.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "src/base/threads.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "src/serve/api.hpp"
 #include "src/serve/http_text.hpp"
 #include "src/serve/service.hpp"
@@ -38,8 +38,8 @@ SchedulerOptions scheduler_options(const LoadedModel& model) {
   return options;
 }
 
-// A wish for the end, which any thread may have.
-class EndWish {
+// Whether the server is to end, which any thread may ask for.
+class EndRequest {
  public:
   void ask() {
     const std::lock_guard lock(mutex_);
@@ -109,7 +109,7 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
                      }});
   api.set_connections([&] { return server.connections(); });
 
-  EndWish wish;
+  EndRequest ending;
   std::exception_ptr failure;
   std::mutex failure_mutex;
   const auto fail = [&](const std::exception_ptr& problem) {
@@ -117,7 +117,7 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = problem;
     }
-    wish.ask();
+    ending.ask();
   };
   const auto has_failed = [&] {
     const std::lock_guard lock(failure_mutex);
@@ -138,9 +138,9 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
     write_port(options.port_file, server.port());
     options.log->message("serve", "serving " + served.name() + " on http://" +
                                       host_and_port(options.http.host, server.port()));
-    if (options.stop) options.stop->watch([&] { wish.ask(); });
+    if (options.stop) options.stop->watch([&] { ending.ask(); });
     watching = start_thread([&] {
-      while (!wish.wait(kLook)) service.stop_late();
+      while (!ending.wait(kLook)) service.stop_late();
       const bool failed = has_failed();
       if (!failed)
         options.log->message("serve", "ending: requests under way have " +

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 
 namespace carbon {
 

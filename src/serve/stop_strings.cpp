@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/genome/fasta_alphabet.hpp"
+#include "src/formats/fasta_alphabet.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/engine/model_line.hpp"
-#include "src/genome/provenance.hpp"
+#include "src/formats/provenance.hpp"
 
 namespace carbon {
 

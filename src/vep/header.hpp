@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/engine/loaded_model.hpp"
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/recipe.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "src/base/error.hpp"
-#include "src/genome/sequence_output.hpp"
+#include "src/files/sequence_output.hpp"
 
 namespace carbon {
 

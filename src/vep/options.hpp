@@ -10,7 +10,7 @@
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/vep/recipe_settings.hpp"
 #include "src/vep/shard.hpp"
 

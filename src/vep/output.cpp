@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "src/base/error.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 
 namespace carbon {
 namespace {
@@ -24,9 +24,7 @@ class VcfSiteOutput final : public SiteOutput {
     writer_.write(record);
   }
 
-  void flush() override { writer_.flush(); }
-  void pass_on() override { writer_.pass_on(); }
-  void close() override { writer_.close(); }
+  Output& file() override { return writer_; }
 
  private:
   std::vector<std::string> tags_;
@@ -37,7 +35,7 @@ class VcfSiteOutput final : public SiteOutput {
 /// '#'.
 class TableSiteOutput final : public SiteOutput {
  public:
-  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.partial) {
+  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.temporary) {
     for (const std::string& line : options.header_lines) output_.write(line + "\n");
     std::string names = "#CHROM\tPOS\tID\tREF\tALT";
     for (const InfoTag& tag : options.tags) {
@@ -68,9 +66,7 @@ class TableSiteOutput final : public SiteOutput {
     output_.write(text_);
   }
 
-  void flush() override { output_.flush(); }
-  void pass_on() override { output_.pass_on(); }
-  void close() override { output_.close(); }
+  Output& file() override { return output_; }
 
  private:
   void put(float value) {

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/vcf.hpp"
+#include "src/files/output.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 
@@ -21,12 +22,7 @@ class SiteOutput {
  public:
   virtual ~SiteOutput() = default;
   virtual void write(VcfRecord& record, const SiteScores& scores) = 0;
-  /// Passes everything written so far to the operating system.
-  virtual void flush() = 0;
-  /// Passes it on to a pipe or a terminal, as TextOutput::pass_on() does.
-  virtual void pass_on() = 0;
-  /// Completes the output and gives the file its name. Without it no output file is left behind.
-  virtual void close() = 0;
+  virtual Output& file() = 0;
 };
 
 /// Opens a table if output_type(options) is 't', else a VCF or BCF. `options.tags` are the tags of the run,

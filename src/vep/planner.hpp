@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/genome/contig_names.hpp"
-#include "src/genome/fasta.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/contig_names.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/resume.hpp"
 #include "src/vep/site_planner.hpp"

@@ -16,7 +16,10 @@ constexpr RecipeEntry kRecipes[] = {{"centered", "LLR", false, make_centered},
                                     {"anchored", "ALLR", true, make_anchored}};
 
 std::string strand_text(const std::vector<Strand>& strands) {
-  return strands.size() > 1 ? "both" : strands.front() == Strand::forward ? "+" : "-";
+  const StrandChoice read = strands.size() > 1                   ? StrandChoice::both
+                            : strands.front() == Strand::forward ? StrandChoice::forward
+                                                                 : StrandChoice::reverse;
+  return word_of(kStrandWords, read);
 }
 
 }  // namespace
@@ -91,11 +94,12 @@ int phases_of(const NormalAllele& allele, PhaseChoice choice) {
   return choice == PhaseChoice::one ? 1 : kPhases;
 }
 
-std::vector<Strand> strands_of(VepStrand choice, VepStrand by_default) {
-  if (choice == VepStrand::recipe_default) choice = by_default;
-  if (choice == VepStrand::forward) return {Strand::forward};
-  if (choice == VepStrand::reverse) return {Strand::reverse};
-  return {Strand::forward, Strand::reverse};
+std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice by_default) {
+  const StrandChoice read = choice.value_or(by_default);
+  std::vector<Strand> strands;
+  if (read != StrandChoice::reverse) strands.push_back(Strand::forward);
+  if (read != StrandChoice::forward) strands.push_back(Strand::reverse);
+  return strands;
 }
 
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/base/settings.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/model/config.hpp"
 #include "src/vep/recipe_settings.hpp"
 #include "src/vep/reference.hpp"
@@ -97,7 +97,7 @@ bool is_score_tag(const std::string& tag, const std::string& prefix);
 /// For the recipes: the number of phases in which an allele is read, the strands of a choice, and an Error if
 /// the bases of a window or context (`what`, also the name of the setting) do not fit the model.
 int phases_of(const NormalAllele& allele, PhaseChoice choice);
-std::vector<Strand> strands_of(VepStrand choice, VepStrand by_default);
+std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice by_default);
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice);
 
 }  // namespace carbon

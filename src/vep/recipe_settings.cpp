@@ -32,7 +32,7 @@ bool RecipeSettings::wants(std::string_view recipe) const {
 
 std::vector<std::string> parse_recipes(const std::string& text) {
   std::set<std::string> chosen;
-  std::istringstream in(text);
+  std::istringstream in(text.empty() ? "," : text);  // no name is a wrong one
   const std::span<const RecipeEntry> table = recipe_table();
   for (std::string name; std::getline(in, name, ',');) {
     if (std::none_of(table.begin(), table.end(),
@@ -79,7 +79,7 @@ RecipeSettings parse_recipe_settings(const std::string& text) {
     if (name == "recipe") {
       settings.recipes = parse_recipes(value);
     } else if (name == "strand") {
-      settings.strand = word_setting(name, value, kVepStrandWords);
+      settings.strand = word_setting(name, value, kStrandWords);
     } else if (name == "phases") {
       settings.phases = word_setting(name, value, kPhaseWords);
     } else if (name == "window") {

@@ -9,13 +9,9 @@
 #include <vector>
 
 #include "src/base/words.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
-
-/// recipe_default: both for centered and anchored, forward for next-token.
-enum class VepStrand { recipe_default, forward, reverse, both };
-inline constexpr Word<VepStrand> kVepStrandWords[] = {
-    {"+", VepStrand::forward}, {"-", VepStrand::reverse}, {"both", VepStrand::both}};
 
 /// In how many phases an allele is read (recipe.hpp): six if it changes the length and else one, one, or six.
 enum class PhaseChoice { automatic, one, six };
@@ -25,7 +21,7 @@ inline constexpr Word<PhaseChoice> kPhaseWords[] = {
 /// What is not given is the recipe's default.
 struct RecipeSettings {
   std::vector<std::string> recipes = {"centered"};  // in the order of recipe_table()
-  VepStrand strand = VepStrand::recipe_default;
+  std::optional<StrandChoice> strand;
   PhaseChoice phases = PhaseChoice::automatic;
   std::optional<int64_t> window, context;  // bp
   std::vector<int64_t> horizons;           // bp; they ascend

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {

@@ -25,7 +25,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/run_identity.hpp"
-#include "src/genome/locked_file.hpp"
+#include "src/files/locked_file.hpp"
 #include "src/model/digest.hpp"
 
 namespace carbon {

@@ -5,7 +5,7 @@
 #include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "src/vep/header.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
@@ -137,12 +137,12 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   uint64_t done = 0;
   OrderedRun ordered;
   ordered.stop = options.stop;
-  ordered.idle = [&] { to.output.pass_on(); };
+  ordered.idle = [&] { to.output.file().flush_for_reader(); };
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
     const auto flush = [&] {
       if (to.cache) to.cache->flush();
-      if (!to.journal) to.output.flush();
+      if (!to.journal) to.output.file().flush();
     };
     end_early(
         *options.stop,
@@ -189,7 +189,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (options.estimate) return estimate_vep(engine, options, planner, input);
   VcfWriterOptions writing = writer_options(model, options, sites.recipes(), vcf, planner.fasta());
   const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
-  if (journal && journal->locked()) writing.partial = PartialName::fixed;
+  if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
   const auto output = make_site_output(vcf, writing);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
@@ -203,7 +203,7 @@ void run_vep(Engine& engine, const VepOptions& options) {
     annotate(engine, options, planner, input, progress, kept, {sites, *output, shared_cache, journal.get()});
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
-    output->close();
+    output->file().close();
   });
   if (journal) journal->remove();
   print_summary(planner.counts(), *options.log);

@@ -13,7 +13,7 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
-#include "src/genome/partial_files.hpp"
+#include "src/files/temporary_files.hpp"
 
 namespace carbon {
 namespace {
@@ -175,7 +175,7 @@ namespace {
 // each finds a complete file, and all find the same one.
 void ScoreCache::make_file(const std::string& path) {
   int error = 0;
-  const auto partial = PartialFile::create(path, std::nullopt, error);
+  const auto partial = TemporaryFile::create(path, std::nullopt, error);
   if (!partial) fail_to_make(path, error);
   Connection(partial->path(), path)
       .run(("PRAGMA application_id=" + std::to_string(kApplicationId) +

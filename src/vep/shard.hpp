@@ -8,7 +8,7 @@
 #include <string>
 
 #include "src/base/shard.hpp"
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 

@@ -7,14 +7,6 @@
 
 namespace carbon {
 
-std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout) {
-  const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
-  std::vector<uint32_t> tokens = layout.start();
-  // A last piece of fewer than six bases is never an input, so it makes no difference what it would be.
-  tokens.insert(tokens.end(), kmers.begin(), kmers.end() - 1);
-  return tokens;
-}
-
 ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, size_t first, std::string alternative,
                            std::vector<size_t> ends)
     : window_(std::move(window)),

@@ -19,10 +19,6 @@
 
 namespace carbon {
 
-/// The tokens that a window of bases is run as: what begins a sequence, and all its 6-mers except the last.
-/// Row i predicts 6-mer i.
-std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout);
-
 /// A window of the reference, in reading direction.
 struct SharedWindow {
   std::string bases;

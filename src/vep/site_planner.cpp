@@ -12,9 +12,7 @@ namespace carbon {
 namespace {
 
 double checked(double value, const std::string& place) {
-  if (!std::isfinite(static_cast<float>(value)))
-    throw Error("vep",
-                "non-finite score at " + place + "; the checkpoint's weights or activations are not finite");
+  if (!std::isfinite(static_cast<float>(value))) throw not_finite("vep", "score at " + place);
   return value;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/engine/engine.hpp"
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/vep/site_planner.hpp"
 
 namespace carbon {

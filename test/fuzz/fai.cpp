@@ -9,7 +9,7 @@
 #include <iterator>
 #include <map>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

@@ -1,5 +1,5 @@
 // A FASTA file, plain or compressed, read from its beginning to its end.
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 
 #include <algorithm>
 #include <cctype>

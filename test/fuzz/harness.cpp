@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "src/base/error.hpp"
-#include "src/genome/htslib_messages.hpp"
+#include "src/files/htslib_messages.hpp"
 
 namespace carbon::fuzz {
 namespace {

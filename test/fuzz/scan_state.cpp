@@ -20,8 +20,8 @@ void run(std::string_view input, const Folder& folder) {
   const auto files = split_files(input, 2);
   folder.put("out.tsv.partial", files[0]);
   folder.put("out.tsv.partial.state", files[1]);
-  const PartialOutput scan(folder.file("out.tsv"), {"scan", "bases"}, {{"model", "m"}}, EarlierRun::resume,
-                           silent_log());
+  const ResumableOutput scan(folder.file("out.tsv"), {"scan", "bases"}, {{"model", "m"}}, EarlierRun::resume,
+                             silent_log());
   const std::optional<ScanMark> continued = continued_mark(scan);
   if (!continued) return;
   const ScanMark& mark = *continued;

@@ -65,7 +65,7 @@ uint64_t annotate(const VepOptions& options, const SitePlanner& sites, const Vcf
     output->write(planned.record, scores);
     ++count;
   });
-  output->close();
+  output->file().close();
   return count;
 }
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

@@ -253,7 +253,7 @@ TEST_CASE("neighbours share one reference window, and runs far apart do not keep
   settings.recipes = {"anchored"};
   settings.context = 600;
   settings.horizons = {6};
-  settings.strand = VepStrand::forward;
+  settings.strand = StrandChoice::forward;
   const auto references = [&](const std::vector<int64_t>& positions) {
     const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
                               nullptr);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/genome/bigwig_writer.hpp"
+#include "src/formats/bigwig_writer.hpp"
 
 namespace carbon {
 namespace {

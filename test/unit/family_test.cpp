@@ -7,7 +7,7 @@
 #include "src/generate/prompt.hpp"
 #include "src/model/config.hpp"
 #include "src/model/kmer_vocabulary.hpp"
-#include "src/score/requests.hpp"
+#include "src/score/planner.hpp"
 #include "src/vep/recipe.hpp"
 #include "test/unit/model_fixture.hpp"
 #include "tokenizer/hybrid.hpp"

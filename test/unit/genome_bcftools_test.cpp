@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "test/unit/genome_records.hpp"
 
 using namespace carbon;

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_log.hpp"
 

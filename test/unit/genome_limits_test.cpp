@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 #include <htslib/tbx.h>
 
-#include "src/genome/table_output.hpp"
-#include "src/genome/vcf_text_writer.hpp"
+#include "src/formats/table_output.hpp"
+#include "src/formats/vcf_text_writer.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "src/genome/contig_names.hpp"
-#include "src/genome/regions.hpp"
+#include "src/formats/contig_names.hpp"
+#include "src/formats/regions.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "src/cli/exit_signals.hpp"
-#include "src/genome/output.hpp"
+#include "src/files/output.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;
@@ -224,7 +224,7 @@ TEST_CASE("an output with a fixed temporary name replaces what a killed process 
   const TemporaryDirectory dir;
   const std::string path = dir.file("out.txt");
   const auto killed = [&] {
-    TextOutput out(path, PartialName::fixed);
+    TextOutput out(path, TemporaryName::fixed);
     out.write("lost\n");
     out.flush();
     raise(SIGKILL);
@@ -233,7 +233,7 @@ TEST_CASE("an output with a fixed temporary name replaces what a killed process 
   CHECK(in_child(killed) == 128 + SIGKILL);
   CHECK(dir.entries() == 1);
   {
-    TextOutput out(path, PartialName::fixed);
+    TextOutput out(path, TemporaryName::fixed);
     CHECK(dir.entries() == 1);
     out.write("kept\n");
     out.close();

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "test/unit/genome_files.hpp"
 
 namespace carbon_test {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "src/genome/htslib_messages.hpp"
-#include "src/genome/text_input.hpp"
-#include "src/genome/vcf.hpp"
-#include "src/genome/vcf_text_writer.hpp"
+#include "src/files/htslib_messages.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/formats/vcf_text_writer.hpp"
 #include "test/unit/genome_records.hpp"
 #include "test/unit/test_log.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "src/genome/indexed_table.hpp"
-#include "src/genome/vcf.hpp"
-#include "src/genome/vcf_regions.hpp"
+#include "src/formats/indexed_table.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/formats/vcf_regions.hpp"
 #include "test/unit/genome_records.hpp"
 
 using namespace carbon;

@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 
-#include "src/genome/vcf.hpp"
+#include "src/formats/vcf.hpp"
 #include "test/unit/genome_records.hpp"
 
 using namespace carbon;

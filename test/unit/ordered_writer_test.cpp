@@ -63,7 +63,7 @@ struct Told {
   bool file = true;
 
   bool to_file() const { return file; }
-  std::string saved_in() const { return file ? "out.partial" : ""; }
+  std::string saved_in() const { return file ? "out.temporary" : ""; }
   void flush_stream() { log.message("test", "flushed"); }
   void close() { log.message("test", "closed"); }
   void finish() { log.message("test", "finished"); }

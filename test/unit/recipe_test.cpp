@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 
+#include "src/base/error.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/recipes/centered.hpp"
 #include "src/vep/recipes/next_token.hpp"
@@ -156,4 +157,34 @@ TEST_CASE("sliding windows: every base once, from the earliest window that reach
   CHECK(default_window(1024) == 6132);
   CHECK(default_stride(49140) == 24570);
   CHECK(default_stride(6) == 6);
+}
+
+TEST_CASE("settings of recipes: read from text, and as header lines have them") {
+  ModelConfig config;
+  config.max_positions = 8192;
+  config.layout = {0, 4099, &kCarbonFamily};
+  const auto text = [&](const std::string& settings) {
+    return header_text(settings_of(make_recipes(parse_recipe_settings(settings), config)));
+  };
+  CHECK(text("") == "Recipe=centered,Window=8192,Phases=auto,Strand=both");
+  CHECK(text("recipe=next-token") == "Recipe=next-token,Context=24000,Strand=+");
+  CHECK(text("  recipe=anchored,centered,next-token window=48\thorizon=6,0 phases=6 strand=- ") ==
+        "Recipe=centered+next-token+anchored,Window=48,Phases=6,Context=24000/4098,Horizon=0+6,Strand=-/-/-");
+  const auto tags = [&](const std::string& settings) {
+    std::string names;
+    for (const InfoTag& tag : score_tags(make_recipes(parse_recipe_settings(settings), config), "X"))
+      names += (names.empty() ? "" : " ") + tag.id;
+    return names;
+  };
+  CHECK(tags("recipe=next-token,centered") == "X_LLR X_NT");
+  CHECK(tags("recipe=anchored") == "X_ALLR");
+  CHECK(tags("recipe=anchored horizon=768,96") == "X_ALLR_96 X_ALLR_768");
+  for (const char* const tag : {"X_LLR", "X_NT", "X_ALLR", "X_ALLR_96"}) CHECK(is_score_tag(tag, "X"));
+  for (const char* const tag : {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR"})
+    CHECK(!is_score_tag(tag, "X"));
+  for (const char* const wrong :
+       {"recipe=", "recipe=best", "recipe=centered,centered", "strand=x", "phases=2", "window=1.5", "window",
+        "context=-1", "horizon=1,,2", "recipe=anchored horizon=6,6", "horizon=6", "other=1",
+        "recipe=anchored,next-token context=60"})
+    CHECK_THROWS_AS(parse_recipe_settings(wrong), SettingError);
 }

@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "src/genome/fasta.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/scan/alternatives.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/run.hpp"

@@ -199,7 +199,7 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
     uint64_t tokens;
     std::ptrdiff_t forks;
   };
-  const auto score_by = [&](const std::string& recipe, VepStrand strand, const PlacedVariant& placed,
+  const auto score_by = [&](const std::string& recipe, StrandChoice strand, const PlacedVariant& placed,
                             ScoreCache* cache) {
     RecipeSettings settings;
     settings.recipes = {recipe};
@@ -218,7 +218,7 @@ TEST_CASE("alleles in the cache run nothing, and their ratios are the computed o
     });
     return run;
   };
-  for (const VepStrand strand : {VepStrand::forward, VepStrand::reverse}) {
+  for (const StrandChoice strand : {StrandChoice::forward, StrandChoice::reverse}) {
     const Run plain = score_by("centered", strand, variant(three), nullptr);
     const Run plain_next = score_by("next-token", strand, snv, nullptr);
     const auto with_cache = [&](const std::vector<std::string>& alts) {

@@ -438,13 +438,13 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
   RecipeSettings settings;
   settings.window = 240;
   check({{"window", 240}}, settings);
-  settings.strand = VepStrand::reverse;
+  settings.strand = StrandChoice::reverse;
   settings.phases = PhaseChoice::six;
   check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, settings);
   settings = {};
   settings.recipes = {"next-token"};
   settings.context = 180;
-  settings.strand = VepStrand::both;
+  settings.strand = StrandChoice::both;
   check({{"recipe", "next-token"}, {"context", 180}, {"strand", "both"}}, settings);
   settings = {};
   settings.recipes = {"anchored"};

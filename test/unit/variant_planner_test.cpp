@@ -65,7 +65,8 @@ TEST_CASE("variants on a sequence in memory have the scores of those on a FASTA 
   const TemporaryDirectory folder;
   const IndexedFasta fasta(folder.put("in.fa", ">" + given.name + "\n" + given.contig + "\n"));
   std::set<std::string> flags;
-  for (const VepStrand strand : {VepStrand::recipe_default, VepStrand::reverse}) {
+  for (const std::optional<StrandChoice> strand :
+       {std::optional<StrandChoice>(), std::optional(StrandChoice::reverse)}) {
     RecipeSettings settings;
     settings.recipes = recipe_names();
     settings.strand = strand;
@@ -110,7 +111,7 @@ TEST_CASE("variants that are planned together share the windows of recipe anchor
   const std::string contig(900, 'A');
   RecipeSettings settings;
   settings.recipes = {"anchored"};
-  settings.strand = VepStrand::forward;
+  settings.strand = StrandChoice::forward;
   settings.context = 120;
   settings.horizons = {6};
   const SitePlanner planner = planner_of(engine.get(), settings);

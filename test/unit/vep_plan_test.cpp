@@ -138,7 +138,7 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
   std::string swapped = contig;
   swapped[200] = 'G';
   const ModelConfig& config = engine.get().config();
-  for (const VepStrand strand : {VepStrand::forward, VepStrand::reverse}) {
+  for (const StrandChoice strand : {StrandChoice::forward, StrandChoice::reverse}) {
     RecipeSettings settings;
     settings.strand = strand;
     settings.window = 300;

@@ -258,7 +258,7 @@ void check_context(int64_t context, int64_t longest_horizon, size_t max_position
 std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config) {
   const size_t positions = config.sequence_positions();
   AnchoredSizes sizes{settings.context.value_or(kDefaultAnchoredContext), settings.horizons, settings.phases,
-                      strands_of(settings.strand, VepStrand::both), 0};
+                      strands_of(settings.strand, StrandChoice::both), 0};
   if (sizes.horizons.empty()) sizes.horizons = {kDefaultHorizon};
   const int64_t largest = anchored_longest(sizes.context, 0, positions) - 1;
   check_context(sizes.context, largest, positions);

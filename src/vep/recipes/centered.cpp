@@ -174,7 +174,7 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
                            " bp cannot be used; expected an even number of at least 12",
                        {AdviceTopic::window});
   check_fits("window", window, config, AdviceTopic::window);
-  return std::make_unique<Centered>(window, settings.phases, strands_of(settings.strand, VepStrand::both));
+  return std::make_unique<Centered>(window, settings.phases, strands_of(settings.strand, StrandChoice::both));
 }
 
 }  // namespace carbon

@@ -99,9 +99,7 @@ class NextToken final : public Recipe {
       allele->strands[s].push_back(std::move(ratio));
     }
     if (all_known) return;
-    context->tokens = with.layout.start();
-    const std::vector<uint32_t> kmers = encode_kmers(bases, with.layout);
-    context->tokens.insert(context->tokens.end(), kmers.begin(), kmers.end());
+    context->tokens = sequence_tokens(bases, with.layout);
     context->head = HeadKind::marginals;
     context->want_begin = context->tokens.size() - 1;
     requests.push_back(context);
@@ -120,7 +118,7 @@ std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, co
                        "a context of " + std::to_string(context) + " bp cannot be used; expected 0 or more",
                        {AdviceTopic::context});
   check_fits("context", context, config, AdviceTopic::context);
-  return std::make_unique<NextToken>(context, strands_of(settings.strand, VepStrand::forward));
+  return std::make_unique<NextToken>(context, strands_of(settings.strand, StrandChoice::forward));
 }
 
 }  // namespace carbon

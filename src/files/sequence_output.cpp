@@ -1,0 +1,102 @@
+#include "src/files/sequence_output.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "src/base/checksum.hpp"
+#include "src/base/error.hpp"
+#include "src/base/kept_work.hpp"
+
+namespace carbon {
+namespace {
+
+// Where blocks of compressed output end must not depend on when a run was interrupted.
+constexpr uint64_t kBlockBytes = 1 << 16;
+
+std::unique_ptr<ResumableOutput> open_resumable(const std::string& path, const SequenceRunInfo& run,
+                                                Log& log) {
+  const std::string target = replaced_file(path);
+  if (target.empty()) return nullptr;
+  return std::make_unique<ResumableOutput>(target, run.kind, run.identity(), run.earlier, log);
+}
+
+std::optional<SequencesDone> sequences_of(const ResumableOutput* partial) {
+  if (partial == nullptr || !partial->continued()) return std::nullopt;
+  SequencesDone done;
+  try {
+    const nlohmann::json mark = nlohmann::json::parse(partial->mark());
+    uint64_t checksum = 0;
+    read_whole(mark.at("sequences"), done.count);
+    read_whole(mark.at("bases"), done.bases);
+    read_whole(mark.at("checksum"), checksum);
+    done.checksum = static_cast<uint32_t>(checksum);
+  } catch (const nlohmann::json::exception&) {
+    partial->fail_mark();
+  } catch (const std::range_error&) {
+    partial->fail_mark();
+  }
+  return done;
+}
+
+}  // namespace
+
+void SequencesDone::add(std::string_view name, std::string_view bases_of_it) {
+  ++count;
+  bases += bases_of_it.size();
+  // Lines, so that a base cannot move from one sequence to the next without a difference.
+  for (const std::string_view part : {name, std::string_view("\n"), bases_of_it, std::string_view("\n")})
+    checksum = crc32_of(part, checksum);
+}
+
+void check_continuable(const std::string& command, const std::string& output, EarlierRun earlier) {
+  if (earlier == EarlierRun::resume && replaced_file(output).empty())
+    throw Error(command,
+                "a run whose output is " + (output == "-" ? "standard output" : output) +
+                    " cannot be resumed: no partial file is kept for it",
+                {AdviceTopic::resume_file});
+}
+
+SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log)
+    : resumable_(open_resumable(path, run, log)),
+      continued_(sequences_of(resumable_.get())),
+      output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique) {}
+
+void SequenceOutput::end_sequence(const SequencesDone& done) {
+  if (output_.compressed() && written_ < kBlockBytes) return;
+  written_ = 0;
+  if (resumable_ && resumable_->wants_mark()) {
+    output_.flush();
+    resumable_->save(done.count,
+                     {{"sequences", done.count}, {"bases", done.bases}, {"checksum", done.checksum}});
+  } else if (output_.compressed()) {
+    output_.end_block();
+  }
+}
+
+void SequenceOutput::flush_stream() {
+  if (!resumable_) output_.flush();
+}
+
+void SequenceOutput::close() {
+  output_.close();
+  if (resumable_) resumable_->finish();
+}
+
+bool SequencesRead::next(std::string_view name, std::string_view bases) {
+  done_.add(name, bases);
+  if (!before_ || done_.count > before_->count) return true;
+  if (done_.count == before_->count && (done_.bases != before_->bases || done_.checksum != before_->checksum))
+    throw OtherInput(
+        "the first " + std::to_string(done_.count) +
+        " sequences of the input are not those that the interrupted run had read; give the same input");
+  return false;
+}
+
+void SequencesRead::finish() const {
+  if (before_ && done_.count < before_->count)
+    throw OtherInput("the input has " + std::to_string(done_.count) +
+                     " sequences, and the interrupted run had read " + std::to_string(before_->count) +
+                     "; give the same input");
+}
+
+}  // namespace carbon

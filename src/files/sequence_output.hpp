@@ -1,0 +1,86 @@
+// Text output of one sequence after the other, of which an interrupted run leaves the complete ones, so that
+// --resume can continue it; and the check that it continues with the same input.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/files/output.hpp"
+#include "src/files/resumable_output.hpp"
+
+namespace carbon {
+
+/// The sequences that a run has read, in order.
+struct SequencesDone {
+  uint64_t count = 0, bases = 0;
+  uint32_t checksum = 0;  // CRC-32 of names and bases
+
+  void add(std::string_view name, std::string_view bases_of_it);
+};
+
+/// What a run is, for the state beside its output.
+struct SequenceRunInfo {
+  PartialKind kind;  // "score" and "sequences"
+  /// Asked for only if there is a file to continue: the digest of a large model takes long.
+  std::function<RunIdentity()> identity;
+  EarlierRun earlier = EarlierRun::refuse;
+};
+
+/// Throws Error if an earlier run is to be resumed, but the output is a stream, for which no partial file is
+/// kept.
+void check_continuable(const std::string& command, const std::string& output, EarlierRun earlier);
+
+class SequenceOutput {
+ public:
+  /// Opens the output; as ResumableOutput if it is a file. Throws Error, as do the other functions.
+  SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log);
+
+  /// The sequences that the file has from an earlier run; none without one.
+  const std::optional<SequencesDone>& continued() const { return continued_; }
+  void write(std::string_view text) {
+    output_.write(text);
+    written_ += text.size();
+  }
+  /// Called when everything of the sequences `done`, and nothing else, is written.
+  void end_sequence(const SequencesDone& done);
+  /// Passes it on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  void flush_for_reader() { output_.flush_for_reader(); }
+  /// Whether it is a file, which can be continued.
+  bool to_file() const { return resumable_ != nullptr; }
+  /// The file from which --resume continues; "" if there is nothing to continue.
+  std::string saved_in() const { return resumable_ && resumable_->saved() ? resumable_->path() : ""; }
+  /// Passes everything to a stream before the process ends early. A file has what its state says.
+  void flush_stream();
+  /// Completes the output file. Without it, a named file is not left behind.
+  void close();
+
+ private:
+  std::unique_ptr<ResumableOutput> resumable_;  // null: a stream
+  std::optional<SequencesDone> continued_;
+  TextOutput output_;
+  uint64_t written_ = 0;  // bytes since the last block was ended
+};
+
+/// Counts the sequences of the input, and tells those that an earlier run has written.
+class SequencesRead {
+ public:
+  explicit SequencesRead(const std::optional<SequencesDone>& continued) : before_(continued) {}
+
+  /// Counts a sequence. Returns false if the output has it already. Throws Error if the sequences of the
+  /// earlier run were others.
+  bool next(std::string_view name, std::string_view bases);
+  /// The sequences so far.
+  const SequencesDone& done() const { return done_; }
+  /// Called at the end of the input. Throws Error if the earlier run had read more.
+  void finish() const;
+
+ private:
+  SequencesDone done_;
+  std::optional<SequencesDone> before_;
+};
+
+}  // namespace carbon

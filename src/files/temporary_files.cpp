@@ -1,0 +1,158 @@
+// Temporary files, and the list of them that the signal handlers read. Nothing here writes data.
+
+#include "src/files/temporary_files.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "src/base/error.hpp"
+#include "src/files/output.hpp"
+
+namespace carbon {
+
+namespace {
+
+constexpr int slot_count = 32;
+
+// The two low bits of `state` are the state of the slot. The other bits count its uses, so that the handler
+// notices if a slot changes while it reads the path.
+constexpr uint32_t slot_free = 0, slot_filling = 1, slot_active = 2, slot_mask = 3;
+
+struct Slot {
+  std::atomic<uint32_t> state{slot_free};
+  char path[PATH_MAX] = {};
+};
+
+// A signal handler can only use static storage.
+Slot slots[slot_count];
+static_assert(std::atomic<uint32_t>::is_always_lock_free, "the signal handler needs lock-free atomics");
+
+int claim_slot(const std::string& path) {
+  if (path.size() >= sizeof(Slot::path)) return -1;
+  for (int i = 0; i < slot_count; ++i) {
+    uint32_t state = slots[i].state.load();
+    if ((state & slot_mask) != slot_free) continue;
+    if (!slots[i].state.compare_exchange_strong(state, state + slot_filling)) continue;
+    std::memcpy(slots[i].path, path.c_str(), path.size() + 1);
+    slots[i].state.store(state + slot_active);
+    return i;
+  }
+  return -1;
+}
+
+std::string random_text() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof(value), 0) != static_cast<ssize_t>(sizeof(value))) {
+    value = (static_cast<uint64_t>(getpid()) << 32) ^ reinterpret_cast<uintptr_t>(&value);
+  }
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace
+
+void remove_unfinished_files() {
+  char path[PATH_MAX];
+  for (const bool directories : {false, true}) {
+    for (const Slot& slot : slots) {
+      const uint32_t state = slot.state.load();
+      if ((state & slot_mask) != slot_active) continue;
+      size_t length = 0;
+      while (length + 1 < sizeof(path) && slot.path[length]) path[length] = slot.path[length], ++length;
+      path[length] = '\0';
+      if (slot.state.load() == state) directories ? rmdir(path) : unlink(path);
+    }
+  }
+}
+
+SignalCleanup::SignalCleanup(const std::string& path) : slot_(claim_slot(path)) {}
+
+SignalCleanup::~SignalCleanup() {
+  if (slot_ >= 0) slots[slot_].state.fetch_add(slot_mask + 1 - slot_active);
+}
+
+TemporaryFile::TemporaryFile(std::string target, std::string path)
+    : target_(std::move(target)), path_(std::move(path)) {}
+
+std::unique_ptr<TemporaryFile> TemporaryFile::create(const std::string& target, std::optional<mode_t> mode,
+                                                     int& error, TemporaryName name) {
+  if (name == TemporaryName::kept) {
+    const std::string path = target + ".partial";
+    if (mode && ::chmod(path.c_str(), *mode & 0777) != 0) {
+      error = errno;
+      return nullptr;
+    }
+    return std::unique_ptr<TemporaryFile>(new TemporaryFile(target, path));
+  }
+  const size_t slash = target.rfind('/');
+  const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
+  // File systems allow names of 255 bytes; this leaves room for what is added to the name.
+  const std::string base = target.substr(directory.size()).substr(0, 200);
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const bool fixed =
+        name == TemporaryName::fixed && attempt == 0 && base.size() == target.size() - directory.size();
+    std::unique_ptr<TemporaryFile> file(
+        new TemporaryFile(target, directory + "." + base + (fixed ? "" : "." + random_text()) + ".partial"));
+    file->cleanup_.emplace(file->path_);
+    if (fixed) ::unlink(file->path_.c_str());
+    const int fd = ::open(file->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      error = errno;
+      if (error == EEXIST) continue;
+      return nullptr;
+    }
+    file->present_ = true;
+    const bool moded = !mode || fchmod(fd, *mode & 0777) == 0;
+    error = moded ? 0 : errno;
+    ::close(fd);
+    if (moded) return file;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (present_) ::unlink(path_.c_str());
+}
+
+bool TemporaryFile::complete() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) return false;
+  present_ = false;
+  cleanup_.reset();
+  return true;
+}
+
+PrivateDirectory::PrivateDirectory() {
+  const char* parent = std::getenv("TMPDIR");
+  path_ = std::string(parent && *parent ? parent : "/tmp") + "/carbon-XXXXXX";
+  if (!mkdtemp(path_.data())) {
+    throw Error("make_private_directory", "cannot make a directory like " + path_ + ": " +
+                                              std::strerror(errno) +
+                                              "; set TMPDIR to a directory that can be written");
+  }
+  cleanups_.emplace_back(path_);
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  for (const std::string& name : files_) ::unlink(name.c_str());
+  ::rmdir(path_.c_str());
+}
+
+std::string PrivateDirectory::file(const std::string& name) {
+  files_.push_back(path_ + "/" + name);
+  cleanups_.emplace_back(files_.back());
+  return files_.back();
+}
+
+}  // namespace carbon

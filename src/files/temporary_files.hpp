@@ -1,0 +1,76 @@
+// Files under a temporary name that are removed unless they are completed, also if a signal ends the process.
+//
+// A TemporaryFile is in the directory of its target and becomes it by rename(). It does not know what is
+// written to it. The program installs the signal handlers, which call remove_unfinished_files() (output.hpp).
+#pragma once
+
+#include <sys/types.h>
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carbon {
+
+/// While this object exists, the signal handlers remove the path, which is a file or an empty directory.
+class SignalCleanup {
+ public:
+  explicit SignalCleanup(const std::string& path);
+  ~SignalCleanup();
+  SignalCleanup(const SignalCleanup&) = delete;
+  SignalCleanup& operator=(const SignalCleanup&) = delete;
+
+ private:
+  int slot_ = -1;
+};
+
+/// The name of the temporary file, and what becomes of it.
+enum class TemporaryName {
+  unique,  // one that no other process uses
+  // Always the same: the caller ensures that no other process writes the target. A file that a killed process
+  // has left is replaced.
+  fixed,
+  // TARGET.partial, which the caller has made and may keep: it is appended to, and removed by nobody else.
+  kept,
+};
+
+class TemporaryFile {
+ public:
+  /// Creates an empty file in the directory of `target`; of a kept one, takes what is there. Its permissions
+  /// become `mode`, or else are those of the umask. Returns null on failure, with an errno value in `error`.
+  static std::unique_ptr<TemporaryFile> create(const std::string& target, std::optional<mode_t> mode,
+                                               int& error, TemporaryName name = TemporaryName::unique);
+  ~TemporaryFile();
+
+  const std::string& path() const { return path_; }
+  /// Renames the file to its target; false (errno set) on failure.
+  bool complete();
+
+ private:
+  TemporaryFile(std::string target, std::string path);
+
+  std::string target_, path_;
+  std::optional<SignalCleanup> cleanup_;
+  bool present_ = false;
+};
+
+/// A new directory under $TMPDIR (default /tmp) that only this process uses. The destructor removes it with
+/// its files.
+class PrivateDirectory {
+ public:
+  /// Throws Error if the directory cannot be made.
+  PrivateDirectory();
+  ~PrivateDirectory();
+  const std::string& path() const { return path_; }
+  /// The path of a file `name` in the directory. The caller creates the file.
+  std::string file(const std::string& name);
+
+ private:
+  std::string path_;
+  std::vector<std::string> files_;
+  std::list<SignalCleanup> cleanups_;
+};
+
+}  // namespace carbon

@@ -1,0 +1,38 @@
+// How contig names of a VCF map to names of a FASTA. Names must be equal unless the user gives a rule;
+// nothing is guessed.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/formats/fasta.hpp"
+
+namespace carbon {
+
+class ContigNames {
+ public:
+  /// Names must be equal.
+  static ContigNames exact();
+  /// From "VCF_PREFIX,FASTA_PREFIX", where "-" stands for no prefix: two names match if they are equal after
+  /// the prefix of either side is removed. Throws Error for a text of another form.
+  static ContigNames with_prefixes(const std::string& text);
+  /// From a file whose lines have two columns, a VCF name and a FASTA name. Names that are not listed must be
+  /// equal. Throws Error, which names file and line.
+  static ContigNames with_map(const std::string& path);
+
+  /// The FASTA name of a VCF contig; "" if the FASTA lacks it. Throws Error if two names would match.
+  std::string to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const;
+  /// For a run in which no contig matched: the advice for its Error. The topic is contig_prefixes with the
+  /// two prefixes that would make a name match ("-" for no prefix), contig_names_equal if names match once
+  /// nothing is removed or mapped, or contig_pairs with a name of either side; none if a name matches
+  /// already.
+  Advice advice(const std::vector<std::string>& vcf_names, const std::vector<std::string>& fasta_names) const;
+
+ private:
+  std::string vcf_prefix_, fasta_prefix_;
+  std::unordered_map<std::string, std::string> map_;
+};
+
+}  // namespace carbon

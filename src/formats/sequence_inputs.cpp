@@ -1,0 +1,69 @@
+#include "src/formats/sequence_inputs.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "src/base/error.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/formats/regions.hpp"
+
+namespace carbon {
+namespace {
+
+std::string text_of(const Region& region) {
+  return region.contig + ":" + std::to_string(region.begin + 1) + "-" + std::to_string(region.end);
+}
+
+// Sorts regions by their place in the file. Throws Error if two overlap.
+void put_in_order(const std::string& command, const IndexedFasta& fasta, std::vector<Region>& regions) {
+  std::unordered_map<std::string, size_t> ranks;
+  for (const std::string& name : fasta.names()) ranks.emplace(name, ranks.size());
+  const auto place = [&](const Region& region) {
+    return std::make_tuple(ranks.at(region.contig), region.begin, region.end);
+  };
+  std::sort(regions.begin(), regions.end(),
+            [&](const Region& a, const Region& b) { return place(a) < place(b); });
+  const auto overlap = std::adjacent_find(
+      regions.begin(), regions.end(),
+      [](const Region& a, const Region& b) { return a.contig == b.contig && b.begin < a.end; });
+  if (overlap != regions.end())
+    throw Error(command,
+                "the regions " + text_of(*overlap) + " and " + text_of(*(overlap + 1)) +
+                    " overlap, and this output has one value for each base; merge them, e.g. with "
+                    "bedtools merge",
+                {AdviceTopic::score_table});
+}
+
+}  // namespace
+
+void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
+                    const std::function<void(SequencePlace, const std::string&)>& take,
+                    const std::function<void(const SequenceTotals&)>& known) {
+  if (!inputs.has_regions()) {
+    for (const std::string& path : inputs.files) {
+      FastaReader reader(path, log);
+      for (FastaRecord record; reader.next(record);) {
+        const auto length = static_cast<int64_t>(record.sequence.size());
+        take({record.name, 0, length}, record.sequence);
+      }
+    }
+    return;
+  }
+  if (inputs.files.size() != 1 || inputs.files.front() == "-")
+    throw Error(command, "regions need exactly one indexed FASTA file, not standard input or several files");
+  const IndexedFasta fasta(inputs.files.front(), log);
+  std::vector<Region> regions;
+  for (const std::string& text : inputs.regions) regions.push_back(parse_region(text, fasta));
+  for (const std::string& path : inputs.region_files)
+    for (Region& region : read_regions(path, fasta)) regions.push_back(std::move(region));
+  if (inputs.in_order) put_in_order(command, fasta, regions);
+  SequenceTotals totals{regions.size(), 0};
+  for (const Region& region : regions) totals.bases += static_cast<uint64_t>(region.end - region.begin);
+  known(totals);
+  for (const Region& region : regions)
+    take({region.contig, region.begin, region.end}, fasta.fetch(region.contig, region.begin, region.end));
+}
+
+}  // namespace carbon

@@ -1,0 +1,189 @@
+// Reading and writing VCF and BCF through htslib.
+//
+// Records are passed through as htslib reads them; carbon only adds INFO tags. Works with htslib 1.16 and
+// later: a cut BGZF block that 1.16 reports as the end of the file is noticed when the reader is closed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/log.hpp"
+#include "src/files/output.hpp"
+#include "src/formats/vcf_regions.hpp"
+
+namespace carbon {
+
+class VcfReader;
+class VcfWriter;
+class VcfTextWriter;
+struct SharedHeader;
+
+/// One record. Movable.
+class VcfRecord {
+ public:
+  VcfRecord();
+  ~VcfRecord();
+  VcfRecord(VcfRecord&&) noexcept;
+  VcfRecord& operator=(VcfRecord&&) noexcept;
+
+  int64_t pos() const;                // 0-based; -1 for POS 0
+  std::string id() const;             // as in the file; `.` if missing
+  const std::string& contig() const;  // valid after VcfReader::next
+  const std::string& ref() const;
+  const std::vector<std::string>& alts() const;  // empty for a monomorphic record
+  size_t bytes() const;                          // that it holds in memory, about
+
+ private:
+  friend class VcfReader;
+  friend class VcfWriter;
+  friend class VcfTextWriter;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+enum class InfoType { none, flag, integer, real, text };
+/// For what an INFO tag has one value each, by the Number in the header: A, R or G; `other` for all others.
+enum class InfoNumber { other, alt, allele, genotype };
+
+/// The values of one INFO tag in one record. The type is `none` if the record lacks the tag.
+struct InfoValues {
+  InfoType type = InfoType::none;
+  InfoNumber number = InfoNumber::other;
+  std::vector<double> numbers;     // for integer and real; NaN for a missing value
+  std::vector<std::string> texts;  // for text; "." for a missing value
+};
+
+/// Which records to read, by the rules of the bcftools options with these names. Empty texts select all
+/// records.
+struct VcfReaderOptions {
+  std::string regions, regions_file;  // at most one of the two; only these parts of an indexed file are read
+  std::string targets, targets_file;  // at most one of the two; with a leading ^ all other records
+  VcfOverlap regions_overlap = VcfOverlap::record;
+  VcfOverlap targets_overlap = VcfOverlap::pos;
+};
+
+class VcfReader {
+ public:
+  /// Opens a file, or stdin for "-", and reads the header. Throws Error for a file that is not VCF or BCF.
+  explicit VcfReader(const std::string& path, const VcfReaderOptions& options = {}, Log& log = silent_log());
+  ~VcfReader();
+  VcfReader(const VcfReader&) = delete;
+  VcfReader& operator=(const VcfReader&) = delete;
+
+  /// Reads the next record. Returns false at the end, after checking that the file is complete. Throws Error,
+  /// which names the file and, if known, contig:pos, for a malformed record, a cut file, a CRC error and
+  /// a missing BGZF end-of-file marker. Warns of a last line that has all columns but no newline. It cannot
+  /// notice uncompressed BCF that is cut between two records, nor a missing newline at the end of a
+  /// compressed or piped file that has only a header. With regions it does not read, and so does not check,
+  /// other parts of the file.
+  bool next(VcfRecord& record);
+  /// The contig names of the header, in order.
+  std::vector<std::string> contigs() const;
+  /// The lengths of those contigs for which the header has one, in bases.
+  std::unordered_map<std::string, int64_t> contig_lengths() const;
+  /// The number of records by the index of the file, if it has one and all records are read.
+  std::optional<uint64_t> indexed_records() const;
+  /// The header's lines `##KEY=...` in order, without newlines.
+  std::vector<std::string> header_lines(const std::string& key) const;
+  /// The names of the INFO tags that the header defines.
+  std::vector<std::string> info_tags() const;
+  /// The type of an INFO tag by the header; `none` if the header does not define the tag.
+  InfoType info_type(const std::string& tag) const;
+  /// The values of a tag in a record that was read by this reader. Throws Error (contig:pos) for damaged
+  /// values.
+  InfoValues info(const VcfRecord& record, const std::string& tag) const;
+  /// The FILTER column of a record that was read by this reader, as in the file: names between semicolons, or
+  /// `.`.
+  std::string filter(const VcfRecord& record) const;
+
+ private:
+  friend class VcfWriter;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One output tag, e.g. {"CARBON_LLR", "A", "Float", "..."}.
+struct InfoTag {
+  std::string id, number, type, description;
+};
+
+enum class VcfIndexKind { none, csi, tbi };
+
+struct VcfWriterOptions {
+  std::string path = "-";
+  char type = 0;                // u, b, v, z or t; 0 for the type that the suffix of path means, or v
+  int level = -1;               // 0..9 with z or b, and of a table
+  int compression_threads = 0;  // see BgzfOptions
+  std::vector<InfoTag> tags;    // replace definitions of these names in the input
+  /// More tags whose definitions and values are removed, because they are those of an earlier run.
+  std::vector<std::string> drop_infos;
+  std::vector<std::string>
+      drop_header_lines;                  // meta lines with these beginnings are removed, e.g. `##KEY=<ID=X,`
+  std::vector<std::string> header_lines;  // added at the end of the header, each without a newline
+  /// Contigs (name, length) to add if the header lacks them, because BCF needs them. VCF output gets them
+  /// only if the header has no contig line at all.
+  std::vector<std::pair<std::string, int64_t>> contigs;
+  VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
+  bool indexed_table = false;               // a table can have an index (table_output.hpp)
+  int64_t records_per_block =
+      1024;  // blocks of compressed output end here; 0: only where end_block() is called
+  TemporaryName temporary = TemporaryName::unique;
+  bool continued = false;  // the file has its header, and records are added to it
+  Log* log = &silent_log();
+};
+
+/// Reads an output type, one of `u|b|v|z|t` with an optional level 0-9 after b or z, into `type` and `level`.
+/// Throws Error for any other text.
+void parse_output_type(const std::string& text, VcfWriterOptions& options);
+/// The type that `path` and `type` select: u, b, v, z, or t for a table, which VcfWriter does not write.
+char output_type(const VcfWriterOptions& options);
+/// Appends the text of a Float as VcfWriter prints it.
+void append_vcf_float(float value, std::string& text);
+
+/// Reads an index type, `csi` or `tbi`, into `index`. Throws Error for any other text, and if the output that
+/// the options describe cannot have such an index.
+void parse_write_index(const std::string& text, VcfWriterOptions& options);
+
+/// Writes records of a VcfReader, or new ones. VcfReader::next() and functions of the writer may run in two
+/// threads at the same time, on different records.
+class VcfWriter final : public Output {
+ public:
+  /// Opens an output for records that do not come from a reader. Its header has only what the options name.
+  explicit VcfWriter(const VcfWriterOptions& options);
+  /// Opens the output and writes the header. Must be called before another thread calls reader.next(),
+  /// because it adds to the header that records are read with.
+  VcfWriter(const VcfReader& reader, const VcfWriterOptions& options);
+  ~VcfWriter() override;
+  VcfWriter(const VcfWriter&) = delete;
+  VcfWriter& operator=(const VcfWriter&) = delete;
+
+  /// Makes `record` an empty record of an SNV at a contig that the options name, counted from 0. `alts` has
+  /// one letter per ALT.
+  void set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts);
+  /// Sets a Float tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
+  void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
+  /// Sets a String tag with one value per ALT (Number=A). "" is a missing value, written as `.`.
+  void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);
+  /// Writes the record. Values that the input has for the tags are removed unless they were set again.
+  void write(VcfRecord& record);
+  void end_block() override;
+  void flush() override;
+  void flush_for_reader() override;
+  /// Writes its index, too.
+  void close() override;
+
+ private:
+  friend class VcfTextWriter;
+  /// For records that are parsed with this header.
+  VcfWriter(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& options);
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace carbon

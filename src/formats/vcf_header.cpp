@@ -1,0 +1,218 @@
+#include "src/formats/vcf_header.hpp"
+
+#include <htslib/hfile.h>
+#include <htslib/tbx.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "src/base/error.hpp"
+#include "src/files/htslib_messages.hpp"
+
+namespace carbon {
+namespace {
+
+// Millions of contigs with long names.
+constexpr size_t kMostBytes = size_t{1} << 30, kLongestLine = size_t{1} << 29;
+// htslib compares each of these lines with all others, so that their time grows with the square.
+constexpr uint64_t kMostPlainLines = 10'000;
+// IDX is the place of a name in a table that has so many places. Numbers of removed names stay free.
+constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
+
+[[noreturn]] void fail(const std::string& shown, const std::string& what) {
+  throw Error("read_vcf", shown + ": " + what);
+}
+
+[[noreturn]] void fail_malformed(const std::string& shown, const std::string& reason = "") {
+  fail(shown, "the header cannot be read: it is malformed or cut, or there is no #CHROM line" +
+                  (reason.empty() ? "" : " (htslib: " + reason + ")"));
+}
+
+[[noreturn]] void fail_large(const std::string& shown) {
+  fail(shown, "the header is larger than 1 GiB; the file is damaged");
+}
+
+/// The number after IDX= in a line ##KEY=<NAME=VALUE,...>, not that in a quoted text; a very large one for
+/// more digits than any number has.
+std::optional<uint64_t> index_of(std::string_view line) {
+  for (size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '=' && line.substr(at + 1).starts_with('"')) {
+      for (at += 2; at < line.size() && line[at] != '"'; ++at)
+        if (line[at] == '\\') ++at;
+      continue;
+    }
+    if (c != '<' && c != ',') continue;
+    std::string_view rest = line.substr(at + 1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (!rest.starts_with("IDX=")) continue;
+    rest.remove_prefix(std::min(rest.find_first_not_of("+ \"", 4), rest.size()));
+    uint64_t number = 0;
+    for (const char digit : rest.substr(0, 18)) {
+      if (digit < '0' || digit > '9') break;
+      number = 10 * number + static_cast<uint64_t>(digit - '0');
+    }
+    return number;
+  }
+  return std::nullopt;
+}
+
+/// Throws Error if a sample of the #CHROM line has no name. Some versions of htslib take two tabs for an
+/// empty name, or for a name with the end of the line in it.
+void check_samples(const std::string& shown, std::string_view line) {
+  for (size_t column = 1, tab = line.find('\t'); tab != std::string_view::npos; ++column) {
+    const size_t begin = tab + 1;
+    tab = line.find('\t', begin);
+    const std::string_view name = line.substr(begin, tab - begin);
+    if (column >= 9 && (name.empty() || name == "\r"))
+      fail(shown, "sample " + std::to_string(column - 8) +
+                      " has no name, so no program could read the output; name it in the #CHROM line");
+  }
+}
+
+/// The text of a BCF header, up to the NUL that ends it. Its length is a claim of the file, so that memory is
+/// taken as the text arrives.
+std::string read_binary_text(BGZF* stream, const std::string& shown) {
+  unsigned char start[9];
+  if (bgzf_read(stream, start, sizeof start) != sizeof start || std::memcmp(start, "BCF\2\2", 5) != 0)
+    fail_malformed(shown);
+  uint64_t left = start[5] | start[6] << 8 | start[7] << 16 | static_cast<uint64_t>(start[8]) << 24;
+  std::string text;
+  char block[1 << 16];
+  while (left > 0) {
+    const ssize_t got = bgzf_read(stream, block, std::min<uint64_t>(left, sizeof block));
+    if (got <= 0) fail_malformed(shown);
+    if (text.size() > kMostBytes) fail_large(shown);
+    text.append(block, static_cast<size_t>(got));
+    left -= static_cast<uint64_t>(got);
+  }
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+/// The next line, without its end; false at the end of the file.
+bool read_line(htsFile* file, const std::string& shown, std::string& line) {
+  line.clear();
+  line.reserve(1 << 16);  // doubled, it reaches the limit and not more
+  int c = 0;
+  while ((c = file->is_bgzf ? bgzf_getc(file->fp.bgzf) : hgetc(file->fp.hfile)) >= 0 && c != '\n') {
+    if (line.size() == kLongestLine)
+      fail(shown, "a line of the header is longer than 512 MiB; the file is damaged");
+    line += static_cast<char>(c);
+  }
+  if (file->is_bgzf ? c < -1 : herrno(file->fp.hfile) != 0) fail_malformed(shown);
+  const bool found = c >= 0 || !line.empty();
+  if (line.ends_with('\r')) line.pop_back();
+  return found;
+}
+
+}  // namespace
+
+bool VcfHeaderLines::add(std::string_view line) {
+  if (line.empty()) return false;
+  if (line[0] != '#') fail_malformed(shown_);
+  ++lines_;
+  if (line.find('\0') != std::string_view::npos)
+    fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
+  if (text_.size() + line.size() > kMostBytes) fail_large(shown_);
+  const size_t equals = line.find('=');
+  if (line.starts_with("##") && equals != std::string_view::npos &&
+      !line.substr(equals + 1).starts_with('<') && ++plain_ > kMostPlainLines)
+    fail(shown_, "the header has more than " + std::to_string(kMostPlainLines) +
+                     " lines of the form ##KEY=VALUE; remove those that nobody needs");
+  if (const std::optional<uint64_t> number = index_of(line); number && *number > largest_) {
+    largest_ = *number;
+    largest_line_ = lines_;
+  }
+  text_.append(line).append("\n");
+  if (line.starts_with("##")) return false;
+  check_samples(shown_, line);
+  return true;
+}
+
+VcfHeaderPtr VcfHeaderLines::parse() {
+  if (largest_ > kMostFreeNumbers + kNumbersPerLine * lines_)
+    fail(shown_, "line " + std::to_string(largest_line_) +
+                     " of the header has the number IDX=" + std::to_string(largest_) +
+                     ", far more than the header has names; remove IDX from its lines");
+  VcfHeaderPtr header(bcf_hdr_init("r"));
+  if (!header) throw std::bad_alloc();
+  const auto parse_again = [this] {
+    std::string text = text_;
+    (void)bcf_hdr_parse(VcfHeaderPtr(bcf_hdr_init("r")).get(), text.data());
+  };
+  if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0)
+    fail_malformed(shown_, text_.empty() ? "" : htslib_reason(parse_again));
+  return header;
+}
+
+VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
+  VcfHeaderLines header(shown);
+  VcfHeaderText out;
+  bool columns_seen = false;
+  for (std::string line; !columns_seen && read_line(file, shown, line);) {
+    ++out.lines;
+    columns_seen = header.add(line);
+  }
+  out.header = header.parse();
+  out.text = header.text();
+  return out;
+}
+
+VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown) {
+  const std::string text = read_binary_text(stream, shown);
+  // By this line programs know that a text is VCF, so without it they could not read what is made of the BCF.
+  if (!text.starts_with("##fileformat=VCF"))
+    fail(shown, "the header does not begin with ##fileformat=VCF; the file is damaged");
+  VcfHeaderLines header(shown);
+  VcfHeaderText out;
+  bool columns_seen = false;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (columns_seen && !line.empty())
+      fail(shown, "the header goes on after its #CHROM line; the file is damaged");
+    ++out.lines;
+    columns_seen = header.add(line) || columns_seen;
+    begin = end + 1;
+  }
+  out.header = header.parse();
+  out.text = header.text();
+  return out;
+}
+
+std::string without_number(std::string_view line) {
+  const size_t at = line.rfind(",IDX=");
+  if (!line.ends_with('>') || at == std::string_view::npos ||
+      line.find_first_not_of("0123456789", at + 5) != line.size() - 1)
+    return std::string(line);
+  return std::string(line.substr(0, at)) + ">";
+}
+
+void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {
+  const std::unique_ptr<tbx_t, decltype(&tbx_destroy)> index(
+      tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL), &tbx_destroy);
+  if (!index) return;
+  int count = 0;
+  const std::unique_ptr<const char*, decltype(&std::free)> names(tbx_seqnames(index.get(), &count),
+                                                                 &std::free);
+  if (!names) return;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = names.get()[i];
+    // Another name cannot stand in a header line, so that no record of the VCF can have it.
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return c > ' ' && std::strchr(",<>\"=", c) == nullptr;
+    });
+    if (!plain || bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
+    // A name that is refused is one that htslib would not accept in a record either.
+    (void)bcf_hdr_append(header, ("##contig=<ID=" + name + ">").c_str());
+  }
+  if (bcf_hdr_sync(header) < 0) throw std::bad_alloc();
+}
+
+}  // namespace carbon
