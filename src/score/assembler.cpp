@@ -10,7 +10,7 @@ namespace carbon {
 void ScoreAssembler::consume(const ScoredWindow& item) {
   if (item.first) {
     sequence_ = item.sequence;
-    emitted_ = 0;
+    emitted_ = item.reverse ? 0 : item.window.take;  // above 0 where only an end is scored
     sink_.begin(sequence_->place);
   }
   if (!item.requests.empty()) {

@@ -36,7 +36,7 @@ class ScoreAssembler {
   ScoreSink& sink_;
   std::shared_ptr<const ScoredSequence> sequence_;
   std::deque<Letters> tracks_[2];  // values from position emitted_ on: forward, reverse
-  size_t emitted_ = 0;             // bases handed on
+  size_t emitted_ = 0;             // the base that is handed on next
 };
 
 }  // namespace carbon
