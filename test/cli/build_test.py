@@ -3,6 +3,7 @@
 Empty sources in a tree of their own, and a compiler, an archiver and an nvcc that only say what they were to make.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -65,9 +66,9 @@ def built():
         for name in ("cxx", "cuda/bin/nvcc"):
             os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
             os.chmod(write(tree, name, TOOL), 0o755)
-        os.makedirs(os.path.join(tree, "test", "fuzz"), exist_ok=True)
-        for name in ("Makefile", "VERSION", "test/fuzz/fuzz.mk"):
+        for name in ("Makefile", "VERSION"):
             shutil.copy(os.path.join(SOURCE, name), os.path.join(tree, name))
+        shutil.copytree(os.path.join(SOURCE, "mk"), os.path.join(tree, "mk"))
         made = make(tree)
         expect(LINKED | ARCHIVE <= set(made), "made only %r" % sorted(made))
         _tree.append(tree)
@@ -82,10 +83,11 @@ def objects(*folders, end=".o"):
 
 
 def edited(tree, old, new):
-    """One place of the Makefile changed."""
-    text = read(os.path.join(tree, "Makefile")).decode()
-    expect_equal(text.count(old), 1, "places in the Makefile that hold " + old)
-    write(tree, "Makefile", text.replace(old, new))
+    """One place of the Makefile or its parts changed."""
+    texts = {path: read(path).decode() for path in glob.glob(tree + "/Makefile") + glob.glob(tree + "/mk/*.mk")}
+    expect_equal(sum(text.count(old) for text in texts.values()), 1, "places in the Makefile that hold " + old)
+    path = next(path for path, text in texts.items() if old in text)
+    write(os.path.dirname(path), os.path.basename(path), texts[path].replace(old, new))
 
 
 @case

@@ -1,4 +1,4 @@
-# Fuzzing (test/fuzz/*.cpp, a target each), part of the Makefile. Everything of it lies in $(FUZZ_BUILD): programs,
+# Fuzzing (test/fuzz/*.cpp, a target each). Everything of it lies in $(FUZZ_BUILD): programs,
 # seeds, corpora, findings.
 #
 #   make fuzz             builds the targets and runs each for SECONDS=60; a line for each; fails if there is a finding

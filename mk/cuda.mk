@@ -1,0 +1,61 @@
+# The CUDA backend, carbon-cuda.so, and the programs that check and measure it on this machine's GPU.
+
+cuda_sources  := $(sort $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu))
+cuda_objects  := $(cuda_sources:%=$(BUILD)/cuda/%.o)
+check_objects := $(patsubst %,$(BUILD)/cuda/%.o,$(wildcard test/gpu/*.cpp))
+bench_objects := $(patsubst %,$(BUILD)/cuda/%.o,$(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp)))
+
+cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
+# -fmad=false for the reason of -ffp-contract=off in the Makefile; --expt-relaxed-constexpr for what device code
+# shares with the host (kernels/draw_math.hpp). Only what the program looks up is visible.
+newest_arch = $(lastword $(CUDA_ARCH))
+nvcc_arch   = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
+              -gencode arch=compute_$(newest_arch),code=compute_$(newest_arch)
+# Packagers' CPPFLAGS may ask for warnings, which nvcc knows only as options of the host's compiler.
+nvcc_cppflags = $(patsubst -W%,-Xcompiler=-W%,$(cuda_cppflags))
+compile_nvcc = $(WITH_CUDA)/bin/nvcc -std=c++20 $(NVCCFLAGS) -fmad=false --expt-relaxed-constexpr $(nvcc_arch) \
+               $(nvcc_cppflags) -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(depfiles) -c
+# nvcc leaves the name of a temporary file, with the number of its process, among the symbols.
+$(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
+	@mkdir -p $(@D)
+	$(compile_nvcc) -MF $@.d -o $@ $<
+	$(OBJCOPY) --wildcard --strip-symbol='tmpxft_*' $@
+compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
+$(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(compile_cuda) -MF $@.d -o $@ $<
+
+cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
+cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcublasLt -lcudart_static -ldl -lrt -lpthread
+carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
+
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP and
+# utf8proc come along, as few machines have them; the C++ library does not, as the static one may want a newer C library than the
+# machine's.
+link_portable  = $(CXX) $(all_cxxflags) -Wl,--as-needed $(LDFLAGS)
+portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -lgomp -Wl,--pop-state
+bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
+check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
+check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)
+bench_gpu.link = $(link_portable) $(bench_objects) $(cuda_objects) $(bench_libs) $(cuda_libs) $(portable_libs)
+compile_portable = $(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) $(depfiles) -c
+$(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/compile_portable.stamp
+	@mkdir -p $(@D)
+	$(compile_portable) -o $@ $<
+-include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects)) $(BUILD)/portable/cpu_onednn.d
+
+linked += carbon-cuda.so check_gpu bench_gpu
+stamps += compile_nvcc compile_cuda compile_portable
+
+ifeq ($(WITH_CUDA),no)
+check-gpu check-gpu-sanitizer bench-gpu:
+	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
+else
+check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint $(BUILD)/check_gpu
+check-gpu-sanitizer: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
+	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint test/gpu/sanitize.sh $(BUILD)/check_gpu
+bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
+	BUILD=$(BUILD) bench/gpu/run.sh --commit $(commit)
+endif
+.PHONY: check-gpu check-gpu-sanitizer bench-gpu

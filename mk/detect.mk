@@ -1,0 +1,45 @@
+# What this machine has: libraries, Boost, CUDA; and what is therefore compiled and what is left out.
+
+machine := $(shell $(CXX) -dumpmachine)
+x86     := $(filter x86_64% i%86%,$(machine))
+aarch64 := $(filter aarch64%,$(machine))
+
+# Looks for the header and links, which is much faster than compiling the header. Only x86-64 has products that are
+# computed by oneDNN (AMX).
+ifeq ($(WITH_ONEDNN)$(if $(x86),,-not-x86),auto-not-x86)
+override WITH_ONEDNN := no
+endif
+ifeq ($(WITH_ONEDNN),auto)
+override WITH_ONEDNN := $(shell printf '\043if !__has_include(<dnnl.hpp>)\n\043error\n\043endif\n\
+    extern "C" const void* dnnl_version();\nint main() { return !dnnl_version(); }\n' | \
+    $(CXX) $(CPPFLAGS) $(LDFLAGS) -x c++ - -o /dev/null -ldnnl 2>/dev/null && echo yes || echo no)
+endif
+ifeq ($(WITH_ONEDNN),yes)
+ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
+ONEDNN_LIBS     = -ldnnl
+endif
+# Boost 1.70 is the first whose sockets are as here.
+ifeq ($(WITH_SERVER),auto)
+override WITH_SERVER := $(shell printf '\043if !__has_include(<boost/beast.hpp>)\n\043error\n\043endif\n\
+    \043include <boost/version.hpp>\n\043if BOOST_VERSION < 107000\n\043error\n\043endif\n' | \
+    $(CXX) $(CPPFLAGS) -E -x c++ - -o /dev/null 2>/dev/null && echo yes || echo no)
+endif
+ifeq ($(WITH_SERVER),yes)
+SERVER_CPPFLAGS = -DCARBON_SERVER=1
+endif
+# CUDA 12 is the first whose compiler takes C++20.
+ifeq ($(WITH_CUDA),auto)
+override WITH_CUDA := $(shell nvcc=$$(command -v nvcc || echo /usr/local/cuda/bin/nvcc); home=$${nvcc%/bin/nvcc}; \
+    major=$$("$$nvcc" --version 2>&1 | sed -n 's/.*release \([0-9]*\).*/\1/p'); \
+    if [ "$${major:-0}" -ge 12 ] && [ -f "$$home/include/cublasLt.h" ]; then echo "$$home"; else echo no; fi)
+endif
+ifneq ($(SANITIZE),)
+override WITH_CUDA := no
+SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+
+CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
+left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
+                $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \
+                $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp) \
+                $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)

@@ -1,0 +1,32 @@
+# make install, uninstall and dist.
+
+install: carbon $(plugins) $(CUDA_LIBRARY)
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
+	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
+	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
+	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
+	$(INSTALL) -m 755 $(plugins) $(CUDA_LIBRARY) $(DESTDIR)$(libexecdir)/carbon
+	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
+	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	cp -R workflows $(DESTDIR)$(datadir)/carbon/
+	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
+	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
+	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
+	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
+	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
+	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
+	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
+
+# The same commit gives the same bytes: the times in the archive are that of the commit, and the modes do not depend on
+# the user's settings. An unpacked archive that lies in somebody else's repository is not that repository.
+DIST = carbon-$(VERSION).tar.gz
+dist:
+	@test -e .git || { echo "make dist: no git repository here; the archive is made from the files of a commit" >&2; exit 1; }
+	@git diff --quiet HEAD -- || echo "make dist: uncommitted changes are not in $(DIST)" >&2
+	git -c tar.umask=0022 archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
+.PHONY: install uninstall dist

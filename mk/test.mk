@@ -1,0 +1,38 @@
+# What tests are made of, and the commands that run them; on a GPU: mk/cuda.mk.
+
+unit_sources := $(sort $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp)))
+unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
+host_objects += $(unit_objects) $(BUILD)/test/tools/make_checkpoint.o
+unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs)
+# Checkpoints for tests: every weight is a hash of (tensor name, index).
+make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
+linked += unit make_checkpoint
+
+check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
+    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
+	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
+
+quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
+	BUILD=$(BUILD) test/run.sh quick
+
+SHAPE = 500M
+bench: carbon
+	./carbon bench --synthetic $(SHAPE)
+# What the measurements of mk/cuda.mk and mk/emulated.mk name as what they have measured.
+commit = "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
+
+demo: carbon
+	test/demo.sh
+
+# Where there is no git, an unpacked archive holds sources and what was built, and nothing else. Git also refuses to look at a
+# repository of another user. files lists those whose paths are like one of $1.
+files = { if test -e .git && git ls-files > /dev/null 2>&1; then git ls-files -co --exclude-standard $1; \
+    else find . -path './build*' -prune -o -type f '(' -false $(1:%=-o -path ./%) ')' -print; fi; }
+lint:
+	$(call files,'*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh') | xargs clang-format --dry-run --Werror
+	$(or $(PYTHON),python3) test/check_includes.py
+	@# nvcc names an unnamed namespace after the folder it runs in, so that no two builds would have the same bytes.
+	! grep -n '^namespace {' kernels/cuda/*.cu
+	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
+	mandoc -Tlint -W warning man/*.[15]
+.PHONY: check test check-isa quick bench demo lint
