@@ -1,5 +1,7 @@
 # make install, uninstall and dist.
 
+# A manual page gets the version when it is installed.
+installed_pages = $(foreach page,$(wildcard man/*.[15]),$(DESTDIR)$(mandir)/$(subst .,man,$(suffix $(page)))/$(notdir $(page)))
 install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
 	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
@@ -9,14 +11,14 @@ install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
+	sed -i '1s/"carbon"/"carbon-$(VERSION)"/' $(installed_pages)
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	cp -R workflows $(DESTDIR)$(datadir)/carbon/
 	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
 	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/carbon $(patsubst man/%,$(DESTDIR)$(mandir)/man1/%,$(wildcard man/*.1)) \
-	    $(patsubst man/%,$(DESTDIR)$(mandir)/man5/%,$(wildcard man/*.5)) $(DESTDIR)$(includedir)/carbon_plugin.h \
+	rm -f $(DESTDIR)$(bindir)/carbon $(installed_pages) $(DESTDIR)$(includedir)/carbon_plugin.h \
 	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
 	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
 	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows

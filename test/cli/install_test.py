@@ -9,6 +9,7 @@ from harness import CARBON, DATA, Skip, case, command, data, expect, expect_equa
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
 BUILD = os.path.dirname(CARBON)
+VERSION = read(os.path.join(SOURCE, "VERSION")).decode().strip()
 PREFIX = "/opt/carbon-of-a-test"
 
 
@@ -70,7 +71,10 @@ def what_is_installed():
     root = installed()
     found = set(files(root + PREFIX))
     for page in os.listdir(os.path.join(SOURCE, "man")):
-        expect("share/man/man%s/%s" % (page[-1], page) in found, "not installed: " + page)
+        path = "share/man/man%s/%s" % (page[-1], page)
+        expect(path in found, "not installed: " + page)
+        title = read(os.path.join(root + PREFIX, path)).decode().split("\n", 1)[0]
+        expect('"carbon-%s"' % VERSION in title, "%s has no version: %s" % (page, title))
     for path in ("include/carbon_plugin.h", "share/carbon/workflows/snakemake/Snakefile"):
         expect(path in found, "not installed: " + path)
     for shell, path in (("bash", "share/bash-completion/completions/carbon"), ("zsh", "share/zsh/site-functions/_carbon")):
@@ -116,8 +120,7 @@ def dist_holds_the_last_commit():
     make("dist", "DIST=" + path)
     with tarfile.open(path) as archive:
         archive.extractall(d)
-    version = read(os.path.join(SOURCE, "VERSION")).decode().strip()
-    top = os.path.join(d, "carbon-" + version)
+    top = os.path.join(d, "carbon-" + VERSION)
     committed = command(["git", "-C", SOURCE, "ls-tree", "-r", "--name-only", "HEAD"]).lines()
     expect_equal(files(top), sorted(committed), "files of the archive")
     # All sources that the rules ask for are there: make says what it would do and finds nothing missing.

@@ -25,23 +25,35 @@ VERSION = text("VERSION").strip()
 
 @case
 def one_version():
-    places = [("packaging/conda/meta.yaml", r'set version = "(.*?)"'), ("packaging/Dockerfile", r"carbon:([\d.]+\d)"),
-              ("packaging/Dockerfile", r'image\.version="(.*?)"'), ("packaging/carbon.def", r"image\.version (\S+)"),
-              ("packaging/README.md", r"carbon:([\d.]+\d)"), ("docs/serving.md", r"carbon:([\d.]+\d)"),
-              ("README.md", r"This is version ([\d.]+\d)"), ("README.md", r"carbon_([\d.]+\d)-\d+_"),
-              ("packaging/debian/changelog", r"\Acarbon \((.*)-\d+\)"),
-              ("NEWS.md", r"\A# News\n\n## (?:Since )?(.*)")]  # "Since" until a release
-    modules = os.path.join("workflows", "nextflow", "carbon")
-    for name in os.listdir(os.path.join(SOURCE, modules)):
-        places += [(os.path.join(modules, name, "main.nf"), r"registry.example.org/(?:singularity/)?carbon:(.*)'"),
-                   (os.path.join(modules, name, "environment.yml"), r"bioconda::carbon=(.*)")]
-    for path, pattern in places:
-        found = re.findall(pattern, text(path))
-        expect(found, "%s names no version" % path)
-        expect_equal(set(found), {VERSION}, "versions in " + path)
+    """The program has the number of VERSION, and so have the copies that formats force; documents and manual pages do without it."""
     expect_equal(command([CARBON, "--version"]).lines()[0], "carbon " + VERSION, "carbon --version")
-    for page in sorted(os.listdir(os.path.join(SOURCE, "man"))):
-        expect('"carbon-%s"' % VERSION in text("man", page).split("\n", 1)[0], "man/%s is of another version" % page)
+    result = command([os.path.join(SOURCE, "packaging", "version.py")])
+    expect(result.rc == 0 and result.out == b"", "other versions", result)
+    for pattern in ("README.md", "HACKING.md", "docs/*.md", "packaging/README.md", "workflows/README.md", "man/*"):
+        for path in glob.glob(os.path.join(SOURCE, pattern)):
+            expect(not re.search("carbon[-_: ]" + re.escape(VERSION), read(path).decode()), "%s has a copy of the version" % path)
+
+
+@case
+def another_version():
+    """version.py finds every copy of an older version, and writes all but the changelogs."""
+    d = fresh()
+    for pattern in ("VERSION", "NEWS.md", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py", "packaging/*/meta.yaml",
+                    "packaging/*/changelog", "workflows/nextflow/carbon/*/main.nf", "workflows/nextflow/carbon/*/environment.yml"):
+        for path in glob.glob(pattern, root_dir=SOURCE):
+            os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
+            shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
+    write(d, "VERSION", "9.8.7\n")
+    script = os.path.join(d, "packaging", "version.py")
+    said = command([script])
+    modules = len(glob.glob("workflows/nextflow/carbon/*/main.nf", root_dir=d))
+    expect(said.rc == 1 and len(said.lines()) == 5 + 2 * modules, "copies of another version", said)
+    expect(all("has %s, not 9.8.7" % VERSION in line for line in said.lines() if "NEWS" not in line), "the lines", said)
+    said = command([script, "--write"])
+    expect_equal((said.rc, [line.split()[0] for line in said.lines()]), (1, ["packaging/debian/changelog", "NEWS.md"]), "not written")
+    expect(command([script]).out == said.out, "written in vain", said)
+    left = [path for path in glob.glob(d + "/**", recursive=True) if os.path.isfile(path) and VERSION in read(path).decode()]
+    expect_equal(sorted(os.path.basename(path) for path in left), ["NEWS.md", "changelog"], "files with the older version")
 
 
 def recipe(cuda_compiler_version, machine="x86_64"):
