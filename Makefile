@@ -63,7 +63,7 @@ include mk/detect.mk
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
 all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(SERVER_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
-all_libs     = $(HTSLIB_LDFLAGS) -lhts $(ONEDNN_LIBS) -lBigWig -lutf8proc -lcrypto -lsqlite3 -lz -ldl $(LIBS)
+all_libs     = $(HTSLIB_LDFLAGS) $(libraries) -ldl $(LIBS)
 
 # Sorted, because the order in which a folder lists its files would otherwise be the order in the program.
 lib_sources  := $(sort $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp src/*/*/*.cpp \

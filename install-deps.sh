@@ -5,17 +5,18 @@
 # make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
 set -euo pipefail
 
+# libraries COLUMN: from the table of them.
+libraries() { awk -v column="$1" '/^[^#]/ { print $column }' "$(dirname "$0")/packaging/libraries"; }
+
 packages=(
   g++ make autoconf
-  libhts-dev zlib1g-dev libcli11-dev doctest-dev nlohmann-json3-dev libutf8proc-dev libssl-dev libsqlite3-dev libbigwig-dev
-  libboost-dev
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah)
 onednn=
-[[ $(uname -m) != x86_64 ]] || onednn=libdnnl-dev  # used on x86-64 only
+[[ $(uname -m) != x86_64 ]] || onednn=1  # used on x86-64 only
 list=
 for argument in "$@"; do
   case $argument in
@@ -31,21 +32,23 @@ for argument in "$@"; do
       ;;
   esac
 done
-packages+=(${onednn:+"$onednn"})
+while read -r library; do
+  [[ $library == libdnnl-dev && ! $onednn ]] || packages+=("$library")
+done < <(libraries 2)
 if [[ $list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
 fi
 
 if ! command -v apt-get > /dev/null; then
-  cat >&2 << 'END'
+  cat >&2 << END
 install-deps.sh: no apt-get here. With conda the same comes from
 
-  conda install -c conda-forge -c bioconda cxx-compiler make autoconf htslib zlib onednn cli11 doctest \
-      nlohmann_json libutf8proc openssl sqlite libbigwig libboost-headers bcftools samtools numpy pysam pybigwig
+  conda install -c conda-forge -c bioconda cxx-compiler make autoconf $(libraries 4 | xargs) \\
+      bcftools samtools numpy pysam pybigwig
 
-and in that environment: autoconf && ./configure --prefix="$CONDA_PREFIX" \
-      CPPFLAGS="-I$CONDA_PREFIX/include" LDFLAGS="-L$CONDA_PREFIX/lib -Wl,-rpath,$CONDA_PREFIX/lib"
+and in that environment: autoconf && ./configure --prefix="\$CONDA_PREFIX" \\
+      CPPFLAGS="-I\$CONDA_PREFIX/include" LDFLAGS="-L\$CONDA_PREFIX/lib -Wl,-rpath,\$CONDA_PREFIX/lib"
 END
   exit 1
 fi

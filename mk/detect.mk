@@ -16,8 +16,9 @@ override WITH_ONEDNN := $(shell printf '\043if !__has_include(<dnnl.hpp>)\n\043e
 endif
 ifeq ($(WITH_ONEDNN),yes)
 ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
-ONEDNN_LIBS     = -ldnnl
 endif
+# The flags in the table of libraries, of which oneDNN may be left out.
+libraries := $(filter-out $(if $(ONEDNN_CPPFLAGS),,-ldnnl),$(filter -l%,$(file <packaging/libraries)))
 # Boost 1.70 is the first whose sockets are as here.
 ifeq ($(WITH_SERVER),auto)
 override WITH_SERVER := $(shell printf '\043if !__has_include(<boost/beast.hpp>)\n\043error\n\043endif\n\

@@ -13,28 +13,27 @@ import re
 import subprocess
 import sys
 import time
+import typing
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENTS = "/usr/share/doc"
 
-# Only headers of these are used: the linker leaves no trace of them. Boost's are in a package that names its version.
-HEADERS = ["libcli11-dev", "nlohmann-json3-dev", "libboost-dev"]
 
-# Source package of Debian (its beginning): the licence of what carbon uses, in the words of SPDX.
-LICENCES = {
-    "boost": "BSL-1.0",
-    "cli11": "BSD-3-Clause",
-    "gcc-": "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "glibc": "LGPL-2.1-or-later",
-    "htslib": "MIT AND BSD-3-Clause",
-    "libbigwig": "MIT",
-    "nlohmann-json3": "MIT",
-    "onednn": "Apache-2.0 AND BSD-3-Clause",
-    "openssl": "Apache-2.0",
-    "sqlite3": "blessing",
-    "utf8proc": "MIT AND Unicode-DFS-2015",
-    "zlib": "Zlib",
-}
+class Library(typing.NamedTuple):
+    """A line of the table of libraries, which names Debian's source package, its packages, and conda's."""
+    source: str
+    headers: str
+    library: str
+    conda: str
+    linked_by: str
+    licence: str
+
+
+with open(os.path.join(TOP, "packaging", "libraries"), encoding="ascii") as table:
+    LIBRARIES = [Library(*line.strip().split(None, 5)) for line in table if not line.startswith("#")]
+# Source package of Debian (its beginning): the licence of what carbon uses, in the words of SPDX. The compiler brings two.
+LICENCES = {"gcc-": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later"}
+LICENCES.update((each.source, each.licence) for each in LIBRARIES)
 # What Debian's copyright files call them.
 NAMES = {"Expat": "MIT", "BSD-3-clause": "BSD-3-Clause", "public-domain": "blessing"}
 
@@ -75,9 +74,10 @@ def libraries(program):
 
 
 def headers():
-    """Installed packages of HEADERS. One that only depends on a package with a version in its name stands for that."""
+    """Installed packages of which the program has only headers: the linker leaves no trace of them. One that only depends on a
+    package with a version in its name, like Boost's, stands for that."""
     names = []
-    for name in HEADERS:
+    for name in (each.headers for each in LIBRARIES if each.library == "-" != each.licence):
         depends = output("dpkg-query", "-W", "-f", "${Depends}", name).split(", ")
         real = [d.split(" ")[0] for d in depends if re.fullmatch(name.replace("-dev", "") + r"[\d.]+-dev( .*)?", d)]
         names += real or [name]
@@ -85,10 +85,10 @@ def headers():
 
 
 def licence(source, package):
-    """The licence by the table above. Debian's own copyright file of the package must not say otherwise."""
+    """The licence by LICENCES. Debian's own copyright file of the package must not say otherwise."""
     known = next((LICENCES[start] for start in LICENCES if source.startswith(start)), None)
     if known is None:
-        raise Problem("%s: no licence is known of Debian's source package %s; add it to packaging/sbom.py" % (package, source))
+        raise Problem("%s: no licence is known of Debian's source package %s; add it to packaging/libraries" % (package, source))
     try:
         with open(os.path.join(DOCUMENTS, package, "copyright"), encoding="utf-8") as file:
             text = file.read()
@@ -97,7 +97,7 @@ def licence(source, package):
     whole = re.search(r"^Files:\s+\*\n(?:.+\n)*?License:[ \t]*(\S+)", text, re.M)
     # Debian writes LGPL-2.1+ where SPDX has LGPL-2.1-or-later.
     if whole and re.sub(r"\+$", "-or-later", NAMES.get(whole.group(1), whole.group(1))) not in known:
-        raise Problem("%s: Debian calls the licence %s, packaging/sbom.py %s" % (package, whole.group(1), known))
+        raise Problem("%s: Debian calls the licence %s, packaging/libraries %s" % (package, whole.group(1), known))
     return known
 
 

@@ -25,8 +25,11 @@ from render import recipe, variants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "packaging"))
+from sbom import LIBRARIES  # noqa: E402
+
 # Needed to compile only.
-HEADERS = {"cli11", "doctest", "libboost-headers", "nlohmann_json"}
+HEADERS = {each.conda for each in LIBRARIES if each.library == "-"}
 
 
 def in_form_of_rattler(old):

@@ -45,7 +45,7 @@ fetch() {
     -o Dir::Etc::preferencesparts=/dev/null -o Dir::State::Lists="$root/lists" -o Dir::State::status="$root/status"
     -o Dir::Cache="$root/cache" -o Debug::NoLocking=true)
   local packages
-  mapfile -t packages < <(./install-deps.sh --no-onednn --list | grep -E '^lib.*-dev$|^zlib1g-dev$|^(doctest|nlohmann-json3)-dev$')
+  mapfile -t packages < <(awk '/^[^#]/ && $1 != "onednn" { print $2 }' packaging/libraries)
   "${apt[@]}" update
   "${apt[@]}" -y --download-only install "${packages[@]}" libgomp1 > /dev/null
   for package in "$root"/cache/archives/*.deb; do dpkg -x "$package" "$sysroot"; done

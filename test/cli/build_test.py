@@ -69,6 +69,8 @@ def built():
         for name in ("Makefile", "VERSION"):
             shutil.copy(os.path.join(SOURCE, name), os.path.join(tree, name))
         shutil.copytree(os.path.join(SOURCE, "mk"), os.path.join(tree, "mk"))
+        os.mkdir(os.path.join(tree, "packaging"))
+        shutil.copy(os.path.join(SOURCE, "packaging/libraries"), os.path.join(tree, "packaging/libraries"))
         made = make(tree)
         expect(LINKED | ARCHIVE <= set(made), "made only %r" % sorted(made))
         _tree.append(tree)
@@ -83,8 +85,9 @@ def objects(*folders, end=".o"):
 
 
 def edited(tree, old, new):
-    """One place of the Makefile or its parts changed."""
-    texts = {path: read(path).decode() for path in glob.glob(tree + "/Makefile") + glob.glob(tree + "/mk/*.mk")}
+    """One place of the Makefile, its parts or its table of libraries changed."""
+    paths = [path for pattern in ("Makefile", "mk/*.mk", "packaging/libraries") for path in glob.glob(os.path.join(tree, pattern))]
+    texts = {path: read(path).decode() for path in paths}
     expect_equal(sum(text.count(old) for text in texts.values()), 1, "places in the Makefile that hold " + old)
     path = next(path for path, text in texts.items() if old in text)
     write(os.path.dirname(path), os.path.basename(path), texts[path].replace(old, new))

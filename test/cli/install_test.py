@@ -26,7 +26,8 @@ def make(*args):
 
 
 def copy_makefile(directory):
-    for name in ("Makefile", "VERSION"):
+    os.mkdir(os.path.join(directory, "packaging"))
+    for name in ("Makefile", "VERSION", "packaging/libraries"):
         shutil.copy(os.path.join(SOURCE, name), os.path.join(directory, name))
     shutil.copytree(os.path.join(SOURCE, "mk"), os.path.join(directory, "mk"))
 
@@ -147,7 +148,7 @@ def dist_needs_a_repository_of_its_own():
     settings = ["WITH_CUDA=no", "WITH_ONEDNN=no", "WITH_SERVER=no"]
     result = command(["make", "-s", "dist", *settings], cwd=d, env={"MAKEFLAGS": ""})
     expect(result.rc == 2 and "no git repository here" in result.err, "an archive without a repository", result)
-    expect_equal(sorted(os.listdir(d)), ["Makefile", "VERSION", "mk"], "files")
+    expect_equal(sorted(os.listdir(d)), ["Makefile", "VERSION", "mk", "packaging"], "files")
     for name in ("build/a.cpp", "src/b.cpp", "src/c.txt", "d.hpp"):
         os.makedirs(os.path.dirname(os.path.join(d, name)), exist_ok=True)
         write(d, name, "")

@@ -14,6 +14,8 @@ SOURCE = os.path.dirname(os.path.dirname(DATA))
 sys.dont_write_bytecode = True  # the sources stay as they are
 sys.path.insert(0, os.path.join(SOURCE, "packaging", "conda"))
 import render  # noqa: E402
+sys.path.insert(0, os.path.join(SOURCE, "packaging"))
+from sbom import LIBRARIES  # noqa: E402
 
 
 def text(*path):
@@ -65,11 +67,37 @@ def recipe(cuda_compiler_version, machine="x86_64"):
 
 
 @case
-def conda_needs_what_the_installer_names():
-    line = re.search(r"conda install (.*?)\n\n", text("install-deps.sh"), re.S).group(1).replace("\\\n", " ")
-    named = set(line.split()) - {"-c", "conda-forge", "bioconda", "cxx-compiler", "bcftools", "samtools", "numpy", "pysam", "pybigwig"}
+def conda_needs_the_libraries():
+    """In the recipe, and in what install-deps.sh says where there is no apt-get."""
+    libraries = {each.conda for each in LIBRARIES}
+    programs = fresh()
+    for name in ("bash", "env", "awk", "xargs", "echo", "dirname", "uname", "cat"):
+        os.symlink(shutil.which(name), os.path.join(programs, name))
+    said = command([os.path.join(SOURCE, "install-deps.sh")], env={"PATH": programs})
+    line = re.search(r"conda install (.*?)\n\n", said.err, re.S).group(1).replace("\\\n", " ")
+    others = {"-c", "conda-forge", "bioconda", "cxx-compiler", "make", "autoconf", "bcftools", "samtools", "numpy", "pysam", "pybigwig"}
+    expect_equal(sorted(set(line.split()) - others), sorted(libraries), "libraries of the command for conda")
+    expect(said.rc == 1 and '-Wl,-rpath,$CONDA_PREFIX/lib"' in said.err, "what to do with conda", said)
     needs = recipe("None")["requirements"]
-    expect_equal(sorted(needs["build"] + needs["host"]), sorted(named | {"gxx", "sysroot"}), "packages of the recipe")
+    expect_equal(sorted(needs["build"] + needs["host"]), sorted(libraries | {"make", "autoconf", "gxx", "sysroot"}), "packages of the recipe")
+
+
+@case
+def configure_looks_for_the_libraries():
+    """With the Debian package that it names where one is missing, and the flag by which it is linked."""
+    needs = re.findall(r"CARBON_NEEDS\(\[[^\]]*\], \[([^\]]*)\], \[([^\]]*)\]", text("configure.ac"))
+    found = {(package, "".join(re.findall(r"-l\S+", flags)) or "-") for package, flags in needs} - {("g++", "-")}
+    expect_equal(sorted(found), sorted((each.headers, each.linked_by) for each in LIBRARIES), "libraries of configure.ac")
+
+
+@case
+def readme_names_the_libraries():
+    table = text("README.md").split("\n## Dependencies\n")[1].split("\n## ")[0]
+    for each in LIBRARIES:
+        row = re.search(r"^\| .*`%s`.*\| ([^|]+) \|$" % re.escape(each.headers), table, re.M)
+        expect(row is not None, "no row of " + each.headers)
+        expect_equal(row.group(1), each.licence if each.licence != "-" else "not part of the program",
+                     "licence of %s in the README" % each.headers)
 
 
 @case
@@ -138,6 +166,13 @@ def conda_build_script():
 
 
 @case
+def images_have_the_libraries():
+    for path in ("packaging/Dockerfile", "packaging/carbon.def"):
+        listed = set(re.findall(r"\b(?:lib[a-z0-9+-]+\d|zlib1g)(?=\s)", text(path))) - {"libgomp1", "libstdc++6"}
+        expect_equal(sorted(listed), sorted(each.library for each in LIBRARIES if each.library != "-"), "libraries in " + path)
+
+
+@case
 def images_hold_every_library():
     """The Debian packages of the libraries that the program names are installed in the last stage of both images."""
     if not os.path.exists("/etc/os-release") or 'VERSION_ID="12"' not in read("/etc/os-release").decode():
@@ -172,7 +207,7 @@ def installer(*options):
 
 @case
 def debian_package_is_built_with_what_the_installer_names():
-    """The Build-Depends that are not for the optional `make check` are the libraries of install-deps.sh, and all are named there."""
+    """The Build-Depends are what install-deps.sh names, and of these the libraries are not only for the optional `make check`."""
     field = re.search(r"^Build-Depends:\n((?:[ #].*\n)+)", text("packaging/debian/control"), re.M).group(1)
     lines = [line.strip().rstrip(",") for line in field.splitlines() if not line.startswith("#")]
     always = {line.split(" ")[0].split(":")[0] for line in lines if "<pkg.carbon.check>" not in line} - {"debhelper-compat"}
@@ -203,7 +238,7 @@ def bill_of_materials(*arguments, **options):
 
 @case
 def licences():
-    """sbom.py lists each library that the program names, and the README has its licences."""
+    """sbom.py lists each library that the program names."""
     if "sanitize" in CARBON or shutil.which("dpkg-query") is None or shutil.which("readelf") is None:
         raise Skip("needs dpkg, binutils, and a program without sanitizers")
     if command(["dpkg-query", "-W", "libcli11-dev", "libboost-dev", "nlohmann-json3-dev"]).rc != 0:
@@ -224,16 +259,8 @@ def licences():
     for part in parts:
         relation = r"^Relationship: SPDXRef-(DOCUMENT DESCRIBES|carbon (DYNAMIC|STATIC)_LINK) %s$" % re.escape(part["SPDXID"])
         expect(re.search(relation, result.text, re.M), "no relation of " + part["SPDXID"])
-    table = text("README.md").split("\n## Dependencies\n")[1].split("\n## ")[0]
-    for package, said in re.findall(r"^\| `([a-z0-9.+-]+-dev)`.*\| ([^|]+) \|$", table, re.M):
-        if package in ("doctest-dev",):
-            continue  # for tests
-        source = tool("dpkg-query", "-W", "-f", "${source:Package}", package).text
-        if source == "boost-defaults":
-            source = next((name for name in known if name.startswith("boost1.")), source)  # the release's version
-        if source in known:
-            expect_equal(said, known.pop(source), "licence of %s in the README" % package)
-    expect_equal([source for source in known if not source.startswith(("gcc-", "glibc"))], [], "libraries that the README lacks")
+    names = tuple(each.source for each in LIBRARIES) + ("gcc-", "glibc")
+    expect_equal([source for source in known if not source.startswith(names)], [], "what is in no table")
 
 
 @case
