@@ -1,4 +1,4 @@
-// Copies VCF and BCF files for the tests of src/genome. No assertions here.
+// Copies VCF and BCF files for the tests of src/formats and src/files. No assertions here.
 #pragma once
 
 #include <string>
