@@ -28,7 +28,8 @@ PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_v
 ifdef FUZZ_CORE
 FUZZ_TARGETS = $(filter-out harness api plugin report,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
 core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/formats/*.cpp tokenizer/*.cpp) src/marginals/base_scores.cpp \
-               $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_planner.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp)) \
+               $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp src/vep/recipes/*.cpp)) \
+               src/engine/request.cpp \
                $(addprefix src/scan/,pieces.cpp histogram.cpp resume.cpp) $(addprefix src/serve/http_,message.cpp text.cpp) \
                $(addprefix src/report/,gene_reader.cpp gene_track.cpp markers.cpp plot.cpp svg.cpp track.cpp)
 endif
