@@ -463,7 +463,8 @@ class Runner:
                 os.remove(os.path.join(folder, left))
         if statuses != ([1] if case.fails else [143] * bool(case.stop) + [0] * (len(case.steps) - bool(case.stop))):
             return "exit status %s" % " ".join(map(str, statuses))
-        if case.fails and any(left.startswith("out") for left in os.listdir(folder)):
+        # What was computed before the error is kept in FILE.partial.
+        if case.fails and any(left.startswith("out") and not left.endswith(".partial") for left in os.listdir(folder)):
             return "an output of a run that failed"
         contents = {read(os.path.join(folder, same)) for same in filter(None, case.equal.split(","))}
         return case.equal + " differ" if len(contents) > 1 else ""
