@@ -16,9 +16,9 @@
  * Text is UTF-8 or the bytes of the input, NUL-terminated; what the program hands out stays the program's.
  *  - All functions are to be called from the thread that called the plugin.
  *  - Positions are 0-based, ranges half-open; log-probabilities are natural logarithms (nats).
- *  - Settings are text in the words of the command line: names of options without dashes, "=", their values, and
- * blanks between them, such as "recipe=anchored horizon=96,768". A flag is its name alone. What is left out is the
- * default of the command; "" is all defaults.
+ *  - Settings are text in the words of the command line: names of options without dashes, "=", their values,
+ * and blanks between them, such as "recipe=anchored horizon=96,768". A flag is its name alone. What is left
+ * out is the default of the command; "" is all defaults.
  *
  * Versions: CARBON_PLUGIN_ABI changes when a plugin would have to be compiled again, and then the program
  * refuses the old ones. Functions are added at the end of carbon_api; CARBON_HAS asks whether the program
@@ -150,8 +150,8 @@ typedef struct carbon_variant {
   const char* ref;
   const char* const* alts;
   size_t alt_count;
-  double* values; /* room for alt_count a tag of the recipes: value t * alt_count + a is that of ALT a for tag t, a
-                     log-likelihood ratio as `carbon vep` computes it, NaN: not scored */
+  double* values; /* room for alt_count a tag of the recipes: value t * alt_count + a is that of ALT a for tag
+                     t, a log-likelihood ratio as `carbon vep` computes it, NaN: not scored */
   const char** flags; /* null, or room for alt_count; null where scored, else the text of CARBON_FLAG */
 } carbon_variant;
 
@@ -246,7 +246,8 @@ struct carbon_api {
   /* How variants are scored; `settings` of `carbon vep`: recipe (one or several), strand, phases, window,
    * context, horizon. Null on failure. */
   carbon_recipes* (*recipes_open)(carbon_run* run, const char* settings);
-  /* The INFO tags of their scores, as `carbon vep` names them; null past the last. `description` may be null. */
+  /* The INFO tags of their scores, as `carbon vep` names them; null past the last. `description` may be null.
+   */
   const char* (*recipes_tag)(carbon_run* run, const carbon_recipes* recipes, size_t index,
                              const char** description);
   /* What the scores depend on besides the model, as KEY=VALUE with commas between them, for a header line. */

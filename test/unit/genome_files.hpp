@@ -1,4 +1,5 @@
-// A temporary directory and small file helpers for the tests of src/formats and src/files. No assertions here.
+// A temporary directory and small file helpers for the tests of src/formats and src/files. No assertions
+// here.
 #pragma once
 
 #include <htslib/bgzf.h>
