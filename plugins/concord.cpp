@@ -85,7 +85,6 @@ class Concord {
   }
 
   void start() {
-    if (!CARBON_HAS(run_->api, unmet)) fail("this carbon is older than +concord; use both of one version");
     read_names();
     check_type(run_->api->info_type(run_, tag_a_.c_str()), tag_a_, file_a_);
     if (!label_text_.empty())

@@ -133,7 +133,6 @@ class Rank {
 
   /// A header may have several lines after files were merged; then each has to be that of the background.
   void check_models() const {
-    if (!CARBON_HAS(run_->api, header_line)) fail("this carbon is older than +rank; use both of one version");
     for (size_t i = 0;; ++i) {
       const char* line = nullptr;
       checked(run_->api->header_line(run_, kModelKey, i, &line));

@@ -32,7 +32,6 @@ enum class AdviceTopic {
   device,
   device_cpu,
   dtype,
-  dtype_f32,
   equal_gpus,
   fewer_batch_tokens,  // how many tokens
   frames,
@@ -126,8 +125,8 @@ class OutOfMemory : public Error {
 /// The message names neither dashes nor fields; whoever has read the setting knows how it was given.
 class SettingError : public Error {
  public:
-  SettingError(std::string setting, const std::string& message, Advice advice = {})
-      : Error("setting", message, std::move(advice)), setting_(std::move(setting)) {}
+  SettingError(std::string function, std::string setting, const std::string& message, Advice advice = {})
+      : Error(std::move(function), message, std::move(advice)), setting_(std::move(setting)) {}
   /// Its name, as in the options of the command line without dashes.
   const std::string& setting() const { return setting_; }
 

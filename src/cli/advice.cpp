@@ -44,8 +44,6 @@ const char* sentence(AdviceTopic topic) {
       return "or use --device cpu";
     case dtype:
       return "use --dtype bf16, f32 or int8";
-    case dtype_f32:
-      return "try --dtype f32";
     case equal_gpus:
       return "name GPUs of one kind with --device";
     case fewer_batch_tokens:

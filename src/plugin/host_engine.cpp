@@ -17,10 +17,9 @@ namespace {
 
 ScoreLevel score_level(const std::string& settings) {
   ScoreLevel level = ScoreLevel::base;
-  read_settings(settings, [&](const std::string& name, const std::string& value) {
-    if (name != "level") unknown_setting(name, {"level"});
-    level = word_setting(name, value, kScoreLevelWords);
-  });
+  read_settings(settings, {{"level", [&](const std::string& name, const std::string& value) {
+                              level = word_setting(name, value, kScoreLevelWords);
+                            }}});
   return level;
 }
 

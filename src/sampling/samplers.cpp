@@ -72,39 +72,48 @@ void check_sampler(const SamplerOptions& options) {
     return text;
   };
   if (!(options.temperature > 0) || !std::isfinite(options.temperature))
-    throw SettingError("temperature", "temperature " + shown(options.temperature) +
-                                          ": expected a number above 0; greedy takes the likeliest");
+    throw SettingError("sampler", "temperature",
+                       "temperature " + shown(options.temperature) +
+                           ": expected a number above 0; greedy takes the likeliest");
   if (!(options.top_p > 0 && options.top_p <= 1))
-    throw SettingError("top-p", "top-p " + shown(options.top_p) + ": expected a number above 0 and up to 1");
+    throw SettingError("sampler", "top-p",
+                       "top-p " + shown(options.top_p) + ": expected a number above 0 and up to 1");
   if (options.kind != SamplerKind::kmer && options.top_k > kLetters)
-    throw SettingError("top-k", "top-k " + std::to_string(options.top_k) +
-                                    ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or "
-                                    "use sampler kmer");
+    throw SettingError("sampler", "top-k",
+                       "top-k " + std::to_string(options.top_k) +
+                           ": the samplers marginal and chain choose among 4 bases; give 1 to 4, or "
+                           "use sampler kmer");
 }
 
 SamplerOptions parse_sampler(const std::string& settings) {
   SamplerOptions options;
-  read_settings(settings, [&](const std::string& name, const std::string& value) {
-    if (name == "sampler") {
-      options.kind = word_setting(name, value, kSamplerWords);
-    } else if (name == "greedy") {
-      if (!value.empty()) throw SettingError(name, "greedy takes no value");
-      options.greedy = true;
-    } else if (name == "temperature") {
-      options.temperature = number_setting<double>(name, value, "a number above 0");
-    } else if (name == "top-k") {
-      const std::string expected = "a number from 1 to " + std::to_string(kKmers);
-      options.top_k = number_setting<size_t>(name, value, expected);
-      if (options.top_k < 1 || options.top_k > kKmers)
-        throw SettingError(name, name + " '" + value + "': expected " + expected);
-    } else if (name == "top-p") {
-      options.top_p = number_setting<double>(name, value, "a number above 0 and up to 1");
-    } else if (name == "seed") {
-      options.seed = number_setting<uint64_t>(name, value, "a number from 0 to 18446744073709551615");
-    } else {
-      unknown_setting(name, {"sampler", "greedy", "temperature", "top-k", "top-p", "seed"});
-    }
-  });
+  using Text = const std::string&;
+  read_settings(
+      settings,
+      {{"sampler", [&](Text name, Text value) { options.kind = word_setting(name, value, kSamplerWords); }},
+       {"greedy",
+        [&](Text name, Text value) {
+          if (!value.empty()) throw SettingError("sampler", name, "greedy takes no value");
+          options.greedy = true;
+        }},
+       {"temperature",
+        [&](Text name, Text value) {
+          options.temperature = number_setting<double>(name, value, "a number above 0");
+        }},
+       {"top-k",
+        [&](Text name, Text value) {
+          const std::string expected = "a number from 1 to " + std::to_string(kKmers);
+          options.top_k = number_setting<size_t>(name, value, expected);
+          if (options.top_k < 1 || options.top_k > kKmers)
+            throw SettingError("sampler", name, name + " '" + value + "': expected " + expected);
+        }},
+       {"top-p",
+        [&](Text name, Text value) {
+          options.top_p = number_setting<double>(name, value, "a number above 0 and up to 1");
+        }},
+       {"seed", [&](Text name, Text value) {
+          options.seed = number_setting<uint64_t>(name, value, "a number from 0 to 18446744073709551615");
+        }}});
   check_sampler(options);
   return options;
 }

@@ -18,12 +18,13 @@ ScanGrid make_scan_grid(int64_t context, size_t max_positions) {
   const int64_t largest = kKmerLength * (kmers - 1);
   const std::string given = "a context of " + std::to_string(context) + " bp";
   if (context > largest)
-    throw Error("scan",
-                given + " does not fit the model's context of " + std::to_string(max_positions) +
-                    " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                {AdviceTopic::context});
+    throw SettingError("scan", "context",
+                       given + " does not fit the model's context of " + std::to_string(max_positions) +
+                           " tokens; the largest that fits is " + std::to_string(largest) + " bp",
+                       {AdviceTopic::context});
   if (context <= 0 || context % kKmerLength != 0)
-    throw Error("scan", given + " cannot be used; expected a positive multiple of 6", {AdviceTopic::context});
+    throw SettingError("scan", "context", given + " cannot be used; expected a positive multiple of 6",
+                       {AdviceTopic::context});
   ScanGrid grid{context, std::min(kmers, 3 * context / kKmerLength), 0};
   grid.stride = grid.window - context / kKmerLength;
   return grid;

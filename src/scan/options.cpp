@@ -16,8 +16,9 @@ void complete_scan_options(ScanOptions& options, size_t max_positions) {
   const bool first = options.level == ScanLevel::first;
   if (options.frames == 0) options.frames = first ? kKmerLength : 1;
   if (first && options.frames != kKmerLength)
-    throw Error("scan", "level first needs six frames, because each frame gives a value to one base in six",
-                {AdviceTopic::frames});
+    throw SettingError("scan", "frames",
+                       "level first needs six frames, because each frame gives a value to one base in six",
+                       {AdviceTopic::frames});
   if (options.context == 0) options.context = default_scan_context(max_positions);
 }
 

@@ -9,41 +9,34 @@ namespace {
 
 void check_multiple(const std::string& name, size_t value, AdviceTopic advice) {
   if (value == 0 || value % kKmerLength != 0)
-    throw Error("score",
-                "a " + name + " of " + std::to_string(value) +
-                    " bp cannot be used; expected a positive multiple of 6",
-                {advice});
+    throw SettingError("score", name,
+                       "a " + name + " of " + std::to_string(value) +
+                           " bp cannot be used; expected a positive multiple of 6",
+                       {advice});
 }
 
 }  // namespace
 
-void complete_score_window(ScoreOptions& options, size_t max_positions) {
+void complete_score_options(ScoreOptions& options, size_t max_positions) {
   if (options.window == 0) options.window = default_window(max_positions);
   const size_t largest = kKmerLength * (max_positions - 1);
   if (options.window > largest)
-    throw Error("score",
-                "a window of " + std::to_string(options.window) + " bp does not fit the model's context of " +
-                    std::to_string(max_positions) + " tokens; the largest that fits is " +
-                    std::to_string(largest) + " bp",
-                {AdviceTopic::window});
+    throw SettingError("score", "window",
+                       "a window of " + std::to_string(options.window) +
+                           " bp does not fit the model's context of " + std::to_string(max_positions) +
+                           " tokens; the largest that fits is " + std::to_string(largest) + " bp",
+                       {AdviceTopic::window});
   check_multiple("window", options.window, AdviceTopic::window);
-}
 
-void complete_score_stride(ScoreOptions& options) {
   if (options.stride == 0) options.stride = default_stride(options.window);
   check_multiple("stride", options.stride, AdviceTopic::stride);
   if (options.stride > options.window)
-    throw Error("score",
-                "a stride of " + std::to_string(options.stride) +
-                    " bp leaves bases without a score between " + "windows of " +
-                    std::to_string(options.window) + " bp; the largest that fits is " +
-                    std::to_string(options.window) + " bp",
-                {AdviceTopic::stride});
-}
-
-void complete_score_options(ScoreOptions& options, size_t max_positions) {
-  complete_score_window(options, max_positions);
-  complete_score_stride(options);
+    throw SettingError("score", "stride",
+                       "a stride of " + std::to_string(options.stride) +
+                           " bp leaves bases without a score between " + "windows of " +
+                           std::to_string(options.window) + " bp; the largest that fits is " +
+                           std::to_string(options.window) + " bp",
+                       {AdviceTopic::stride});
 }
 
 }  // namespace carbon

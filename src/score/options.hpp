@@ -36,13 +36,9 @@ struct ScoreOptions {
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
-/// Sets the window if it is 0. Throws Error for one that does not fit a model of `max_positions` tokens or is
-/// not a positive multiple of 6.
-void complete_score_window(ScoreOptions& options, size_t max_positions);
-/// Then sets the stride if it is 0. Throws Error for one that is not a positive multiple of 6 or is longer
-/// than the window.
-void complete_score_stride(ScoreOptions& options);
-/// Both.
+/// Sets window and stride where they are 0. Throws SettingError for a window that does not fit a model of
+/// `max_positions` tokens, for a stride that is longer than the window, and for one of them that is not a
+/// positive multiple of 6.
 void complete_score_options(ScoreOptions& options, size_t max_positions);
 
 }  // namespace carbon

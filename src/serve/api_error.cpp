@@ -52,6 +52,8 @@ ApiError api_error_of(const std::exception_ptr& problem) {
     return error;
   } catch (const OutOfMemory& error) {
     return {503, error.what(), "", "out_of_memory"};
+  } catch (const SettingError& error) {
+    return {400, error.what(), error.setting()};
   } catch (const Error& error) {
     return {400, error.what()};
   } catch (const std::bad_alloc&) {

@@ -61,14 +61,6 @@ void check_reads(size_t bases, const RequestLimits& limits, const std::string& f
                  field);
 }
 
-void check_field(const std::string& field, const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    throw ApiError(400, error.what(), field);
-  }
-}
-
 void append_json(double number, std::string& text) {
   if (!std::isfinite(number)) {
     text += "null";

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,10 +26,6 @@ StrandChoice read_strand(const Fields& fields, StrandChoice otherwise);
 size_t read_bp(const Fields& fields, const std::string& name);
 /// Throws ApiError if windows with `bases` bases in all are too many for the server.
 void check_reads(size_t bases, const RequestLimits& limits, const std::string& field);
-
-/// Calls `check`, which throws Error for a wrong value of the field. It becomes an ApiError that names the
-/// field.
-void check_field(const std::string& field, const std::function<void()>& check);
 
 /// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
 /// take gigabytes for a list of some million numbers.

@@ -37,9 +37,8 @@ class DnaScan final : public Work {
     fields.refuse_others();
     tell(fields);
     const size_t max_positions = served_.config().sequence_positions();
-    ScanGrid grid;
-    check_field("frames", [&] { complete_scan_options(options, max_positions); });
-    check_field("context", [&] { grid = make_scan_grid(options.context, max_positions); });
+    complete_scan_options(options, max_positions);
+    const ScanGrid grid = make_scan_grid(options.context, max_positions);
     plan(sequence, ScanPlanner(grid, options), options.level);
     run(spans_.begin(served_.config().hidden));
   }

@@ -23,8 +23,7 @@ ScoreOptions read_options(const Fields& fields, size_t max_positions) {
   options.stride = read_bp(fields, "stride");
   if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)
     fields.fail("strand", "must be '+' or '-' for level 'token', which has one value a 6-mer");
-  check_field("window", [&] { complete_score_window(options, max_positions); });
-  check_field("stride", [&] { complete_score_stride(options); });
+  complete_score_options(options, max_positions);
   return options;
 }
 

@@ -96,12 +96,8 @@ class DnaVariants final : public Work {
     const RecipeSettings settings = read_settings(fields);
     fields.refuse_others();
     tell(fields);
-    try {
-      check_combination(settings);
-      planner_.emplace(make_recipes(settings, served_.config()), served_.config().layout, nullptr);
-    } catch (const SettingError& error) {
-      throw ApiError(400, error.what(), error.setting());
-    }
+    check_combination(settings);
+    planner_.emplace(make_recipes(settings, served_.config()), served_.config().layout, nullptr);
     step_ = planner_->shares_windows() ? kSharingStep : kStep;
     run(next_batch());
   }

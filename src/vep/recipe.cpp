@@ -11,9 +11,7 @@
 namespace carbon {
 namespace {
 
-constexpr RecipeEntry kRecipes[] = {{"centered", "LLR", false, make_centered},
-                                    {"next-token", "NT", false, make_next_token},
-                                    {"anchored", "ALLR", true, make_anchored}};
+constexpr RecipeEntry kRecipes[] = {kCentered, kNextToken, kAnchored};
 
 std::string strand_text(const std::vector<Strand>& strands) {
   const StrandChoice read = strands.size() > 1                   ? StrandChoice::both
@@ -106,7 +104,7 @@ void check_fits(const std::string& what, int64_t bases, const ModelConfig& confi
   const size_t positions = config.sequence_positions();
   const auto largest = static_cast<int64_t>(kKmerLength * (positions - 1));
   if (bases > largest)
-    throw SettingError(what,
+    throw SettingError("vep", what,
                        "a " + what + " of " + std::to_string(bases) +
                            " bp does not fit the model's context of " + std::to_string(positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",

@@ -122,13 +122,10 @@ VepSite SitePlanner::classify(const Variant& variant, RecordCheck check,
 }
 
 ReferenceSlice SitePlanner::windows_of(const VepSite& site, const ContigReference& reference) const {
-  BaseRange all{std::numeric_limits<int64_t>::max(), 0};
-  for (size_t r = 0; r < recipes_.size(); ++r) {
-    for (const ScoredAllele& allele : site.recipes[r].alleles) {
-      const BaseRange reach = recipes_[r]->reach(allele.form, reference);
-      all = {std::min(all.begin, reach.begin), std::max(all.end, reach.end)};
-    }
-  }
+  BaseRange all = kNoBases;
+  for (size_t r = 0; r < recipes_.size(); ++r)
+    for (const ScoredAllele& allele : site.recipes[r].alleles)
+      all = all.with(recipes_[r]->reach(allele.form, reference));
   return reference.slice(all);
 }
 

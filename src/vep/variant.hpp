@@ -43,7 +43,14 @@ struct NormalAllele {
 /// Bases [begin, end) of a contig, or of its reverse complement.
 struct BaseRange {
   int64_t begin = 0, end = 0;
+
+  /// The least range that holds both; `end` before `begin` is nothing.
+  BaseRange with(const BaseRange& other) const {
+    if (end < begin) return other;
+    return {std::min(begin, other.begin), std::max(end, other.end)};
+  }
 };
+inline constexpr BaseRange kNoBases{0, -1};
 
 /// Upper-case contig bases [begin, begin + bases.size()), with the contig's length for clipping.
 struct ReferenceSlice {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 
 #include "src/base/error.hpp"
 #include "src/vep/normalise.hpp"
@@ -194,7 +193,7 @@ class Anchored final : public Recipe {
  public:
   explicit Anchored(AnchoredSizes sizes) : sizes_(std::move(sizes)) {}
 
-  const char* name() const override { return "anchored"; }
+  const char* name() const override { return kAnchored.name; }
   Settings sizes() const override {
     std::string horizons;
     for (const int64_t horizon : sizes_.horizons)
@@ -208,7 +207,7 @@ class Anchored final : public Recipe {
     std::vector<InfoTag> tags;
     for (const int64_t horizon : sizes_.horizons) {
       const std::string bp = std::to_string(horizon);
-      tags.push_back({prefix + "_ALLR" + (tag_count() > 1 ? "_" + bp : ""), "A", "Float",
+      tags.push_back({prefix + "_" + kAnchored.tag + (tag_count() > 1 ? "_" + bp : ""), "A", "Float",
                       "Carbon log-likelihood ratio of the allele and " + bp +
                           " bp after it on a shared window, alternative minus reference, in nats"});
     }
@@ -217,12 +216,11 @@ class Anchored final : public Recipe {
   size_t tag_count() const override { return sizes_.horizons.size(); }
   AlleleLimits limits() const override { return {sizes_.longest, AlleleFlag::too_long, sizes_.longest}; }
   BaseRange reach(const NormalAllele& form, const ContigReference& reference) const override {
-    BaseRange all{std::numeric_limits<int64_t>::max(), 0};
+    BaseRange all = kNoBases;
     for_places(form, sizes_, reference,
                [&](size_t s, int, const NormalAllele& on_strand, const AnchoredPlace& place) {
                  const int64_t end = anchored_bases_end(on_strand, sizes_.horizons.back());
-                 const BaseRange range = mirrored({place.start, end}, reference.length, sizes_.strands[s]);
-                 all = {std::min(all.begin, range.begin), std::max(all.end, range.end)};
+                 all = all.with(mirrored({place.start, end}, reference.length, sizes_.strands[s]));
                });
     return all;
   }
@@ -240,12 +238,12 @@ class Anchored final : public Recipe {
 void check_context(int64_t context, int64_t longest_horizon, size_t max_positions) {
   constexpr auto kmer = static_cast<int64_t>(kKmerLength);
   if (context < kmer || context % kmer != 0)
-    throw SettingError("context",
+    throw SettingError("vep", "context",
                        "a context of " + std::to_string(context) +
                            " bp cannot be used by recipe anchored; expected a multiple of 6",
                        {AdviceTopic::context});
   if (longest_horizon < 0)
-    throw SettingError("context",
+    throw SettingError("vep", "context",
                        "windows of two contexts of " + std::to_string(context) +
                            " bp do not fit the model's context of " + std::to_string(max_positions) +
                            " tokens; the largest that fits is " +
@@ -263,7 +261,7 @@ std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, cons
   const int64_t largest = anchored_longest(sizes.context, 0, positions) - 1;
   check_context(sizes.context, largest, positions);
   if (sizes.horizons.back() > largest)
-    throw SettingError("horizon",
+    throw SettingError("vep", "horizon",
                        "a horizon of " + std::to_string(sizes.horizons.back()) +
                            " bp does not fit the model's context of " + std::to_string(positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",

@@ -86,13 +86,13 @@ class Centered final : public Recipe {
   Centered(int64_t window, PhaseChoice phases, std::vector<Strand> strands)
       : window_(window), phases_(phases), strands_(std::move(strands)) {}
 
-  const char* name() const override { return "centered"; }
+  const char* name() const override { return kCentered.name; }
   Settings sizes() const override {
     return {{"window", std::to_string(window_)}, {"phases", word_of(kPhaseWords, phases_)}};
   }
   std::vector<Strand> strands() const override { return strands_; }
   std::vector<InfoTag> tags(const std::string& prefix) const override {
-    return {{prefix + "_LLR", "A", "Float",
+    return {{prefix + "_" + kCentered.tag, "A", "Float",
              "Carbon log-likelihood ratio of the " + std::to_string(window_) +
                  " bp window, alternative minus reference, in nats"}};
   }
@@ -108,21 +108,14 @@ class Centered final : public Recipe {
   void plan(VepSite& site, std::vector<ScoredAllele>& alleles, const ContigReference& reference,
             const Planning& with) const {
     if (alleles.empty()) return;
-    const ReferenceSlice slice = reference.slice(reach_of(alleles));
+    BaseRange all = kNoBases;
+    for (const ScoredAllele& allele : alleles) all = all.with(reach(allele.form, reference));
+    const ReferenceSlice slice = reference.slice(all);
     for (ScoredAllele& allele : alleles) allele.strands.resize(strands_.size());
     for (size_t s = 0; s < strands_.size(); ++s)
       for (int phase = 0; phase < kPhases; ++phase)
         for (const auto& [place, members] : places(alleles, slice.contig_length, strands_[s], phase))
           plan_window(members, slice, s, phase, with, site.requests);
-  }
-
-  BaseRange reach_of(const std::vector<ScoredAllele>& alleles) const {
-    BaseRange all{centered_begin(alleles.front().form.pos, window_), 0};
-    for (const ScoredAllele& allele : alleles) {
-      all.begin = std::min(all.begin, centered_begin(allele.form.pos, window_));
-      all.end = std::max(all.end, centered_end(allele.form.pos, window_));
-    }
-    return all;
   }
 
   // The alleles that are read in a phase, by the place of their window.
@@ -169,7 +162,7 @@ class Centered final : public Recipe {
 std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config) {
   const int64_t window = settings.window.value_or(kDefaultCenteredWindow);
   if (window < 12 || window % 2 != 0)
-    throw SettingError("window",
+    throw SettingError("vep", "window",
                        "a window of " + std::to_string(window) +
                            " bp cannot be used; expected an even number of at least 12",
                        {AdviceTopic::window});

@@ -1,7 +1,6 @@
 #include "src/vep/recipes/next_token.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "src/base/error.hpp"
@@ -52,20 +51,17 @@ class NextToken final : public Recipe {
  public:
   NextToken(int64_t context, std::vector<Strand> strands) : context_(context), strands_(std::move(strands)) {}
 
-  const char* name() const override { return "next-token"; }
+  const char* name() const override { return kNextToken.name; }
   Settings sizes() const override { return {{"context", std::to_string(context_)}}; }
   std::vector<Strand> strands() const override { return strands_; }
   std::vector<InfoTag> tags(const std::string& prefix) const override {
-    return {{prefix + "_NT", "A", "Float",
+    return {{prefix + "_" + kNextToken.tag, "A", "Float",
              "Carbon ln(P(ALT)/P(REF)) of the base after the " + std::to_string(context_) + " bp context"}};
   }
   AlleleLimits limits() const override { return {1, AlleleFlag::multibase, kSpelledOut}; }
   BaseRange reach(const NormalAllele& form, const ContigReference&) const override {
-    BaseRange all{std::numeric_limits<int64_t>::max(), 0};
-    for (const Strand strand : strands_) {
-      all.begin = std::min(all.begin, next_token_begin(form.pos, context_, strand));
-      all.end = std::max(all.end, next_token_end(form.pos, context_, strand));
-    }
+    BaseRange all = kNoBases;
+    for (const Strand strand : strands_) all = all.with(range_of(form.pos, strand));
     return all;
   }
   void plan(std::span<const PlacedSite> sites, size_t own, const Planning& with) const override {
@@ -77,12 +73,15 @@ class NextToken final : public Recipe {
       }
       for (size_t s = 0; s < strands_.size(); ++s)
         for (const auto& [pos, members] : places)
-          plan_base(members, reference.slice(reach(members.front()->form, reference)), s, with,
-                    site->requests);
+          plan_base(members, reference.slice(range_of(pos, strands_[s])), s, with, site->requests);
     }
   }
 
  private:
+  BaseRange range_of(int64_t pos, Strand strand) const {
+    return {next_token_begin(pos, context_, strand), next_token_end(pos, context_, strand)};
+  }
+
   void plan_base(const std::vector<ScoredAllele*>& members, const ReferenceSlice& slice, size_t s,
                  const Planning& with, std::vector<RequestPtr>& requests) const {
     const Strand strand = strands_[s];
@@ -114,7 +113,7 @@ class NextToken final : public Recipe {
 std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config) {
   const int64_t context = settings.context.value_or(config.layout.family->next_token_context);
   if (context < 0)
-    throw SettingError("context",
+    throw SettingError("vep", "context",
                        "a context of " + std::to_string(context) + " bp cannot be used; expected 0 or more",
                        {AdviceTopic::context});
   check_fits("context", context, config, AdviceTopic::context);
