@@ -9,7 +9,7 @@ from harness import (DATA, Skip, bgzip, case, command, data, decompress, expect,
 from vep_support import MINI
 from workflow_support import WORKFLOWS, environment
 
-MODULES = os.path.join(WORKFLOWS, "nextflow", "carbon")
+MODULES = os.path.join(WORKFLOWS, "nextflow", "modules", "carbon")
 NAMES = sorted(os.listdir(MODULES))
 VERSION = read(os.path.join(os.path.dirname(WORKFLOWS), "VERSION")).decode().strip()
 FASTA = os.path.join(DATA, "mini.fa")
