@@ -16,6 +16,7 @@ COPIES = {
     "packaging/carbon.def": r"(?<=image\.version )\S+",
     "workflows/nextflow/modules/carbon/*/main.nf": r"(?<=/carbon:)[^']*",
     "workflows/nextflow/modules/carbon/*/environment.yml": r"(?<=bioconda::carbon=).*",
+    "workflows/snakemake/wrappers/carbon/*/environment.yaml": r"(?<=- carbon =).*",
 }
 CHANGELOGS = {
     "packaging/debian/changelog": r"(?<=\Acarbon \().*?(?=-\d+\))",
