@@ -70,6 +70,12 @@ def a_job_that_was_killed_continues(snakemake):
     expect_equal(decompress(read(os.path.join(d, "annotated", "cohort.tsv.gz"))), wanted(d, "-O", "t"), "the table")
 
 
+@each_snakemake
+def its_snakefile_passes_the_linter(snakemake):
+    """As the repository of wrappers asks."""
+    snakemake(place(), "-s", SNAKEFILE, "--lint")
+
+
 @case
 def the_description_is_complete():
     """The fields that the repository of wrappers documents, and every input and parameter that wrapper.py reads."""
