@@ -86,6 +86,7 @@ enum class AdviceTopic {
   shard,
   stride,
   synthetic,
+  tag_prefix,
   targets,
   tokenizer,
   unconditional,

@@ -152,6 +152,8 @@ const char* sentence(AdviceTopic topic) {
       return "set it with --stride";
     case synthetic:
       return "or choose a smaller shape with --synthetic";
+    case tag_prefix:
+      return "to keep both, run again with another --tag-prefix";
     case targets:
       return "or use --targets or --targets-file, which need no index";
     case tokenizer:

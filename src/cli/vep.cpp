@@ -7,8 +7,10 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
+#include "src/cli/vep_tables.hpp"
 #include "src/files/output.hpp"
 #include "src/vep/run.hpp"
+#include "src/vep/table_run.hpp"
 
 namespace carbon {
 namespace {
@@ -34,17 +36,17 @@ int cmd_vep(int argc, char** argv) {
             {{"score a VCF and index the output",
               "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
              {"one chromosome as a table with one line per allele",
-              "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}});
+              "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
+             {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}});
   VepOptions options;
   CommonOptions common;
   RecipeSettings& scores = options.scores;
   std::string recipes = "centered", horizons, shard;
-  bool no_version = false;
+  bool no_version = false, fill = false;
   options.input.clear();
   app.add_option("input", options.input, "VCF or BCF; - is standard input");
   app.add_option("-f,--fasta-ref", options.fasta, "reference FASTA, plain or BGZF; a missing index is built")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
   app.add_option("-O,--output-type", options.output_type,
                  "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT")
@@ -92,6 +94,13 @@ int cmd_vep(int argc, char** argv) {
                  "table of two columns: contig name in the VCF, its name in the FASTA")
       ->type_name("FILE");
   add_selection_options(app, options.selection);
+  app.add_option(
+         "--table", options.tables,
+         "take CARBON_SCAN of SNVs from this indexed output of carbon scan; repeatable. Alone it needs "
+         "neither -f nor a model")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.add_flag("--fill", fill, "with --table, compute the SNVs that no table has, as that scan would");
   app.add_option("--cache", options.cache, "take known scores from this file and add new ones to it")
       ->type_name("FILE");
   app.add_option("--shard", shard,
@@ -104,8 +113,16 @@ int cmd_vep(int argc, char** argv) {
 
   if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
   check_metadata_names(common.model.metadata.names);
+  const bool tables_alone = only_tables(app, options, recipes);
+  if (fill && options.tables.empty())
+    throw Error("main_vep", "--fill completes tables of carbon scan; name them with --table");
+  if (tables_alone) {
+    check_table_options(app, options, fill);
+  } else if (options.fasta.empty()) {
+    throw Error("main_vep", "-f, --fasta-ref is missing: name the reference that the VCF was made with");
+  }
   with_dashes("main_vep", [&] {
-    scores.recipes = parse_recipes(recipes);
+    if (!tables_alone) scores.recipes = parse_recipes(recipes);
     if (app.count("--horizon") > 0) scores.horizons = parse_horizons(horizons);
     check_combination(scores);
   });
@@ -118,17 +135,33 @@ int cmd_vep(int argc, char** argv) {
     if (options.input.empty()) return 1;
   }
   check_vep_output(options);
-  check_keeps_inputs("main_vep", options.output, {options.input, options.fasta, options.chr_map});
+  std::vector<std::string> inputs = options.tables;
+  inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
+  check_keeps_inputs("main_vep", options.output, inputs);
   if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
   options.progress = common.progress;
   options.log = &program_log();
+  if (tables_alone && !fill && app.count("--model") == 0) {
+    run_vep_tables(options);
+    return 0;
+  }
   LoadedModels models(common.model);
   Engine engine(models.all());
+  PrivateDirectory folder;  // of what --fill computes
+  if (fill) fill_tables(engine, options, folder);
+  std::optional<ScoreTables> tables;
+  if (!options.tables.empty())
+    check_same_model(engine.model(),
+                     tables.emplace(options.tables, contig_names(options.unify_chr_names, options.chr_map)));
+  if (tables_alone) {
+    run_vep_tables(options);
+    return 0;
+  }
   SignalStop stop;
   options.stop = &stop;
-  run_vep(engine, options);
+  run_vep(engine, options, tables ? &*tables : nullptr);
   return 0;
 }
 

@@ -26,7 +26,9 @@ constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
     {"non_acgt", "The alleles, or the reference below them, have a letter other than A, C, G and T."},
     {"ref_mismatch", "REF is not what the reference sequence has at this place."},
     {"too_long", "An allele is too long for the window that the model reads."},
-    {"multibase", "The recipe next-token scores changes of one base, and this is another one."},
+    {"multibase",
+     "The recipe next-token, and tables of carbon scan, score changes of one base, and this is another one."},
+    {"not_in_table", "The table of carbon scan that the scores were taken from does not have the SNV."},
 };
 
 size_t flag_order(const std::string& flag) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/report/header_fields.hpp"
+#include "src/formats/header_fields.hpp"
 #include "src/report/input.hpp"
 
 namespace carbon {

@@ -72,7 +72,9 @@ CarbonModels carbon_models(const std::vector<std::string>& model_lines) {
   for (const std::string& line : model_lines) {
     const std::string id = header_field(header_fields(line), "ID");
     if (id.empty()) continue;
-    (line.starts_with("##carbon_scanModel=") ? models.tags : models.prefixes).push_back(id);
+    // Programs before 0.3 named the prefix of vep's tags instead of each.
+    (prefix_of(id) != id || line.starts_with("##carbon_scanModel=") ? models.tags : models.prefixes)
+        .push_back(id);
   }
   return models;
 }

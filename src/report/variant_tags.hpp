@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/report/header_fields.hpp"
+#include "src/formats/header_fields.hpp"
 #include "src/report/variant_reader.hpp"
 
 namespace carbon {

@@ -12,7 +12,7 @@
 
 #include "src/base/error.hpp"
 #include "src/report/consequences.hpp"
-#include "src/report/header_fields.hpp"
+#include "src/formats/header_fields.hpp"
 #include "src/report/score_bins.hpp"
 #include "src/report/score_summary.hpp"
 #include "src/report/variant_groups.hpp"

@@ -1,4 +1,4 @@
-#include "src/report/header_fields.hpp"
+#include "src/formats/header_fields.hpp"
 
 #include <algorithm>
 
