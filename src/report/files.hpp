@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/files/output.hpp"
-#include "src/report/document.hpp"
+#include "src/report/drawing/document.hpp"
 
 namespace carbon {
 

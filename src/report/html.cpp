@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/report/svg.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "version.h"
 
 namespace carbon {

@@ -8,8 +8,8 @@
 #include "src/base/error.hpp"
 #include "src/report/files.hpp"
 #include "src/report/html.hpp"
-#include "src/report/input.hpp"
-#include "src/report/sections.hpp"
+#include "src/report/sections/sections.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/report/base_pieces.hpp"
-#include "src/report/base_table.hpp"
-#include "src/report/genes.hpp"
-#include "src/report/overview.hpp"
-#include "src/report/piece_rows.hpp"
-#include "src/report/small_logo.hpp"
-#include "src/report/viewer_data.hpp"
+#include "src/report/drawing/overview.hpp"
+#include "src/report/sections/piece_rows.hpp"
+#include "src/report/sections/small_logo.hpp"
+#include "src/report/sections/viewer_data.hpp"
+#include "src/report/sources/base_pieces.hpp"
+#include "src/report/sources/bases.hpp"
+#include "src/report/sources/genes.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_log.hpp"
 

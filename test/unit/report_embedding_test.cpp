@@ -7,11 +7,11 @@
 #include <set>
 
 #include "src/base/random.hpp"
-#include "src/report/embedding_points.hpp"
-#include "src/report/embedding_reader.hpp"
-#include "src/report/markers.hpp"
-#include "src/report/sections.hpp"
-#include "src/report/svg.hpp"
+#include "src/report/drawing/markers.hpp"
+#include "src/report/drawing/svg.hpp"
+#include "src/report/sections/embedding_points.hpp"
+#include "src/report/sections/sections.hpp"
+#include "src/report/sources/embeddings.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace carbon;

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/report/consequences.hpp"
-#include "src/report/header_fields.hpp"
-#include "src/report/score_bins.hpp"
-#include "src/report/score_summary.hpp"
-#include "src/report/variant_groups.hpp"
-#include "src/report/variant_provenance.hpp"
+#include "src/report/sections/score_bins.hpp"
+#include "src/report/sections/score_summary.hpp"
+#include "src/report/sections/variant_groups.hpp"
+#include "src/report/sources/consequences.hpp"
+#include "src/report/sources/header_fields.hpp"
+#include "src/report/sources/variant_provenance.hpp"
 
 using namespace carbon;
 

@@ -1,0 +1,30 @@
+// A sequence logo: at each base the four letters, stacked, as high as their probabilities. logo.js in C++.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "src/report/drawing/track.hpp"
+
+namespace carbon {
+
+/// A part of a sequence, in bases of a track counted from 1, both ends included.
+struct TrackMark {
+  int64_t start = 1, end = 1;
+  std::string name;
+};
+
+struct LogoOptions {
+  double width = 0, height = 210;
+  bool bits = false;  // heights are information in bits, not probabilities
+  std::span<const TrackMark> marks = {};
+};
+
+/// The path of a letter (0 to 3) that fills a box.
+std::string letter_path(int letter, double left, double top, double width, double height);
+void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options);
+/// A logo that stands alone, with its title.
+std::string logo_picture(const BaseTrack& track, const TrackView& view, const LogoOptions& options,
+                         std::string_view title);
+
+}  // namespace carbon

@@ -1,0 +1,51 @@
+// Reads genes from a GFF3 file, as far as they lie near the pieces of a table, and draws their exons.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/track.hpp"
+
+namespace carbon {
+
+/// Positions count from 1, both ends included.
+struct GenePart {
+  int64_t start = 1, end = 1;
+};
+
+struct Gene {
+  std::string name;  // "" if the file gives none
+  char strand = '.';
+  int64_t start = 1, end = 1;
+  std::vector<GenePart> exons;   // of all transcripts, merged
+  std::vector<GenePart> coding;  // their coding parts, merged
+};
+
+/// A part of a sequence.
+struct GeneArea {
+  std::string sequence;
+  int64_t start = 1, end = 1;
+};
+
+struct GeneFile {
+  std::vector<std::vector<Gene>> genes;  // for each area, sorted by start
+  /// Whether the file has a feature on the sequence of any area; otherwise `other` is the first name that it
+  /// has.
+  bool known_sequence = false;
+  std::string other;
+};
+
+/// Reads GFF3, plain or compressed: features of the types exon and CDS (and UTRs), with the genes that they
+/// belong to. Throws Error (path:line) for a malformed line, and for GTF.
+GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);
+
+/// The height of the genes in a part of a piece whose first base is at position `first`; 0 if none is there.
+double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width);
+/// Draws them from `top` downwards: a line for the gene with arrows in the direction of reading, boxes for
+/// exons, higher ones for coding parts, and the name.
+void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
+                double top);
+
+}  // namespace carbon
