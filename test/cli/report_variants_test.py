@@ -473,7 +473,23 @@ def errors():
 
 
 @case
-def memory_does_not_grow():
+def standard_input():
+    """A VCF or BCF from a pipe, which can be read once, gives the page of the file."""
+    path = write(fresh(), "qqq.vcf", read(random_vcf(400, seed=8)))
+    packed, bcf = os.path.join(fresh(), "in.vcf.gz"), os.path.join(fresh(), "in.bcf")
+    tool("bcftools", "view", "-Oz", "-o", packed, path)
+    tool("bcftools", "view", "-Ou", "-o", bcf, path)
+    options = ["report", "--no-version", "--label", "SIG"]
+    page = ok(*options, path).text.replace("qqq.vcf", "standard input").replace("qqq", "standard_input")
+    for source in (path, packed, bcf):
+        expect(ok(*options, "-", stdin=read(source)).text == page, "the page of %s differs from that of the file" % source)
+    for arguments, words in (((), "standard input"), (("-",), "named twice")):
+        result = carbon("report", "-", *arguments, stdin=b"#name\tpos\n")
+        expect_failure(result, words)
+
+
+@case
+def memory_is_a_few_bytes_an_allele():
     sizes = [peak_memory("report", "-o", os.path.join(fresh(), "o.html"), random_vcf(count, seed=7)) for count in (4000, 40000)]
     expect(sizes[1] < sizes[0] + 4096, "KiB for 4,000 and 40,000 records: %r" % sizes)
 

@@ -12,7 +12,6 @@
 
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
-#include "src/report/drawing/overview.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"

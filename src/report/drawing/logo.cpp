@@ -1,5 +1,5 @@
-// logo.js in C++. Where a base is too narrow for letters it becomes a bar with the actual base at its foot,
-// and where many bases share a pixel, the mean height of the actual base is left.
+// logo.js and overview.js in C++. Where a base is too narrow for letters it becomes a bar with the actual
+// base at its foot, and where many bases share a pixel, the mean height of the actual base is left.
 
 #include "src/report/drawing/logo.hpp"
 
@@ -15,16 +15,7 @@ namespace {
 constexpr double kAxis = 24, kRow = 18, kTop = 8, kTitle = 22;  // heights in pixels
 constexpr double kLetterWidth = 6;                              // narrower than this, a letter cannot be read
 
-// Outlines in a box from 0,0 to 1,1. A letter is stretched to its place, so its shape cannot come from a
-// font.
-constexpr std::array<std::string_view, 4> kOutlines = {
-    "M0 1L.38 0H.62L1 1H.77L.68 .76H.32L.23 1ZM.37 .6H.63L.5 .21Z",
-    "M.99 .33C.94 .12 .76 0 .52 0C.2 0 0 .2 0 .5C0 .8 .2 1 .52 1C.76 1 .94 .88 .99 .67L.76 .63"
-    "C.73 .76 .65 .83 .52 .83C.33 .83 .23 .71 .23 .5C.23 .29 .33 .17 .52 .17C.65 .17 .73 .24 .76 .37Z",
-    "M.98 .31C.93 .11 .75 0 .52 0C.2 0 0 .2 0 .5C0 .8 .2 1 .52 1C.73 1 .9 .92 1 .82V.46H.53V.62H.78V.74"
-    "C.72 .79 .63 .83 .53 .83C.34 .83 .23 .71 .23 .5C.23 .29 .34 .17 .52 .17C.64 .17 .72 .23 .76 .34Z",
-    "M0 0H1V.17H.62V1H.38V.17H0Z"};
-
+// A part of an outline. A letter is stretched to its place, so its shape cannot come from a font.
 struct Segment {
   char command = 0;
   int count = 0;
@@ -73,8 +64,9 @@ constexpr Outline parse_outline(std::string_view text) {
   return out;
 }
 
-constexpr std::array<Outline, 4> kLetters = {parse_outline(kOutlines[0]), parse_outline(kOutlines[1]),
-                                             parse_outline(kOutlines[2]), parse_outline(kOutlines[3])};
+constexpr std::array<Outline, 4> kLetters = {
+    parse_outline(theme::kOutlines[0]), parse_outline(theme::kOutlines[1]),
+    parse_outline(theme::kOutlines[2]), parse_outline(theme::kOutlines[3])};
 
 class LogoDrawing {
  public:
@@ -199,6 +191,14 @@ class LogoDrawing {
   Svg unknown_;
 };
 
+void draw_mark(Svg& out, const TrackMark& mark, const TrackLayout& place, double top) {
+  const double from = place.x(static_cast<double>(mark.start - 1));
+  const double wide = std::max(3.0, place.x(static_cast<double>(mark.end)) - from),
+               half = text_width(mark.name, 10) / 2;
+  out.box(from, top - 4, wide, 4, theme::kMark);
+  out.text(std::min(std::max(from + wide / 2, place.left + half), place.right - half), top - 8, mark.name);
+}
+
 }  // namespace
 
 std::string letter_path(int letter, double left, double top, double width, double height) {
@@ -226,6 +226,54 @@ std::string logo_picture(const BaseTrack& track, const TrackView& view, const Lo
   Svg out;
   LogoDrawing(out, track, view, options, kTop + kTitle).draw();
   return out.picture(options.width, options.height, title);
+}
+
+std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
+  std::vector<Point> result;
+  const size_t length = track.length(), step = std::max<size_t>(1, size / 2);
+  for (size_t start = 0; start < length; start += step) {
+    const size_t end = std::min(length, start + size);
+    double sum = 0, count = 0;
+    for (size_t i = start; i < end; ++i) {
+      const double v = log_likelihood(track, i);
+      if (std::isfinite(v)) sum += v, ++count;
+    }
+    if (count > 0) result.push_back({static_cast<double>(start + end) / 2, sum / count});
+    if (end == length) break;
+  }
+  return result;
+}
+
+size_t overview_window(const BaseTrack& track) {
+  return std::max<size_t>(12,
+                          static_cast<size_t>(std::floor(static_cast<double>(track.length()) / 60 + 0.5)));
+}
+
+void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<const TrackMark> marks,
+                   double height) {
+  const TrackLayout place({0, static_cast<double>(track.length())}, width);
+  const double top = marks.empty() ? 6 : 20, foot = height - 6;
+  const std::vector<Point> means = overview_means(track, overview_window(track));
+  double lowest = -2;
+  for (const Point& m : means) lowest = std::min(lowest, m.y);
+  const auto y = [&](double value) { return top + value / lowest * (foot - top); };
+  std::string line;
+  for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x)) + " " + px(y(m.y));
+  const std::string left = plain_number(place.left), right = plain_number(place.right),
+                    low = plain_number(foot);
+  if (!means.empty()) {
+    out.path(line + "L" + px(place.x(means.back().x)) + " " + low + "L" + px(place.x(means.front().x)) + " " +
+                 low + "Z",
+             theme::kArea);
+    out.stroke(line, theme::kLine, 1.5, " stroke-linejoin=\"round\"");
+  }
+  const double guess = y(std::log(1.0 / 4));  // what guessing would reach
+  out.stroke("M" + left + " " + px(guess) + "H" + right, theme::kSoft, 1, " stroke-dasharray=\"3 3\"");
+  out.stroke("M" + left + " " + plain_number(top) + "H" + right + "M" + left + " " + low + "H" + right,
+             theme::kGrid);
+  out.text(place.left - 6, top + 4, "0", {.anchor = Anchor::end});
+  out.text(place.left - 6, guess + 4, "\u22121.4", {.anchor = Anchor::end});
+  for (const TrackMark& mark : marks) draw_mark(out, mark, place, top);
 }
 
 }  // namespace carbon

@@ -1,9 +1,13 @@
-// A sequence logo: at each base the four letters, stacked, as high as their probabilities. logo.js in C++.
+// A sequence logo: at each base the four letters, stacked, as high as their probabilities; and the whole
+// sequence in a strip: the mean log-likelihood of the bases, and what lies where. logo.js and overview.js in
+// C++.
 #pragma once
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/track.hpp"
 
 namespace carbon {
@@ -26,5 +30,14 @@ void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const Lo
 /// A logo that stands alone, with its title.
 std::string logo_picture(const BaseTrack& track, const TrackView& view, const LogoOptions& options,
                          std::string_view title);
+
+inline constexpr double kOverviewHeight = 74;
+
+/// Means of ln P of the actual bases over windows of `size` bases: x in bases from 0, y in nats.
+std::vector<Point> overview_means(const BaseTrack& track, size_t size);
+/// The width of a window that gives a calm line: a 60th of the sequence, at least 12 bases.
+size_t overview_window(const BaseTrack& track);
+void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<const TrackMark> marks = {},
+                   double height = kOverviewHeight);
 
 }  // namespace carbon

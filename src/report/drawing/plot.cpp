@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "src/base/numbers.hpp"
 #include "src/report/drawing/theme.hpp"
@@ -40,12 +41,6 @@ std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double v
 
 std::string with_minus(std::string digits) {
   return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
-}
-
-std::string with_commas(std::string digits) {
-  const size_t end = std::min(digits.find('.'), digits.size());
-  for (size_t at = end; at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
 }
 
 std::string line_path(std::span<const Point> points, const Plot& plot) {
@@ -107,14 +102,6 @@ Axis category_axis(std::string label, std::vector<std::string> names) {
   return {std::move(label), 0, static_cast<double>(names.size()), false, std::move(names)};
 }
 
-std::string count_text(uint64_t count) {
-  return with_commas(std::to_string(count));
-}
-
-std::string plural(uint64_t count, const std::string& one) {
-  return count_text(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 std::string value_text(double value) {
   if (std::isnan(value)) return ".";
   if (const double size = std::abs(value); size >= 1e4 && size < 1e15) {
@@ -127,6 +114,17 @@ std::string value_text(double value) {
   std::string digits;
   append_general(value, 4, digits);
   return with_minus(std::move(digits));
+}
+
+std::string six_digits(double value) {
+  if (std::isnan(value)) return ".";
+  std::string digits;
+  append_general(value, 6, digits);
+  return digits;
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Plot::Plot(std::string title, double width, double height, Axis x, Axis y)

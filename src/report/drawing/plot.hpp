@@ -5,13 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "src/report/drawing/markers.hpp"
+#include "src/base/counts.hpp"
 #include "src/report/drawing/svg.hpp"
 
 namespace carbon {
@@ -37,12 +38,12 @@ std::string tick_text(double value, double step);
 Axis round_axis(std::string label, double least, double most);
 /// An axis of categories.
 Axis category_axis(std::string label, std::vector<std::string> names);
-/// A count as it is written in text: 12,345.
-std::string count_text(uint64_t count);
-/// The same with what is counted: 1 row, 12,345 rows.
-std::string plural(uint64_t count, const std::string& one);
 /// A measured value as it is written in text and tables: four significant digits, with a minus sign.
 std::string value_text(double value);
+/// A value in a table of numbers: six significant digits, "." for NaN.
+std::string six_digits(double value);
+/// A plot of MultiQC as text. Bytes of files that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::ordered_json& json);
 
 struct LegendEntry {
   std::string name;

@@ -3,6 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
+#include <utility>
+#include <vector>
 
 #include "src/report/drawing/theme.hpp"
 
@@ -36,6 +39,44 @@ size_t sequence_length(std::string_view text) {
 
 constexpr std::string_view anchor_name(Anchor anchor) {
   return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
+}
+
+using Corners = std::vector<std::pair<double, double>>;
+
+// The corners of a shape of radius 1 around zero.
+Corners corners_of(Marker marker) {
+  constexpr double arm = 0.42;  // half the width of the arms of a plus
+  const Corners plus = {{-arm, -1.2}, {arm, -1.2}, {arm, -arm}, {1.2, -arm}, {1.2, arm},   {arm, arm},
+                        {arm, 1.2},   {-arm, 1.2}, {-arm, arm}, {-1.2, arm}, {-1.2, -arm}, {-arm, -arm}};
+  switch (marker) {
+    case Marker::circle:
+      return {};
+    case Marker::square:
+      return {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}};
+    case Marker::triangle:
+      return {{0, -1.3}, {1.2, 0.85}, {-1.2, 0.85}};
+    case Marker::down_triangle:
+      return {{0, 1.3}, {-1.2, -0.85}, {1.2, -0.85}};
+    case Marker::diamond:
+      return {{0, -1.35}, {1.15, 0}, {0, 1.35}, {-1.15, 0}};
+    case Marker::plus:
+      return plus;
+    case Marker::cross: {
+      Corners turned;
+      for (const auto& [x, y] : plus)
+        turned.emplace_back((x - y) / std::numbers::sqrt2, (x + y) / std::numbers::sqrt2);
+      return turned;
+    }
+    case Marker::star: {
+      Corners star;
+      for (int i = 0; i < 10; ++i) {
+        const double angle = std::numbers::pi * (i / 5.0 - 0.5), far = i % 2 == 0 ? 1.5 : 0.65;
+        star.emplace_back(far * std::cos(angle), far * std::sin(angle));
+      }
+      return star;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -155,6 +196,14 @@ double text_width(std::string_view words, double size) {
   return 0.6 * size * static_cast<double>(letters);
 }
 
+std::string first_letters(std::string_view words, size_t most) {
+  size_t letters = 0;
+  for (size_t i = 0; i < words.size(); ++i)
+    if ((static_cast<uint8_t>(words[i]) & 0xC0) != 0x80 && ++letters > most)
+      return std::string(words.substr(0, i)) + "\u2026";
+  return std::string(words);
+}
+
 std::string shortened(std::string_view words, size_t letters) {
   size_t begun = 0, end = 0;  // letters; where the text is cut if there are too many
   for (size_t i = 0; i < words.size(); ++i) {
@@ -162,6 +211,23 @@ std::string shortened(std::string_view words, size_t letters) {
     if (++begun == letters) end = i;
   }
   return begun <= letters ? std::string(words) : std::string(words.substr(0, end)) + "\u2026";
+}
+
+std::string marker_path(Marker marker, double x, double y, double radius) {
+  const std::string r = px(radius), width = px(2 * radius);
+  if (marker == Marker::circle)
+    return "M" + px(x - radius) + " " + px(y) + "a" + r + " " + r + " 0 1 0 " + width + " 0a" + r + " " + r +
+           " 0 1 0 " + px(-2 * radius) + " 0Z";
+  std::string path;
+  double at_x = 0, at_y = 0;
+  for (const auto& [corner_x, corner_y] : corners_of(marker)) {
+    const double to_x = radius * corner_x, to_y = radius * corner_y;
+    path += path.empty() ? "M" + px(x + to_x) + " " + px(y + to_y)
+                         : "l" + px(to_x - at_x) + " " + px(to_y - at_y);
+    at_x = to_x;
+    at_y = to_y;
+  }
+  return path + "Z";
 }
 
 }  // namespace carbon

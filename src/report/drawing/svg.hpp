@@ -1,8 +1,10 @@
-// Writes SVG: numbers, text that cannot break out of its element, and the elements that figures are made of.
+// Writes SVG: numbers, text that cannot break out of its element, the elements that figures are made of, and
+// the shapes of points.
 //
 // Coordinates are pixels of CSS (96 per inch), counted from the top left. Knows no data.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -56,7 +58,20 @@ class Svg {
 
 /// About how wide a text is, in pixels: enough to keep labels apart.
 double text_width(std::string_view words, double size = 11);
+/// The first `most` letters of a text, with an ellipsis if there are more.
+std::string first_letters(std::string_view words, size_t most);
 /// A text with at most so many letters, the last of them an ellipsis if some were left out.
 std::string shortened(std::string_view words, size_t letters);
+
+/// The shapes of points that stand for groups: they can be told apart on grey paper, too.
+enum class Marker { circle, square, triangle, diamond, down_triangle, cross, plus, star };
+
+inline constexpr std::array<Marker, 8> kMarkers = {Marker::circle,  Marker::square, Marker::triangle,
+                                                   Marker::diamond, Marker::plus,   Marker::down_triangle,
+                                                   Marker::cross,   Marker::star};
+
+/// The path of a shape around a point, `radius` pixels from its middle to its edge. All shapes have about the
+/// same area.
+std::string marker_path(Marker marker, double x, double y, double radius);
 
 }  // namespace carbon

@@ -1,10 +1,15 @@
 #include "src/report/sections/bases.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "src/base/numbers.hpp"
 #include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/theme.hpp"
+#include "src/report/sources/genes.hpp"
+#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/variant_provenance.hpp"
 
 namespace carbon {
 namespace {
@@ -37,6 +42,108 @@ void add_genes(BaseSection& out, const std::string& path, const ReportOptions& o
   out.section.provenance.emplace_back("Genes", file_name(options.genes));
 }
 
+constexpr size_t kInRow = 100, kFewest = 30;   // bases in a row at most, and the span of one that has fewer
+constexpr double kWidest = 16, kMargins = 58;  // pixels: a base, both margins
+
+constexpr double kRow = 30, kName = 10, kMiddle = 20;  // heights in pixels: a row, the name in it, its line
+constexpr size_t kMostRows = 6, kLongestName = 40;
+constexpr double kArrows = 48;  // pixels between two arrows
+
+struct PlacedGene {
+  const Gene* gene;
+  double from, to;  // in pixels, as far as it is in view
+  std::string name;
+  double name_at;  // where the name begins
+};
+
+// The genes in view, row by row, so that none lies on another.
+class GeneRows {
+ public:
+  GeneRows(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width)
+      : place_(view, width), first_(first) {
+    for (const Gene& gene : genes) {
+      const double from = std::max(place_.left, x(gene.start)), to = std::min(place_.right, x(gene.end + 1));
+      if (from < to) put(gene, from, to);
+    }
+  }
+
+  double x(int64_t position) const { return place_.x(static_cast<double>(position - first_)); }
+  const TrackLayout& place() const { return place_; }
+  const std::vector<std::vector<PlacedGene>>& rows() const { return rows_; }
+  size_t left_out() const { return left_out_; }
+
+ private:
+  void put(const Gene& gene, double from, double to) {
+    PlacedGene placed = {&gene, from, to, first_letters(gene.name, kLongestName), from};
+    const double room = text_width(placed.name);
+    placed.name_at = std::max(place_.left, std::min(from, place_.right - room));
+    const double begin = std::min(from, placed.name_at), end = std::max(to, placed.name_at + room) + 10;
+    for (size_t r = 0; r < kMostRows; ++r) {
+      if (r == rows_.size()) {
+        rows_.emplace_back();
+        ends_.push_back(-1e9);
+      }
+      if (begin < ends_[r]) continue;
+      ends_[r] = end;
+      rows_[r].push_back(std::move(placed));
+      return;
+    }
+    ++left_out_;
+  }
+
+  TrackLayout place_;
+  int64_t first_;
+  std::vector<std::vector<PlacedGene>> rows_;
+  std::vector<double> ends_;
+  size_t left_out_ = 0;
+};
+
+std::string boxes(const GeneRows& rows, const std::vector<GenePart>& parts, double middle, double height) {
+  std::string path;
+  for (const GenePart& part : parts) {
+    const double from = std::max(rows.place().left, rows.x(part.start));
+    const double to = std::min(rows.place().right, rows.x(part.end + 1));
+    if (to > from) path += box_path(from, middle - height / 2, std::max(1.0, to - from), height);
+  }
+  return path;
+}
+
+void draw_gene(Svg& out, const GeneRows& rows, const PlacedGene& placed, double top) {
+  const double middle = top + kMiddle;
+  out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
+  std::string line = "M" + px(placed.from) + " " + px(middle) + "H" + px(placed.to);
+  if (placed.gene->strand == '+' || placed.gene->strand == '-') {
+    const double point = placed.gene->strand == '+' ? 4 : -4;
+    for (double x = placed.from + kArrows / 2; x < placed.to; x += kArrows)
+      line += "M" + px(x) + " " + px(middle - 3) + "l" + px(point) + " 3l" + px(-point) + " 3";
+  }
+  out.stroke(line, theme::kMark);
+  out.path(boxes(rows, placed.gene->exons, middle, 7), theme::kMark);
+  out.path(boxes(rows, placed.gene->coding, middle, 14), theme::kMark);
+}
+
+constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_row(const BaseTrack& track, size_t i, std::string& out) {
+  if (!has_value(track, i)) {
+    out += "null";
+    return;
+  }
+  for (size_t k = 0; k < 4; ++k) {
+    out += k == 0 ? '[' : ',';
+    const double value = track.lnp[4 * i + k];
+    if (std::isfinite(value))
+      append_general(value, kDigits, out);
+    else
+      out += "null";  // a probability of zero
+  }
+  out += ']';
+}
+
 }  // namespace
 
 std::string BaseSection::piece_name(size_t piece) const {
@@ -67,6 +174,67 @@ std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePie
     }
   }
   return marks;
+}
+
+PieceRows rows_of(size_t length) {
+  PieceRows out;
+  out.letters = length <= kMostLetters;
+  const size_t rows = out.letters ? std::max<size_t>(1, (length + kInRow - 1) / kInRow) : 1;
+  const size_t span = std::max(kFewest, (length + rows - 1) / rows);
+  for (size_t r = 0; r < rows; ++r)
+    out.views.push_back({static_cast<double>(r * span), static_cast<double>((r + 1) * span)});
+  if (out.letters) out.width = std::min(kMargins + kWidest * static_cast<double>(span), out.width);
+  return out;
+}
+
+size_t numbers_step(size_t length) {
+  return std::max<size_t>(1, (length + kMostNumbers - 1) / kMostNumbers);
+}
+
+std::string thinned_words(size_t length) {
+  const size_t step = numbers_step(length);
+  if (step == 1) return {};
+  const size_t last = step % 10;
+  const bool teens = step % 100 / 10 == 1;
+  const char* ending = teens || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
+  return "; every " + std::to_string(step) + ending + " base";
+}
+
+void draw_heading(Svg& out, double left, double y, std::string_view words) {
+  out.text(left, y, words, {.anchor = Anchor::start});
+}
+
+double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
+  const GeneRows rows(genes, first, view, width);
+  return kRow * static_cast<double>(rows.rows().size()) + (rows.left_out() > 0 ? 14 : 0);
+}
+
+void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
+                double top) {
+  const GeneRows rows(genes, first, view, width);
+  for (const std::vector<PlacedGene>& row : rows.rows()) {
+    for (const PlacedGene& placed : row) draw_gene(out, rows, placed, top);
+    top += kRow;
+  }
+  if (rows.left_out() > 0)
+    out.text(rows.place().left, top + 10, "and " + count_text(rows.left_out()) + " more genes",
+             {.anchor = Anchor::start});
+}
+
+std::string viewer_data(const std::string& name, const BaseTrack& track, std::span<const TrackMark> marks,
+                        const std::string& replaces) {
+  std::string out = "{\"name\":" + json_text(name) + ",\"start\":" + std::to_string(track.first) +
+                    ",\"sequence\":" + json_text(track.sequence) + ",\"replaces\":[" + json_text(replaces) +
+                    "],\"marks\":[";
+  for (const TrackMark& mark : marks)
+    out += (&mark == marks.data() ? "{\"start\":" : ",{\"start\":") + std::to_string(mark.start) +
+           ",\"end\":" + std::to_string(mark.end) + ",\"name\":" + json_text(mark.name) + "}";
+  out += "],\"logp\":[";
+  for (size_t i = 0; i < track.length(); ++i) {
+    if (i > 0) out += ',';
+    append_row(track, i, out);
+  }
+  return out + "]}";
 }
 
 }  // namespace carbon

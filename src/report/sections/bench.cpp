@@ -183,12 +183,6 @@ Bench read_bench(const std::string& path) {
   return bench;
 }
 
-std::string six_digits(double value) {
-  std::string out;
-  append_general(value, 6, out);
-  return out;
-}
-
 void add_spread(std::vector<std::string>& row, const Spread& spread) {
   for (const double value : {spread.median, spread.least, spread.most}) row.push_back(six_digits(value));
 }
@@ -261,10 +255,6 @@ ordered_json bars_of_multiqc(const std::string& id, const std::string& title, co
           {"data", ordered_json::object()}};
 }
 
-std::string text_of(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 Figure speed_figure(const std::string& name, const Bench& bench) {
   Figure figure;
   figure.name = name + "_speed";
@@ -305,7 +295,7 @@ Figure speed_figure(const std::string& name, const Bench& bench) {
                        [](const Test& a, const Test& b) { return a.tokens.median < b.tokens.median; });
   figure.words = "The fastest test is " + fastest->name + ", with " + value_text(fastest->tokens.median) +
                  " tokens per second.";
-  figure.multiqc = text_of(plot);
+  figure.multiqc = json_text(plot);
   return figure;
 }
 
@@ -350,7 +340,7 @@ Figure share_figure(const std::string& name, const Bench& bench) {
         "processor's cache.";
   figure.words = count_text(by_reading) + " of " + count_text(bench.tests.size()) +
                  " tests are limited by reading memory, the others by products.";
-  figure.multiqc = text_of(plot);
+  figure.multiqc = json_text(plot);
   return figure;
 }
 
@@ -389,7 +379,7 @@ Figure limit_figure(const std::string& name, const Bench& bench, bool bytes) {
                                   [](const Bar& a, const Bar& b) { return a.value.median < b.value.median; })
                      ->value.median) +
       " " + unit + ".";
-  figure.multiqc = text_of(plot);
+  figure.multiqc = json_text(plot);
   return figure;
 }
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "src/base/numbers.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/sections.hpp"
@@ -18,24 +17,12 @@ namespace {
 constexpr size_t kMostDrawn = 30, kLongestName = 22;
 constexpr double kLineHeight = 30, kWidth = 640;
 
-std::string six_digits(std::optional<double> value) {
-  if (!value) return ".";
-  std::string digits;
-  append_general(*value, 6, digits);
-  return digits;
+std::string digits_or_point(std::optional<double> value) {
+  return value ? six_digits(*value) : ".";
 }
 
 std::string whole(std::optional<double> value) {
   return value ? std::to_string(static_cast<uint64_t>(*value)) : ".";
-}
-
-// With no more letters than fit beside a chart; bytes of a letter stay together.
-std::string shortened(const std::string& name) {
-  size_t letters = 0;
-  for (size_t i = 0; i < name.size(); ++i)
-    if ((static_cast<uint8_t>(name[i]) & 0xC0) != 0x80 && ++letters > kLongestName)
-      return name.substr(0, i) + "\u2026";
-  return name;
 }
 
 // What the figures draw of a file: all alleles and the strata with the most pairs, in the order of the file.
@@ -69,7 +56,7 @@ Drawn choose(const ConcordanceFile& file, std::string_view count) {
 Axis name_axis(const Drawn& drawn, const std::vector<std::string>& counts) {
   std::vector<std::string> names;
   for (size_t i = 0; i < drawn.lines.size(); ++i)
-    names.push_back(shortened(drawn.lines[i]->name) + " (" + counts[i] + ")");
+    names.push_back(first_letters(drawn.lines[i]->name, kLongestName) + " (" + counts[i] + ")");
   return category_axis("", std::move(names));
 }
 
@@ -91,7 +78,7 @@ std::string multiqc_bars(const Figure& figure, const std::string& label, const D
   }
   if (data.empty()) return "";
   out["data"] = std::move(data);
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(out);
 }
 
 // The names of the two scores: their tags, with the files where the tags are the same.
@@ -124,7 +111,7 @@ Table stratum_table(const ConcordanceFile& file, const std::string& title, const
       const ConcordanceField& field = concordance_fields()[i];
       if (std::find(keys.begin(), keys.end(), field.key) == keys.end()) continue;
       row.push_back(field.kind == ConcordanceField::count ? whole(line->values[i])
-                                                          : six_digits(line->values[i]));
+                                                          : digits_or_point(line->values[i]));
     }
   }
   return out;
@@ -295,7 +282,7 @@ void add_bounds(const ConcordanceFile& file, Section& section) {
       {"Option"}, {"Bound", "", true}, {"Value", "that was measured for all alleles", true}, {"Met"}};
   for (const ConcordanceBound& bound : file.bounds)
     table.rows.push_back(
-        {bound.option, six_digits(bound.bound), six_digits(bound.value), bound.met ? "yes" : "no"});
+        {bound.option, six_digits(bound.bound), digits_or_point(bound.value), bound.met ? "yes" : "no"});
   section.parts.push_back(std::move(table));
 }
 

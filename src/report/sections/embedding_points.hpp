@@ -5,16 +5,40 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "src/report/sections/pca.hpp"
-#include "src/report/sources/group_table.hpp"
 #include "src/report/sources/options.hpp"
 
 namespace carbon {
+
+/// Hands over each row of a matrix, all of the same length, in the same order at each call.
+using ReadRows = std::function<void(const std::function<void(std::span<const float>)>& use)>;
+
+struct Pca {
+  uint64_t rows = 0;
+  std::vector<double> means;  // of the columns
+  std::vector<std::vector<double>>
+      components;                 // directions of length 1; the largest number of each is positive
+  std::vector<double> variances;  // of the rows along each direction, largest first; divided by rows - 1
+  double total = 0;               // variance of all columns together
+  /// The largest distance between the covariance matrix times a component and the component times its
+  /// variance, as a share of the largest variance: how far the iteration has come. Below 1e-10 nothing is
+  /// left to be found.
+  double residual = 0;
+
+  /// Where a row lies along a component.
+  double score(std::span<const float> row, size_t component) const;
+};
+
+/// The first `most` components, or fewer if the rows differ in fewer directions; none for fewer than two
+/// rows, or rows that are all equal. Reads the rows once. Memory: 8 bytes times the square of `columns`, and
+/// some hundred rows. The result does not depend on the number of threads.
+Pca principal_components(const ReadRows& read, size_t columns, size_t most);
 
 inline constexpr size_t kNoGroup = static_cast<size_t>(-1);
 
@@ -43,7 +67,7 @@ struct EmbeddingPoints {
   uint64_t unused = 0;                 // names of the table that are not embedded
 };
 
-/// Reads the file three times. Throws Error.
+/// Reads the file twice: for the components, and for where points lie along them. Throws Error.
 EmbeddingPoints read_points(const std::string& path, const ReportOptions& options, size_t most_components,
                             size_t most_points);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "src/base/numbers.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/embedding_points.hpp"
@@ -22,16 +21,6 @@ constexpr size_t kMostMultiqcPoints = 2000;  // a page of MultiQC has an element
 constexpr size_t kMostGroupRows = 500;
 constexpr size_t kColours = theme::kSeries.size(), kSteps = 7;
 constexpr size_t kLongestName = 28;
-
-std::string six_digits(double value) {
-  std::string out;
-  append_general(value, 6, out);
-  return out;
-}
-
-std::string text_of(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 std::string component_name(size_t component) {
   return "PC" + std::to_string(component + 1);
@@ -251,7 +240,7 @@ class Scatter {
       if (data_.coloured) mark["group"] = look.name;
       out["data"][data_.coloured ? look.name : "sequences"].push_back(std::move(mark));
     }
-    return text_of(out);
+    return json_text(out);
   }
 
   const EmbeddingPoints& data_;
@@ -302,7 +291,7 @@ Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
                    plural(count, "component") + " explains. Together they explain " + value_text(all) + " %.";
   figure.words = "The first component explains " + value_text(share(data, 0)) +
                  " % of the variance, and all that are shown " + value_text(all) + " %.";
-  figure.multiqc = text_of(plot);
+  figure.multiqc = json_text(plot);
   return figure;
 }
 

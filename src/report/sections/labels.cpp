@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "src/base/numbers.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/statistics/curves.hpp"
@@ -15,13 +14,6 @@ namespace {
 constexpr double kConfidence = 0.95;
 constexpr std::string_view kPositive = theme::kSeries[1], kNegative = theme::kSeries[0];
 constexpr const char* kAreaNames[] = {"AUROC", "AUPRC", "average precision"};
-
-std::string six_digits(double value) {
-  if (std::isnan(value)) return ".";
-  std::string digits;
-  append_general(value, 6, digits);
-  return digits;
-}
 
 std::string percent(double share) {
   return value_text(100 * share) + " %";
@@ -43,7 +35,7 @@ std::string line_graph(const std::string& id, const std::string& title, const st
     data[line] = std::move(values);
   }
   out["data"] = std::move(data);
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(out);
 }
 
 // ---- The distribution of both classes

@@ -1,14 +1,15 @@
-// The section of +mutagenesis --matrix: what each change of each base does to the score.
+// The section of +mutagenesis --matrix, what each change of each base does to the score: the mean effect of
+// the changes of each base, as bars and as letters, and the map of all changes.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/theme.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/effect_tracks.hpp"
-#include "src/report/sections/piece_rows.hpp"
 #include "src/report/sections/sections.hpp"
 
 namespace carbon {
@@ -16,6 +17,101 @@ namespace {
 
 constexpr double kHeading = 20, kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
 constexpr size_t kMostInMultiqc = 500;                                                              // bases
+
+// The mean change of each base of a piece; kNoValue where there is none.
+using MeanEffects = std::vector<double>;
+
+struct EffectOptions {
+  double width = 0, height = 60;
+  double least = -1, most = 1;  // the ends of the axis, with 0 between them
+};
+
+constexpr double kMargin = 7;  // pixels above and below
+
+// Where a value lies between the ends of the axis, from the top.
+struct EffectPlace {
+  double top, foot, least, most;
+
+  EffectPlace(const EffectOptions& options, bool upside_down)
+      : top(kMargin),
+        foot(options.height - kMargin),
+        least(upside_down ? -options.most : options.least),
+        most(upside_down ? -options.least : options.most) {}
+
+  double y(double value) const { return top + (most - value) / (most - least) * (foot - top); }
+};
+
+// The ends of the axis and zero, without one that is too close to zero to be read.
+void draw_axis(Svg& out, const TrackLayout& place, const EffectPlace& effect) {
+  std::string grid;
+  const std::array<double, 3> values = {effect.least, 0, effect.most};
+  for (const double& value : values) {
+    const double y = effect.y(value);
+    if (&value != &values[1] && std::abs(y - effect.y(0)) < 12) continue;
+    grid += "M" + px(place.left) + " " + px(y) + "H" + px(place.right);
+    out.text(place.left - 6, y + 4, value_text(value), {.anchor = Anchor::end});
+  }
+  out.stroke(grid, theme::kGrid);
+}
+
+// Round ends of an axis for these effects.
+EffectOptions effect_axis(const MeanEffects& effects, double width, double height) {
+  double least = 0, most = 0;
+  for (const double value : effects)
+    if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
+  if (least == 0 && most == 0) most = 1;
+  const Axis axis = round_axis("", least, most);
+  return {width, height, std::min(axis.least, 0.0), std::max(axis.most, 0.0)};
+}
+
+// Bars from zero: orange for effects below, blue for those above. Columns of several bases show their mean.
+void draw_effects(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
+                  const EffectOptions& options) {
+  const TrackLayout place(view, options.width);
+  const EffectPlace effect(options, false);
+  draw_axis(out, place, effect);
+  std::string below, above;
+  const double zero = effect.y(0), gap = place.unit >= 4 ? 0.5 : 0;
+  for_columns(track, view, place.step, [&](size_t i, size_t j) {
+    double sum = 0, count = 0;
+    for (size_t b = i; b < j; ++b)
+      if (std::isfinite(effects[b])) sum += effects[b], ++count;
+    if (count == 0) return;
+    const double x = place.x(static_cast<double>(i)), y = effect.y(sum / count);
+    const double wide = place.unit * static_cast<double>(j - i) - 2 * gap;
+    (sum < 0 ? below : above) += box_path(x + gap, std::min(y, zero), wide, std::abs(y - zero));
+  });
+  out.begin_clip(place.left, 0, place.right - place.left, options.height);
+  out.path(below, theme::kLess[2]);
+  out.path(above, theme::kMore[2]);
+  out.end_clip();
+}
+
+// Letters from zero: upwards if changing the base lowers the score, downwards and pale if it raises it. The
+// axis is that of the effects, upside down. Only for bases that are wide enough for letters.
+void draw_effect_logo(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
+                      const EffectOptions& options) {
+  const TrackLayout place(view, options.width);
+  const EffectPlace effect(options, true);
+  draw_axis(out, place, effect);
+  std::array<std::string, 4> lowering, raising;
+  for_columns(track, view, 1, [&](size_t i, size_t) {
+    if (track.base[i] < 0 || !std::isfinite(effects[i])) return;
+    const double y = effect.y(-effects[i]), zero = effect.y(0), high = std::abs(y - zero);
+    if (high < 0.4) return;
+    const auto k = static_cast<size_t>(track.base[i]);
+    (effects[i] < 0 ? lowering : raising)[k] +=
+        letter_path(track.base[i], place.x(static_cast<double>(i)) + 0.06 * place.unit, std::min(y, zero),
+                    0.88 * place.unit, high);
+  });
+  out.begin_clip(place.left, 0, place.right - place.left, options.height);
+  for (size_t k = 0; k < 4; ++k) {
+    out.path(raising[k], theme::kLetters[k],
+             " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"");
+    out.path(lowering[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
+  }
+  out.end_clip();
+}
 
 // A piece with the values of its changes, in the order of the rows of the map.
 class Changes {
@@ -70,8 +166,8 @@ class Changes {
     if (!(*at > 1e-6)) return 1e-6;
     const double power = std::pow(10, std::floor(std::log10(*at)));
     for (const double factor : {1, 2, 5})
-      if (factor * power >= *at) return std::stod(number_text(factor * power));
-    return std::stod(number_text(10 * power));
+      if (factor * power >= *at) return std::stod(six_digits(factor * power));
+    return std::stod(six_digits(10 * power));
   }
 
  private:
@@ -148,9 +244,9 @@ Table numbers(const Changes& changes) {
                              true});
   for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) {
     std::vector<std::string> row = {std::to_string(piece.first + static_cast<int64_t>(i)),
-                                    std::string(1, piece.letters[i]), number_text(changes.means()[i])};
+                                    std::string(1, piece.letters[i]), six_digits(changes.means()[i])};
     for (size_t k = 0; k < changes.names().size(); ++k)
-      row.push_back(changes.is_reference(i, k) ? "" : number_text(changes.value(i, k)));
+      row.push_back(changes.is_reference(i, k) ? "" : six_digits(changes.value(i, k)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -168,7 +264,7 @@ std::string caption(const Changes& changes, bool genes, double limit) {
         "Letters: minus that mean, so that a base stands tall where changing it lowers the score; a pale "
         "letter below "
         "the line marks one where the changes raise it. ";
-  text += "Map: the score of each change, in nats; the colours end at \u00b1" + number_text(limit) +
+  text += "Map: the score of each change, in nats; the colours end at \u00b1" + six_digits(limit) +
           ", within which 19 of 20 values lie.";
   if (changes.indels())
     text += " The row del is the deletion of the base, the others the insertion of a letter after it.";
@@ -211,7 +307,7 @@ std::string multiqc(const Figure& figure, const Changes& changes) {
                     {"xlab", "Position"},
                     {"ylab", "Change"}};
   out["data"] = rows;
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(out);
 }
 
 Figure figure_of(const std::string& name, const Changes& changes, const std::vector<Gene>& genes) {

@@ -1,4 +1,5 @@
-#include "src/report/sections/probability_figures.hpp"
+// The sections of score -O tsv and scan, what the model expects at each base: a logo under the mean
+// log-likelihood, and the map of every SNV.
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +7,9 @@
 
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
-#include "src/report/drawing/overview.hpp"
+#include "src/report/drawing/plot.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/piece_rows.hpp"
-#include "src/report/sections/viewer_data.hpp"
+#include "src/report/sections/sections.hpp"
 
 namespace carbon {
 namespace {
@@ -17,7 +17,29 @@ namespace {
 constexpr double kHeading = 20, kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
 constexpr size_t kMostInMultiqc = 500;                              // bases of a map
 
-// A plot of MultiQC. Texts of files may hold any bytes; those that are no UTF-8 are replaced.
+// What the bases of a track say in sum.
+struct TrackSummary {
+  size_t values = 0;  // bases with a value
+  double mean = 0;    // of ln P of the actual base, in nats
+  double right = 0;   // the share of bases whose most likely letter is the actual one
+};
+
+TrackSummary summary_of(const BaseTrack& track) {
+  TrackSummary out;
+  double sum = 0, right = 0;
+  for (size_t i = 0; i < track.length(); ++i) {
+    const double value = log_likelihood(track, i);
+    if (std::isnan(value)) continue;
+    ++out.values;
+    sum += value;
+    right += std::all_of(&track.lnp[4 * i], &track.lnp[4 * i] + 4, [&](double v) { return v <= value; });
+  }
+  const double count = std::max(1.0, static_cast<double>(out.values));
+  out.mean = sum / count;
+  out.right = right / count;
+  return out;
+}
+
 std::string plot_json(const char* type, const std::string& name, const std::string& title,
                       const char* x_label, const char* y_label, const nlohmann::ordered_json& data) {
   nlohmann::ordered_json out;
@@ -25,7 +47,7 @@ std::string plot_json(const char* type, const std::string& name, const std::stri
   out["pconfig"] = {
       {"id", "carbon_" + name + "_plot"}, {"title", title}, {"xlab", x_label}, {"ylab", y_label}};
   out["data"] = data;
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(out);
 }
 
 std::string position_text(const TablePiece& piece, size_t i) {
@@ -71,9 +93,9 @@ Table logo_numbers(const TablePiece& piece, const BaseTrack& track) {
   for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
     const bool value = has_value(track, i);
     std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i]),
-                                    number_text(log_likelihood(track, i)),
-                                    number_text(value ? letter_entropy(track, i) : kNoValue)};
-    for (int k = 0; k < 4; ++k) row.push_back(number_text(value ? probability(track, i, k) : kNoValue));
+                                    six_digits(log_likelihood(track, i)),
+                                    six_digits(value ? letter_entropy(track, i) : kNoValue)};
+    for (int k = 0; k < 4; ++k) row.push_back(six_digits(value ? probability(track, i, k) : kNoValue));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -142,7 +164,7 @@ Table map_numbers(const TablePiece& piece, const BaseTrack& track) {
         {std::string("to ") + letter, "ln P(alternative) \u2212 ln P(reference), in nats", true});
   for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
     std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i])};
-    for (int k = 0; k < 4; ++k) row.push_back(track.base[i] == k ? "" : number_text(log_ratio(track, i, k)));
+    for (int k = 0; k < 4; ++k) row.push_back(track.base[i] == k ? "" : six_digits(log_ratio(track, i, k)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -185,24 +207,7 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
          "; most likely: " + change(high, high_letter, highest) + ".";
 }
 
-}  // namespace
-
-TrackSummary summary_of(const BaseTrack& track) {
-  TrackSummary out;
-  double sum = 0, right = 0;
-  for (size_t i = 0; i < track.length(); ++i) {
-    const double value = log_likelihood(track, i);
-    if (std::isnan(value)) continue;
-    ++out.values;
-    sum += value;
-    right += std::all_of(&track.lnp[4 * i], &track.lnp[4 * i] + 4, [&](double v) { return v <= value; });
-  }
-  const double count = std::max(1.0, static_cast<double>(out.values));
-  out.mean = sum / count;
-  out.right = right / count;
-  return out;
-}
-
+// `viewer` is whether the figure gets the data of the page's viewer.
 Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
                    const std::vector<Gene>& genes, bool viewer) {
   const TrackSummary sum = summary_of(track);
@@ -237,6 +242,55 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   out.numbers = map_numbers(piece, track);
   out.multiqc = map_multiqc(out, piece, track);
   return out;
+}
+
+std::string summary_words(size_t pieces, const TrackSummary& all) {
+  return count_text(all.values) + " bases have values, in " + count_text(pieces) +
+         (pieces == 1 ? " piece" : " pieces") +
+         " of consecutive bases. The mean of ln P of the actual base is " + value_text(all.mean) +
+         " nats, as unsure as among " + value_text(std::exp(-all.mean)) +
+         " letters; guessing would give \u22121.386, as among 4. The most likely letter is the actual base "
+         "at " +
+         value_text(100 * all.right) + " % of the bases.";
+}
+
+Section probability_section(BaseSection base) {
+  const std::vector<TablePiece>& pieces = base.table.pieces;
+  TrackSummary all;
+  size_t viewed = 0;
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
+    const TrackSummary one = summary_of(track);
+    const auto weight = static_cast<double>(one.values);
+    all.values += one.values;
+    all.mean += weight * one.mean;
+    all.right += weight * one.right;
+    const bool viewer = viewed + track.length() <= kMostViewerBases;
+    if (viewer) viewed += track.length();
+    base.section.parts.emplace_back(logo_figure(base.piece_name(p), pieces[p], track, base.genes[p], viewer));
+    base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track));
+  }
+  if (all.values > 0) {
+    all.mean /= static_cast<double>(all.values);
+    all.right /= static_cast<double>(all.values);
+    base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
+  }
+  return std::move(base.section);
+}
+
+}  // namespace
+
+Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  return probability_section(begin_base_section(name, path, "probabilities of bases", options));
+}
+
+Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  BaseSection base = begin_base_section(name, path, "probabilities of bases", options);
+  base.section.paragraphs.push_back(
+      "The table has, for each base, ln P(alternative) \u2212 ln P(reference) of the three other letters; "
+      "the four "
+      "probabilities follow from these, because they add up to one.");
+  return probability_section(std::move(base));
 }
 
 }  // namespace carbon

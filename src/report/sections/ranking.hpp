@@ -1,4 +1,4 @@
-// The alleles with the lowest scores, as a table.
+// The alleles with the lowest scores, as a table with a small sequence logo in each row.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,18 @@
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
+
+struct BasePlace {
+  std::string contig;
+  int64_t pos = 0;  // from 0
+};
+
+/// The probabilities of the letters around each place, `flank` bases on each side, from a table of score -O
+/// tsv or scan: an SVG of 40 pixels' height with a mark under the base at the place, or "" where the table
+/// has no values. Reads the table once, or by its index, and keeps what the places need. Throws Error for
+/// another file.
+std::vector<std::string> small_logos(const std::string& table, const std::vector<BasePlace>& places,
+                                     size_t flank);
 
 class VariantRanking {
  public:

@@ -19,21 +19,11 @@ std::string axis_label(const ScoreTag& tag) {
   return cut_text(tag.name, 60) + (tag.unit.empty() ? "" : " (" + tag.unit + ")");
 }
 
-std::string digits_of(double value) {
-  std::string text;
-  append_general(value, 6, text);
-  return text == "nan" ? "." : text;
-}
-
 // An edge is a round number, and stands with all its digits.
 std::string edge_text(double edge) {
   std::string text;
   append_general(edge, 12, text);
   return text;
-}
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Axis score_axis(const ScoreTag& tag, const ScoreBins& bins) {
@@ -47,9 +37,9 @@ uint64_t highest(const BinCounts& bins) {
 // What lies beside the bins, so that no score is silently missing from a picture.
 std::string beyond_words(const ScoreBins& bins, uint64_t below, uint64_t above) {
   std::string out;
-  if (below > 0) out += counted(below, "score") + " below " + value_text(bins.edge(0));
+  if (below > 0) out += plural(below, "score") + " below " + value_text(bins.edge(0));
   if (above > 0)
-    out += (out.empty() ? "" : " and ") + counted(above, "score") + " above " +
+    out += (out.empty() ? "" : " and ") + plural(above, "score") + " above " +
            value_text(bins.edge(bins.size()));
   if (out.empty()) return "";
   return " Not drawn, but counted everywhere else: " + out + ".";
@@ -111,10 +101,10 @@ std::string steps_path(const BinCounts& counts, const ScoreBins& bins, const Plo
 // The middle half as a bar, the median as a line across it.
 void draw_box(const ScoreSummary& scores, Plot& plot, double top, double height) {
   const auto inside = [&](double value) { return std::clamp(plot.x(value), plot.left(), plot.right()); };
-  const double low = inside(scores.quartile(1)), high = inside(scores.quartile(3));
+  const double low = inside(scores.quartiles[0]), high = inside(scores.quartiles[2]);
   plot.marks().path(box_path(low, top + 2, std::max(high - low, 1.0), height - 4), theme::kMark,
                     " fill-opacity=\"0.55\"");
-  const double median = plot.x(scores.quartile(2));
+  const double median = plot.x(scores.quartiles[1]);
   if (median >= plot.left() && median <= plot.right())
     plot.marks().stroke("M" + px(median) + " " + px(top - 2) + "v" + px(height + 4), theme::kInk, 2);
 }
@@ -141,7 +131,7 @@ Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const Sc
   out.title = "Scores of all alleles: " + cut_text(about.tag.name, 60);
   Plot plot(out.title, kWidth, 300, score_axis(about.tag, bins),
             round_axis("Alleles per bin", 0, 1.1 * static_cast<double>(highest(all.bins))));
-  const LegendEntry legend[] = {{"alleles, n = " + count_text(all.scores.count()), theme::kLine},
+  const LegendEntry legend[] = {{"alleles, n = " + count_text(all.scores.count), theme::kLine},
                                 {"middle half", theme::kMark},
                                 {"median", theme::kInk, LegendEntry::line}};
   plot.legend(legend);
@@ -154,21 +144,21 @@ Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const Sc
 
   const ScoreSummary& scores = all.scores;
   out.caption = "Histogram of " + axis_label(about.tag) + " of " +
-                counted(scores.count(), "alternative allele") + ". " + bins_words(bins) +
-                " The bar above has the middle half of the scores, from " + value_text(scores.quartile(1)) +
-                " to " + value_text(scores.quartile(3)) + ", and the line in it is the median, " +
-                value_text(scores.quartile(2)) + "." + beyond_words(bins, all.bins.below, all.bins.above) +
+                plural(scores.count, "alternative allele") + ". " + bins_words(bins) +
+                " The bar above has the middle half of the scores, from " + value_text(scores.quartiles[0]) +
+                " to " + value_text(scores.quartiles[2]) + ", and the line in it is the median, " +
+                value_text(scores.quartiles[1]) + "." + beyond_words(bins, all.bins.below, all.bins.above) +
                 sign_words(about.tag);
-  out.words = "The scores lie between " + value_text(scores.least()) + " and " + value_text(scores.most()) +
-              ", half of them below " + value_text(scores.quartile(2)) + ".";
+  out.words = "The scores lie between " + value_text(scores.least) + " and " + value_text(scores.most) +
+              ", half of them below " + value_text(scores.quartiles[1]) + ".";
   out.numbers = bin_table({&all}, bins, "Alleles");
-  out.multiqc = dump({{"plot_type", "linegraph"},
-                      {"pconfig",
-                       {{"id", "carbon_" + about.name + "_plot"},
-                        {"title", "carbon: " + out.title},
-                        {"xlab", axis_label(about.tag)},
-                        {"ylab", "Alleles per bin"}}},
-                      {"data", {{about.sample, points_of(all, bins, 1)}}}});
+  out.multiqc = json_text({{"plot_type", "linegraph"},
+                           {"pconfig",
+                            {{"id", "carbon_" + about.name + "_plot"},
+                             {"title", "carbon: " + out.title},
+                             {"xlab", axis_label(about.tag)},
+                             {"ylab", "Alleles per bin"}}},
+                           {"data", {{about.sample, points_of(all, bins, 1)}}}});
   return out;
 }
 
@@ -176,15 +166,15 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
                   const ScoreBins& bins) {
   std::vector<const ScoreGroup*> drawn;
   for (const ScoreGroup& group : groups)
-    if (group.scores.count() > 0) drawn.push_back(&group);
+    if (group.scores.count > 0) drawn.push_back(&group);
   Figure out;
   out.name = about.name;
   out.title = "Scores by " + by + ": " + cut_text(about.tag.name, 60);
   std::vector<std::string> labels;
   uint64_t all = 0, below = 0, above = 0;
   for (const ScoreGroup* group : drawn) {
-    labels.push_back(cut_text(group->name, kLabel) + ", n = " + count_text(group->scores.count()));
-    all += group->scores.count(), below += group->bins.below, above += group->bins.above;
+    labels.push_back(cut_text(group->name, kLabel) + ", n = " + count_text(group->scores.count));
+    all += group->scores.count, below += group->bins.below, above += group->bins.above;
   }
   Plot plot(out.title, kWidth, 110 + kRow * static_cast<double>(drawn.size()), score_axis(about.tag, bins),
             category_axis("", labels));
@@ -202,32 +192,32 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
     plot.marks().stroke("M" + px(plot.left()) + " " + px(base) + "H" + px(plot.right()), theme::kGrid);
     draw_box(group.scores, plot, base + 1, 9);
     note_beyond(group.bins, plot, base - 4);
-    data[group.name] = points_of(group, bins, 1.0 / static_cast<double>(group.scores.count()));
+    data[group.name] = points_of(group, bins, 1.0 / static_cast<double>(group.scores.count));
   }
   out.svg = plot.picture();
 
   const auto low = std::min_element(drawn.begin(), drawn.end(), [](const auto* a, const auto* b) {
-    return a->scores.quartile(2) < b->scores.quartile(2);
+    return a->scores.quartiles[1] < b->scores.quartiles[1];
   });
   const auto high = std::max_element(drawn.begin(), drawn.end(), [](const auto* a, const auto* b) {
-    return a->scores.quartile(2) < b->scores.quartile(2);
+    return a->scores.quartiles[1] < b->scores.quartiles[1];
   });
-  out.caption = axis_label(about.tag) + " of " + counted(all, "alternative allele") + " by " + by +
-                ", a histogram for each of " + counted(drawn.size(), "group") +
+  out.caption = axis_label(about.tag) + " of " + plural(all, "alternative allele") + " by " + by +
+                ", a histogram for each of " + plural(drawn.size(), "group") +
                 "; n is the number of scores. " + bins_words(bins) +
                 " The bar below has the middle half of the scores, and the line in it is the median." +
                 beyond_words(bins, below, above) + sign_words(about.tag);
   out.words = "The lowest median is that of " + cut_text((*low)->name, kLabel) + ", " +
-              value_text((*low)->scores.quartile(2)) + "; the highest is that of " +
-              cut_text((*high)->name, kLabel) + ", " + value_text((*high)->scores.quartile(2)) + ".";
+              value_text((*low)->scores.quartiles[1]) + "; the highest is that of " +
+              cut_text((*high)->name, kLabel) + ", " + value_text((*high)->scores.quartiles[1]) + ".";
   out.numbers = bin_table(drawn, bins, "");
-  out.multiqc = dump({{"plot_type", "linegraph"},
-                      {"pconfig",
-                       {{"id", "carbon_" + about.name + "_plot"},
-                        {"title", "carbon: " + out.title},
-                        {"xlab", axis_label(about.tag)},
-                        {"ylab", "Share of the alleles of the group"}}},
-                      {"data", data}});
+  out.multiqc = json_text({{"plot_type", "linegraph"},
+                           {"pconfig",
+                            {{"id", "carbon_" + about.name + "_plot"},
+                             {"title", "carbon: " + out.title},
+                             {"xlab", axis_label(about.tag)},
+                             {"ylab", "Share of the alleles of the group"}}},
+                           {"data", data}});
   return out;
 }
 
@@ -247,10 +237,10 @@ Table score_table(const ScoreTag& tag, const std::vector<NamedGroups>& all) {
   for (const auto& [by, groups] : all)
     for (const ScoreGroup& group : *groups) {
       const ScoreSummary& s = group.scores;
-      out.rows.push_back({by, cut_text(group.name, 60), count_text(s.count()),
-                          count_text(group.alleles - s.count()), digits_of(s.mean()), digits_of(s.least()),
-                          digits_of(s.quartile(1)), digits_of(s.quartile(2)), digits_of(s.quartile(3)),
-                          digits_of(s.most())});
+      out.rows.push_back({by, cut_text(group.name, 60), count_text(s.count),
+                          count_text(group.alleles - s.count), six_digits(s.mean), six_digits(s.least),
+                          six_digits(s.quartiles[0]), six_digits(s.quartiles[1]), six_digits(s.quartiles[2]),
+                          six_digits(s.most)});
     }
   return out;
 }

@@ -1,31 +1,31 @@
-// Reads the tables that have a line, or a few, for each base: those of score -O tsv, scan and +mutagenesis
-// --matrix.
+// Tables that have a line, or a few, for each base: those of score -O tsv, scan and +mutagenesis --matrix, as
+// a stream of bases, and the runs of consecutive bases that a report draws.
 #pragma once
 
 #include <array>
-#include <memory>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "src/files/text_input.hpp"
-#include "src/formats/indexed_table.hpp"
 #include "src/formats/vcf_regions.hpp"
 #include "src/report/sources/input.hpp"
+#include "src/report/sources/options.hpp"
+#include "src/report/sources/table.hpp"
 
 namespace carbon {
+
+/// The values of A, C, G and T.
+using LetterLogs = std::array<double, 4>;
 
 /// One base of a table.
 struct TableBase {
   std::string_view sequence;  // its name, valid until the next base is read
   int64_t position = 0;       // from 1
   char letter = 'N';          // the base that is there
-  /// The values of A, C, G and T. Of score and scan: ln of their probabilities; those of scan are scaled to
-  /// add up to one, because the table has only their ratios. Of a matrix: how much the score changes. NaN: no
-  /// value.
-  std::array<double, 4> letters = {};
+  /// Of score and scan: ln of the probabilities of the four letters; those of scan are scaled to add up to
+  /// one, because the table has only their ratios. Of a matrix: how much the score changes. NaN: no value.
+  LetterLogs letters = {};
   double deletion = 0;  // the fifth value of a matrix of indels
 };
 
@@ -44,31 +44,49 @@ class BaseTable {
   bool indels() const { return indels_; }
   /// Whether the lines of a position are sorted, so that a position does not come again.
   bool sorted() const { return kind_ != InputKind::base_scores; }
-  /// The header's lines that begin with ##.
-  const std::vector<std::string>& header() const { return header_; }
+  /// The header's lines of carbon.
+  const std::vector<std::string>& header() const { return table_.header(); }
 
  private:
-  static constexpr size_t kMostColumns = 9;
-  using Columns = std::array<std::string_view, kMostColumns>;
-
-  [[noreturn]] void fail(const std::string& what) const;
-  bool read_line();
-  Columns split(size_t columns) const;
-  void read_header();
-  void place(const Columns& columns, TableBase& base);
+  void expect_columns(size_t count) const;
+  void place(TableBase& base);
   void score_line(TableBase& base);
   void scan_lines(TableBase& base);
   void matrix_line(TableBase& base);
-  char letter(std::string_view text) const;
-  double number(std::string_view text) const;
+  char letter(size_t column) const;
+  double number(size_t column) const;
 
-  std::string path_;
-  TextInput input_;
-  std::optional<IndexedTable> jump_;
+  TableReader table_;
   InputKind kind_;
   bool indels_ = false;
-  std::vector<std::string> header_;
-  std::string line_, sequence_;
+  std::string sequence_;
 };
+
+/// Consecutive bases of one sequence. Gaps of up to 10 bases are in it, as letters N without values.
+struct TablePiece {
+  std::string sequence;  // its name
+  int64_t first = 1;     // the position of the first base
+  std::string letters;
+  std::vector<LetterLogs> values;  // as in TableBase
+  std::vector<double> deletions;   // of a matrix of indels
+
+  size_t length() const { return letters.size(); }
+  int64_t last() const { return first + static_cast<int64_t>(length()) - 1; }
+  /// "chr1:1,001-2,000".
+  std::string place() const;
+};
+
+struct TablePieces {
+  InputKind kind = InputKind::scan;
+  bool indels = false;
+  std::vector<std::string> header;  // the lines of carbon
+  std::vector<TablePiece> pieces;
+  std::vector<std::string> notes;  // paragraphs that say what is left out
+};
+
+/// Reads the pieces of a table that lie in the regions of the options, or all: the first 20 of them, with
+/// 200,000 bases together. Memory is that of these bases, however large the table is. Throws Error for a
+/// malformed table or region; regions without bases are warnings and notes.
+TablePieces read_pieces(const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon

@@ -1,9 +1,7 @@
-// Reads matrices of embeddings. See embedding_reader.hpp.
 #include "src/report/sources/embeddings.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -13,7 +11,9 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/files/text_input.hpp"
+#include "src/formats/npy.hpp"
 #include "src/model/safetensors.hpp"
+#include "src/report/sources/table.hpp"
 
 namespace carbon {
 namespace {
@@ -25,104 +25,75 @@ constexpr std::string_view kNpy = ".npy", kSafetensors = ".safetensors", kNames 
   throw Error(kFunction, where + ": " + what);
 }
 
-// The text up to the next tab, which is removed from `line` with it.
-std::string_view take_field(std::string_view& line) {
-  const size_t end = line.find('\t');
-  const std::string_view field = line.substr(0, end);
-  line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
-  return field;
-}
-
-template <class T>
-bool parse_whole(std::string_view text, T& value) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc() && end == text.data() + text.size();
-}
-
 void check_columns(const std::string& path, uint64_t columns) {
   if (columns == 0 || columns > kMostEmbeddingColumns)
     fail(path, "the matrix has " + std::to_string(columns) + " columns; a report draws from 1 to " +
                    std::to_string(kMostEmbeddingColumns));
 }
 
-// ---- the table
-// -------------------------------------------------------------------------------------------------
-
-class TableReader final : public EmbeddingReader {
+class EmbeddingTable final : public EmbeddingReader {
  public:
-  explicit TableReader(const std::string& path) : path_(path) {
-    TextInput input(path_, kFunction);
-    read_header(input);
+  explicit EmbeddingTable(const std::string& path) : path_(path) {
+    TableReader table(path_, kFunction);
+    read_header(table);
     format_ = per_kmer_ ? "table, a row for each 6-mer" : "table";
   }
 
   void read(const std::function<void(const EmbeddingRow&)>& use) const override {
-    TextInput input(path_, kFunction);
-    std::string line, name;
-    input.line(line);
+    TableReader table(path_, kFunction);
+    table.next();
+    std::string name;
     std::vector<float> values(columns_);
     uint64_t sequences = 0, kmer = 0;
-    while (input.line(line)) {
-      std::string_view rest = line;
-      const std::string_view field = take_field(rest);
-      if (field.empty()) fail(input.where(), "the line has no name");
+    while (table.next()) {
+      if (table[0].empty()) table.fail("the line has no name");
       const uint64_t before = kmer;
-      if (per_kmer_ && !parse_whole(take_field(rest), kmer))
-        fail(input.where(), "the second column is no number of a 6-mer");
+      if (per_kmer_ && (table.size() < 2 || !parse_number(table[1], kmer)))
+        table.fail("the second column is no number of a 6-mer");
       const bool continues = per_kmer_ && sequences > 0 && kmer > 0;
-      if (continues ? kmer != before + 1 || field != name : per_kmer_ && kmer != 0)
-        fail(input.where(), "the 6-mers of a sequence are not numbered one after the other from 0");
+      if (continues ? kmer != before + 1 || table[0] != name : per_kmer_ && kmer != 0)
+        table.fail("the 6-mers of a sequence are not numbered one after the other from 0");
       if (!continues) {
         ++sequences;
-        name = field;
+        name = table[0];
       }
-      parse_values(rest, values, input);
+      parse_values(table, values);
       use({name, sequences - 1, values});
     }
   }
 
  private:
-  void read_header(TextInput& input) {
-    std::string line;
-    if (!input.line(line)) fail(path_, "it is empty");
-    std::string_view rest = line;
-    if (take_field(rest) != "#name") fail(input.where(), "expected a line that begins with #name");
-    if (rest.starts_with("kmer\t")) {
-      per_kmer_ = true;
-      take_field(rest);
-    }
-    for (; !rest.empty(); ++columns_)
-      if (const std::string_view field = take_field(rest); field != "e" + std::to_string(columns_))
-        fail(input.where(),
-             "expected column e" + std::to_string(columns_) + ", not '" + printable(field) + "'");
-    check_columns(input.where(), columns_);
+  void read_header(TableReader& table) {
+    if (!table.next()) fail(path_, "it is empty");
+    if (table[0] != "#name") table.fail("expected a line that begins with #name");
+    per_kmer_ = table.size() > 1 && table[1] == "kmer";
+    for (size_t at = before(); at < table.size(); ++at, ++columns_)
+      if (table[at] != "e" + std::to_string(columns_))
+        table.fail("expected column e" + std::to_string(columns_) + ", not '" + printable(table[at]) + "'");
+    check_columns(table.where(), columns_);
   }
 
-  void parse_values(std::string_view rest, std::vector<float>& values, const TextInput& input) const {
-    const char *at = rest.data(), *const end = at + rest.size();
-    for (size_t i = 0; i < values.size(); ++i) {
-      const auto [stop, problem] = std::from_chars(at, end, values[i]);
-      const bool last = i + 1 == values.size();
-      if (problem != std::errc() || !std::isfinite(values[i]) || (stop == end) != last ||
-          (!last && *stop != '\t'))
-        fail(input.where(), "expected " + std::to_string(values.size()) + " numbers after the name; e" +
-                                std::to_string(i) + " is none, or is followed by too few or too many");
-      at = stop + (last ? 0 : 1);
-    }
+  void parse_values(const TableReader& table, std::vector<float>& values) const {
+    const std::string expected = "expected " + std::to_string(columns_) + " numbers after the name";
+    if (table.size() != before() + columns_)
+      table.fail(expected + ", and there are " + std::to_string(table.size() - before()));
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!parse_number(table[before() + i], values[i]) || !std::isfinite(values[i]))
+        table.fail(expected + "; e" + std::to_string(i) + " is none");
   }
+
+  // Columns in front of the values.
+  size_t before() const { return per_kmer_ ? 2 : 1; }
 
   std::string path_;
   bool per_kmer_ = false;
 };
 
-// ---- arrays
-// ----------------------------------------------------------------------------------------------------
-
 // The table of names beside an array, read along with it.
 class NameTable {
  public:
-  NameTable(const std::string& path) : path_(path), input_(path, kFunction) {
-    if (!input_.line(line_) || line_ != "#name\tfirst_row\trows")
+  NameTable(const std::string& path) : path_(path), table_(path, kFunction) {
+    if (!table_.next() || table_.line() != "#name\tfirst_row\trows")
       fail(path_, "its first line is not '#name first_row rows' with tabs");
   }
 
@@ -140,27 +111,25 @@ class NameTable {
            "the table has " + std::to_string(end_) + " rows, and the matrix has " + std::to_string(rows));
   }
 
-  const std::string& name() const { return name_; }
+  std::string_view name() const { return table_[0]; }
   uint64_t sequence() const { return sequences_ - 1; }
 
  private:
   bool next() {
-    if (!input_.line(line_)) return false;
-    std::string_view rest = line_;
-    name_ = take_field(rest);
+    if (!table_.next()) return false;
     uint64_t first = 0, count = 0;
-    const bool numbers = parse_whole(take_field(rest), first) && parse_whole(rest, count);
-    if (name_.empty() || !numbers)
-      fail(input_.where(), "expected a name and two numbers, with tabs between them");
+    if (table_.size() != 3 || table_[0].empty() || !parse_number(table_[1], first) ||
+        !parse_number(table_[2], count))
+      table_.fail("expected a name and two numbers, with tabs between them");
     if (first != end_)
-      fail(input_.where(), "first_row is " + std::to_string(first) + ", expected " + std::to_string(end_));
-    if (__builtin_add_overflow(end_, count, &end_)) fail(input_.where(), "the number of rows is too large");
+      table_.fail("first_row is " + std::to_string(first) + ", expected " + std::to_string(end_));
+    if (__builtin_add_overflow(end_, count, &end_)) table_.fail("the number of rows is too large");
     ++sequences_;
     return true;
   }
 
-  std::string path_, line_, name_;
-  TextInput input_;
+  std::string path_;
+  TableReader table_;
   uint64_t end_ = 0, sequences_ = 0;
 };
 
@@ -210,96 +179,11 @@ class ArrayReader final : public EmbeddingReader {
   NpyHeader shape_;
 };
 
-// The dictionary of a .npy header: a literal of Python with three keys.
-class NpyDictionary {
- public:
-  NpyDictionary(std::string_view text, const std::string& path) : text_(text), path_(path) {
-    expect('{');
-    while (!seen('}')) {
-      const std::string_view key = quoted();
-      expect(':');
-      if (key == "descr")
-        type_ = quoted();
-      else if (key == "fortran_order")
-        fortran_ = word();
-      else if (key == "shape")
-        read_shape();
-      else
-        damaged();
-      if (!seen(',')) {
-        expect('}');
-        break;
-      }
-    }
-    skip_spaces();
-    if (at_ != text_.size() || type_.empty() || fortran_.empty() || !shaped_) damaged();
-  }
-
-  std::string_view type() const { return type_; }
-  std::string_view fortran() const { return fortran_; }
-  const std::vector<uint64_t>& shape() const { return shape_; }
-
- private:
-  [[noreturn]] void damaged() const { fail(path_, "the header of this .npy file is damaged"); }
-  void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
-  bool seen(char c) {
-    skip_spaces();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char c) {
-    if (!seen(c)) damaged();
-  }
-  std::string_view quoted() {
-    const char quote = seen('\'') ? '\'' : seen('"') ? '"' : '\0';
-    const size_t end = quote == '\0' ? std::string_view::npos : text_.find(quote, at_);
-    if (end == std::string_view::npos) damaged();
-    const std::string_view out = text_.substr(at_, end - at_);
-    at_ = end + 1;
-    return out;
-  }
-  std::string_view word() {
-    skip_spaces();
-    const size_t end = std::min(text_.find_first_of(",} \n", at_), text_.size());
-    const std::string_view out = text_.substr(at_, end - at_);
-    at_ = end;
-    return out;
-  }
-  void read_shape() {
-    shaped_ = true;
-    shape_.clear();
-    expect('(');
-    while (!seen(')')) {
-      uint64_t size = 0;
-      skip_spaces();
-      const auto [stop, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
-      if (problem != std::errc() || shape_.size() > 8) damaged();
-      shape_.push_back(size);
-      at_ = static_cast<size_t>(stop - text_.data());
-      if (!seen(',')) {
-        expect(')');
-        break;
-      }
-    }
-  }
-
-  std::string_view text_;
-  const std::string& path_;
-  size_t at_ = 0;
-  std::string_view type_, fortran_;
-  std::vector<uint64_t> shape_;
-  bool shaped_ = false;
-};
-
 // Checks that the file holds all that the header promises, no more and no less.
 void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_size) {
   uint64_t bytes = 0;
-  const bool over =
-      __builtin_mul_overflow(shape.rows, uint64_t{shape.columns} * (shape.half ? 2 : 4), &bytes) ||
-      __builtin_add_overflow(bytes, shape.begin, &bytes);
+  const bool over = __builtin_mul_overflow(shape.rows, shape.columns * (shape.half ? 2 : 4), &bytes) ||
+                    __builtin_add_overflow(bytes, shape.begin, &bytes);
   if (over || bytes != file_size)
     fail(path, "a matrix of " + std::to_string(shape.rows) + " rows and " + std::to_string(shape.columns) +
                    " columns needs " + (over ? "more than 2^64" : std::to_string(bytes)) +
@@ -312,6 +196,7 @@ std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
   in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
   beginning.resize(static_cast<size_t>(in.gcount()));
   const NpyHeader header = parse_npy_header(beginning, path);
+  check_columns(path, header.columns);
   in.clear();
   in.seekg(0, std::ios::end);
   check_size(path, header, static_cast<uint64_t>(in.tellg()));
@@ -327,45 +212,88 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
     fail(path, "the tensor 'embeddings' is no matrix of F32 or F16");
   check_columns(path, tensor.shape[1]);
   return std::make_unique<ArrayReader>(
-      path,
-      NpyHeader{tensor.dtype == "F16", tensor.shape[0], static_cast<size_t>(tensor.shape[1]), tensor.begin},
-      "safetensors", kSafetensors);
+      path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
+      kSafetensors);
+}
+
+// Different whole numbers of a column that are names of groups, such as those of clusters.
+constexpr size_t kFewWholeNumbers = 8;
+constexpr size_t kNoValue = static_cast<size_t>(-1);
+
+// Where the column stands in the first line, which may begin with #.
+size_t column_number(const TableReader& table, const std::string& column) {
+  std::string known;
+  size_t found = 0;
+  for (size_t i = 1; i < table.size(); ++i) {
+    known += (known.empty() ? "" : ", ") + printable(table[i]);
+    if (table[i] != column) continue;
+    if (found != 0) table.fail("two columns are named '" + printable(column) + "'");
+    found = i;
+  }
+  if (found != 0) return found;
+  table.fail("no column '" + printable(column) + "' after the first, which has the names of sequences; " +
+             (known.empty() ? "there are no further columns; are they separated by tabs?"
+                            : "the columns are " + known));
 }
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::string_view bytes, const std::string& path) {
-  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
-  if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY"))
-    fail(path, "the file is too short for a .npy file");
-  const size_t version = byte(6), start = version == 1 ? 10 : 12;
-  if (version < 1 || version > 3 || byte(7) != 0)
-    fail(path, "version " + std::to_string(version) + "." + std::to_string(byte(7)) +
-                   " of the .npy format is not known; those from 1.0 to 3.0 are");
-  size_t length = byte(8) | byte(9) << 8;
-  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > bytes.size() - start)
-    fail(path, "the header claims " + std::to_string(length) +
-                   " bytes; the file is cut, or is no matrix of carbon embed");
-  const NpyDictionary header(bytes.substr(start, length), path);
-  if (header.type() != "<f4" && header.type() != "<f2")
-    fail(path, "the values have type '" + printable(header.type()) +
-                   "'; a report draws '<f4' and '<f2', which carbon embed writes");
-  if (header.fortran() != "False")
-    fail(path, "the array is not in C order (fortran_order is '" + printable(header.fortran()) + "')");
-  if (header.shape().size() != 2)
-    fail(path, "the array has " + std::to_string(header.shape().size()) + " dimensions; a matrix has 2");
-  check_columns(path, header.shape()[1]);
-  return {header.type() == "<f2", header.shape()[0], static_cast<size_t>(header.shape()[1]), start + length};
-}
-
 std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
   {
     TextInput input(path, kFunction);
-    if (input.peek().starts_with("\x93NUMPY")) return open_npy(path);
+    if (is_npy(input.peek())) return open_npy(path);
   }
   if (path.ends_with(kSafetensors)) return open_safetensors(path);
-  return std::make_unique<TableReader>(path);
+  return std::make_unique<EmbeddingTable>(path);
+}
+
+GroupTable::GroupTable(const std::string& path, const std::string& column) {
+  TableReader table(path, "read_groups");
+  if (!table.next()) throw Error("read_groups", path + ": the table of groups is empty");
+  const size_t wanted = column_number(table, column), columns = table.size();
+  while (table.next()) {
+    if (table.line().empty()) continue;
+    if (table.size() != columns)
+      table.fail("the line has " + std::to_string(table.size()) + " columns, and the first line has " +
+                 std::to_string(columns));
+    if (!add(table[0], table[wanted]))
+      table.fail("'" + printable(table[0]) +
+                 "' has another value on an earlier line; give each sequence one value");
+  }
+  value_numbers_.clear();
+  find_numbers();
+}
+
+bool GroupTable::add(std::string_view name, std::string_view value) {
+  Entry entry{kNoValue};
+  if (!value.empty() && value != "." && value != "NA") {
+    const auto [known, added] = value_numbers_.try_emplace(std::string(value), values_.size());
+    if (added) values_.emplace_back(value);
+    entry.value = known->second;
+  }
+  const auto [at, added] = entries_.try_emplace(std::string(name), entry);
+  return added || at->second.value == entry.value;
+}
+
+void GroupTable::find_numbers() {
+  std::vector<double> numbers;
+  bool whole = true;
+  for (const std::string& value : values_) {
+    double number = 0;
+    if (!parse_number(std::string_view(value), number) || !std::isfinite(number)) return;
+    whole = whole && number == std::floor(number);
+    numbers.push_back(number);
+  }
+  if (!(whole && numbers.size() <= kFewWholeNumbers)) numbers_ = std::move(numbers);
+}
+
+std::optional<size_t> GroupTable::find(std::string_view name) {
+  const auto at = entries_.find(name);
+  if (at == entries_.end()) return std::nullopt;
+  found_ += at->second.found ? 0 : 1;
+  at->second.found = true;
+  if (at->second.value == kNoValue) return std::nullopt;
+  return at->second.value;
 }
 
 }  // namespace carbon

@@ -1,12 +1,9 @@
-// Reads genes from a GFF3 file, as far as they lie near the pieces of a table, and draws their exons.
+// Genes of a GFF3 file, as far as they lie near the pieces of a table.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "src/report/drawing/svg.hpp"
-#include "src/report/drawing/track.hpp"
 
 namespace carbon {
 
@@ -40,12 +37,5 @@ struct GeneFile {
 /// Reads GFF3, plain or compressed: features of the types exon and CDS (and UTRs), with the genes that they
 /// belong to. Throws Error (path:line) for a malformed line, and for GTF.
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);
-
-/// The height of the genes in a part of a piece whose first base is at position `first`; 0 if none is there.
-double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width);
-/// Draws them from `top` downwards: a line for the gene with arrows in the direction of reading, boxes for
-/// exons, higher ones for coding parts, and the name.
-void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
-                double top);
 
 }  // namespace carbon

@@ -1,12 +1,34 @@
 #include "src/report/sources/header.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
+
+// Takes a value in quotation marks, in which a backslash makes the next letter one of the value.
+std::string take_quoted(std::string_view& text) {
+  std::string value;
+  text.remove_prefix(1);
+  while (!text.empty() && text[0] != '"') {
+    if (text[0] == '\\' && text.size() > 1) text.remove_prefix(1);
+    value += text[0];
+    text.remove_prefix(1);
+  }
+  if (!text.empty()) text.remove_prefix(1);
+  return value;
+}
+
+std::string take_plain(std::string_view& text) {
+  const size_t end = std::min(text.find_first_of(",>"), text.size());
+  std::string value(text.substr(0, end));
+  text.remove_prefix(end);
+  return value;
+}
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -65,7 +87,50 @@ const KnownTag& find_wanted(const std::vector<KnownTag>& known, const std::strin
   return *found;
 }
 
+constexpr std::string_view kStart = "##carbon_";
+
+bool is_model(std::string_view line) {
+  return line.substr(0, line.find('=')).ends_with("Model");
+}
+
+// "vep" of ##carbon_vepCommand, with `end` Command.
+std::string_view command_of(std::string_view key, std::string_view end) {
+  key.remove_prefix(kStart.size());
+  key.remove_suffix(end.size());
+  return key;
+}
+
+std::string words_of(const std::string& field) {
+  if (field == "SHA256") return "SHA-256 of the model";
+  if (field == "Dtype") return "Data type";
+  if (field == "RopeScaling") return "Scaling of positions";
+  return field;
+}
+
 }  // namespace
+
+HeaderFields header_fields(std::string_view line) {
+  HeaderFields fields;
+  const size_t begin = line.find("=<");
+  if (!line.starts_with("##") || begin == std::string_view::npos) return fields;
+  for (std::string_view rest = line.substr(begin + 2); !rest.empty() && rest[0] != '>';) {
+    const size_t equals = rest.find('=');
+    if (equals == std::string_view::npos) break;
+    std::string key(rest.substr(0, equals));
+    rest.remove_prefix(equals + 1);
+    std::string value = rest.starts_with('"') ? take_quoted(rest) : take_plain(rest);
+    fields.emplace_back(std::move(key), std::move(value));
+    if (!rest.starts_with(',')) break;
+    rest.remove_prefix(1);
+  }
+  return fields;
+}
+
+std::string header_field(const HeaderFields& fields, std::string_view key) {
+  for (const auto& [name, value] : fields)
+    if (name == key) return value;
+  return "";
+}
 
 CarbonModels carbon_models(const std::vector<std::string>& model_lines) {
   CarbonModels models;
@@ -107,6 +172,34 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
     }
     layout.tags.push_back(std::move(score));
   }
+}
+
+std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
+                                                                    const std::vector<std::string>& lines) {
+  std::vector<std::pair<std::string, std::string>> out = {{"File", file_name(path)}};
+  const bool several =
+      std::count_if(lines.begin(), lines.end(), [](const auto& l) { return is_model(l); }) > 1;
+  for (const std::string& line : lines) {
+    const size_t equals = line.find('=');
+    if (!line.starts_with(kStart) || equals == std::string::npos) continue;
+    const std::string_view key = std::string_view(line).substr(0, equals);
+    const std::string value = line.substr(equals + 1);
+    if (key.ends_with("Version")) {
+      out.emplace_back("Program", "carbon " + std::string(command_of(key, "Version")) + " " + value);
+    } else if (key.ends_with("Command")) {
+      out.emplace_back("Command", value);
+    } else if (is_model(line)) {
+      const HeaderFields fields = header_fields(line);
+      const std::string id = header_field(fields, "ID");
+      if (!several) out.emplace_back("Tags", id);
+      for (const auto& [name, text] : fields)
+        if (name != "ID" && name != "IDX")
+          out.emplace_back((several ? id + ": " : "") + words_of(name), text);
+    } else {
+      out.emplace_back(std::string(key.substr(2)), value);
+    }
+  }
+  return out;
 }
 
 }  // namespace carbon

@@ -43,25 +43,24 @@ InputKind json_kind(const std::string& path, std::string_view text) {
   refuse(path, "this JSON is of none of the known commands");
 }
 
-InputKind table_kind(const std::string& path, std::string_view line) {
-  if (line.starts_with("#CHROM\tPOS\tID\tREF\tALT\tQUAL")) return InputKind::variants;
-  if (line.starts_with("#CHROM\tPOS\tID\tREF\tALT\t")) return InputKind::variant_table;
-  if (line == "#CHROM\tPOS\tREF\tA\tC\tG\tT" || line == "#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT")
-    return InputKind::mutagenesis;
-  if (line == "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN") return InputKind::scan;
-  if (line == "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT") return InputKind::base_scores;
-  if (line.starts_with("#name\te0\t") || line.starts_with("#name\tkmer\te0\t"))
-    return InputKind::embedding_table;
-  refuse(path, line.empty()
-                   ? "its beginning has no line of columns"
-                   : "its columns '" + printable(line.substr(0, 60)) + "' are of none of the known commands");
-}
-
 }  // namespace
 
+InputKind table_kind(const std::string& path, std::string_view columns) {
+  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\tQUAL")) return InputKind::variants;
+  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\t")) return InputKind::variant_table;
+  if (columns == "#CHROM\tPOS\tREF\tA\tC\tG\tT" || columns == "#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT")
+    return InputKind::mutagenesis;
+  if (columns == "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN") return InputKind::scan;
+  if (columns == "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT") return InputKind::base_scores;
+  if (columns.starts_with("#name\te0\t") || columns.starts_with("#name\tkmer\te0\t"))
+    return InputKind::embedding_table;
+  refuse(path, columns.empty() ? "its beginning has no line of columns"
+                               : "its columns '" + printable(columns.substr(0, 60)) +
+                                     "' are of none of the known commands");
+}
+
 InputKind input_kind(const std::string& path) {
-  if (path == "-")
-    throw Error("input_kind", "a report reads files, not standard input, because it looks at them twice");
+  if (path == "-") return InputKind::variants;  // a pipe cannot be looked at first
   TextInput input(path, "input_kind");
   const std::string_view block = input.peek();
   const std::string_view text = block.substr(0, std::min(block.size(), kBeginning));
@@ -76,7 +75,7 @@ InputKind input_kind(const std::string& path) {
 }
 
 std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
+  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace carbon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace carbon {
 
@@ -17,10 +18,12 @@ enum class InputKind {
   embedding_array   // embed -O npy or safetensors, with its .names.tsv
 };
 
-/// Throws Error, which says what a report can draw, for any other file.
+/// Standard input, "-", is variants. Throws Error, which says what a report can draw, for any other file.
 InputKind input_kind(const std::string& path);
+/// The kind of a table by its line of columns; `path` is for messages.
+InputKind table_kind(const std::string& path, std::string_view columns);
 
-/// The name of a file without its folders, as titles and captions show it.
+/// The name of a file without its folders, as titles and captions show it; "standard input" for "-".
 std::string file_name(const std::string& path);
 
 }  // namespace carbon

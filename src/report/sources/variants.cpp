@@ -5,13 +5,13 @@
 #include <limits>
 #include <optional>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/report/sections/variant_groups.hpp"
 #include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/variant_provenance.hpp"
-#include "src/report/sources/variant_table.hpp"
+#include "src/report/sources/table.hpp"
 #include "src/statistics/allele_type.hpp"
 
 namespace carbon {
@@ -49,9 +49,9 @@ std::vector<std::string> carbon_lines(const VcfReader& reader, bool models_only)
 class VcfSource final : public VariantSource {
  public:
   VcfSource(const std::string& path, const ReportOptions& options)
-      : path_(path), reader_(path, {}, *options.log) {
+      : path_(path == "-" ? file_name(path) : path), reader_(path, {}, *options.log) {
     const std::vector<KnownTag> known = known_tags(reader_);
-    choose_tags(known, carbon_models(carbon_lines(reader_, true)), options.tags, path, layout_);
+    choose_tags(known, carbon_models(carbon_lines(reader_, true)), options.tags, path_, layout_);
     layout_.provenance = variant_provenance(path, carbon_lines(reader_, false));
     choose_consequences(known, options.consequence_tag);
     if (!options.label.empty()) judge_.emplace(options.label, reader_);
@@ -121,7 +121,7 @@ class VcfSource final : public VariantSource {
     } else if (count == 1 && (std::isnan(values.numbers[0]) || values.number == InfoNumber::other)) {
       out.assign(alts, static_cast<float>(values.numbers[0]));
     } else {
-      fail(tag + " has " + counted(count, "value") + " for " + counted(alts, "alternative allele") +
+      fail(tag + " has " + plural(count, "value") + " for " + plural(alts, "alternative allele") +
            "; a score needs one for each");
     }
     if (std::any_of(out.begin(), out.end(), [](float value) { return std::isinf(value); }))
@@ -142,6 +142,74 @@ class VcfSource final : public VariantSource {
   std::optional<LabelJudge> judge_;
 };
 
+// The table of vep -O t: lines of one allele each.
+class TableSource final : public VariantSource {
+ public:
+  TableSource(const std::string& path, const ReportOptions& options) : table_(path, "report") {
+    table_.read_header();
+    if (!table_.line().starts_with("#CHROM\tPOS\tID\tREF\tALT"))
+      table_.fail("expected the line of columns #CHROM POS ID REF ALT and scores, separated by tabs");
+    columns_ = table_.size();
+    read_columns(path, options.tags);
+    layout_.provenance = variant_provenance(path, table_.header());
+  }
+
+  bool read(VariantRecord& record) override {
+    if (!table_.next()) return false;
+    if (!table_.newline_seen())
+      table_.fail(
+          "the last line has no newline, so the file is probably cut; copy it again or add the newline");
+    if (table_.size() != columns_)
+      table_.fail(std::to_string(table_.size()) + " columns, and the line of names has " +
+                  std::to_string(columns_));
+    record.contig = table_[0], record.id = table_[2], record.ref = table_[3];
+    record.filter.clear();
+    if (!parse_number(table_[1], record.pos) || record.pos < 0)
+      table_.fail("POS '" + printable(table_[1]) + "' is not a number");
+    record.alts.clear();
+    if (table_[4] != ".") record.alts.emplace_back(table_[4]);
+    record.scores.assign(score_columns_.size(), {});
+    record.flags.assign(flag_columns_.size(), {});
+    for (size_t t = 0; t < score_columns_.size() && !record.alts.empty(); ++t)
+      record.scores[t].push_back(score(table_[score_columns_[t]]));
+    for (size_t f = 0; f < flag_columns_.size() && !record.alts.empty(); ++f) {
+      const std::string_view flag = table_[flag_columns_[f]];
+      record.flags[f].emplace_back(flag == "." ? "" : flag);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kFixed = 5;  // CHROM, POS, ID, REF, ALT
+
+  void read_columns(const std::string& path, const std::vector<std::string>& wanted) {
+    std::vector<KnownTag> known;
+    for (size_t i = kFixed; i < columns_; ++i)
+      known.push_back({std::string(table_[i]), table_[i].ends_with("_FLAG") ? "String" : "Float"});
+    layout_.table = true;
+    choose_tags(known, {}, wanted, path, layout_);
+    const auto column = [&](const std::string& name) {
+      size_t i = kFixed;
+      while (table_[i] != name) ++i;
+      return i;
+    };
+    for (const ScoreTag& tag : layout_.tags) score_columns_.push_back(column(tag.name));
+    for (const std::string& tag : layout_.flag_tags) flag_columns_.push_back(column(tag));
+  }
+
+  float score(std::string_view text) const {
+    if (text == ".") return kMissing;
+    float value = 0;
+    if (!parse_number(text, value) || !std::isfinite(value))
+      table_.fail("the score '" + printable(text) + "' is not a number; a missing one is .");
+    return value;
+  }
+
+  TableReader table_;
+  size_t columns_ = 0;
+  std::vector<size_t> score_columns_, flag_columns_;
+};
+
 }  // namespace
 
 bool VariantSource::next(VariantRecord& record) {
@@ -153,8 +221,10 @@ bool VariantSource::next(VariantRecord& record) {
 }
 
 std::unique_ptr<VariantSource> open_variants(const std::string& path, const ReportOptions& options) {
-  if (input_kind(path) == InputKind::variant_table) return open_variant_table(path, options);
-  return std::make_unique<VcfSource>(path, options);
+  if (input_kind(path) != InputKind::variant_table) return std::make_unique<VcfSource>(path, options);
+  if (!options.label.empty())
+    throw Error("report", path + ": a table has scores alone, and labels are INFO tags; give the VCF or BCF");
+  return std::make_unique<TableSource>(path, options);
 }
 
 }  // namespace carbon

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/report/sections/labels.hpp"
 #include "src/report/sources/consequences.hpp"
+#include "src/report/sources/labels.hpp"
 #include "src/report/sources/options.hpp"
 
 namespace carbon {
@@ -60,7 +60,8 @@ class VariantSource {
   VariantLayout layout_;
 };
 
-/// Opens a file of the two kinds. Throws Error if it has no scores, or lacks a tag that the options name.
+/// Opens a file of the two kinds; "-" is VCF or BCF from standard input. Throws Error if it has no scores, or
+/// lacks a tag that the options name.
 std::unique_ptr<VariantSource> open_variants(const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon
