@@ -24,10 +24,10 @@ LAYERS = (
 )
 # A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
 # are headers alone and stand beside the layers, too, and headers with rules that must not differ: the form of --help, which lines
-# of BED are no regions, and what a line of GFF3 says.
+# of BED are no regions, what a line of GFF3 says, and what a header says of the scores of carbon.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
-PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp", "src/formats/gff3.hpp")
+PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp", "src/formats/gff3.hpp", "src/formats/carbon_scores.hpp")
 # These stand beside the layers: what each may include, and who may include it.
 USERS = sum(LAYERS[:4], ())
 SECTIONS = ("src/report", "src/report/sections")

@@ -244,6 +244,7 @@ def includes_in_the_wrong_direction():
             ("plugins/a.hpp", '"src/base/help_lines.hpp"', None),
             ("plugins/a.cpp", '"src/formats/bed.hpp"', None),
             ("plugins/a.cpp", '"src/formats/gff3.hpp"', None),
+            ("plugins/a.cpp", '"src/formats/carbon_scores.hpp"', None),
             ("src/report/a.cpp", '"src/statistics/a.hpp"', None),
             ("src/report/a.cpp", '"src/report/sections/a.hpp"', None),
             ("src/report/sections/a.cpp", '"src/report/a.hpp"', "src/report stands above it"),

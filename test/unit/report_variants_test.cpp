@@ -250,6 +250,30 @@ TEST_CASE("report: fields of header lines") {
     CHECK(header_fields(damaged).size() <= 1);
 }
 
+TEST_CASE("the header says which scores are low for damaging alleles") {
+  CarbonModels models;
+  models.add("##carbon_vepModel=<ID=MINE,Model=\"m\">");
+  models.add("##carbon_scanModel=<ID=SCANNED>");
+  models.add("##carbon_vepModel=damaged");
+  for (const char* tag : {"MINE_LLR", "MINE_NT", "MINE_ALLR", "MINE_ALLR_96", "SCANNED"})
+    CHECK(models.low_is_damaging(tag, ""));
+  for (const char* tag : {"MINE", "MINE_FLAG", "MINE_ALLR_", "MINE_ALLR_x", "SCANNED_LLR", "AF", ""})
+    CHECK_FALSE(models.low_is_damaging(tag, ""));
+  CHECK(models.low_is_damaging("OTHER_LLR", "Carbon log-likelihood ratio"));
+  CHECK_FALSE(models.low_is_damaging("OTHER_LLR", "log-likelihood ratio"));
+  CHECK_FALSE(models.low_is_damaging("OTHER_FLAG", "Carbon flag"));
+}
+
+TEST_CASE("report: the head has a sentence for each model") {
+  const Texts lines = {
+      "##carbon_vepVersion=1",
+      "##carbon_vepModel=<ID=A,Model=\"m\",Dtype=f32,Device=\"cuda:sm_90x1\",Recipe=centered>",
+      "##carbon_scanModel=<ID=B,Model=\"carbon-tiny\">", "##carbon_vepModel=<ID=C>"};
+  CHECK(model_sentences(lines) ==
+        Texts{"A: Model m, recipe centered, data type f32, device cuda.",
+              "B: Model carbon-tiny. This is a demonstration model: not meaningful for variants."});
+}
+
 TEST_CASE("report: provenance says program, command and models") {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   const Texts one = {"##carbon_vepVersion=0.1.0+htslib-1.16",

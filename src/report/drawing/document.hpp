@@ -1,5 +1,4 @@
-// What a report consists of: sections of text, figures and tables. The sections' files make them
-// (src/report/*_section.hpp); html, svg_files and multiqc write them.
+// What a report consists of: sections of text, figures and tables.
 //
 // All texts are plain: whoever writes them into another format escapes them.
 #pragma once
@@ -45,6 +44,8 @@ struct Section {
   std::vector<std::variant<Figure, Table>> parts;
   /// How the file was made, from its own header: pairs of what it is and its value.
   std::vector<std::pair<std::string, std::string>> provenance;
+  /// What has scored the file, in sentences for the head of the page.
+  std::vector<std::string> models = {};
 };
 
 struct Report {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/report/drawing/theme.hpp"
+
 namespace carbon {
 
 /// A length or a coordinate: rounded to a tenth of a pixel, which no eye can tell apart, with the fewest
@@ -24,7 +26,7 @@ enum class Anchor { start, middle, end };
 
 struct TextStyle {
   double size = 11;
-  std::string_view colour = "#59636e";
+  std::string_view colour = theme::kSoft;
   Anchor anchor = Anchor::middle;
   bool bold = false;
   double turn = 0;  // degrees, around the point

@@ -158,6 +158,7 @@ BaseSection begin_base_section(const std::string& name, const std::string& path,
   out.table = read_pieces(path, options);
   out.section.paragraphs = out.table.notes;
   out.section.provenance = variant_provenance(path, out.table.header);
+  out.section.models = model_sentences(out.table.header);
   add_genes(out, path, options);
   return out;
 }

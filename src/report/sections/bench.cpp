@@ -11,6 +11,7 @@
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -46,6 +47,7 @@ struct Bench {
   std::vector<Limit> limits;
   std::vector<Test> tests;
   uint64_t rounds = 0;
+  std::string model;  // a sentence
 };
 
 // A place in the document, for messages, and what stands there.
@@ -149,6 +151,9 @@ void read_facts(const Place& root, Bench& bench) {
   std::string millions;
   append_general(root.at("parameters").number() / 1e6, 6, millions);
   bench.rounds = root.at("rounds").count();
+  bench.model = model_sentence({{"Model", root.at("model").text()},
+                                {"Dtype", root.at("dtype").text()},
+                                {"Device", root.at("device").text()}});
   bench.facts = {{"Program", "carbon " + root.at("carbon").text()},
                  {"Model", root.at("model").text()},
                  {"Parameters", millions + " million"},
@@ -400,6 +405,7 @@ Section bench_section(const std::string& name, const std::string& path, const Re
     if (Figure figure = limit_figure(name, bench, bytes); !figure.svg.empty())
       section.parts.emplace_back(std::move(figure));
   section.provenance = {{"File", path}};
+  if (!bench.model.empty()) section.models = {bench.model};
   section.provenance.insert(section.provenance.end(), bench.facts.begin(), bench.facts.end());
   return section;
 }

@@ -7,6 +7,7 @@
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/statistics/curves.hpp"
+#include "src/statistics/direction.hpp"
 
 namespace carbon {
 namespace {
@@ -390,10 +391,11 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 
 void add_label_figures(const std::string& name, const std::string& tag, const LabelledScores& labelled,
                        const ReportOptions& options, Section& section) {
-  Curves curves{ScoreGroups(labelled.scores, labelled.positive, options.negate),
+  const bool negate = labelled.low || options.negate;
+  Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
                 {},
                 {},
-                (options.negate ? "minus " : "") + tag,
+                (negate ? "minus " : "") + tag,
                 options.label,
                 options.bootstrap,
                 options.seed};
@@ -402,6 +404,8 @@ void add_label_figures(const std::string& name, const std::string& tag, const La
     section.paragraphs.push_back(why_no_curves(tag, options.label, labelled));
     return;
   }
+  if (const double auroc = curves.metrics.values[0]; auroc < 0.5)
+    options.log->warning("report", reversed_words(tag, six_digits(auroc), negate, labelled.low));
   curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
   section.parts.push_back(class_figure(name, tag, options.label, labelled));
   section.parts.push_back(roc_figure(name, tag, curves));

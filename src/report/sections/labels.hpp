@@ -18,6 +18,7 @@ struct LabelledScores {
   std::vector<float> scores;
   std::vector<bool> positive;
   uint64_t missing_score = 0, missing_label = 0, other_label = 0;
+  bool low = false;  // by the header, low scores are those of positive alleles
 };
 
 /// Adds three figures and a table of the areas, whose values are those of +auroc; with one class alone a

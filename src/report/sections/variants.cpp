@@ -215,7 +215,9 @@ void VariantCounts::add_flag_figures(const std::string& name, const std::string&
 // What labels say of the scores of each tag.
 class Labels {
  public:
-  explicit Labels(size_t tags) : scores_(tags) {}
+  explicit Labels(const std::vector<ScoreTag>& tags) : scores_(tags.size()) {
+    for (size_t t = 0; t < tags.size(); ++t) scores_[t].low = tags[t].low;
+  }
 
   void add(const VariantRecord& record) {
     for (size_t alt = 0; alt < record.labels.size(); ++alt)
@@ -252,7 +254,7 @@ class VariantSection {
         counts_(layout_),
         distributions_(layout_),
         ranking_(layout_, options),
-        labels_(layout_.tags.size()) {}
+        labels_(layout_.tags) {}
 
   Section make() {
     read();
@@ -268,6 +270,7 @@ class VariantSection {
           "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
           "(SnpEff).");
     out.provenance = layout_.provenance;
+    out.models = layout_.models;
     add_distributions(out);
     counts_.add_flag_figures(name_, sample_, out);
     if (!options_.label.empty())

@@ -5,60 +5,21 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/model/model_places.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
 
-// Takes a value in quotation marks, in which a backslash makes the next letter one of the value.
-std::string take_quoted(std::string_view& text) {
-  std::string value;
-  text.remove_prefix(1);
-  while (!text.empty() && text[0] != '"') {
-    if (text[0] == '\\' && text.size() > 1) text.remove_prefix(1);
-    value += text[0];
-    text.remove_prefix(1);
-  }
-  if (!text.empty()) text.remove_prefix(1);
-  return value;
-}
-
-std::string take_plain(std::string_view& text) {
-  const size_t end = std::min(text.find_first_of(",>"), text.size());
-  std::string value(text.substr(0, end));
-  text.remove_prefix(end);
-  return value;
-}
-
-bool all_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// The part before _LLR, _NT, _ALLR or _ALLR_96; the whole name of another tag.
-std::string prefix_of(const std::string& tag) {
-  for (const std::string_view end : {"_LLR", "_NT", "_ALLR"})
-    if (tag.ends_with(end)) return tag.substr(0, tag.size() - end.size());
-  const size_t horizon = tag.rfind("_ALLR_");
-  return horizon != std::string::npos && all_digits(std::string_view(tag).substr(horizon + 6))
-             ? tag.substr(0, horizon)
-             : tag;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // A header may have lost its model lines; then names and descriptions tell.
 bool is_of_carbon(const KnownTag& tag, const CarbonModels& models) {
-  if (contains(models.tags, tag.name)) return true;
-  const std::string prefix = prefix_of(tag.name);
-  if (prefix != tag.name && contains(models.prefixes, prefix)) return true;
+  if (models.name(tag.name)) return true;
   return tag.number == "A" && (tag.name.starts_with("CARBON_") || tag.description.starts_with("Carbon "));
 }
 
 bool is_log_ratio(const KnownTag& tag, const CarbonModels& models) {
-  if (contains(models.tags, tag.name) || tag.name == "CARBON_SCAN") return true;
-  return prefix_of(tag.name) != tag.name && is_of_carbon(tag, models);
+  if (models.name(tag.name) || tag.name == "CARBON_SCAN") return true;
+  return score_prefix(tag.name) != tag.name && is_of_carbon(tag, models);
 }
 
 // For a message: a header may define thousands.
@@ -109,39 +70,6 @@ std::string words_of(const std::string& field) {
 
 }  // namespace
 
-HeaderFields header_fields(std::string_view line) {
-  HeaderFields fields;
-  const size_t begin = line.find("=<");
-  if (!line.starts_with("##") || begin == std::string_view::npos) return fields;
-  for (std::string_view rest = line.substr(begin + 2); !rest.empty() && rest[0] != '>';) {
-    const size_t equals = rest.find('=');
-    if (equals == std::string_view::npos) break;
-    std::string key(rest.substr(0, equals));
-    rest.remove_prefix(equals + 1);
-    std::string value = rest.starts_with('"') ? take_quoted(rest) : take_plain(rest);
-    fields.emplace_back(std::move(key), std::move(value));
-    if (!rest.starts_with(',')) break;
-    rest.remove_prefix(1);
-  }
-  return fields;
-}
-
-std::string header_field(const HeaderFields& fields, std::string_view key) {
-  for (const auto& [name, value] : fields)
-    if (name == key) return value;
-  return "";
-}
-
-CarbonModels carbon_models(const std::vector<std::string>& model_lines) {
-  CarbonModels models;
-  for (const std::string& line : model_lines) {
-    const std::string id = header_field(header_fields(line), "ID");
-    if (id.empty()) continue;
-    (line.starts_with("##carbon_scanModel=") ? models.tags : models.prefixes).push_back(id);
-  }
-  return models;
-}
-
 void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
                  const std::vector<std::string>& wanted, const std::string& path, VariantLayout& layout) {
   std::vector<const KnownTag*> chosen;
@@ -161,7 +89,8 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
                                    floats_of(known)));
   for (const KnownTag* tag : chosen) {
     ScoreTag score{tag->name, layout.table || is_log_ratio(*tag, models) ? "nats" : ""};
-    const std::string flag = prefix_of(tag->name) + "_FLAG";
+    score.low = layout.table || models.low_is_damaging(tag->name, tag->description);
+    const std::string flag = std::string(score_prefix(tag->name)) + "_FLAG";
     const bool defined = std::any_of(known.begin(), known.end(), [&](const KnownTag& other) {
       return other.name == flag && other.type == "String";
     });
@@ -198,6 +127,31 @@ std::vector<std::pair<std::string, std::string>> variant_provenance(const std::s
     } else {
       out.emplace_back(std::string(key.substr(2)), value);
     }
+  }
+  return out;
+}
+
+std::string model_sentence(const HeaderFields& fields) {
+  const std::string model = header_field(fields, "Model"), recipe = header_field(fields, "Recipe"),
+                    type = header_field(fields, "Dtype"), device = header_field(fields, "Device");
+  if (model.empty()) return "";
+  std::string out = "Model " + model;
+  if (!recipe.empty()) out += ", recipe " + recipe;
+  if (!type.empty()) out += ", data type " + type;
+  // The kind of device stands before what tells one of its kind from another.
+  if (!device.empty()) out += ", device " + device.substr(0, device.find_first_of(": "));
+  out += ".";
+  if (file_name(model) == kBundledModel)
+    out += " This is a demonstration model: not meaningful for variants.";
+  return out;
+}
+
+std::vector<std::string> model_sentences(const std::vector<std::string>& lines) {
+  std::vector<std::string> out;
+  for (const std::string& line : lines) {
+    const HeaderFields fields = header_fields(line);
+    const std::string sentence = is_model(line) ? model_sentence(fields) : "";
+    if (!sentence.empty()) out.push_back(header_field(fields, "ID") + ": " + sentence);
   }
   return out;
 }

@@ -21,7 +21,7 @@ struct ReportOptions {
   std::vector<std::string> tags;  // of scores; none: those that the header says are of carbon
   std::string consequence_tag;    // "" for the first of BCSQ, CSQ and ANN
   std::string label;              // which alleles are positive, as in +auroc
-  bool negate = false;            // low scores are positive
+  bool negate = false;            // low scores are positive, of tags whose direction the header does not say
   size_t top = 200;               // rows of the table of the lowest scores
   std::string probabilities;      // a table of score or scan, for the small logos of that table
   uint64_t bootstrap = 1000, seed = 0;

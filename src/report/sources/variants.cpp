@@ -35,14 +35,19 @@ std::vector<KnownTag> known_tags(const VcfReader& reader) {
   return known;
 }
 
+CarbonModels models_of(const VcfReader& reader) {
+  CarbonModels models;
+  for (const char* key : kModelKeys)
+    for (const std::string& line : reader.header_lines(key)) models.add(line);
+  return models;
+}
+
 // All lines of carbon: what was run, and with which models.
-std::vector<std::string> carbon_lines(const VcfReader& reader, bool models_only) {
+std::vector<std::string> carbon_lines(const VcfReader& reader) {
   std::vector<std::string> out;
   for (const std::string end : {"Version", "Command", "Model"})
     for (const std::string command : {"vep", "scan", "mutagenesis", "plugin"})
-      if (end == "Model" || !models_only)
-        for (std::string& line : reader.header_lines("carbon_" + command + end))
-          out.push_back(std::move(line));
+      for (std::string& line : reader.header_lines("carbon_" + command + end)) out.push_back(std::move(line));
   return out;
 }
 
@@ -51,8 +56,9 @@ class VcfSource final : public VariantSource {
   VcfSource(const std::string& path, const ReportOptions& options)
       : path_(path == "-" ? file_name(path) : path), reader_(path, {}, *options.log) {
     const std::vector<KnownTag> known = known_tags(reader_);
-    choose_tags(known, carbon_models(carbon_lines(reader_, true)), options.tags, path_, layout_);
-    layout_.provenance = variant_provenance(path, carbon_lines(reader_, false));
+    choose_tags(known, models_of(reader_), options.tags, path_, layout_);
+    layout_.provenance = variant_provenance(path, carbon_lines(reader_));
+    layout_.models = model_sentences(carbon_lines(reader_));
     choose_consequences(known, options.consequence_tag);
     if (!options.label.empty()) judge_.emplace(options.label, reader_);
   }
@@ -152,6 +158,7 @@ class TableSource final : public VariantSource {
     columns_ = table_.size();
     read_columns(path, options.tags);
     layout_.provenance = variant_provenance(path, table_.header());
+    layout_.models = model_sentences(table_.header());
   }
 
   bool read(VariantRecord& record) override {

@@ -20,6 +20,7 @@ struct ScoreTag {
   std::string name;
   std::string unit;              // "nats" for the log ratios of carbon, "" if it is not known
   size_t flag_tag = kNoFlagTag;  // in VariantLayout::flag_tags: which says why a score is missing
+  bool low = false;              // by the header, low scores are those of damaging alleles
 };
 
 /// What a file has, by its header.
@@ -31,6 +32,7 @@ struct VariantLayout {
   std::string unread_consequences;     // a tag of that kind whose fields the header does not name
   /// How the file was made: pairs of what it is and its value.
   std::vector<std::pair<std::string, std::string>> provenance;
+  std::vector<std::string> models;  // a sentence for each model that has scored it
 };
 
 /// One record, or one line of a table.
