@@ -105,23 +105,19 @@ void for_figures(const Report& report, Use use) {
 class FileSet {
  public:
   // Throws Error if the file cannot be written.
-  void add(const std::string& path, std::string_view bytes);
-  void commit();
+  void add(const std::string& path, std::string_view bytes) {
+    auto& file = files_.emplace_back(std::make_unique<TextOutput>(path));
+    file->write(bytes);
+    file->finish();
+  }
+  void commit() {
+    for (const auto& file : files_) file->commit();
+    files_.clear();
+  }
 
  private:
   std::vector<std::unique_ptr<TextOutput>> files_;
 };
-
-void FileSet::add(const std::string& path, std::string_view bytes) {
-  auto& file = files_.emplace_back(std::make_unique<TextOutput>(path));
-  file->write(bytes);
-  file->finish();
-}
-
-void FileSet::commit() {
-  for (const auto& file : files_) file->commit();
-  files_.clear();
-}
 
 // A file NAME.svg in `folder`, which is made if it is missing, for each figure.
 void add_svg_files(const Report& report, const std::string& folder, FileSet& files) {
