@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugins/support.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/statistics/label.hpp"
 
 namespace carbon_plugins {
@@ -54,6 +55,22 @@ inline std::optional<double> number_of(carbon_run* run, const carbon_record* rec
     fail(place(run, record) + ": " + tag + " has " + std::to_string(count) +
          " values, and the header does not say of which allele each is (Number=A or R)");
   return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
+}
+
+/// Whether, by the header, low values of a tag are those of damaging alleles, as in the scores of carbon.
+inline bool low_is_damaging(carbon_run* run, const std::string& tag) {
+  const auto for_lines = [&](const char* key, auto use) {
+    const char* line = nullptr;
+    for (size_t i = 0; checked(run->api->header_line(run, key, i, &line)), line; ++i) use(line);
+  };
+  carbon::CarbonModels models;
+  for (const char* key : carbon::kModelKeys) for_lines(key, [&](const char* line) { models.add(line); });
+  std::string description;
+  for_lines("INFO", [&](const char* line) {
+    const carbon::HeaderFields fields = carbon::header_fields(line);
+    if (carbon::header_field(fields, "ID") == tag) description = carbon::header_field(fields, "Description");
+  });
+  return models.low_is_damaging(tag, description);
 }
 
 using carbon::Label;

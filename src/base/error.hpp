@@ -74,6 +74,7 @@ enum class AdviceTopic {
   report_genes,
   report_groups,
   report_label,
+  report_negate,
   report_probabilities,
   report_regions,
   report_tags,

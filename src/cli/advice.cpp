@@ -128,6 +128,8 @@ const char* sentence(AdviceTopic topic) {
       return "leave out --groups and --colour, or add a file of embed";
     case report_label:
       return "leave out --label, or add a file of vep";
+    case report_negate:
+      return "leave out --negate, which is for other tags";
     case report_probabilities:
       return "leave out --probabilities, or add a file of vep";
     case report_regions:

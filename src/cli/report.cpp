@@ -49,7 +49,8 @@ int cmd_report(int argc, char** argv) {
   app.add_option("--label", options.label,
                  "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
       ->type_name("EXPR");
-  app.add_flag("--negate", options.negate, "treat low scores as positive, as for the tags of vep");
+  app.add_flag("--negate", options.negate,
+               "treat low scores as positive, of tags other than those of carbon");
   app.add_option("--bootstrap", options.bootstrap,
                  "samples of the bands of the curves; 0: no bands (default: 1000)")
       ->type_name("N")

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/formats/carbon_scores.hpp"
 #include "src/formats/contig_names.hpp"
-#include "src/formats/header_fields.hpp"
 #include "src/formats/snv_table.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/vep/counts.hpp"

@@ -114,6 +114,32 @@ def negate_turns_the_score_round():
     expect_equal(auroc(of_case(opposite)), turned, "negated scores")
 
 
+@case
+def the_header_knows_the_direction_of_a_score_of_carbon():
+    path = of_case(auroc_cases.CASES["ties"])
+    with open(path) as f:
+        text = f.read()
+    model = '##carbon_scanModel=<ID=S,Model="m">\n'
+    of_carbon = write(fresh(), "in.vcf", text.replace("##INFO=<ID=S", model + "##INFO=<ID=S", 1))
+    turned = auroc(path, "--negate")
+    expect_equal(auroc(of_carbon), turned, "minus the score")
+    expect_failure(carbon("+auroc", of_carbon, "--", "--score", "S", "--label", "L", "--negate", "--bootstrap", 0),
+                   "--negate is for tags whose direction is not known")
+    # A number without classes has a correlation, which keeps its sign.
+    numbers = [write(fresh(), "in.vcf", t.replace("##INFO=<ID=L,Number=A,Type=Integer", "##INFO=<ID=L,Number=A,Type=Float").replace("L=1", "L=1.5"))
+               for t in (text, text.replace("##INFO=<ID=S", model + "##INFO=<ID=S", 1))]
+    expect_equal(auroc(numbers[1]), auroc(numbers[0]), "a correlation")
+
+
+@case
+def an_auroc_below_a_half_is_one_warning():
+    rows = [("c", 1, "S=%d;L=%d" % (i, i < 5)) for i in range(10)]
+    for options, words in (([], "do low scores speak for the label?"), (["--negate"], None)):
+        result = carbon("+auroc", vcf(rows), "--", "--score", "S", "--label", "L", "--bootstrap", 0, *options)
+        lines = result.messages("W")
+        expect(result.rc == 0 and len(lines) == (words is not None) and (words or "") in "".join(lines), "warnings", result)
+
+
 def counts(lines, label, score="S"):
     found = table(ok("+auroc", vcf(lines), "--", "--score", score, "--label", label, "--bootstrap", 0).text)
     return tuple(int(found[name][0]) for name in ("positive", "negative", "missing_label", "other_label"))
