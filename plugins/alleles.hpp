@@ -98,8 +98,9 @@ inline void set_label_type(Label& label, int type) {
   }
 }
 
-/// What the label says of each ALT.
-inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label) {
+/// What the label says of each ALT. `words` counts those of a preset.
+inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label,
+                                  carbon::LabelWords& words) {
   const carbon_values values = info(run, record, label.tag());
   std::vector<Verdict> out(alt_count(run, record));
   if (label.is_flag()) {
@@ -110,7 +111,7 @@ inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, 
   for (size_t i = 0; i < out.size(); ++i) {
     if (values.type == CARBON_TYPE_STRING) {
       const auto [at, count] = values_of(run, record, values, label.tag(), i);
-      out[i] = label.judge_texts(values.texts + at, count);
+      out[i] = label.judge_texts(values.texts + at, count, &words);
     } else if (values.type != CARBON_TYPE_NONE) {
       out[i] = label.judge_numbers(number_of(run, record, values, label.tag(), i));
     }

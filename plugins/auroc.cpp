@@ -22,7 +22,7 @@ class Auroc {
 
   void declare(Options& options) {
     options.text("score", "TAG", "the INFO tag to judge (default: CARBON_LLR)", score_tag_);
-    options.text("label", "EXPR", "TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER; required",
+    options.text("label", "EXPR", "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER; required",
                  label_text_);
     options.flag("negate",
                  "judge minus the score: low where the label holds; for tags that are not of carbon",
@@ -33,7 +33,7 @@ class Auroc {
     options.number("confidence", "SHARE", "of the intervals (default: 0.95)", confidence_, 0.0, 1.0);
     options.text("json", "FILE", "write the result as JSON as well, with each chromosome's", json_);
     options.example("pathogenic against benign in ClinVar, scored with the recipe published for it",
-                    "carbon +auroc scored.bcf -- --score CARBON_NT --label CLNSIG=Pathogenic/Benign");
+                    "carbon +auroc scored.bcf -- --score CARBON_NT --label clinvar");
     options.example("a functional assay with a threshold, also as JSON",
                     "carbon +auroc brca2.bcf -- --label 'SGE<-1.3' --json brca2.json");
   }
@@ -54,7 +54,7 @@ class Auroc {
 
   void record(carbon_record* record) {
     if (alt_count(run_, record) == 0) return;
-    const std::vector<Verdict> verdicts = judge(run_, record, *label_);
+    const std::vector<Verdict> verdicts = judge(run_, record, *label_, words_);
     const carbon_values scores = info(run_, record, score_tag_);
     for (size_t i = 0; i < verdicts.size(); ++i) {
       ++alleles_;
@@ -73,6 +73,7 @@ class Auroc {
   }
 
   void finish() {
+    if (label_->is_preset()) run_->api->message(run_, CARBON_WARNING, words_.sentence().c_str());
     if (rows_.empty())
       fail("no allele has both " + score_tag_ + " and a label: of " + std::to_string(alleles_) + ", " +
            std::to_string(missing_scores_) + " lack the score, " + std::to_string(missing_labels_) +
@@ -204,6 +205,7 @@ class Auroc {
   double confidence_ = 0.95;
 
   std::optional<Label> label_;
+  carbon::LabelWords words_;
   bool binary_ = true;
   std::vector<LabelledRow> rows_;
   std::map<std::string, uint32_t> numbers_;

@@ -54,7 +54,7 @@ class Concord {
     options.text("tags", "A,B", "the INFO tags to compare; one for both of two files (default: CARBON_LLR)",
                  tags_);
     options.text("label", "EXPR",
-                 "TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
+                 "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
                  label_text_);
     options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
     options.text("by", "TYPE|FILTER|TAG", "also a line for each type of allele, FILTER or value of a tag",
@@ -108,7 +108,8 @@ class Concord {
     if (alts == 0) return;
     const std::vector<double> a = scores(record, tag_a_), b = other_scores(record);
     const std::vector<uint32_t> strata = strata_ ? strata_->of(record) : std::vector<uint32_t>(alts);
-    const std::vector<Verdict> verdicts = label_ ? judge(run_, record, *label_) : std::vector<Verdict>(alts);
+    const std::vector<Verdict> verdicts =
+        label_ ? judge(run_, record, *label_, words_) : std::vector<Verdict>(alts);
     for (size_t i = 0; i < alts; ++i) {
       const std::optional<double> in_b = table_ ? find(record, i) : b[i];
       if (strata[i] >= counts_.size()) counts_.resize(strata[i] + 1);
@@ -134,6 +135,7 @@ class Concord {
     check_pairs(total);
     std::vector<Line> lines = {line("all", total, pairs_)};
     lines[0].only_b = table_ ? static_cast<double>(table_->left()) : 0;
+    if (label_ && label_->is_preset()) warn(words_.sentence());
     if (label_) check_labels(lines[0]);
     add_strata(lines);
     const std::vector<Bound> bounds = measured_bounds(lines[0]);
@@ -468,6 +470,7 @@ class Concord {
 
   std::string file_a_, file_b_, tag_a_, tag_b_;
   std::optional<Label> label_;
+  carbon::LabelWords words_;
   std::optional<Strata> strata_;
   std::optional<AlleleTable> table_;       // of the second file
   std::string first_b_, first_unmatched_;  // alleles, for the message that none was matched

@@ -47,7 +47,7 @@ int cmd_report(int argc, char** argv) {
                  "INFO tag of consequences (default: the first of BCSQ, CSQ and ANN)")
       ->type_name("TAG");
   app.add_option("--label", options.label,
-                 "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
+                 "draw how scores separate alleles: clinvar, TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
       ->type_name("EXPR");
   app.add_flag("--negate", options.negate,
                "treat low scores as positive, of tags other than those of carbon");

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/error.hpp"
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
@@ -248,7 +249,6 @@ class VariantSection {
  public:
   VariantSection(const std::string& name, const std::string& path, const ReportOptions& options)
       : name_(name),
-
         sample_(file_name(path)),
         options_(options),
         source_(open_variants(path, options)),
@@ -264,6 +264,11 @@ class VariantSection {
     out.name = name_;
     out.title = "Scores of alleles in " + sample_;
     out.paragraphs.push_back(counts_.sentences());
+    if (std::string words = source_->label_words(); !words.empty()) {
+      options_.log->message("report", words);
+      words[0] = 'W';
+      out.paragraphs.push_back(words + ".");
+    }
     if (!layout_.unread_consequences.empty())
       out.paragraphs.push_back("The header does not say which fields " + layout_.unread_consequences +
                                " has, so no consequences are shown.");

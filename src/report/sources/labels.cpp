@@ -67,14 +67,14 @@ LabelJudge::LabelJudge(const std::string& expression, const VcfReader& reader)
   }
 }
 
-Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, size_t alt) const {
+Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, size_t alt) {
   if (values.type == InfoType::none) return {};
   const auto [at, count] = values_of(record, values, label_.tag(), alt);
   if (values.type == InfoType::text) {
     std::vector<const char*> texts;
     for (size_t i = at; i < at + count; ++i)
       texts.push_back(values.texts[i] == "." ? nullptr : values.texts[i].c_str());
-    return label_.judge_texts(texts.data(), texts.size());
+    return label_.judge_texts(texts.data(), texts.size(), &words_);
   }
   if (count > 1)
     throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
@@ -82,7 +82,7 @@ Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, s
   return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at]);
 }
 
-LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) const {
+LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {
   const InfoValues values = reader.info(record, label_.tag());
   if (label_.is_flag()) return values.type == InfoType::flag ? Verdict::positive : Verdict::negative;
   const carbon::Verdict found = verdict(record, values, alt);

@@ -63,6 +63,8 @@ class VcfSource final : public VariantSource {
     if (!options.label.empty()) judge_.emplace(options.label, reader_);
   }
 
+  std::string label_words() const override { return judge_ ? judge_->words() : ""; }
+
   bool read(VariantRecord& out) override {
     if (!reader_.next(record_)) return false;
     out.contig = record_.contig(), out.id = record_.id(), out.ref = record_.ref();

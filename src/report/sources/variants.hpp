@@ -54,6 +54,8 @@ class VariantSource {
   /// Reads the next record. Returns false at the end, after checking that the file is complete. Throws
   /// Error, which names the place, for damaged records and for values that are no scores of alleles.
   bool next(VariantRecord& record);
+  /// After the last record: how often each word of a preset label stood where; "" for another label.
+  virtual std::string label_words() const { return ""; }
 
  protected:
   /// Fills all but the types.
