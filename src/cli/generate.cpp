@@ -12,6 +12,7 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
+#include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
@@ -134,6 +135,7 @@ int cmd_generate(int argc, char** argv) {
   if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
   options.draft_tokens = draft_tokens(draft);
   check_metadata_names(metadata.names);
+  check_output_name("main_generate", options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   check_continuable("main_generate", options.output, options.earlier);
   if (options.input.empty() && !options.unconditional) {
     options.input = default_input(app);

@@ -5,6 +5,7 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/files/output_name.hpp"
 
 namespace carbon {
 namespace {
@@ -78,6 +79,8 @@ int cmd_report(int argc, char** argv) {
   if (const int status = parse_options(app, argc, argv, "report"); status >= 0) return status;
   if (options.files.empty())
     throw Error("main_report", "no file is named; carbon report --help lists what it draws");
+  check_output_name("main_report", options.output, {"html"}, "an HTML page",
+                    "give it a name that ends in .html");
   if (options.groups.empty() != options.colour.empty())
     throw Error(
         "main_report",

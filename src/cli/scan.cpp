@@ -114,6 +114,7 @@ int cmd_scan(int argc, char** argv) {
   if (const int status = parse_options(app, argc, argv, "scan"); status >= 0) return status;
   check_metadata_names(common.model.metadata.names);
   if (app.count("--shard") > 0) options.shard = parse_shard(shard);
+  choose_scan_output(options);
   check_output(options);
   options.version_lines = !no_version;
   options.command_line = command_line(argc, argv);
