@@ -21,7 +21,7 @@ std::string percent(double share) {
 }
 
 // The numbers of a lined picture, {"name": [[x, y], ...]}, as MultiQC reads them. Names of values would be
-// sorted as text, and a curve that rises at one x would keep one of its points.
+// sorted as text. Of several values at one x, as a steep curve has them, MultiQC draws the last.
 std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
                        const std::string& y,
                        const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most) {
