@@ -57,16 +57,34 @@ inline std::optional<double> number_of(carbon_run* run, const carbon_record* rec
   return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
 }
 
+/// Calls `use` with each header line of a key.
+template <class Use>
+void for_header_lines(carbon_run* run, const char* key, Use use) {
+  const char* line = nullptr;
+  for (size_t i = 0; checked(run->api->header_line(run, key, i, &line)), line; ++i) use(line);
+}
+
+/// Warns where the scores of the input are those of the bundled model, which are no result.
+inline void warn_of_demonstration(carbon_run* run) {
+  bool tiny = false;
+  for (const char* key : carbon::kModelKeys)
+    for_header_lines(run, key, [&](const char* line) {
+      const std::string model = carbon::header_field(carbon::header_fields(line), "Model");
+      tiny |= model.substr(model.rfind('/') + 1) == "carbon-tiny";
+    });
+  if (tiny)
+    run->api->message(
+        run, CARBON_WARNING,
+        "the input has scores of carbon-tiny, a demonstration model: not meaningful for variants");
+}
+
 /// Whether, by the header, low values of a tag are those of damaging alleles, as in the scores of carbon.
 inline bool low_is_damaging(carbon_run* run, const std::string& tag) {
-  const auto for_lines = [&](const char* key, auto use) {
-    const char* line = nullptr;
-    for (size_t i = 0; checked(run->api->header_line(run, key, i, &line)), line; ++i) use(line);
-  };
   carbon::CarbonModels models;
-  for (const char* key : carbon::kModelKeys) for_lines(key, [&](const char* line) { models.add(line); });
+  for (const char* key : carbon::kModelKeys)
+    for_header_lines(run, key, [&](const char* line) { models.add(line); });
   std::string description;
-  for_lines("INFO", [&](const char* line) {
+  for_header_lines(run, "INFO", [&](const char* line) {
     const carbon::HeaderFields fields = carbon::header_fields(line);
     if (carbon::header_field(fields, "ID") == tag) description = carbon::header_field(fields, "Description");
   });

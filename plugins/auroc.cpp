@@ -50,6 +50,7 @@ class Auroc {
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
     set_label_type(*label_, label_type);
     low_by_header_ = low_is_damaging(run_, score_tag_);
+    warn_of_demonstration(run_);
   }
 
   void record(carbon_record* record) {

@@ -101,6 +101,7 @@ class Concord {
     else
       check_type(run_->api->info_type(run_, tag_b_.c_str()), tag_b_, file_b_);
     if (label_) choose_direction();
+    warn_of_demonstration(run_);
   }
 
   void record(carbon_record* record) {

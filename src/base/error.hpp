@@ -70,6 +70,7 @@ enum class AdviceTopic {
   prompt_tokens,
   record_output,
   regions,
+  released_model,
   report_consequences,
   report_genes,
   report_groups,

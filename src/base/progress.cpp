@@ -1,11 +1,28 @@
 #include "src/base/progress.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
 namespace carbon {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+// "47 s", or hours and minutes: "1:05 h".
+std::string duration_text(double seconds) {
+  char text[48];
+  if (seconds < 59.5) {
+    std::snprintf(text, sizeof text, "%.0f s", seconds);
+  } else {
+    const auto minutes = static_cast<long long>(std::min(seconds / 60 + 0.5, 1e15));
+    std::snprintf(text, sizeof text, "%lld:%02lld h", minutes / 60, minutes % 60);
+  }
+  return text;
+}
+
+}  // namespace
 
 Progress::Progress(Log& log, ProgressMode mode, std::string command, std::string unit,
                    std::function<Clock::time_point()> now)
@@ -52,11 +69,12 @@ void Progress::show(Clock::time_point now) {
         " (" +
         std::to_string(static_cast<int>(100.0 * static_cast<double>(done_) / static_cast<double>(total))) +
         " %)";
-  char times[64], left[64] = "";
-  std::snprintf(times, sizeof times, ", %.1f/s, %.0f s, ", rate, seconds);
+  char speed[48];
+  std::snprintf(speed, sizeof speed, ", %.1f/s, ", rate);
+  std::string times = duration_text(seconds) + ", ";
   if (total > done_ && rate > 0)
-    std::snprintf(left, sizeof left, "%.0f s left, ", static_cast<double>(total - done_) / rate);
-  const std::string text = count + times + left + where_;
+    times += duration_text(static_cast<double>(total - done_) / rate) + " left, ";
+  const std::string text = count + speed + times + where_;
   log_.progress({command_, text, done_, total, unit_, rate, seconds, where_});
   shown_ = done_;
   drawn_ = style_.redrawn;

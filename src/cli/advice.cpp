@@ -120,6 +120,8 @@ const char* sentence(AdviceTopic topic) {
       return "choose VCF or BCF with -O u, b, v or z";
     case regions:
       return "name regions of it with -R";
+    case released_model:
+      return "for others, hf download HuggingFaceBio/Carbon-500M and add -m HuggingFaceBio/Carbon-500M";
     case report_consequences:
       return "correct --consequence-tag, or leave it out";
     case report_genes:

@@ -136,8 +136,10 @@ std::string resolve_model(const std::string& value, Log& log) {
   fs::path path = fs::path(found).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   if (path.filename() == kBundledModel) {
-    log.warning("resolve_model",
-                std::string(kBundledModel) + " is a demonstration model: small, trained on a few genomes");
+    log.warning(
+        "resolve_model",
+        std::string(kBundledModel) + " is a demonstration model: its scores are not meaningful for variants",
+        {AdviceTopic::released_model});
   }
   return found;
 }
@@ -148,8 +150,11 @@ std::string default_model(Log& log) {
   for (const fs::path& place : bundled_places()) {
     const ModelAt model = model_at(place.string());
     if (model.path.empty()) continue;
-    log.warning("default_model", "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
-                                     std::string(kBundledModel) + ", a demonstration model");
+    log.warning("default_model",
+                "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
+                    std::string(kBundledModel) +
+                    ", a demonstration model whose scores are not meaningful for variants",
+                {AdviceTopic::released_model});
     return model.path;
   }
   throw Error("default_model",

@@ -85,7 +85,7 @@ size_t lines(const std::string& text) {
 TEST_CASE("progress: a line every ten minutes in a log") {
   const std::string text = output_of({});
   CHECK(lines(text) == 6);
-  CHECK(text.starts_with("[vep] 600 records, 1.0/s, 600 s, chr1:600\n[vep] 1200 records, "));
+  CHECK(text.starts_with("[vep] 600 records, 1.0/s, 0:10 h, chr1:600\n[vep] 1200 records, "));
 }
 
 TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
@@ -97,14 +97,14 @@ TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
 }
 
 TEST_CASE("progress: what a run before has done does not count for the speed") {
-  CHECK(output_of({.skipped = 5000}).starts_with("[vep] 5600 records, 1.0/s, 600 s, "));
+  CHECK(output_of({.skipped = 5000}).starts_with("[vep] 5600 records, 1.0/s, 0:10 h, "));
 }
 
 TEST_CASE("progress: of how many, where that is known") {
   CHECK(output_of({.total = 3600})
-            .starts_with("[vep] 600 of 3600 records (16 %), 1.0/s, 600 s, 3000 s left, chr1:600\n"));
+            .starts_with("[vep] 600 of 3600 records (16 %), 1.0/s, 0:10 h, 0:50 h left, chr1:600\n"));
   CHECK(output_of({.total = 3600})
-            .ends_with("\n[vep] 3600 of 3600 records (100 %), 1.0/s, 3600 s, chr1:3600\n"));
+            .ends_with("\n[vep] 3600 of 3600 records (100 %), 1.0/s, 1:00 h, chr1:3600\n"));
 }
 
 TEST_CASE("progress as JSON: the numbers of the lines") {
@@ -113,7 +113,7 @@ TEST_CASE("progress as JSON: the numbers of the lines") {
   const auto& first = records[0];
   CHECK(first["level"] == "progress");
   CHECK(first["where"] == "vep");
-  CHECK(first["message"] == "605 of 4000 records (15 %), 1.0/s, 600 s, 3395 s left, chr1:600");
+  CHECK(first["message"] == "605 of 4000 records (15 %), 1.0/s, 0:10 h, 0:57 h left, chr1:600");
   CHECK(first["done"] == 605);
   CHECK(first["total"] == 4000);
   CHECK(first["unit"] == "records");
