@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/added_tokens.hpp"
 #include "tokenizer/token_text.hpp"

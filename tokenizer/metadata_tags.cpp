@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

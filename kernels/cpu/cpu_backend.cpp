@@ -22,6 +22,7 @@
 #include "kernels/cpu/cpu_rope.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
 #include "kernels/ops.hpp"
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cpu {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cpu {

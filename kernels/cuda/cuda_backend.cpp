@@ -5,6 +5,7 @@
 // host wait. A backend may be called by one thread at a time; backends of different devices may be called by
 // different threads at the same time.
 #include "kernels/cuda/cuda_backend.hpp"
+#include "src/base/advice_topics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "kernels/cuda/device.hpp"
+#include "src/base/advice_topics.hpp"
 
 #include <utility>
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/stream.hpp"
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/library.hpp"
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 

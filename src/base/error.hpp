@@ -14,91 +14,13 @@
 
 namespace carbon {
 
-/// Which help there is. src/cli/advice.cpp has a sentence for each; the values that it names are listed here.
-enum class AdviceTopic {
-  none,  // no advice
-  batch_tokens,
-  cache_file,
-  check_ref,
-  compare_devices,
-  compressed_output,
-  context,
-  contig_map,
-  contig_names_equal,
-  contig_pairs,     // a name in the VCF, a name in the FASTA
-  contig_prefixes,  // prefix in the VCF, prefix in the FASTA; - for none
-  csi_index,
-  cuda_arch,  // compute capability of the GPU, 90 for one
-  device,
-  device_cpu,
-  dtype,
-  equal_gpus,
-  fewer_batch_tokens,  // how many tokens
-  frames,
-  gc_window,
-  gpu_dtype,
-  horizon,
-  hub_genome,
-  hub_output,  // the folder
-  int8,
-  layer,
-  length,
-  lora,  // directory of the adapter
-  matrix_file,
-  max_ref_mismatch,
-  model,
-  new_output,
-  new_tokens,
-  no_dna_tags,
-  no_index,
-  no_level,
-  no_metadata,
-  no_pad_tail,
-  no_shard,
-  no_tag_grammar,
-  one_gpu,
-  other_cache,
-  other_gpu,
-  other_output,
-  output_f32,
-  output_file,
-  pad_tail,
-  plugin_list,
-  pool_none_both,
-  pool_separator,
-  prefix,
-  prompt_tokens,
-  record_output,
-  regions,
-  released_model,
-  report_consequences,
-  report_genes,
-  report_groups,
-  report_label,
-  report_negate,
-  report_probabilities,
-  report_regions,
-  report_tags,
-  restart,
-  resume,  // the file with what was computed
-  resume_file,
-  resume_or_restart,
-  resume_table,
-  score_table,
-  shard,
-  stride,
-  synthetic,
-  tag_prefix,
-  targets,
-  tokenizer,
-  unconditional,
-  vcf_output,
-  window,
-};
+/// Which help there is: advice_topics.hpp, apart from here so that a new one does not compile everything
+/// anew.
+enum class AdviceTopic : int;
 
 /// What the user could do about an Error, as data that a program can turn into a sentence in its own terms.
 struct Advice {
-  AdviceTopic topic = AdviceTopic::none;
+  AdviceTopic topic{};
   std::vector<std::string> values = {};  // what the sentence names, in the order that the topic defines
 
   bool operator==(const Advice&) const = default;

@@ -1,5 +1,7 @@
 #include "src/base/kept_work.hpp"
 
+#include "src/base/advice_topics.hpp"
+
 namespace carbon {
 
 void say_finishing(const KeptWork& kept, const std::exception_ptr& failure) {

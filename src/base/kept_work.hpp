@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
 

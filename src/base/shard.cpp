@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

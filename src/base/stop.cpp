@@ -1,5 +1,6 @@
 #include "src/base/stop.hpp"
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

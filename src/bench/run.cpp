@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_limits.hpp"
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/memory.hpp"
 #include "src/base/stopwatch.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
 #include "src/base/stopwatch.hpp"

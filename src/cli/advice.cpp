@@ -1,5 +1,7 @@
 #include "src/cli/advice.hpp"
 
+#include "src/base/advice_topics.hpp"
+
 #include <vector>
 
 namespace carbon {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"

@@ -1,5 +1,6 @@
 #include "src/embed/options.hpp"
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/embed/writer.hpp"
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/embed/array_file.hpp"
 #include "src/files/output_name.hpp"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"

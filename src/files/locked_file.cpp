@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/files.hpp"
 
 namespace carbon {

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <optional>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 

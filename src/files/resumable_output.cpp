@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"

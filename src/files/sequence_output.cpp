@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/text_input.hpp"
 

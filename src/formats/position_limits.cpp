@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

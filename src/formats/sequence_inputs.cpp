@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/regions.hpp"

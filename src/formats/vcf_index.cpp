@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/formats/position_limits.hpp"

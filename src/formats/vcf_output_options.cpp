@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/vcf_internal.hpp"
 

@@ -13,6 +13,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/position_limits.hpp"

@@ -1,5 +1,7 @@
 #include "src/generate/prompt.hpp"
 
+#include "src/base/advice_topics.hpp"
+
 #include <algorithm>
 #include <utility>
 

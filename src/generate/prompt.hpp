@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/formats/fasta.hpp"

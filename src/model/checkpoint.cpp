@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"

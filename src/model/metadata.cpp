@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/model/model_files.hpp"
 #include "tokenizer/bpe.hpp"

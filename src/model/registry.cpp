@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/near_names.hpp"

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "src/base/advice_topics.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/child_process.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"

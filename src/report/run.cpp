@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 #include "src/report/html.hpp"

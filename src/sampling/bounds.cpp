@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kernels/draw_math.hpp"
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

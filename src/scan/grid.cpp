@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/kmer.hpp"
 

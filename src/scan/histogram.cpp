@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 

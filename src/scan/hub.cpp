@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {

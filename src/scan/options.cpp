@@ -1,5 +1,6 @@
 #include "src/scan/options.hpp"
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output_name.hpp"
 #include "src/scan/grid.hpp"

@@ -1,5 +1,6 @@
 #include "src/score/options.hpp"
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output_name.hpp"
 #include "src/score/windows.hpp"

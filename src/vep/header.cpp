@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/near_names.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/formats/provenance.hpp"

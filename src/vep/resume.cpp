@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"

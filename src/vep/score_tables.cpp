@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -1,5 +1,6 @@
 // What the command line adds to the message of an Error or a warning.
 #include "src/cli/advice.hpp"
+#include "src/base/advice_topics.hpp"
 
 #include <doctest/doctest.h>
 

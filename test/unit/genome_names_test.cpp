@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "src/base/advice_topics.hpp"
 #include "src/formats/contig_names.hpp"
 #include "src/formats/regions.hpp"
 #include "test/unit/genome_files.hpp"

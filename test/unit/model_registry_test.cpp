@@ -1,4 +1,5 @@
 // The places where a model is searched for, their order, and the message if there is no such model.
+#include "src/base/advice_topics.hpp"
 #include "src/model/registry.hpp"
 
 #include <doctest/doctest.h>

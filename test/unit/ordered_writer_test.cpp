@@ -2,6 +2,7 @@
 // ends it with what is complete; memory between producer and consumer is bounded. A command's run says what
 // it keeps.
 #include "src/engine/ordered_writer.hpp"
+#include "src/base/advice_topics.hpp"
 
 #include <doctest/doctest.h>
 

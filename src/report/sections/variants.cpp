@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/plot.hpp"

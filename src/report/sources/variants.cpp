@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/vep/normalise.hpp"
 #include "src/vep/shared_window.hpp"

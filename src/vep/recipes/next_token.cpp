@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/marginals/base_scores.hpp"
 #include "tokenizer/kmer.hpp"
