@@ -80,6 +80,7 @@ enum class AdviceTopic : int {
   shard,
   stride,
   synthetic,
+  table_output,
   tag_prefix,
   targets,
   tokenizer,

@@ -158,6 +158,8 @@ const char* sentence(AdviceTopic topic) {
       return "set it with --stride";
     case synthetic:
       return "or choose a smaller shape with --synthetic";
+    case table_output:
+      return "add -O t, or leave out --header plain";
     case tag_prefix:
       return "to keep both, run again with another --tag-prefix";
     case targets:

@@ -20,6 +20,8 @@ VcfWriterOptions output_options(const VepOptions& options) {
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
+  if (options.header == TableHeader::plain && output_type(output_options(options)) != 't')
+    throw Error("vep", "a plain header is for tables", {AdviceTopic::table_output});
   check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
                     "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
   if (!options.cache.empty() && options.output != "-" &&

@@ -11,6 +11,7 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/vep/output.hpp"
 #include "src/vep/recipe_settings.hpp"
 #include "src/vep/shard.hpp"
 
@@ -25,8 +26,9 @@ struct VepOptions {
   std::string input = "-";
   std::string fasta;
   std::string output = "-";
-  std::string output_type;  // "", u, b[0-9], v, z[0-9], t
-  std::string write_index;  // "", csi, tbi
+  std::string output_type;                 // "", u, b[0-9], v, z[0-9], t
+  std::string write_index;                 // "", csi, tbi
+  TableHeader header = TableHeader::full;  // of a table
   VcfReaderOptions selection;
   RecipeSettings scores;
   CheckRef check_ref = CheckRef::warn;

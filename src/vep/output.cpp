@@ -33,12 +33,14 @@ class VcfSiteOutput final : public SiteOutput {
 };
 
 /// A table that `tabix -s1 -b2 -e2` can index if the records are sorted: all lines without scores begin with
-/// '#'.
+/// '#', unless the header is plain.
 class TableSiteOutput final : public SiteOutput {
  public:
-  explicit TableSiteOutput(const VcfWriterOptions& options) : output_(options.path, options.temporary) {
-    for (const std::string& line : options.header_lines) output_.write(line + "\n");
-    std::string names = "#CHROM\tPOS\tID\tREF\tALT";
+  TableSiteOutput(const VcfWriterOptions& options, TableHeader header)
+      : output_(options.path, options.temporary), plain_(header == TableHeader::plain) {
+    if (!plain_)
+      for (const std::string& line : options.header_lines) output_.write(line + "\n");
+    std::string names = plain_ ? "CHROM\tPOS\tID\tREF\tALT" : "#CHROM\tPOS\tID\tREF\tALT";
     for (const InfoTag& tag : options.tags) {
       names += "\t" + tag.id;
       without_alts_ += "\t.";
@@ -49,7 +51,7 @@ class TableSiteOutput final : public SiteOutput {
 
   void write(VcfRecord& record, const SiteScores& scores) override {
     text_.clear();
-    if (record.contig().starts_with('#'))
+    if (!plain_ && record.contig().starts_with('#'))
       throw Error("vep",
                   "contig " + record.contig() + " begins with #, so its lines in a table would be comments",
                   {AdviceTopic::record_output});
@@ -80,17 +82,19 @@ class TableSiteOutput final : public SiteOutput {
   }
 
   TextOutput output_;
+  bool plain_;
   std::string without_alts_, text_;
 };
 
 }  // namespace
 
-std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options) {
+std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
+                                             TableHeader header) {
   if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options);
   if (options.level >= 0)
     throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
                 {AdviceTopic::no_level});
-  return std::make_unique<TableSiteOutput>(options);
+  return std::make_unique<TableSiteOutput>(options, header);
 }
 
 }  // namespace carbon

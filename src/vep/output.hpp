@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/vcf.hpp"
 
@@ -18,6 +19,11 @@ struct SiteScores {
   std::vector<std::string> flags;          // why a score is missing; "" if none is
 };
 
+/// What stands before the rows of a table: lines ## and the line #CHROM, or the names of the columns alone.
+enum class TableHeader { full, plain };
+inline constexpr Word<TableHeader> kTableHeaderWords[] = {{"full", TableHeader::full},
+                                                          {"plain", TableHeader::plain}};
+
 class SiteOutput {
  public:
   virtual ~SiteOutput() = default;
@@ -28,6 +34,7 @@ class SiteOutput {
 /// Opens a table if output_type(options) is 't', else a VCF or BCF. `options.tags` are the tags of the run,
 /// in the order of the table's columns: those of the scores, and the flag. Call it before another thread
 /// calls reader.next(). Throws Error.
-std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options);
+std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
+                                             TableHeader header = TableHeader::full);
 
 }  // namespace carbon

@@ -81,6 +81,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
       {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
       {"targets", given(selection.targets)},
       {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
+      {"header", word_of(kTableHeaderWords, options.header)},
       {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
       {"shard", options.shard ? shard_text(*options.shard) : "none"}});
   return run;
@@ -202,7 +203,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
   const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
   if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
-  const auto output = make_site_output(vcf, writing);
+  const auto output = make_site_output(vcf, writing, options.header);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
     progress.set_total(range.end - range.begin);

@@ -33,7 +33,7 @@ void run_vep_tables(const VepOptions& options) {
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   const VcfWriterOptions writing = writer_options(options, scored, earlier);
   if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
-  const auto output = make_site_output(vcf, writing);
+  const auto output = make_site_output(vcf, writing, options.header);
   const bool keeps_flags = earlier.flag && !earlier.kept.empty();
 
   Progress progress(*options.log, options.progress, "vep", "records");

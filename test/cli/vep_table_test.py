@@ -58,15 +58,19 @@ def readers_of_tables_take_it():
     d = fresh()
     path = os.path.join(d, "scores.tsv.gz")
     expect_equal(vep("-w", WINDOW, "-O", "t", "-o", path, MINI).rc, 0, "rc")
-    lines = decompress(read(path)).decode().splitlines()
+    full = decompress(read(path)).decode().splitlines()
+    lines = full
     expect([line.startswith("##carbon_vep") for line in lines[:4]] == [True] * 3 + [False], "three lines, then the columns")
     expect_equal(comments(vep("-w", WINDOW, "-O", "t", "--no-version", MINI).text)[1], lines[3], "one line, then the columns")
+    expect_equal(vep("-w", WINDOW, "-O", "t", "--header", "plain", "-o", path, MINI).rc, 0, "rc")
+    plain = decompress(read(path)).decode().splitlines()
+    expect_equal(plain, [full[3].lstrip("#"), *full[4:]], "a plain header")
     scores = [line.split("\t")[5] for line in lines[4:]]
     total = sum(float(score) for score in scores if score != ".")
     calls = [(["python3", "-c"], module, code) for module, code in (
-        ("pandas", 't = pandas.read_csv(%r, sep="\t", header=3, na_values="."); print(len(t), t["CARBON_LLR"].sum())'),
-        ("polars", 't = polars.read_csv(%r, separator="\t", comment_prefix="##", null_values="."); print(len(t), t["CARBON_LLR"].sum())'))]
-    calls.append((["Rscript", "-e"], "", 't <- read.delim(%r, skip = 3, na.strings = "."); cat(nrow(t), sum(t$CARBON_LLR, na.rm = TRUE))'))
+        ("pandas", 't = pandas.read_csv(%r, sep="\t", na_values="."); print(len(t), t["CARBON_LLR"].sum())'),
+        ("polars", 't = polars.read_csv(%r, separator="\t", null_values="."); print(len(t), t["CARBON_LLR"].sum())'))]
+    calls.append((["Rscript", "-e"], "", 't <- read.delim(%r, na.strings = "."); cat(nrow(t), sum(t$CARBON_LLR, na.rm = TRUE))'))
     tried = 0
     for program, module, code in calls:
         if shutil.which(program[0]) is None or (module and command([*program, "import " + module]).rc != 0):
@@ -79,6 +83,12 @@ def readers_of_tables_take_it():
         tried += 1
     if tried == 0:
         raise Skip("neither pandas nor polars nor R is installed; the lines before the columns were compared")
+
+
+@case
+def a_plain_header_is_for_tables():
+    for args in ((), ("-O", "z"), ("-o", os.path.join(fresh(), "x.bcf"))):
+        expect_failure(carbon("vep", "-m", model(), "-f", reference(), "-w", WINDOW, "--header", "plain", *args, MINI), "-O t")
 
 
 @case
