@@ -27,6 +27,7 @@ ArgumentWords::ArgumentWords(const std::deque<Option>& rows, int argc, char** ar
       add_value(word);
     }
   }
+  if (!wants_value_.empty()) fail(wants_value_ + " needs a value: " + wanted_->shown_value());
   for (; i < argc; ++i) add_value(argv[i]);
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
@@ -45,7 +46,9 @@ void ArgumentWords::add_value(const std::string& word) {
 
 // The word that follows an option without an attached value is its value, whatever it looks like.
 void ArgumentWords::expect_value(const Option& option, const std::string& name) {
-  if (!option.is_flag()) wants_value_ = name;
+  if (option.is_flag()) return;
+  wants_value_ = name;
+  wanted_ = &option;
 }
 
 void ArgumentWords::add_attached(const Option& option, const std::string& value, bool given) {

@@ -18,7 +18,8 @@ namespace carbon {
 /// - an option that takes only an attached value gets the first of its words if there is none: -W, -WB, -W=B
 ///   and --write-index=B.
 /// Throws Error, from `main_COMMAND`, for an option that is not in the table or that is ambiguous, with the
-/// options that may have been meant, and for every value and argument that is empty: none may be.
+/// options that may have been meant, for every value and argument that is empty (none may be), and for an
+/// option without its value.
 class ArgumentWords {
  public:
   ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command);
@@ -39,6 +40,7 @@ class ArgumentWords {
   std::vector<const Option*> options_;
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
+  const Option* wanted_ = nullptr;
   std::string wants_value_;  // the name of the option whose value is the next word; "" if it is no value
 };
 

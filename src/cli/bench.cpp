@@ -77,7 +77,7 @@ Run declare_bench(CommandLine& line) {
        {"a model on a GPU, as JSON", "carbon bench -m HuggingFaceBio/Carbon-3B --device cuda --json"}});
   OptionGroup group = line.options();
   group
-      .option({'\0', "synthetic", "SHAPE", "use random weights of a published shape instead of a model"},
+      .option({"synthetic", "SHAPE", "use random weights of a published shape instead of a model"},
               options.synthetic)
       .one_of(synthetic_shapes())
       .excludes("model")
@@ -85,22 +85,22 @@ Run declare_bench(CommandLine& line) {
   group
       .option({'p', "prompt-tokens", "TOKENS", "tokens per window of prefill, score, scan and vep"},
               options.sizes.prompt)
-      .range(size_t{3}, kMaxPositions)
+      .range(3, kMaxPositions)
       .shows_default("1366, for 8,192 bp");
   group.option({'n', "new-tokens", "TOKENS", "tokens decoded per sequence"}, options.sizes.steps)
-      .range(size_t{1}, kMaxPositions)
+      .range(1, kMaxPositions)
       .shows_default();
   group.option({'b', "batch", "LIST", "numbers of sequences decoded at a time"}, command->batches)
       .shows_default("1,4,16");
   group
-      .option({'\0', "tests", "LIST", "run only these: prefill, decode, score, scan, vep, anchored"},
+      .option({"tests", "LIST", "run only these: prefill, decode, score, scan, vep, anchored"},
               command->tests)
       .offers(bench_test_names())
       .shows_default("all");
-  group.option({'\0', "rounds", "INT", "measured rounds, after one warm-up round"}, options.rounds)
-      .range(size_t{1}, size_t{1000})
+  group.option({"rounds", "INT", "measured rounds, after one warm-up round"}, options.rounds)
+      .range(1, 1000)
       .shows_default();
-  group.flag('\0', "json", "write JSON instead of a table", options.json);
+  group.flag("json", "write JSON instead of a table", options.json);
   group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };

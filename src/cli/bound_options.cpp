@@ -56,28 +56,27 @@ void parse_frames(const std::string& text, BoundOptions& bounds) {
 
 void add_bound_options(CommandLine& line, BoundOptions& bounds) {
   OptionGroup group = line.group("Bounds");
-  group.option({'\0', "gc", "MIN-MAX", "GC content of the new bases in per cent, e.g. 40-60"},
+  group.option({"gc", "MIN-MAX", "GC content of the new bases in per cent, e.g. 40-60"},
                [&bounds](const std::string& text) { parse_gc(text, bounds.gc.emplace()); });
   group
-      .option({'\0', "gc-window", "BP",
+      .option({"gc-window", "BP",
                "bound the GC content of each BP new bases instead of all; the windows do not overlap"},
               [&bounds](const std::string& text) {
                 if (bounds.gc) bounds.gc->window = std::stoul(text, nullptr, 0);  // without --gc refused
               })
-      .range(size_t{1}, kMaxWindow)
+      .range(1, kMaxWindow)
       .needs("gc");
-  group.option({'\0',
-                "avoid",
+  group.option({"avoid",
                 {"MOTIFS|FILE", Names::file},
                 "motifs that must not occur on either strand: IUPAC letters with commas, or a file"},
                [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); });
   group
-      .option({'\0', "no-stop", "FRAME",
-               "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases"},
-              [&bounds](const std::string& text) { parse_frames(text, bounds); })
+      .option(
+          {"no-stop", "FRAME", "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases"},
+          [&bounds](const std::string& text) { parse_frames(text, bounds); })
       .offers({"prompt", "1", "2", "3"});
-  group.option({'\0', "max-homopolymer", "INT", "longest run of one base"}, bounds.max_homopolymer)
-      .range(size_t{1}, kMaxRun);
+  group.option({"max-homopolymer", "INT", "longest run of one base"}, bounds.max_homopolymer)
+      .range(1, kMaxRun);
 }
 
 }  // namespace carbon

@@ -10,21 +10,35 @@
 #include "src/cli/stderr_log.hpp"
 
 namespace carbon {
+
+std::string Option::written(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
 namespace {
 
-// The validators below have no description, which CLI11 would add to the type in its messages.
+// Validators of CLI11, without the description that it would add to the type in its messages. The messages
+// are of our own, because those of CLI11 differ between its versions.
+CLI::Validator checked(std::function<bool(const std::string&)> good, const std::string& expected) {
+  return CLI::Validator(
+      [good = std::move(good), expected](const std::string& text) {
+        return good(text) ? std::string() : "expected " + expected + ", not '" + text + "'";
+      },
+      "");
+}
 
 CLI::Validator among(const std::vector<std::string>& words) {
-  const auto check = [words](const std::string& text) {
-    const bool known = std::find(words.begin(), words.end(), text) != words.end();
-    return known ? std::string() : "expected " + or_list(words) + ", not '" + text + "'";
-  };
-  return CLI::Validator(check, "");
+  return checked(
+      [words](const std::string& text) { return std::find(words.begin(), words.end(), text) != words.end(); },
+      or_list(words));
 }
 
 template <class T>
-CLI::Validator within(T least, T most) {
-  return CLI::Range(least, most).description("");
+CLI::Validator within(T least, T most, const std::string& least_text, const std::string& most_text) {
+  return checked([range = CLI::Range(least, most)](const std::string& text) { return range(text).empty(); },
+                 "a number from " + least_text + " to " + most_text);
 }
 
 // Adds an option of CLI11 that fills in a target.
@@ -45,34 +59,32 @@ struct Adder {
   }
 };
 
-std::string shown_value(const Option& row) {
-  if (!row.attached) return row.value.shown;
-  std::string text;
-  for (const std::string& word : row.words) text += (text.empty() ? "[=" : "|") + word;
-  return text + "]";
-}
-
 CLI::Option* add_row(CLI::App& app, const Option& row) {
   CLI::Option* const option =
       std::visit(Adder{app, row.heading.empty() ? row.name : names_of(row)}, row.target);
   if (row.is_required) option->required();
   if (row.is_flag()) return option;
-  option->type_name(shown_value(row));
+  option->type_name(row.shown_value());
   if (row.repeats && !row.heading.empty()) option->allow_extra_args(row.greedy);
   if (row.heading.empty() && std::holds_alternative<std::vector<std::string>*>(row.target))
     option->expected(1, row.repeats ? -1 : 1);  // -1: any number
   if (row.only_words) option->check(among(row.words));
-  if (const auto* whole = std::get_if<1>(&row.limits)) option->check(within(whole->first, whole->second));
-  if (const auto* real = std::get_if<2>(&row.limits)) option->check(within(real->first, real->second));
+  if (const auto* whole = std::get_if<1>(&row.limits))
+    option->check(
+        within(whole->first, whole->second, std::to_string(whole->first), std::to_string(whole->second)));
+  if (const auto* real = std::get_if<2>(&row.limits))
+    option->check(
+        within(real->first, real->second, Option::written(real->first), Option::written(real->second)));
   return option;
 }
 
 }  // namespace
 
-std::string default_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  return text;
+std::string Option::shown_value() const {
+  if (!attached) return value.shown;
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "[=" : "|") + word;
+  return text + "]";
 }
 
 std::string names_of(const Option& option) {
@@ -154,7 +166,7 @@ std::string CommandLine::help() const {
     text += "\n" + heading + ":\n";
     for (const Option& row : rows_) {
       if (row.heading != heading) continue;
-      const std::string value = shown_value(row);
+      const std::string value = row.shown_value();
       text += option_help(names_of(row) + (row.is_flag() ? "" : " ") + value,
                           row.full_help() + (row.is_required ? " (required)" : ""));
     }

@@ -79,12 +79,12 @@ struct Option {
     return *this;
   }
   /// Limits of a number, which are included.
-  Option& range(size_t least, size_t most) {
-    limits = std::pair(least, most);
-    return *this;
-  }
-  Option& range(double least, double most) {
-    limits = std::pair(least, most);
+  template <class Least, class Most>
+  Option& range(Least least, Most most) {
+    if constexpr (std::is_floating_point_v<Least>)
+      limits = std::pair<double, double>(least, most);
+    else
+      limits = std::pair<size_t, size_t>(least, most);
     return *this;
   }
   Option& required() {
@@ -106,20 +106,26 @@ struct Option {
   }
 
   bool is_flag() const { return *value.shown == '\0' && !attached; }
+  /// A number as messages and --help show it, without zeros that say nothing.
+  static std::string written(double value);
+  /// The value as --help shows it.
+  std::string shown_value() const;
   /// The help with what holds without the option.
   std::string full_help() const { return help + (fallback.empty() ? "" : " (default: " + fallback + ")"); }
 };
 
-/// The columns that every option has.
+/// The columns that every option has; few have a letter.
 struct OptionHead {
+  OptionHead(char letter, std::string name, ValueType value, std::string help)
+      : letter(letter), name(std::move(name)), value(value), help(std::move(help)) {}
+  OptionHead(std::string name, ValueType value, std::string help)
+      : OptionHead('\0', std::move(name), value, std::move(help)) {}
+
   char letter;
   std::string name;
   ValueType value;
   std::string help;
 };
-
-/// A number that is a default as --help shows it, without zeros that say nothing.
-std::string default_number(double value);
 
 /// The options under one heading of --help. A light handle: copy it.
 class OptionGroup {
@@ -132,7 +138,7 @@ class OptionGroup {
   Option& option(OptionHead head, T& target) {
     Option& row = add(std::move(head), &target);
     row.repeats = std::is_same_v<T, std::vector<std::string>>;
-    if constexpr (std::is_arithmetic_v<T>) row.now = default_number(static_cast<double>(target));
+    if constexpr (std::is_arithmetic_v<T>) row.now = Option::written(static_cast<double>(target));
     if constexpr (std::is_same_v<T, std::string>) row.now = target;
     return row;
   }
@@ -148,11 +154,19 @@ class OptionGroup {
     if constexpr (std::is_same_v<T, V>) row.now = word_of(words, target);
     return row.one_of(all_words(words));
   }
+  /// A flag makes `target` true.
   Option& flag(char letter, std::string name, std::string help, bool& target) {
     return add({letter, std::move(name), kFlag, std::move(help)}, &target);
   }
-  Option& flag(char letter, std::string name, std::string help, std::function<void()> call) {
+  Option& flag(std::string name, std::string help, bool& target) {
+    return flag('\0', std::move(name), std::move(help), target);
+  }
+  /// A flag that calls a function.
+  Option& action(char letter, std::string name, std::string help, std::function<void()> call) {
     return add({letter, std::move(name), kFlag, std::move(help)}, std::move(call));
+  }
+  Option& action(std::string name, std::string help, std::function<void()> call) {
+    return action('\0', std::move(name), std::move(help), std::move(call));
   }
 
  private:

@@ -39,36 +39,35 @@ struct GenerateCommand {
 void add_sampling_options(CommandLine& line, SamplerOptions& sampler) {
   OptionGroup group = line.group("Sampling");
   group.option(
-      {'\0', "sampler", "NAME",
+      {"sampler", "NAME",
        "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)"},
       sampler.kind, kSamplerWords);
-  group.flag('\0', "greedy", "take the most likely 6-mer or base instead of drawing a sample",
-             sampler.greedy);
+  group.flag("greedy", "take the most likely 6-mer or base instead of drawing a sample", sampler.greedy);
   group.option({'T', "temperature", "FLOAT", "sampling temperature, above 0"}, sampler.temperature)
       .shows_default()
       .excludes("greedy");
   group
-      .option({'\0', "top-k", "INT",
-               "sample only from the INT most likely 6-mers (with marginal and chain: bases)"},
-              sampler.top_k)
-      .range(size_t{1}, ops::kKmers)
+      .option(
+          {"top-k", "INT", "sample only from the INT most likely 6-mers (with marginal and chain: bases)"},
+          sampler.top_k)
+      .range(1, ops::kKmers)
       .excludes("greedy");
   group
-      .option({'\0', "top-p", "FLOAT",
+      .option({"top-p", "FLOAT",
                "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)"},
               sampler.top_p)
       .excludes("greedy");
   group
-      .option({'\0', "seed", "INT", "seed of the random number generator"},
+      .option({"seed", "INT", "seed of the random number generator"},
               [&sampler](const std::string& text) { sampler.seed = parse_seed(text); })
       .shows_default("0");
 }
 
 void add_constraint_options(OptionGroup group, GenerateOptions& options) {
-  group.option({'\0', "constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on"},
+  group.option({"constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on"},
                options.constraint);
   group
-      .option({'\0', "constraint-file", kFile,
+      .option({"constraint-file", kFile,
                "constraints as FASTA: one record for all prompts, or one per prompt, with its name"},
               options.constraint_file)
       .excludes("constraint");
@@ -122,17 +121,17 @@ Run declare_generate(CommandLine& line) {
   line.argument("input", options.input);
   OptionGroup group = line.options();
   group.option({'l', "length", "BP", "number of new bases in each sample"}, options.length)
-      .range(size_t{0}, kMaxLength)
+      .range(0, kMaxLength)
       .required();
   group.option({'n', "num", "INT", "samples per prompt"}, options.samples)
-      .range(size_t{1}, size_t{UINT32_MAX})
+      .range(1, UINT32_MAX)
       .shows_default();
-  group.flag('\0', "unconditional", "start without prompts", options.unconditional).excludes("input");
+  group.flag("unconditional", "start without prompts", options.unconditional).excludes("input");
   add_text_output_option(line, options.output);
-  group.flag('\0', "include-prompt", "write the prompt before the new bases", options.include_prompt)
+  group.flag("include-prompt", "write the prompt before the new bases", options.include_prompt)
       .excludes("unconditional");
   group.option({'L', "line-length", "INT", "bases per line; 0: one line per sequence"}, options.line_length)
-      .range(size_t{0}, kMaxLength)
+      .range(0, kMaxLength)
       .shows_default();
   add_sampling_options(line, options.sampler);
   add_resume_options(line, options.earlier);

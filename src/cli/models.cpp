@@ -191,11 +191,10 @@ Run declare_models(CommandLine& line) {
        {"one model as JSON, with the digest that outputs name",
         "carbon models --json --digest carbon-tiny"}});
   OptionGroup group = line.options();
-  group.flag('\0', "digest", "also compute the SHA-256 of each model; reads all its weights once",
-             options->digest);
-  group.flag('\0', "json", "write JSON instead of a table", options->as_json);
+  group.flag("digest", "also compute the SHA-256 of each model; reads all its weights once", options->digest);
+  group.flag("json", "write JSON instead of a table", options->as_json);
   group.option({'@', "threads", "INT", "number of threads for --digest"}, options->threads)
-      .range(size_t{1}, size_t{4096})
+      .range(1, 4096)
       .shows_default("the CPUs that this process may use");
   line.arguments("models", options->models);
   add_verbosity_options(line);

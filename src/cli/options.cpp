@@ -28,21 +28,21 @@ void set_message_level(int level) {
 
 void add_verbosity_options(CommandLine& line) {
   OptionGroup group = messages(line);
-  group.flag('q', "quiet", "write only errors, and the summary at the end of a run, to standard error",
-             [] { set_message_level(StderrLog::error_level); });
+  group.action('q', "quiet", "write only errors, and the summary at the end of a run, to standard error",
+               [] { set_message_level(StderrLog::error_level); });
   group
       .option({'v', "verbosity", "INT", "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug"},
               [](const std::string& text) { set_message_level(std::stoi(text, nullptr, 0)); })
-      .range(size_t{0}, size_t{6})
+      .range(0, 6)
       .offers({"0", "1", "3", "4", "5"});
-  group.flag('\0', "log-json",
-             "write messages and progress as JSON, one object per line; messages of htslib are left out",
-             [] { program_log().set_json(true); });
+  group.action("log-json",
+               "write messages and progress as JSON, one object per line; messages of htslib are left out",
+               [] { program_log().set_json(true); });
 }
 
 void add_progress_option(CommandLine& line, ProgressMode& mode) {
   messages(line).option(
-      {'\0', "progress", "WHEN",
+      {"progress", "WHEN",
        "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never"},
       mode, kProgressWords);
 }
@@ -54,32 +54,29 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
   group.option({'m', "model", kModel, "checkpoint directory, GGUF file or model name"}, model.model)
       .shows_default("$CARBON_MODEL, else the bundled carbon-tiny");
   group
-      .option(
-          {'\0', "rope-scaling", "yarn:F|none", "yarn:FACTOR for FACTOR times the model's context, or none"},
-          [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); })
+      .option({"rope-scaling", "yarn:F|none", "yarn:FACTOR for FACTOR times the model's context, or none"},
+              [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); })
       .offers({"none"})
       .shows_default("as the model says");
-  group.option(
-      {'\0', "lora", kDirectory, "add the weights of this LoRA adapter, a directory that PEFT has saved"},
-      model.lora);
+  group.option({"lora", kDirectory, "add the weights of this LoRA adapter, a directory that PEFT has saved"},
+               model.lora);
   group
-      .option({'\0', "device", "DEV",
+      .option({"device", "DEV",
                "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)"},
               model.device)
       .offers({"auto", "cpu", "cuda"});
   group
-      .option(
-          {'\0', "dtype", "TYPE", "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)"},
-          model.dtype)
+      .option({"dtype", "TYPE", "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)"},
+              model.dtype)
       .one_of({"auto", "bf16", "f32", "int8"});
   group.option({'@', "threads", "INT", "number of threads"}, model.threads)
-      .range(size_t{1}, size_t{4096})
+      .range(1, 4096)
       .shows_default("the CPUs that this process may use");
   group
-      .option({'\0', "batch-tokens", "INT",
+      .option({"batch-tokens", "INT",
                "new tokens per forward pass at most; changes speed and memory, never the output"},
               model.batch_tokens)
-      .range(size_t{1}, size_t{1} << 24)
+      .range(1, size_t{1} << 24)
       .shows_default("4096, of which a CPU takes 2048 at a time; on a GPU 128 per multiprocessor");
   add_progress_option(line, options.progress);
   add_verbosity_options(line);
@@ -115,17 +112,16 @@ void add_index_option(CommandLine& line, std::string& kind) {
 
 void add_resume_options(CommandLine& line, EarlierRun& earlier) {
   OptionGroup group = line.options();
-  group.flag('\0', "resume",
-             "continue an interrupted run from FILE.partial (with -o FILE), or else begin one",
-             [&] { earlier = EarlierRun::resume; });
+  group.action("resume", "continue an interrupted run from FILE.partial (with -o FILE), or else begin one",
+               [&] { earlier = EarlierRun::resume; });
   group
-      .flag('\0', "restart", "discard the FILE.partial of an interrupted run and begin again",
-            [&] { earlier = EarlierRun::discard; })
+      .action("restart", "discard the FILE.partial of an interrupted run and begin again",
+              [&] { earlier = EarlierRun::discard; })
       .excludes("resume");
 }
 
 void add_estimate_option(CommandLine& line, bool& estimate) {
-  line.options().flag('\0', "estimate", "print the expected work and run time, then exit", estimate);
+  line.options().flag("estimate", "print the expected work and run time, then exit", estimate);
 }
 
 void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
@@ -133,7 +129,7 @@ void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
   const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help,
                            const std::string& fallback) {
     group
-        .option({'\0', name, "pos|record|variant|0|1|2", help},
+        .option({name, "pos|record|variant|0|1|2", help},
                 [name, &value](const std::string& text) { value = parse_vcf_overlap(text, "--" + name); })
         .offers({"pos", "record", "variant", "0", "1", "2"})
         .shows_default(fallback);
@@ -163,18 +159,16 @@ void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
 }
 
 void add_metadata_options(OptionGroup group, CommandLine& line, MetadataChoice& metadata) {
-  group.option({'\0', "prefix", "TEXT",
-                "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>"},
-               metadata.text);
-  group
-      .option({'\0', "species", "NAME", "species tag, e.g. vertebrate_mammalian or fungi"},
-              metadata.names.species)
+  group.option(
+      {"prefix", "TEXT", "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>"},
+      metadata.text);
+  group.option({"species", "NAME", "species tag, e.g. vertebrate_mammalian or fungi"}, metadata.names.species)
       .excludes("prefix");
-  group.option({'\0', "gene-type", "NAME", "gene-type tag, e.g. protein_coding_region"}, metadata.names.gene)
+  group.option({"gene-type", "NAME", "gene-type tag, e.g. protein_coding_region"}, metadata.names.gene)
       .excludes("prefix");
   group
-      .option({'\0', "tag-grammar", "NAME", "spelling of the tags: corpus, card or eval"},
-              metadata.names.grammar, kTagGrammarWords)
+      .option({"tag-grammar", "NAME", "spelling of the tags: corpus, card or eval"}, metadata.names.grammar,
+              kTagGrammarWords)
       .shows_default("corpus");
   line.after_parsing([&] {
     if (line.given("tag-grammar") && !line.given("species") && !line.given("gene-type"))
@@ -186,10 +180,10 @@ void add_metadata_options(OptionGroup group, CommandLine& line, MetadataChoice& 
 
 void add_draft_options(CommandLine& line, DraftChoice& draft, const std::string& what) {
   OptionGroup group = line.group("Speculative decoding");
-  group.option({'\0', "draft", kModel, "faster model that proposes 6-mers; changes the speed, never " + what},
+  group.option({"draft", kModel, "faster model that proposes 6-mers; changes the speed, never " + what},
                draft.model);
   group
-      .option({'\0', "draft-tokens", "INT|auto", "number of 6-mers proposed at a time, or auto (default)"},
+      .option({"draft-tokens", "INT|auto", "number of 6-mers proposed at a time, or auto (default)"},
               draft.tokens)
       .offers({"auto"})
       .needs("draft");

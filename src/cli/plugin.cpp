@@ -52,8 +52,7 @@ void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
                  "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level"},
                 options.output_type)
         .offers({"u", "b", "v", "z"});
-    group.flag('\0', "no-version", "do not write version and command line into the header",
-               command.no_version);
+    group.flag("no-version", "do not write version and command line into the header", command.no_version);
   }
   if (uses & CARBON_READS_RECORDS) add_selection_options(line, options.selection);
   if (uses & CARBON_USES_MODEL) {

@@ -54,41 +54,38 @@ Run declare_report(CommandLine& line) {
   line.arguments("files", options.files);
   OptionGroup group = line.options();
   group.option({'o', "output", kFile, "the report (default: standard output)"}, options.output);
-  group.option({'\0', "title", "TEXT", "heading of the report"}, options.title)
+  group.option({"title", "TEXT", "heading of the report"}, options.title)
       .shows_default("the names of the files");
-  group.option({'\0', "svg", kDirectory, "also write each figure as an SVG file into this folder"},
-               options.svg);
-  group.option(
-      {'\0', "multiqc", kDirectory, "also write each figure for MultiQC, as *_mqc.json, into this folder"},
-      options.multiqc);
-  group.flag('\0', "no-version", "leave version and command line out of the report", command->no_version);
-  group.option({'\0', "tags", "TAG[,TAG...]", "INFO tags to draw"}, command->tags)
+  group.option({"svg", kDirectory, "also write each figure as an SVG file into this folder"}, options.svg);
+  group.option({"multiqc", kDirectory, "also write each figure for MultiQC, as *_mqc.json, into this folder"},
+               options.multiqc);
+  group.flag("no-version", "leave version and command line out of the report", command->no_version);
+  group.option({"tags", "TAG[,TAG...]", "INFO tags to draw"}, command->tags)
       .shows_default("those of carbon that the header names");
-  group.option({'\0', "consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)
+  group.option({"consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)
       .shows_default("the first of BCSQ, CSQ and ANN");
-  group.option({'\0', "label", "EXPR",
-                "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
-               options.label);
-  group.flag('\0', "negate", "treat low scores as positive, as for the tags of vep", options.negate);
-  group.option({'\0', "bootstrap", "N", "samples of the bands of the curves; 0: no bands"}, options.bootstrap)
-      .range(size_t{0}, size_t{100000})
+  group.option(
+      {"label", "EXPR", "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
+      options.label);
+  group.flag("negate", "treat low scores as positive, as for the tags of vep", options.negate);
+  group.option({"bootstrap", "N", "samples of the bands of the curves; 0: no bands"}, options.bootstrap)
+      .range(0, 100000)
       .shows_default();
-  group.option({'\0', "seed", "N", "seed of these samples"}, options.seed).shows_default();
-  group.option({'\0', "top", "N", "rows of the table of the lowest scores"}, options.top)
-      .range(size_t{0}, size_t{10000})
+  group.option({"seed", "N", "seed of these samples"}, options.seed).shows_default();
+  group.option({"top", "N", "rows of the table of the lowest scores"}, options.top)
+      .range(0, 10000)
       .shows_default();
-  group.option({'\0', "probabilities", kFile,
-                "table of score -O tsv or scan, for a small logo in each row of that table"},
-               options.probabilities);
+  group.option(
+      {"probabilities", kFile, "table of score -O tsv or scan, for a small logo in each row of that table"},
+      options.probabilities);
   group.option(
       {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
       options.regions);
-  group.option(
-      {'\0', "genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside tables of bases"},
-      options.genes);
-  group.option({'\0', "groups", kFile, "table whose first column has the names of embedded sequences"},
+  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside tables of bases"},
+               options.genes);
+  group.option({"groups", kFile, "table whose first column has the names of embedded sequences"},
                options.groups);
-  group.option({'\0', "colour", "COLUMN", "the column of --groups that gives points their colours"},
+  group.option({"colour", "COLUMN", "the column of --groups that gives points their colours"},
                options.colour);
   add_verbosity_options(line);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };

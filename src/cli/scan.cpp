@@ -10,6 +10,9 @@
 namespace carbon {
 namespace {
 
+// Beyond any context, and far from where sums of lengths overflow.
+constexpr size_t kMaxContext = size_t{1} << 40;
+
 struct ScanCommand {
   ScanOptions options;
   CommonOptions common;
@@ -90,34 +93,29 @@ Run declare_scan(CommandLine& line) {
                "probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o PREFIX"},
               options.output_type)
       .offers({"t", "u", "b", "v", "z", "bedgraph", "bigwig"});
-  group.option({'\0', "histogram", kFile,
-                "also count the values of all SNVs in this file, the background of carbon +rank"},
-               options.histogram);
-  group.option({'\0', "hub", kDirectory, "with -O bigwig, write a UCSC track hub that shows a logo into DIR"},
+  group.option(
+      {"histogram", kFile, "also count the values of all SNVs in this file, the background of carbon +rank"},
+      options.histogram);
+  group.option({"hub", kDirectory, "with -O bigwig, write a UCSC track hub that shows a logo into DIR"},
                options.hub);
-  group
-      .option({'\0', "hub-genome", "NAME", "the browser's name of the genome, such as hg38"},
-              options.hub_genome)
+  group.option({"hub-genome", "NAME", "the browser's name of the genome, such as hg38"}, options.hub_genome)
       .shows_default("the name of the FASTA");
   add_index_option(line, options.write_index);
-  group.flag('\0', "no-version", "do not write version and command line into the header",
-             command->no_version);
-  group.option({'\0', "level", "LEVEL",
+  group.flag("no-version", "do not write version and command line into the header", command->no_version);
+  group.option({"level", "LEVEL",
                 "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
                 "first (each base as the first of its 6-mer)"},
                options.level, kScanLevelWords);
-  group.option({'\0', "frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers"}, options.frames)
+  group.option({"frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers"}, options.frames)
       .one_of({"1", "2", "3", "6"})
       .shows_default("1; 6 with --level first");
-  group.option({'\0', "context", "BP", "least left context in bp, a multiple of 6"}, options.context)
-      .range(size_t{1}, size_t{INT64_MAX})
+  group.option({"context", "BP", "least left context in bp, a multiple of 6"}, options.context)
+      .range(1, INT64_MAX)
       .shows_default("24000, or what the model's context allows");
-  group.option({'\0', "strand", "STRAND", "+, - or both (mean of the two; default)"}, options.strand,
-               kStrandWords);
-  group.option({'\0', "shard", "I/N", "scan only the I-th of N contiguous shares of the bases"},
-               command->shard);
+  group.option({"strand", "STRAND", "+, - or both (mean of the two; default)"}, options.strand, kStrandWords);
+  group.option({"shard", "I/N", "scan only the I-th of N contiguous shares of the bases"}, command->shard);
   add_resume_options(line, options.earlier);
-  group.flag('\0', "dry-run", "print the expected work, then exit", options.dry_run);
+  group.flag("dry-run", "print the expected work, then exit", options.dry_run);
   add_estimate_option(line, options.estimate);
   add_scan_selection(line, options.selection);
   add_metadata_options(line.group("Metadata"), line, command->common.model.metadata);

@@ -44,16 +44,15 @@ Run declare_score(CommandLine& line) {
                 "summary (one line per sequence; default), bedgraph or tsv (one line per base)"},
                options.type, kScoreOutputWords);
   add_text_output_option(line, options.output);
-  group.option({'\0', "level", "LEVEL",
+  group.option({"level", "LEVEL",
                 "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)"},
                options.level, kScoreLevelWords);
-  group.option({'\0', "strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)"},
+  group.option({"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)"},
                options.strand, kStrandWords);
   add_region_options(line, options.inputs, "score");
-  group.option({'\0', "window", "BP", "window in bp, a multiple of 6"}, options.window)
+  group.option({"window", "BP", "window in bp, a multiple of 6"}, options.window)
       .shows_default("49140, or what fits the model's context");
-  group
-      .option({'\0', "stride", "BP", "distance between window starts in bp, a multiple of 6"}, options.stride)
+  group.option({"stride", "BP", "distance between window starts in bp, a multiple of 6"}, options.stride)
       .shows_default("half a window");
   add_estimate_option(line, options.estimate);
   add_resume_options(line, options.earlier);

@@ -26,28 +26,26 @@ struct ServeCommand {
 
 void add_network_options(CommandLine& line, ServeOptions& options) {
   OptionGroup group = line.group("Network");
-  group
-      .option({'\0', "host", "HOST", "address or name to listen on; 0.0.0.0 for every network"},
-              options.http.host)
+  group.option({"host", "HOST", "address or name to listen on; 0.0.0.0 for every network"}, options.http.host)
       .shows_default();
-  group.option({'\0', "port", "INT", "port; 0 for one that is free"}, options.http.port)
-      .range(size_t{0}, size_t{65535})
+  group.option({"port", "INT", "port; 0 for one that is free"}, options.http.port)
+      .range(0, 65535)
       .shows_default();
-  group.option({'\0', "port-file", kFile, "write the port to this file, and remove it at the end"},
+  group.option({"port-file", kFile, "write the port to this file, and remove it at the end"},
                options.port_file);
   group
-      .option({'\0', "api-key", kFile, "file with one key per line; clients send one of them"},
+      .option({"api-key", kFile, "file with one key per line; clients send one of them"},
               options.api_key_file)
       .shows_default("no key is needed");
-  group.option({'\0', "cors", "ORIGIN",
-                "origin whose web pages may send requests, e.g. https://lab.example.org, or *"},
-               options.cors);
+  group.option(
+      {"cors", "ORIGIN", "origin whose web pages may send requests, e.g. https://lab.example.org, or *"},
+      options.cors);
 }
 
 void add_limit_options(CommandLine& line, ServeOptions& options) {
   OptionGroup group = line.group("Limits");
   const auto add = [&](const char* name, size_t& value, size_t most, const char* help) {
-    group.option({'\0', name, "INT", help}, value).range(size_t{1}, most).shows_default();
+    group.option({name, "INT", help}, value).range(1, most).shows_default();
   };
   add("max-queue", options.limits.queue, 1'000'000, "requests under way; further ones get status 429");
   add("max-bases", options.limits.bases, size_t{1} << 32,
@@ -55,11 +53,11 @@ void add_limit_options(CommandLine& line, ServeOptions& options) {
   add("max-items", options.limits.items, 1'000'000, "sequences, variants or samples of one request");
   add("max-body", options.http.max_body, size_t{1} << 32, "bytes of one request");
   add("max-connections", options.http.max_connections, 1'000'000, "open connections");
-  group.option({'\0', "max-seconds", "FLOAT", "time of one request; 0 for no limit"}, options.limits.seconds)
+  group.option({"max-seconds", "FLOAT", "time of one request; 0 for no limit"}, options.limits.seconds)
       .range(0.0, 1e9)
       .shows_default();
   group
-      .option({'\0', "drain", "FLOAT", "seconds that requests under way have after SIGTERM or SIGINT"},
+      .option({"drain", "FLOAT", "seconds that requests under way have after SIGTERM or SIGINT"},
               options.drain_seconds)
       .range(0.0, 1e9)
       .shows_default();
@@ -116,13 +114,12 @@ Run declare_serve(CommandLine& line) {
                 "reference FASTA for /v1/dna/variants, plain or BGZF; an index is built if there is none"},
                options.fasta);
   group
-      .option(
-          {'\0', "served-model-name", "NAME", "name under which the model is served; several for aliases"},
-          options.names)
+      .option({"served-model-name", "NAME", "name under which the model is served; several for aliases"},
+              options.names)
       .takes_several()
       .shows_default("the model's");
-  group.flag('\0', "auto-dna-tags", "take a prompt without <dna> for bases", options.auto_dna_tags);
-  group.flag('\0', "check",
+  group.flag("auto-dna-tags", "take a prompt without <dna> for bases", options.auto_dna_tags);
+  group.flag("check",
              "send a canned request to the server on --host and --port, and exit with 0 if it is answered",
              command->check);
   add_draft_options(line, command->draft, "an answer");

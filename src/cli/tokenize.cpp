@@ -125,18 +125,17 @@ Run declare_tokenize(CommandLine& line) {
           options.model)
       .shows_default("the ids of the released models");
   group
-      .option({'\0',
-               "tokenizer",
+      .option({"tokenizer",
                {"PATH", Names::file},
                "BPE files for text outside DNA regions: tokenizer.json, or a directory"},
               options.tokenizer)
       .shows_default("the model's");
-  group.flag('\0', "auto-dna-tags", "put <dna> before and </dna> after a text that has no <dna>",
+  group.flag("auto-dna-tags", "put <dna> before and </dna> after a text that has no <dna>",
              options.auto_dna_tags);
-  group.flag('\0', "decode", "read arrays of ids, one per line, and write text", options.decode)
+  group.flag("decode", "read arrays of ids, one per line, and write text", options.decode)
       .excludes("auto-dna-tags");
   group
-      .flag('\0', "skip-special", "with --decode: leave out the tags and other special tokens",
+      .flag("skip-special", "with --decode: leave out the tags and other special tokens",
             options.skip_special)
       .needs("decode");
   add_text_output_option(line, options.output);

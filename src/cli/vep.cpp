@@ -81,27 +81,26 @@ Run declare_vep(CommandLine& line) {
               options.output_type)
       .offers({"u", "b", "v", "z", "t"});
   add_index_option(line, options.write_index);
-  group.flag('\0', "no-version", "do not write version and command line into the header",
-             command->no_version);
+  group.flag("no-version", "do not write version and command line into the header", command->no_version);
   group
-      .option({'\0', "recipe", "LIST", "centered (default), next-token or anchored, or several with commas"},
+      .option({"recipe", "LIST", "centered (default), next-token or anchored, or several with commas"},
               command->recipes)
       .offers(recipe_names());
   group.option({'w', "window", "BP", "window of recipe centered in bp, even"}, scores.window)
       .shows_default("8192");
   group
-      .option({'\0', "context", "BP",
+      .option({"context", "BP",
                "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored"},
               scores.context)
       .shows_default("4098");
-  group.option({'\0', "horizon", "BP[,BP...]",
+  group.option({"horizon", "BP[,BP...]",
                 "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
                 "several"},
                command->horizons);
-  group.option({'\0', "strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
+  group.option({"strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
       .shows_default("both, but + for next-token");
   group.option(
-      {'\0', "phases", "auto|1|6",
+      {"phases", "auto|1|6",
        "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length"},
       scores.phases, kPhaseWords);
   group.option({'c', "check-ref", "w|e|x",
@@ -109,22 +108,20 @@ Run declare_vep(CommandLine& line) {
                 "the record)"},
                options.check_ref, kCheckRefWords);
   group
-      .option({'\0', "max-ref-mismatch", "FRACTION",
+      .option({"max-ref-mismatch", "FRACTION",
                "stop if a larger share of the first 1,000 records differs from the FASTA"},
               options.max_ref_mismatch)
       .range(0.0, 1.0)
       .shows_default();
-  group.option({'\0', "tag-prefix", "NAME", "prefix of the INFO tags"}, options.tag_prefix).shows_default();
-  group.option({'\0', "unify-chr-names", "VCF,FASTA",
-                "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-"},
-               options.unify_chr_names);
+  group.option({"tag-prefix", "NAME", "prefix of the INFO tags"}, options.tag_prefix).shows_default();
   group.option(
-      {'\0', "chr-map", kFile, "table of two columns: contig name in the VCF, its name in the FASTA"},
-      options.chr_map);
+      {"unify-chr-names", "VCF,FASTA", "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-"},
+      options.unify_chr_names);
+  group.option({"chr-map", kFile, "table of two columns: contig name in the VCF, its name in the FASTA"},
+               options.chr_map);
   add_selection_options(line, options.selection);
-  group.option({'\0', "cache", kFile, "take known scores from this file and add new ones to it"},
-               options.cache);
-  group.option({'\0', "shard", "I/N",
+  group.option({"cache", kFile, "take known scores from this file and add new ones to it"}, options.cache);
+  group.option({"shard", "I/N",
                 "annotate only the I-th of N contiguous shares of the records; not with standard input"},
                command->shard);
   add_resume_options(line, options.earlier);
