@@ -57,7 +57,7 @@ Run declare_embed(CommandLine& line) {
                options.strand, kStrandWords);
   add_region_options(line, options.inputs, "embed");
   add_resume_options(line, options.earlier);
-  add_metadata_options(line.group("Metadata"), line, command->common.model.metadata);
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }

@@ -135,9 +135,9 @@ Run declare_generate(CommandLine& line) {
       .shows_default();
   add_sampling_options(line, options.sampler);
   add_resume_options(line, options.earlier);
-  OptionGroup steering = line.group("Constraints and metadata");
-  add_constraint_options(steering, options);
-  add_metadata_options(steering, line, command->metadata);
+  const std::string steering = "Constraints and metadata";
+  add_constraint_options(line.group(steering), options);
+  add_metadata_options(line, steering, command->metadata);
   add_bound_options(line, options.bounds);
   add_draft_options(line, command->draft, "the output");
   add_common_options(line, command->common);

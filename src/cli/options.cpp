@@ -158,7 +158,8 @@ void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
           "what must overlap a target: POS, any base of REF, or a changed base", "pos");
 }
 
-void add_metadata_options(OptionGroup group, CommandLine& line, MetadataChoice& metadata) {
+void add_metadata_options(CommandLine& line, const std::string& heading, MetadataChoice& metadata) {
+  OptionGroup group = line.group(heading);
   group.option(
       {"prefix", "TEXT", "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>"},
       metadata.text);

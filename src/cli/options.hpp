@@ -44,9 +44,9 @@ void add_resume_options(CommandLine& line, EarlierRun& earlier);
 /// Adds --estimate.
 void add_estimate_option(CommandLine& line, bool& estimate);
 
-/// Adds --prefix, --species, --gene-type and --tag-grammar: what a sequence is said to be. A parsed command
-/// line throws Error for names that are not tags.
-void add_metadata_options(OptionGroup group, CommandLine& line, MetadataChoice& metadata);
+/// Adds --prefix, --species, --gene-type and --tag-grammar below a heading: what a sequence is said to be. A
+/// parsed command line throws Error for names that are not tags.
+void add_metadata_options(CommandLine& line, const std::string& heading, MetadataChoice& metadata);
 
 struct DraftChoice {
   std::string model;  // "": none

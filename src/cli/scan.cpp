@@ -118,7 +118,7 @@ Run declare_scan(CommandLine& line) {
   group.flag("dry-run", "print the expected work, then exit", options.dry_run);
   add_estimate_option(line, options.estimate);
   add_scan_selection(line, options.selection);
-  add_metadata_options(line.group("Metadata"), line, command->common.model.metadata);
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }

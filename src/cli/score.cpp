@@ -56,7 +56,7 @@ Run declare_score(CommandLine& line) {
       .shows_default("half a window");
   add_estimate_option(line, options.estimate);
   add_resume_options(line, options.earlier);
-  add_metadata_options(line.group("Metadata"), line, command->common.model.metadata);
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }

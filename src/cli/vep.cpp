@@ -126,7 +126,7 @@ Run declare_vep(CommandLine& line) {
                command->shard);
   add_resume_options(line, options.earlier);
   add_estimate_option(line, options.estimate);
-  add_metadata_options(line.group("Metadata"), line, command->common.model.metadata);
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }
