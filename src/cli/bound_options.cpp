@@ -62,7 +62,7 @@ void add_bound_options(CommandLine& line, BoundOptions& bounds) {
       .option({"gc-window", "BP",
                "bound the GC content of each BP new bases instead of all; the windows do not overlap"},
               [&bounds](const std::string& text) {
-                if (bounds.gc) bounds.gc->window = std::stoul(text, nullptr, 0);  // without --gc refused
+                if (bounds.gc) bounds.gc->window = std::stoul(text);  // without --gc refused
               })
       .range(1, kMaxWindow)
       .needs("gc");

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <limits>
+#include <system_error>
 
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
@@ -19,62 +22,92 @@ std::string Option::written(double value) {
 
 namespace {
 
-// Validators of CLI11, without the description that it would add to the type in its messages. The messages
-// are of our own, because those of CLI11 differ between its versions.
-CLI::Validator checked(std::function<bool(const std::string&)> good, const std::string& expected) {
-  return CLI::Validator(
-      [good = std::move(good), expected](const std::string& text) {
-        return good(text) ? std::string() : "expected " + expected + ", not '" + text + "'";
-      },
-      "");
-}
+// Validators of CLI11, without the description that it would add to the type in its messages.
 
 CLI::Validator among(const std::vector<std::string>& words) {
-  return checked(
-      [words](const std::string& text) { return std::find(words.begin(), words.end(), text) != words.end(); },
-      or_list(words));
+  const auto check = [words](const std::string& text) {
+    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    return known ? std::string() : "expected " + or_list(words) + ", not '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
+// Versions of CLI11 differ in the numbers that they read: 010 and 0x8 as 8, 1_000 as 1000, -1 as the largest
+// number. So the number is read here, and what CLI11 reads is its plain decimal text.
+template <class T>
+CLI::Validator number_from(T least, T most, const std::string& expected) {
+  const auto read = [=](std::string& text) {
+    T value{};
+    const char *begin = text.data(), *const end = begin + text.size();
+    if (text.starts_with('+') && !text.starts_with("+-")) ++begin;
+    const auto [stop, problem] = std::from_chars(begin, end, value);
+    if (problem != std::errc() || stop != end || !(least <= value && value <= most))
+      return "expected " + expected + ", not '" + text + "'";
+    if constexpr (std::is_integral_v<T>) text = std::to_string(value);
+    return std::string();
+  };
+  return CLI::Validator(read, "");
 }
 
 template <class T>
-CLI::Validator within(T least, T most, const std::string& least_text, const std::string& most_text) {
-  return checked([range = CLI::Range(least, most)](const std::string& text) { return range(text).empty(); },
-                 "a number from " + least_text + " to " + most_text);
+CLI::Validator number(const Option& row) {
+  using Limits = std::numeric_limits<T>;
+  const auto range = [](const std::string& least, const std::string& most) {
+    return "a number from " + least + " to " + most;
+  };
+  if (const auto* real = std::get_if<2>(&row.limits))
+    return number_from(real->first, real->second,
+                       range(Option::written(real->first), Option::written(real->second)));
+  if (const auto* whole = std::get_if<1>(&row.limits))
+    return number_from(whole->first, whole->second,
+                       range(std::to_string(whole->first), std::to_string(whole->second)));
+  return number_from(Limits::lowest(), Limits::max(),
+                     std::is_unsigned_v<T>   ? range("0", std::to_string(Limits::max()))
+                     : std::is_integral_v<T> ? "a whole number"
+                                             : "a number");
 }
 
 // Adds an option of CLI11 that fills in a target.
 struct Adder {
   CLI::App& app;
-  std::string names;
+  const Option& row;
+  std::string names = row.heading.empty() ? row.name : names_of(row);
+
   CLI::Option* operator()(std::monostate) const { return app.set_help_flag(names); }
   CLI::Option* operator()(bool* target) const { return app.add_flag(names, *target); }
   CLI::Option* operator()(const std::function<void()>& call) const {
     return app.add_flag_callback(names, call);
   }
   CLI::Option* operator()(const std::function<void(const std::string&)>& take) const {
-    return app.add_option_function<std::string>(names, take);
+    CLI::Option* const option = app.add_option_function<std::string>(names, take);
+    return row.limits.index() == 0 ? option : checked<size_t>(option);
+  }
+  CLI::Option* operator()(std::string* target) const { return app.add_option(names, *target); }
+  CLI::Option* operator()(std::vector<std::string>* targets) const {
+    CLI::Option* const option = app.add_option(names, *targets);
+    if (row.heading.empty()) return option->expected(1, row.repeats ? -1 : 1);  // -1: any number
+    return option->allow_extra_args(row.greedy);
+  }
+  CLI::Option* operator()(std::optional<int64_t>* target) const {
+    return checked<int64_t>(app.add_option(names, *target));
   }
   template <class T>
   CLI::Option* operator()(T* target) const {
-    return app.add_option(names, *target);
+    return checked<T>(app.add_option(names, *target));
+  }
+  // Where words are listed, they are the numbers.
+  template <class T>
+  CLI::Option* checked(CLI::Option* option) const {
+    return row.only_words ? option : option->transform(number<T>(row));
   }
 };
 
 CLI::Option* add_row(CLI::App& app, const Option& row) {
-  CLI::Option* const option =
-      std::visit(Adder{app, row.heading.empty() ? row.name : names_of(row)}, row.target);
+  CLI::Option* const option = std::visit(Adder{app, row}, row.target);
   if (row.is_required) option->required();
   if (row.is_flag()) return option;
   option->type_name(row.shown_value());
-  if (row.repeats && !row.heading.empty()) option->allow_extra_args(row.greedy);
-  if (row.heading.empty() && std::holds_alternative<std::vector<std::string>*>(row.target))
-    option->expected(1, row.repeats ? -1 : 1);  // -1: any number
   if (row.only_words) option->check(among(row.words));
-  if (const auto* whole = std::get_if<1>(&row.limits))
-    option->check(
-        within(whole->first, whole->second, std::to_string(whole->first), std::to_string(whole->second)));
-  if (const auto* real = std::get_if<2>(&row.limits))
-    option->check(
-        within(real->first, real->second, Option::written(real->first), Option::written(real->second)));
   return option;
 }
 

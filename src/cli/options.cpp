@@ -32,7 +32,7 @@ void add_verbosity_options(CommandLine& line) {
                [] { set_message_level(StderrLog::error_level); });
   group
       .option({'v', "verbosity", "INT", "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug"},
-              [](const std::string& text) { set_message_level(std::stoi(text, nullptr, 0)); })
+              [](const std::string& text) { set_message_level(std::stoi(text)); })
       .range(0, 6)
       .offers({"0", "1", "3", "4", "5"});
   group.action("log-json",

@@ -26,8 +26,8 @@ struct Everything {
   std::vector<std::string> regions, names;
   Side side = Side::right;
   std::optional<int64_t> window;
-  size_t top = 5;
-  double share = 0.05;
+  size_t top = 5, size = 0;
+  double share = 0.05, score = 0;
   bool plain = false, resumed = false;
   CommandLine line{"x"};
 
@@ -45,6 +45,8 @@ struct Everything {
     numbers.option({'w', "window", "BP", "bases"}, window).required();
     numbers.option({"top", "INT", "lines"}, top).range(1, 10).shows_default();
     numbers.option({"share", "FRACTION", "a share"}, share).range(0.0, 1.0).shows_default().needs("top");
+    numbers.option({"size", "N", "any size"}, size);
+    numbers.option({"score", "X", "any number"}, score);
     numbers.option({"take", "TEXT", "anything but no"}, [this](const std::string& text) {
       if (text == "no") throw Error("take", "--take no");
       taken = text;
@@ -77,24 +79,29 @@ TEST_CASE("a command line fills in the targets") {
   Everything x;
   CHECK(
       !x.parse({"-w", "12", "-ofile", "--kin=b", "--side",  "left", "-r",     "a",  "-r",       "b", "--name",
-                "m",  "n",  "--top",  "0x3",     "--share", "0.5",  "--take", "-w", "--resume", "-W"}));
+                "m",  "n",  "--top",  "010",     "--share", "0.5",  "--take", "-w", "--resume", "-W"}));
   CHECK(x.window == 12);
   CHECK(x.output == "file");
   CHECK(x.kind == "b");
   CHECK(x.side == Side::left);
   CHECK(x.regions == std::vector<std::string>{"a", "b"});
   CHECK(x.names == std::vector<std::string>{"m", "n"});
-  CHECK(x.top == 3);
+  CHECK(x.top == 10);
   CHECK(x.share == 0.5);
   CHECK(x.taken == "-w");
   CHECK(x.resumed);
+  Everything numbers;
+  CHECK(!numbers.parse({"-w", "-012", "--size", "+18446744073709551615", "--score", "-1e3"}));
+  CHECK(numbers.window == -12);
+  CHECK(numbers.size == SIZE_MAX);
+  CHECK(numbers.score == -1000);
   CHECK(!x.plain);
   CHECK(x.index == "csi");
   CHECK(x.line.given("window"));
   CHECK(!x.line.given("plain"));
   CHECK(
       x.line.text() ==
-      "x -w 12 -ofile --kin=b --side left -r a -r b --name m n --top 0x3 --share 0.5 --take -w --resume -W");
+      "x -w 12 -ofile --kin=b --side left -r a -r b --name m n --top 010 --share 0.5 --take -w --resume -W");
 }
 
 TEST_CASE("a value behind an option, and an argument") {
@@ -162,7 +169,14 @@ TEST_CASE("what is refused by the table") {
   CHECK(message({"-w1", "--share", "0.5"}) == "[E::main_x] --share requires --top" + end);
   CHECK(message({"-w1", "--plain", "in"}).find(" excludes ") != std::string::npos);
   CHECK(message({"-w1", "in", "more"}).find("more") != std::string::npos);
-  CHECK(message({"-w", "x"}).find("--window") != std::string::npos);
+  for (const char* wrong : {"x", "0x8", "1_000", "1.5", "9223372036854775808", "+-1"})
+    CHECK(message({"-w", wrong}) ==
+          "[E::main_x] --window: expected a whole number, not '" + std::string(wrong) + "'" + end);
+  for (const char* wrong : {"-1", "18446744073709551616"})
+    CHECK(message({"-w1", "--size", wrong}) ==
+          "[E::main_x] --size: expected a number from 0 to 18446744073709551615, not '" + std::string(wrong) +
+              "'" + end);
+  CHECK(message({"-w1", "--score", "nan"}) == "[E::main_x] --score: expected a number, not 'nan'" + end);
 }
 
 TEST_CASE("what runs after parsing may refuse") {
@@ -199,6 +213,8 @@ TEST_CASE("--help is made of the table") {
         "  -w,--window BP                bases (required)\n"
         "  --top INT                     lines (default: 5)\n"
         "  --share FRACTION              a share (default: 0.05)\n"
+        "  --size N                      any size\n"
+        "  --score X                     any number\n"
         "  --take TEXT                   anything but no\n"
         "  -p,--plain                    a flag\n"
         "\n"
