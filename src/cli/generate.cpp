@@ -1,8 +1,6 @@
 // carbon generate: options to run_generate.
-#include <charconv>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "src/base/error.hpp"
 #include "src/cli/bound_options.hpp"
@@ -19,15 +17,6 @@ constexpr const char* kFunction = "main_generate";
 
 // Beyond any context, and far from where sums of lengths overflow.
 constexpr size_t kMaxLength = size_t{1} << 40;
-
-// CLI11 would take a negative or a too large number for another seed without a word.
-uint64_t parse_seed(const std::string& text) {
-  uint64_t seed = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (problem != std::errc() || end != text.data() + text.size())
-    throw Error(kFunction, "--seed " + text + ": expected a number from 0 to 18446744073709551615");
-  return seed;
-}
 
 struct GenerateCommand {
   GenerateOptions options;
@@ -57,10 +46,7 @@ void add_sampling_options(CommandLine& line, SamplerOptions& sampler) {
                "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)"},
               sampler.top_p)
       .excludes("greedy");
-  group
-      .option({"seed", "INT", "seed of the random number generator"},
-              [&sampler](const std::string& text) { sampler.seed = parse_seed(text); })
-      .shows_default("0");
+  group.option({"seed", "INT", "seed of the random number generator"}, sampler.seed).shows_default();
 }
 
 void add_constraint_options(OptionGroup group, GenerateOptions& options) {
