@@ -84,7 +84,7 @@ carbon carbon-cuda.so $(plugin_names:%=plugins/%.so): %: $(BUILD)/%
 # says why, and links each program NAME by the command NAME.link.
 depfiles = -MMD -MP
 compile  = $(CXX) $(all_cppflags) $(all_cxxflags) $(depfiles) -c
-$(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(BUILD)/version.h $(BUILD)/backend_stamp.h
+$(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(addprefix $(BUILD)/,version.h backend_stamp.h figure_design.h)
 	@mkdir -p $(@D)
 	$(compile) $(file_flags) -o $@ $<
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12, 13 and relatives).
 # Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
-# those of workflows/, vcfanno and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint,
+# those of workflows/, vcfanno, Ensembl VEP's plugin and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint,
 # make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
 set -euo pipefail
 
@@ -12,7 +12,7 @@ packages=(
   g++ make autoconf
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
 )
-all_tests=(curl snakemake slurmctld slurmd munge vcfanno zsh python3-pandas python3-sklearn nodejs tidy strace)
+all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah)
 onednn=

@@ -31,7 +31,8 @@ core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/for
                $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp src/vep/recipes/*.cpp)) \
                src/engine/request.cpp \
                $(addprefix src/scan/,pieces.cpp histogram.cpp resume.cpp) $(addprefix src/serve/http_,message.cpp text.cpp) \
-               $(addprefix src/report/,gene_reader.cpp gene_track.cpp markers.cpp plot.cpp svg.cpp track.cpp)
+               $(addprefix src/report/,sections/bases.cpp $(addprefix drawing/,plot.cpp svg.cpp track.cpp) \
+                 $(addprefix sources/,bases.cpp genes.cpp header.cpp input.cpp table.cpp))
 endif
 
 fuzz_make = +$(MAKE) --no-print-directory FUZZ=1 BUILD=$(FUZZ_BUILD) CXX=$(FUZZ_CXX) CXXFLAGS='-O1 -gline-tables-only' \

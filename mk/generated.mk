@@ -23,6 +23,15 @@ $(BUILD)/report_page.h: $(wildcard src/report/page/* src/report/figures/*) $(BUI
 	    printf ')page"sv},\n'; } > $@
 $(BUILD)/src/report/html.o: $(BUILD)/report_page.h
 
+# The colours and the outlines of letters stand in the figures' JavaScript, from which the C++ that draws the same takes them: the
+# light theme as members of a struct, and the outlines as an array of texts.
+$(BUILD)/figure_design.h: src/report/figures/figure.js src/report/figures/logo.js
+	@mkdir -p $(@D)
+	{ echo 'inline constexpr Colours kLight = {'; sed -n -e '/^  light: {/,/^  },/{' -e '/light: {/d; /^  },/d' \
+	    -e 's/: \([0-9.]*\),/: "\1",/g; s/\([a-z]*\): /.\1 = /g; y/[]/{}/; p' -e '}' src/report/figures/figure.js; echo '};'; \
+	  echo 'inline constexpr std::string_view kOutlines[] = {'; sed -n -e '/^const OUTLINES = \[/,/^\]/{' -e '/^ /{s/ +$$//; p' -e '}' \
+	    -e '}' src/report/figures/logo.js; echo '};'; } > $@
+
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
                           $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION $(BUILD)/CXX.stamp

@@ -13,7 +13,7 @@ install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	sed -i '1s/"carbon"/"carbon-$(VERSION)"/' $(installed_pages)
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
-	cp -R workflows $(DESTDIR)$(datadir)/carbon/
+	cp -R workflows packaging/ensembl-vep packaging/vcfanno $(DESTDIR)$(datadir)/carbon/
 	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
 	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
@@ -21,7 +21,7 @@ uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(installed_pages) $(DESTDIR)$(includedir)/carbon_plugin.h \
 	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
 	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
-	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(DESTDIR)$(datadir)/carbon/workflows
+	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(addprefix $(DESTDIR)$(datadir)/carbon/,workflows ensembl-vep vcfanno)
 	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
 # The same commit gives the same bytes: the times in the archive are that of the commit, and the modes do not depend on

@@ -14,8 +14,9 @@ COPIES = {
     "packaging/conda/meta.yaml": r'(?<=set version = ")[^"]*',
     "packaging/Dockerfile": r'(?<=image\.version=")[^"]*',
     "packaging/carbon.def": r"(?<=image\.version )\S+",
-    "workflows/nextflow/carbon/*/main.nf": r"(?<=/carbon:)[^']*",
-    "workflows/nextflow/carbon/*/environment.yml": r"(?<=bioconda::carbon=).*",
+    "workflows/nextflow/modules/carbon/*/main.nf": r"(?<=/carbon:)[^']*",
+    "workflows/nextflow/modules/carbon/*/environment.yml": r"(?<=bioconda::carbon=).*",
+    "workflows/snakemake/wrappers/carbon/*/environment.yaml": r"(?<=- carbon =).*",
 }
 CHANGELOGS = {
     "packaging/debian/changelog": r"(?<=\Acarbon \().*?(?=-\d+\))",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugins/support.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/statistics/label.hpp"
 
 namespace carbon_plugins {
@@ -56,6 +57,22 @@ inline std::optional<double> number_of(carbon_run* run, const carbon_record* rec
   return count == 0 ? std::nullopt : std::optional(values.numbers[at]);
 }
 
+/// Whether, by the header, low values of a tag are those of damaging alleles, as in the scores of carbon.
+inline bool low_is_damaging(carbon_run* run, const std::string& tag) {
+  const auto for_lines = [&](const char* key, auto use) {
+    const char* line = nullptr;
+    for (size_t i = 0; checked(run->api->header_line(run, key, i, &line)), line; ++i) use(line);
+  };
+  carbon::CarbonModels models;
+  for (const char* key : carbon::kModelKeys) for_lines(key, [&](const char* line) { models.add(line); });
+  std::string description;
+  for_lines("INFO", [&](const char* line) {
+    const carbon::HeaderFields fields = carbon::header_fields(line);
+    if (carbon::header_field(fields, "ID") == tag) description = carbon::header_field(fields, "Description");
+  });
+  return models.low_is_damaging(tag, description);
+}
+
 using carbon::Label;
 using carbon::Verdict;
 
@@ -81,8 +98,9 @@ inline void set_label_type(Label& label, int type) {
   }
 }
 
-/// What the label says of each ALT.
-inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label) {
+/// What the label says of each ALT. `words` counts those of a preset.
+inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label,
+                                  carbon::LabelWords& words) {
   const carbon_values values = info(run, record, label.tag());
   std::vector<Verdict> out(alt_count(run, record));
   if (label.is_flag()) {
@@ -93,7 +111,7 @@ inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, 
   for (size_t i = 0; i < out.size(); ++i) {
     if (values.type == CARBON_TYPE_STRING) {
       const auto [at, count] = values_of(run, record, values, label.tag(), i);
-      out[i] = label.judge_texts(values.texts + at, count);
+      out[i] = label.judge_texts(values.texts + at, count, &words);
     } else if (values.type != CARBON_TYPE_NONE) {
       out[i] = label.judge_numbers(number_of(run, record, values, label.tag(), i));
     }

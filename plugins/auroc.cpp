@@ -7,6 +7,7 @@
 
 #include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
+#include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
 #include "src/statistics/ranking.hpp"
 
@@ -21,19 +22,20 @@ class Auroc {
 
   void declare(Options& options) {
     options.text("score", "TAG", "the INFO tag to judge (default: CARBON_LLR)", score_tag_);
-    options.text("label", "EXPR", "TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER; required",
+    options.text("label", "EXPR", "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER; required",
                  label_text_);
-    options.flag("negate", "judge minus the score: for scores that are low where the label holds", negate_);
+    options.flag("negate",
+                 "judge minus the score: low where the label holds; for tags that are not of carbon",
+                 negate_);
     options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)", replicates_,
                    uint64_t{0}, uint64_t{1000000});
     options.number("seed", "N", "of the bootstrap (default: 0)", seed_, uint64_t{0});
     options.number("confidence", "SHARE", "of the intervals (default: 0.95)", confidence_, 0.0, 1.0);
     options.text("json", "FILE", "write the result as JSON as well, with each chromosome's", json_);
-    options.example(
-        "pathogenic against benign in ClinVar, scored with the recipe published for it",
-        "carbon +auroc scored.bcf -- --score CARBON_NT --negate --label CLNSIG=Pathogenic/Benign");
+    options.example("pathogenic against benign in ClinVar, scored with the recipe published for it",
+                    "carbon +auroc scored.bcf -- --score CARBON_NT --label clinvar");
     options.example("a functional assay with a threshold, also as JSON",
-                    "carbon +auroc brca2.bcf -- --negate --label 'SGE<-1.3' --json brca2.json");
+                    "carbon +auroc brca2.bcf -- --label 'SGE<-1.3' --json brca2.json");
   }
 
   void start() {
@@ -47,11 +49,12 @@ class Auroc {
     if (label_type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
     set_label_type(*label_, label_type);
+    low_by_header_ = low_is_damaging(run_, score_tag_);
   }
 
   void record(carbon_record* record) {
     if (alt_count(run_, record) == 0) return;
-    const std::vector<Verdict> verdicts = judge(run_, record, *label_);
+    const std::vector<Verdict> verdicts = judge(run_, record, *label_, words_);
     const carbon_values scores = info(run_, record, score_tag_);
     for (size_t i = 0; i < verdicts.size(); ++i) {
       ++alleles_;
@@ -64,17 +67,18 @@ class Auroc {
         ++other_labels_;
       } else {
         binary_ &= has_class(verdicts[i]);
-        rows_.push_back(
-            {negate_ ? -*score : *score, verdicts[i].value, is_positive(verdicts[i]), chromosome(record)});
+        rows_.push_back({*score, verdicts[i].value, is_positive(verdicts[i]), chromosome(record)});
       }
     }
   }
 
   void finish() {
+    if (label_->is_preset()) run_->api->message(run_, CARBON_WARNING, words_.sentence().c_str());
     if (rows_.empty())
       fail("no allele has both " + score_tag_ + " and a label: of " + std::to_string(alleles_) + ", " +
            std::to_string(missing_scores_) + " lack the score, " + std::to_string(missing_labels_) +
            " the label and " + std::to_string(other_labels_) + " have a label of neither class");
+    choose_direction();
     const Evaluation evaluation(rows_, names_.size(), binary_);
     const Weights once(rows_.size(), 1);
     result_ = evaluation.metrics(once);
@@ -98,6 +102,16 @@ class Auroc {
         std::count_if(rows_.begin(), rows_.end(), [](const LabelledRow& r) { return r.positive; }));
   }
 
+  /// Without classes there is a correlation alone, which has a sign and needs no direction.
+  void choose_direction() {
+    if (negate_ && low_by_header_)
+      fail("--negate is for tags whose direction is not known: by the header low values of " + score_tag_ +
+           " are those of damaging alleles, and minus the score is taken already; leave it out");
+    turned_ = negate_ || (binary_ && low_by_header_);
+    for (LabelledRow& row : rows_)
+      if (turned_) row.score = -row.score;
+  }
+
   void warn() const {
     const uint64_t positive = positives();
     std::string text;
@@ -106,16 +120,18 @@ class Auroc {
     else if (positive == 0 || positive == rows_.size())
       text = "all " + std::to_string(rows_.size()) + " labelled alleles are " +
              (positive ? "positive" : "negative");
-    if (text.empty()) return;
-    text += ": AUROC and AUPRC are undefined";
-    run_->api->message(run_, CARBON_WARNING, text.c_str());
+    if (!text.empty())
+      text += ": AUROC and AUPRC are undefined";
+    else if (const double auroc = result_.values[0]; auroc < 0.5)
+      text = reversed_words(score_tag_, to_text(auroc), turned_, low_by_header_);
+    if (!text.empty()) run_->api->message(run_, CARBON_WARNING, text.c_str());
   }
 
   void name_picture() const {
     const std::string input = run_->api->input(run_, 0);
-    if (!binary_ || input == "-") return;  // a report draws classes, and reads its files twice
+    if (!binary_ || input == "-") return;  // a report draws classes, and the pipe is read
     name_report(run_, "--tags " + shell_word(score_tag_) + " --label " + shell_word(label_text_) +
-                          (negate_ ? " --negate " : " ") + shell_word(input));
+                          (negate_ && !low_by_header_ ? " --negate " : " ") + shell_word(input));
   }
 
   // Percentile intervals: rows drawn with replacement; a sample in which a metric is undefined does not count
@@ -162,7 +178,7 @@ class Auroc {
   std::string json(const Evaluation& evaluation, const Weights& once) const {
     Json out;
     out.open('{').name("score").value(score_tag_).name("label").value(label_text_);
-    out.name("negated").value(negate_).name("bootstrap").value(replicates_).name("seed").value(seed_);
+    out.name("negated").value(turned_).name("bootstrap").value(replicates_).name("seed").value(seed_);
     out.name("confidence").value(confidence_);
     out.name("metrics").open('{');
     for (size_t m = 0; m < RankMetrics::kCount; ++m) {
@@ -184,11 +200,12 @@ class Auroc {
 
   carbon_run* run_;
   std::string score_tag_ = "CARBON_LLR", label_text_, json_;
-  bool negate_ = false;
+  bool negate_ = false, low_by_header_ = false, turned_ = false;  // low scores speak for the label
   uint64_t replicates_ = 1000, seed_ = 0;
   double confidence_ = 0.95;
 
   std::optional<Label> label_;
+  carbon::LabelWords words_;
   bool binary_ = true;
   std::vector<LabelledRow> rows_;
   std::map<std::string, uint32_t> numbers_;

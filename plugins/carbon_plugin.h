@@ -250,8 +250,9 @@ struct carbon_api {
    */
   const char* (*recipes_tag)(carbon_run* run, const carbon_recipes* recipes, size_t index,
                              const char** description);
-  /* What the scores depend on besides the model, as KEY=VALUE with commas between them, for a header line. */
-  const char* (*recipes_text)(carbon_run* run, const carbon_recipes* recipes);
+  /* What the scores of such a tag depend on besides the model, as KEY=VALUE with commas between them, for a
+   * header line; null past the last. */
+  const char* (*recipes_text)(carbon_run* run, const carbon_recipes* recipes, size_t index);
   /* Variants near each other share windows only if one call has them, in the order of their positions, so a
    * call should have thousands. */
   int (*score_variants)(carbon_run* run, const carbon_recipes* recipes, carbon_fasta* fasta,

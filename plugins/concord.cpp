@@ -9,6 +9,7 @@
 #include "plugins/strata.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/agreement.hpp"
+#include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
 
 namespace {
@@ -53,9 +54,9 @@ class Concord {
     options.text("tags", "A,B", "the INFO tags to compare; one for both of two files (default: CARBON_LLR)",
                  tags_);
     options.text("label", "EXPR",
-                 "TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
+                 "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
                  label_text_);
-    options.flag("negate", "for these, judge minus the scores: low where the label holds", negate_);
+    options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
     options.text("by", "TYPE|FILTER|TAG", "also a line for each type of allele, FILTER or value of a tag",
                  by_);
     options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)",
@@ -99,6 +100,7 @@ class Concord {
       load();
     else
       check_type(run_->api->info_type(run_, tag_b_.c_str()), tag_b_, file_b_);
+    if (label_) choose_direction();
   }
 
   void record(carbon_record* record) {
@@ -106,7 +108,8 @@ class Concord {
     if (alts == 0) return;
     const std::vector<double> a = scores(record, tag_a_), b = other_scores(record);
     const std::vector<uint32_t> strata = strata_ ? strata_->of(record) : std::vector<uint32_t>(alts);
-    const std::vector<Verdict> verdicts = label_ ? judge(run_, record, *label_) : std::vector<Verdict>(alts);
+    const std::vector<Verdict> verdicts =
+        label_ ? judge(run_, record, *label_, words_) : std::vector<Verdict>(alts);
     for (size_t i = 0; i < alts; ++i) {
       const std::optional<double> in_b = table_ ? find(record, i) : b[i];
       if (strata[i] >= counts_.size()) counts_.resize(strata[i] + 1);
@@ -132,6 +135,7 @@ class Concord {
     check_pairs(total);
     std::vector<Line> lines = {line("all", total, pairs_)};
     lines[0].only_b = table_ ? static_cast<double>(table_->left()) : 0;
+    if (label_ && label_->is_preset()) warn(words_.sentence());
     if (label_) check_labels(lines[0]);
     add_strata(lines);
     const std::vector<Bound> bounds = measured_bounds(lines[0]);
@@ -184,6 +188,19 @@ class Concord {
       fail("--label " + label_text_ + ": the header of " + file_a_ + " has no INFO tag " + label_->tag());
     set_label_type(*label_, type);
   }
+
+  /// The header of the first file also speaks for a tag of that name in the second.
+  void choose_direction() {
+    low_by_header_a_ = low_is_damaging(run_, tag_a_);
+    low_by_header_b_ = low_is_damaging(run_, tag_b_);
+    if (negate_ && low_by_header_a_ && low_by_header_b_)
+      fail("--negate is for tags whose direction is not known: by the header low values of " + tag_a_ +
+           (tag_a_ == tag_b_ ? "" : " and " + tag_b_) +
+           " are those of damaging alleles, and minus the scores are taken already; leave it out");
+  }
+  bool low_a() const { return negate_ || low_by_header_a_; }
+  bool low_b() const { return negate_ || low_by_header_b_; }
+  void warn(const std::string& text) const { run_->api->message(run_, CARBON_WARNING, text.c_str()); }
 
   // ---- alleles
 
@@ -276,7 +293,7 @@ class Concord {
       out.other_label += pair.label == ScorePair::kOther;
     }
     for (const ScorePair& pair : classed) ++(pair.positive ? out.positive : out.negative);
-    if (binary_) out.separation = separation(classed, negate_, bootstrap_);
+    if (binary_) out.separation = separation(classed, low_a(), low_b(), bootstrap_);
     return out;
   }
 
@@ -294,7 +311,10 @@ class Concord {
            std::to_string(all.missing_label) + " lack it and " + std::to_string(all.other_label) +
            " have one of neither class");
     if (const std::string why = why_no_classes(all); !why.empty())
-      run_->api->message(run_, CARBON_WARNING, (why + ": AUROC and AUPRC are undefined").c_str());
+      warn(why + ": AUROC and AUPRC are undefined");
+    const Comparison& auroc = all.separation.metrics[0];
+    if (auroc.a < 0.5) warn(reversed_words(name_a(), to_text(auroc.a), low_a(), low_by_header_a_));
+    if (auroc.b < 0.5) warn(reversed_words(name_b(), to_text(auroc.b), low_b(), low_by_header_b_));
   }
   std::string why_no_classes(const Line& all) const {
     if (!binary_) return label_->tag() + " has other values than 0 and 1, so there are no classes";
@@ -421,7 +441,7 @@ class Concord {
     out.name("a").open('{').name("file").value(file_a_).name("tag").value(tag_a_).close('}');
     out.name("b").open('{').name("file").value(file_b_).name("tag").value(tag_b_).close('}');
     if (label_) {
-      out.name("label").value(label_text_).name("negated").value(negate_);
+      out.name("label").value(label_text_).name("negated").value(low_a() && low_b());
       out.name("bootstrap").value(bootstrap_.replicates).name("seed").value(bootstrap_.seed);
       out.name("confidence").value(bootstrap_.confidence);
     }
@@ -442,7 +462,7 @@ class Concord {
 
   carbon_run* run_;
   std::string tags_, label_text_, by_, json_;
-  bool negate_ = false;
+  bool negate_ = false, low_by_header_a_ = false, low_by_header_b_ = false;
   BootstrapOptions bootstrap_;
   uint64_t min_pairs_ = 0;  // NaN below, and 0 here: no such bound
   double min_pearson_ = kNaN, min_spearman_ = kNaN, max_mean_difference_ = kNaN, max_difference_ = kNaN,
@@ -450,6 +470,7 @@ class Concord {
 
   std::string file_a_, file_b_, tag_a_, tag_b_;
   std::optional<Label> label_;
+  carbon::LabelWords words_;
   std::optional<Strata> strata_;
   std::optional<AlleleTable> table_;       // of the second file
   std::string first_b_, first_unmatched_;  // alleles, for the message that none was matched

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "plugins/support.hpp"
-#include "src/formats/bed.hpp"
+#include "src/formats/gff3.hpp"
 
 namespace {
 
@@ -67,23 +67,6 @@ class Sweep {
 bool ends_with_any(const std::string& text, std::initializer_list<const char*> suffixes) {
   return std::any_of(suffixes.begin(), suffixes.end(),
                      [&](const char* suffix) { return std::string_view(text).ends_with(suffix); });
-}
-
-/// %41 and the like, as GFF3 writes reserved letters.
-std::string percent_decoded(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned code = 0;
-    const bool escaped = text[i] == '%' && i + 2 < text.size();
-    if (escaped && std::from_chars(&text[i + 1], &text[i + 3], code, 16).ptr == &text[i + 3] &&
-        code >= 0x20) {
-      out += static_cast<char>(code);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 class GeneSummary {
@@ -194,7 +177,7 @@ class GeneSummary {
     const std::vector<std::string> wanted = split(features_, ',');
     if (features_ != "all" && std::find(wanted.begin(), wanted.end(), fields[2]) == wanted.end()) return;
     --region.begin;
-    region.contig = percent_decoded(fields[0]);
+    region.contig = carbon::gff3_text(fields[0]);
     region.strand = fields[6];
     region.name = attribute(fields[8]);
     add_region(std::move(region), where);
@@ -202,14 +185,8 @@ class GeneSummary {
 
   /// The first of the wanted attributes that is there.
   std::string attribute(const std::string& column) const {
-    std::map<std::string, std::string> found;
-    for (const std::string& part : split(column, ';')) {
-      const size_t begin = part.find_first_not_of(' '), equals = part.find('=');
-      if (begin != std::string::npos && equals != std::string::npos)
-        found.emplace(part.substr(begin, equals - begin), percent_decoded(part.substr(equals + 1)));
-    }
     for (const std::string& name : split(attributes_, ','))
-      if (const auto at = found.find(name); at != found.end()) return at->second;
+      if (const auto value = carbon::gff3_attribute(column, name)) return carbon::gff3_text(*value);
     return "";
   }
 

@@ -272,10 +272,13 @@ class Mutagenesis {
              ",Number=A,Type=Float,Description=\"";
       out += std::string(description) + "\">\n";
     }
-    out += "##carbon_mutagenesisModel=<ID=CARBON,Model=\"" + property(CARBON_MODEL_ID) +
-           "\",SHA256=" + property(CARBON_MODEL_SHA256) + ",Dtype=" + property(CARBON_MODEL_DTYPE) +
-           ",Device=\"" + property(CARBON_DEVICE_KIND) + "\"," + run_->api->recipes_text(run_, recipes_) +
-           ">\n";
+    const std::string model =
+        ",Model=\"" + property(CARBON_MODEL_ID) + "\",SHA256=" + property(CARBON_MODEL_SHA256) +
+        ",Dtype=" + property(CARBON_MODEL_DTYPE) + ",Device=\"" + property(CARBON_DEVICE_KIND) + "\",";
+    for (size_t t = 0; t < tags_; ++t)
+      out += std::string("##carbon_mutagenesisModel=<ID=") +
+             run_->api->recipes_tag(run_, recipes_, t, nullptr) + model +
+             run_->api->recipes_text(run_, recipes_, t) + ">\n";
     return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
   }
 

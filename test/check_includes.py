@@ -10,10 +10,11 @@ import re
 import sys
 
 # The layers go from top to bottom. A folder includes itself and what stands on lines below its own, never a neighbour on its line;
-# a folder inside another, such as kernels/cpu, also includes that one.
+# a folder inside another on the same line, such as kernels/cpu, also includes that one.
 LAYERS = (
     ("src/cli",),
     ("src/plugin", "src/bench", "src/serve", "src/report"),
+    ("src/report/sections",),
     ("src/vep", "src/score", "src/embed", "src/generate", "src/scan"),
     ("src/engine",),
     ("src/sampling", "src/marginals", "src/transformer"),
@@ -22,14 +23,18 @@ LAYERS = (
     ("src/base",),
 )
 # A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
-# are headers alone and stand beside the layers, too, and two headers with rules that must not differ: the form of --help, and which
-# lines of BED and GFF3 are no regions.
+# are headers alone and stand beside the layers, too, and headers with rules that must not differ: the form of --help, which lines
+# of BED are no regions, what a line of GFF3 says, and what a header says of the scores of carbon.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
-PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp")
+PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp", "src/formats/gff3.hpp", "src/formats/carbon_scores.hpp")
 # These stand beside the layers: what each may include, and who may include it.
-USERS = sum(LAYERS[:3], ())
+USERS = sum(LAYERS[:4], ())
+SECTIONS = ("src/report", "src/report/sections")
 BESIDE = {
+    # How a report draws knows no file, and how it reads knows no picture.
+    "src/report/drawing": (("src/base",), SECTIONS),
+    "src/report/sources": (("src/base", "src/files", "src/formats", "src/statistics", "src/model", "kernels"), SECTIONS),
     "src/formats": (("src/base", "tokenizer", "src/files"), USERS),
     "src/files": (("src/base",), ("src/formats", *USERS)),
     "src/statistics": (("src/base",), (PLUGINS, *USERS)),
@@ -38,7 +43,7 @@ BESIDE = {
 HIDDEN = {"htslib/": ("src/formats", "src/files"), "bigWig": ("src/formats",), "bwCommon": ("src/formats",), "CLI/": ("src/cli",),
           "boost/": ("src/serve",)}
 # The Makefile writes these into the build folder.
-GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h")
+GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h", "figure_design.h")
 
 LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
 FOLDERS = (*LEVEL, *BESIDE, PLUGINS)
@@ -70,7 +75,7 @@ def wrong(file, quote, header):
     if PLUGINS in (here, there):
         return "%s includes %s, but plugins and program share nothing except %s, %s, and %s, for %s" % (
             here, header, "src/statistics", ", ".join(PLUGIN_HEADERS), *PLUGIN_INTERFACE[::-1])
-    if LEVEL[here] < LEVEL[there] or here.startswith(there + "/"):
+    if LEVEL[here] < LEVEL[there] or (LEVEL[here] == LEVEL[there] and here.startswith(there + "/")):
         return None
     return "%s includes %s, but %s" % (here, header, "the two stand side by side" if LEVEL[here] == LEVEL[there] else "%s stands above it" % there)
 

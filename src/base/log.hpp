@@ -45,8 +45,9 @@ class Log {
 
   /// `where` is the function or command that speaks, e.g. "load_checkpoint".
   virtual void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) = 0;
-  /// The counts at the end of a run.
-  virtual void summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) = 0;
+  /// The counts at the end of a run, in words and one by one.
+  virtual void summary(std::string_view where, std::string_view text,
+                       std::span<const std::pair<std::string, uint64_t>> counts) = 0;
 
   /// The three functions that Progress needs. clear_progress() removes a line that is drawn again and again.
   virtual ProgressStyle progress_style() const = 0;

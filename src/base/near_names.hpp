@@ -16,6 +16,8 @@ std::vector<std::string> near_names(const std::string& word, const std::vector<s
 
 /// "a", "a or b" or "a, b or c".
 std::string or_list(const std::vector<std::string>& words);
+/// "a", "a and b", "a, b and c".
+std::string and_list(const std::vector<std::string>& words);
 
 /// " (did you mean 'a' or 'b'?)" for up to three near names, or "".
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);

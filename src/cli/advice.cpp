@@ -128,6 +128,8 @@ const char* sentence(AdviceTopic topic) {
       return "leave out --groups and --colour, or add a file of embed";
     case report_label:
       return "leave out --label, or add a file of vep";
+    case report_negate:
+      return "leave out --negate, which is for other tags";
     case report_probabilities:
       return "leave out --probabilities, or add a file of vep";
     case report_regions:
@@ -152,6 +154,8 @@ const char* sentence(AdviceTopic topic) {
       return "set it with --stride";
     case synthetic:
       return "or choose a smaller shape with --synthetic";
+    case tag_prefix:
+      return "to keep both, run again with another --tag-prefix";
     case targets:
       return "or use --targets or --targets-file, which need no index";
     case tokenizer:

@@ -64,10 +64,10 @@ Run declare_report(CommandLine& line) {
       .shows_default("those of carbon that the header names");
   group.option({"consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)
       .shows_default("the first of BCSQ, CSQ and ANN");
-  group.option(
-      {"label", "EXPR", "draw how scores separate alleles: TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
-      options.label);
-  group.flag("negate", "treat low scores as positive, as for the tags of vep", options.negate);
+  group.option({"label", "EXPR",
+                "draw how scores separate alleles: clinvar, TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
+               options.label);
+  group.flag("negate", "treat low scores as positive, of tags other than those of carbon", options.negate);
   group.option({"bootstrap", "N", "samples of the bands of the curves; 0: no bands"}, options.bootstrap)
       .range(0, 100000)
       .shows_default();

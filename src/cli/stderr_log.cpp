@@ -78,18 +78,12 @@ void StderrLog::write(LogLevel level, std::string_view where, std::string_view t
   if (verbosity() >= kind_of(level).least) write_line(line_of(level, where, with_advice(text, advice)));
 }
 
-void StderrLog::summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) {
+void StderrLog::summary(std::string_view where, std::string_view text,
+                        std::span<const std::pair<std::string, uint64_t>> counts) {
   if (verbosity() <= off) return;
-  std::string names = "Lines ", values;
   ordered_json members;
-  for (const auto& [name, count] : counts) {
-    const char* const separator = values.empty() ? "" : "/";
-    names += separator + name;
-    values += separator + std::to_string(count);
-    members["counts"][name] = count;
-  }
-  const std::string text = names + ":\t" + values;
-  write_line(json() ? json_line("summary", where, text, members) : text + "\n");
+  for (const auto& [name, count] : counts) members["counts"][name] = count;
+  write_line(json() ? json_line("summary", where, text, members) : std::string(text) + "\n");
 }
 
 void StderrLog::event(std::string_view where, std::span<const LogMember> members) {

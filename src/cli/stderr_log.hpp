@@ -38,7 +38,8 @@ class StderrLog final : public Log {
   void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override;
   /// `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also a member `counts`. Printed unless the verbosity is
   /// off.
-  void summary(std::string_view where, std::span<const std::pair<std::string, uint64_t>> counts) override;
+  void summary(std::string_view where, std::string_view text,
+               std::span<const std::pair<std::string, uint64_t>> counts) override;
   /// What a service has done for somebody, as important as a message: `[M::where] NAME=VALUE ...`; in JSON a
   /// line of level event with the members. A text with other characters than printable ASCII, or with a
   /// space, is quoted as in JSON.

@@ -5,9 +5,11 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/vep_tables.hpp"
 #include "src/files/output.hpp"
 #include "src/vep/recipe.hpp"
 #include "src/vep/run.hpp"
+#include "src/vep/table_run.hpp"
 
 namespace carbon {
 namespace {
@@ -16,7 +18,7 @@ struct VepCommand {
   VepOptions options;
   CommonOptions common;
   std::string recipes = "centered", horizons, shard;
-  bool no_version = false;
+  bool no_version = false, fill = false;
 };
 
 // Throws Error, with a prefix near to this one, if no INFO tag may begin with it.
@@ -34,8 +36,16 @@ void check_tag_prefix(const std::string& prefix) {
 
 int run(const CommandLine& line, VepCommand& command) {
   VepOptions& options = command.options;
+  const bool tables_alone = only_tables(line, options, command.recipes);
+  if (command.fill && options.tables.empty())
+    throw Error("main_vep", "--fill completes tables of carbon scan; name them with --table");
+  if (tables_alone) {
+    check_table_options(line, options, command.fill);
+  } else if (options.fasta.empty()) {
+    throw Error("main_vep", "-f, --fasta-ref is missing: name the reference that the VCF was made with");
+  }
   with_dashes("main_vep", [&] {
-    options.scores.recipes = parse_recipes(command.recipes);
+    if (!tables_alone) options.scores.recipes = parse_recipes(command.recipes);
     if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
     check_combination(options.scores);
   });
@@ -48,10 +58,29 @@ int run(const CommandLine& line, VepCommand& command) {
     if (options.input.empty()) return 1;
   }
   check_vep_output(options);
-  check_keeps_inputs("main_vep", options.output, {options.input, options.fasta, options.chr_map});
+  std::vector<std::string> inputs = options.tables;
+  inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
+  check_keeps_inputs("main_vep", options.output, inputs);
   options.version_lines = !command.no_version;
   options.command_line = line.text();
-  run_with_engine(command.common, options, run_vep);
+  options.progress = command.common.progress;
+  options.log = &program_log();
+  if (tables_alone && !command.fill && !line.given("model")) {
+    run_vep_tables(options);
+    return 0;
+  }
+  run_with_engine(command.common, options, [&](Engine& engine, VepOptions& run) {
+    PrivateDirectory folder;  // of what --fill computes
+    if (command.fill) fill_tables(engine, run, folder);
+    std::optional<ScoreTables> tables;
+    if (!run.tables.empty())
+      check_same_model(engine.model(),
+                       tables.emplace(run.tables, contig_names(run.unify_chr_names, run.chr_map)));
+    if (tables_alone)
+      run_vep_tables(run);
+    else
+      run_vep(engine, run, tables ? &*tables : nullptr);
+  });
   return 0;
 }
 
@@ -67,13 +96,12 @@ Run declare_vep(CommandLine& line) {
                 {{"score a VCF and index the output",
                   "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
                  {"one chromosome as a table with one line per allele",
-                  "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}});
+                  "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
+                 {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}});
   line.argument("input", options.input);
   OptionGroup group = line.options();
-  group
-      .option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},
-              options.fasta)
-      .required();
+  group.option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},
+               options.fasta);
   group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
   group
       .option({'O', "output-type", "u|b|v|z[0-9]|t",
@@ -120,6 +148,12 @@ Run declare_vep(CommandLine& line) {
   group.option({"chr-map", kFile, "table of two columns: contig name in the VCF, its name in the FASTA"},
                options.chr_map);
   add_selection_options(line, options.selection);
+  group.option(
+      {"table", kFile,
+       "take CARBON_SCAN of SNVs from this indexed output of carbon scan; repeatable. Alone it needs "
+       "neither -f nor a model"},
+      options.tables);
+  group.flag("fill", "with --table, compute the SNVs that no table has, as that scan would", command->fill);
   group.option({"cache", kFile, "take known scores from this file and add new ones to it"}, options.cache);
   group.option({"shard", "I/N",
                 "annotate only the I-th of N contiguous shares of the records; not with standard input"},

@@ -1,5 +1,5 @@
-// Lines of BED and GFF3 files that are no regions, for everybody who reads such files: plugins as well, so
-// that it stands alone.
+// Lines of BED files that are no regions, for everybody who reads such files: plugins as well, so that it
+// stands alone.
 #pragma once
 
 #include <optional>
@@ -23,21 +23,6 @@ inline std::optional<std::string_view> after_header_word(std::string_view line) 
 inline bool is_bed_header(std::string_view line) {
   const std::optional<std::string_view> rest = after_header_word(line);
   return rest && !(rest->size() > 1 && (*rest)[1] >= '0' && (*rest)[1] <= '9');
-}
-
-/// Whether a line of GFF3 is one of UCSC's header lines. What follows a contig is text here, too, but there
-/// are further columns, all of them after a tab.
-inline bool is_gff3_header(std::string_view line) {
-  const std::optional<std::string_view> rest = after_header_word(line);
-  return rest && !(rest->starts_with('\t') && rest->find('\t', 1) != std::string_view::npos);
-}
-
-/// Whether the features of a GFF3 end before this line, because sequences follow. ##FASTA with more behind it
-/// is a comment, such as a peptide.
-inline bool ends_gff3_features(std::string_view line) {
-  constexpr std::string_view directive = "##FASTA";
-  return line.starts_with('>') || (line.starts_with(directive) &&
-                                   line.find_first_not_of(" \t", directive.size()) == std::string_view::npos);
 }
 
 }  // namespace carbon

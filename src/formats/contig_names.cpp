@@ -2,6 +2,7 @@
 
 #include "src/formats/contig_names.hpp"
 
+#include <cctype>
 #include <string_view>
 #include <unordered_set>
 
@@ -31,7 +32,26 @@ std::string shown(const std::string& prefix) {
   return prefix.empty() ? "-" : prefix;
 }
 
+/// The same for all spellings of a name.
+std::string plain_spelling(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  name = strip(strip(name, "chromosome"), "chr");
+  return name == "mt" ? "m" : name;
+}
+
 }  // namespace
+
+std::string other_spelling(const std::string& name, const std::vector<std::string>& names) {
+  std::string found;
+  const std::string plain = plain_spelling(name);
+  for (const std::string& other : names) {
+    if (other == name) return "";
+    if (plain_spelling(other) != plain) continue;
+    if (!found.empty()) return "";
+    found = other;
+  }
+  return found;
+}
 
 ContigNames ContigNames::exact() {
   return {};
@@ -85,20 +105,24 @@ ContigNames ContigNames::with_map(const std::string& path) {
 }
 
 std::string ContigNames::to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const {
-  if (const auto mapped = map_.find(vcf_name); mapped != map_.end()) {
-    return fasta.length(mapped->second) >= 0 ? mapped->second : "";
-  }
+  return find(
+      vcf_name, [&](const std::string& name) { return fasta.length(name) >= 0; }, fasta.path());
+}
+
+std::string ContigNames::find(const std::string& vcf_name, const std::function<bool(const std::string&)>& has,
+                              const std::string& path) const {
+  if (const auto mapped = map_.find(vcf_name); mapped != map_.end())
+    return has(mapped->second) ? mapped->second : "";
   const std::string bare = strip(vcf_name, vcf_prefix_);
-  if (fasta_prefix_.empty()) return fasta.length(bare) >= 0 ? bare : "";
-  // Two FASTA names can give `bare` without the prefix: `bare` with the prefix, and `bare` itself, unless it
-  // also begins with the prefix.
+  if (fasta_prefix_.empty()) return has(bare) ? bare : "";
+  // Two names of the other file can give `bare` without the prefix: `bare` with the prefix, and `bare`
+  // itself, unless it also begins with the prefix.
   const std::string prefixed = fasta_prefix_ + bare;
-  const bool has_bare = fasta.length(bare) >= 0 && strip(bare, fasta_prefix_) == bare;
-  const bool has_prefixed = fasta.length(prefixed) >= 0;
-  if (has_bare && has_prefixed) {
-    throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " + fasta.path(),
+  const bool has_bare = has(bare) && strip(bare, fasta_prefix_) == bare;
+  const bool has_prefixed = has(prefixed);
+  if (has_bare && has_prefixed)
+    throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " + path,
                 {AdviceTopic::contig_map});
-  }
   return has_prefixed ? prefixed : has_bare ? bare : "";
 }
 

@@ -2,6 +2,7 @@
 // nothing is guessed.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "src/formats/fasta.hpp"
 
 namespace carbon {
+
+/// The one of `names` that is `name` in another spelling: with chr or without, in capital or small letters, M
+/// for MT; "" if `names` has `name` itself, or none or several of these.
+std::string other_spelling(const std::string& name, const std::vector<std::string>& names);
 
 class ContigNames {
  public:
@@ -24,6 +29,9 @@ class ContigNames {
 
   /// The FASTA name of a VCF contig; "" if the FASTA lacks it. Throws Error if two names would match.
   std::string to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const;
+  /// The same for another file than a FASTA, `path`, which has the contigs for which `has` is true.
+  std::string find(const std::string& vcf_name, const std::function<bool(const std::string&)>& has,
+                   const std::string& path) const;
   /// For a run in which no contig matched: the advice for its Error. The topic is contig_prefixes with the
   /// two prefixes that would make a name match ("-" for no prefix), contig_names_equal if names match once
   /// nothing is removed or mapped, or contig_pairs with a name of either side; none if a name matches

@@ -45,11 +45,15 @@ struct IndexedTable::Impl {
       const int number = tbx_name2id(index.get(), one.name.c_str());
       if (number < 0 || interval == one.intervals.size()) continue;
       const VcfInterval& part = one.intervals[interval++];
-      iterator.reset(tbx_itr_queryi(index.get(), number, part.begin, part.end + 1));
-      if (!iterator) throw Error(function, path + ": its index is damaged; make it again with tabix -f");
+      read(number, part.begin, part.end + 1);
       return true;
     }
     return false;
+  }
+
+  void read(int number, int64_t begin, int64_t end) {
+    iterator.reset(tbx_itr_queryi(index.get(), number, begin, end));
+    if (!iterator) throw Error(function, path + ": its index is damaged; make it again with tabix -f");
   }
 };
 
@@ -58,11 +62,15 @@ bool IndexedTable::has_index(const std::string& path) {
 }
 
 IndexedTable::IndexedTable(const std::string& path, const std::string& function, VcfRegions regions)
-    : impl_(std::make_unique<Impl>()) {
+    : IndexedTable(path, function) {
   regions.merge();
+  impl_->regions = std::move(regions);
+}
+
+IndexedTable::IndexedTable(const std::string& path, const std::string& function)
+    : impl_(std::make_unique<Impl>()) {
   impl_->path = path;
   impl_->function = function;
-  impl_->regions = std::move(regions);
   impl_->file.reset(open_records(path, path, function));
   if (!impl_->file)
     throw Error(function, "cannot open " + path + "; check the path and that the file is readable");
@@ -78,6 +86,16 @@ IndexedTable::IndexedTable(const std::string& path, const std::string& function,
 }
 
 IndexedTable::~IndexedTable() = default;
+
+bool IndexedTable::has(const std::string& contig) const {
+  return tbx_name2id(impl_->index.get(), contig.c_str()) >= 0;
+}
+
+void IndexedTable::seek(const std::string& contig, int64_t begin) {
+  const int number = tbx_name2id(impl_->index.get(), contig.c_str());
+  if (number < 0) throw Error(impl_->function, impl_->path + ": its index has no contig " + contig);
+  impl_->read(number, begin, HTS_POS_MAX);
+}
 
 bool IndexedTable::line(std::string& text) {
   while (impl_->iterator || impl_->open_next_region()) {

@@ -31,6 +31,7 @@ struct VcfReader::Impl {
   void finish();
   void warn_of_missing_newline(const std::string& what) const;
   [[noreturn]] void fail_unknown() const;
+  void warn_of_spellings(const VcfRegions& chosen, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;

@@ -16,6 +16,7 @@
 
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/formats/contig_names.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"
@@ -66,6 +67,14 @@ std::optional<VcfRegions> read_targets(const VcfReaderOptions& options, bool& ex
   std::optional<VcfRegions> targets = read_regions(list, file, "targets");
   if (targets) targets->merge();
   return targets;
+}
+
+std::vector<std::string> contig_names(const bcf_hdr_t* header) {
+  int count = 0;
+  const char** names = bcf_hdr_seqnames(header, &count);
+  std::vector<std::string> result(names, names + count);
+  free(names);
+  return result;
 }
 
 }  // namespace
@@ -119,6 +128,8 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
     if (format != vcf && format != bcf) fail_unknown();
     is_bcf = format == bcf;
     read_header(regions.has_value());
+    if (regions) warn_of_spellings(*regions, "regions");
+    if (targets) warn_of_spellings(*targets, "targets");
     if (regions) {
       text.reset();
       jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
@@ -155,6 +166,15 @@ void VcfReader::Impl::read_header(bool jumps) {
   if (path == "-" || (!jumps && !lacks_contigs)) return;
   check_indices(path, "read_vcf");
   if (!is_bcf) add_contigs_of_index(path, shared->header);
+}
+
+// A contig under another name selects nothing, which is no error: the file may have no variant there.
+void VcfReader::Impl::warn_of_spellings(const VcfRegions& chosen, const std::string& what) const {
+  const std::vector<std::string> names = contig_names(shared->header);
+  for (const VcfRegions::Contig& contig : chosen.contigs())
+    if (const std::string known = other_spelling(contig.name, names); !known.empty())
+      log.warning("read_vcf",
+                  "the " + what + " name contig " + contig.name + ", which " + shown + " calls " + known);
 }
 
 void VcfReader::Impl::fail(const std::string& what) const {
@@ -302,11 +322,7 @@ bool VcfReader::next(VcfRecord& record) {
 
 std::vector<std::string> VcfReader::contigs() const {
   const std::lock_guard lock(impl_->shared->mutex);
-  int count = 0;
-  const char** names = bcf_hdr_seqnames(impl_->shared->header, &count);
-  std::vector<std::string> result(names, names + count);
-  free(names);
-  return result;
+  return contig_names(impl_->shared->header);
 }
 
 std::unordered_map<std::string, int64_t> VcfReader::contig_lengths() const {

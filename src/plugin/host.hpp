@@ -68,10 +68,10 @@ struct carbon_recipes {
       : planner(carbon::make_recipes(carbon::parse_recipe_settings(settings), config), config.layout,
                 nullptr),
         tags(carbon::score_tags(planner.recipes(), "CARBON")),
-        text(carbon::header_text(carbon::settings_of(planner.recipes()))) {}
+        settings(carbon::tag_settings(planner.recipes())) {}
   carbon::SitePlanner planner;
   std::vector<carbon::InfoTag> tags;
-  std::string text;
+  std::vector<std::string> settings;  // of each tag
 };
 
 namespace carbon {

@@ -43,7 +43,7 @@ int api_score_ends(carbon_run* handle, const char* settings, carbon_score_item* 
 carbon_recipes* api_recipes_open(carbon_run* handle, const char* settings);
 const char* api_recipes_tag(carbon_run*, const carbon_recipes* recipes, size_t index,
                             const char** description);
-const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes);
+const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes, size_t index);
 int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_fasta* fasta,
                        carbon_variant* variants, size_t count);
 int api_generate(carbon_run* handle, const char* settings, size_t new_bases, carbon_generate_item* items,

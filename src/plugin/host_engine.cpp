@@ -88,8 +88,8 @@ const char* api_recipes_tag(carbon_run*, const carbon_recipes* recipes, size_t i
   return tag.id.c_str();
 }
 
-const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes) {
-  return recipes->text.c_str();
+const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes, size_t index) {
+  return index < recipes->settings.size() ? recipes->settings[index].c_str() : nullptr;
 }
 
 namespace {

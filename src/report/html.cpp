@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/report/svg.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -43,6 +43,7 @@ class HtmlWriter {
     out_ += "</style>\n</head>\n<body>\n<header>\n<h1>";
     text(report.title);
     out_ += "</h1>\n";
+    models(report);
     contents(report);
     out_ += "</header>\n<main>\n";
     for (const Section& one : report.sections) section(one);
@@ -71,6 +72,14 @@ class HtmlWriter {
     out_ += "<" + std::string(name) + ">";
     text(words);
     out_ += "</" + std::string(name) + ">";
+  }
+
+  void models(const Report& report) {
+    for (const Section& one : report.sections)
+      for (const std::string& sentence : one.models) {
+        element("p", report.sections.size() > 1 ? one.title + ". " + sentence : sentence);
+        out_ += "\n";
+      }
   }
 
   void contents(const Report& report) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/report/document.hpp"
+#include "src/report/drawing/document.hpp"
 
 namespace carbon {
 

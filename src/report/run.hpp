@@ -1,7 +1,7 @@
 // `carbon report`: reads files that the other commands wrote, and writes pictures of them.
 #pragma once
 
-#include "src/report/options.hpp"
+#include "src/report/sources/options.hpp"
 
 namespace carbon {
 

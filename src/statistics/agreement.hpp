@@ -105,15 +105,15 @@ struct Separation {
   Comparison metrics[kCount];
 };
 
-/// Of pairs that have a class. `negate` judges minus the scores.
+/// Of pairs that have a class. `low_a` and `low_b` judge minus the scores.
 ///
 /// A sample of the bootstrap draws alleles, each with both of its scores; samples of one class do not count.
-inline Separation separation(const std::vector<ScorePair>& pairs, bool negate,
+inline Separation separation(const std::vector<ScorePair>& pairs, bool low_a, bool low_b,
                              const BootstrapOptions& options) {
-  const auto by_falling = [&](double ScorePair::*key) {
-    return negate ? order_by(pairs, key, std::less<>()) : order_by(pairs, key, std::greater<>());
+  const auto by_rank = [&](double ScorePair::*key, bool low) {
+    return low ? order_by(pairs, key, std::less<>()) : order_by(pairs, key, std::greater<>());
   };
-  const std::vector<uint32_t> by_a = by_falling(&ScorePair::a), by_b = by_falling(&ScorePair::b);
+  const std::vector<uint32_t> by_a = by_rank(&ScorePair::a, low_a), by_b = by_rank(&ScorePair::b, low_b);
   Separation out;
   Weights weights(pairs.size(), 1);
   const ClassMetrics of_a = class_metrics(pairs, by_a, weights, &ScorePair::a);

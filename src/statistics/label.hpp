@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -44,11 +46,39 @@ inline bool is_own_comma(const std::string& text, size_t i) {
   return i + 1 < text.size() && (text[i + 1] == '_' || text[i + 1] == ' ');
 }
 
-/// TAG | TAG=A,B[/C,D] | TAG>NUMBER and the like.
+/// How often each word of a preset label stood where it made an allele positive or negative, or did neither.
+struct LabelWords {
+  std::map<std::string, uint64_t> positive, negative, neither;
+
+  std::string sentence() const {
+    return "words of the label: positive " + text(positive) + "; negative " + text(negative) +
+           "; in neither class " + text(neither);
+  }
+
+ private:
+  /// "12 Pathogenic, 3 Likely_pathogenic"; the most frequent first, "none" if there are none.
+  static std::string text(const std::map<std::string, uint64_t>& words) {
+    std::vector<std::pair<std::string, uint64_t>> sorted(words.begin(), words.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string out;
+    for (const auto& [word, count] : sorted)
+      out += (out.empty() ? "" : ", ") + std::to_string(count) + " " + word;
+    return out.empty() ? "none" : out;
+  }
+};
+
+/// TAG | TAG=A,B[/C,D] | TAG>NUMBER and the like; or the preset `clinvar`, for CLNSIG of ClinVar.
 class Label {
  public:
   /// Throws LabelError for a text that is no expression.
   explicit Label(const std::string& text) {
+    if (text == "clinvar") {
+      preset_ = true;
+      tag_ = "CLNSIG";
+      operator_ = "=";
+      return;
+    }
     const size_t end = std::min(text.find_first_of("=<>!"), text.size());
     tag_ = text.substr(0, end);
     std::string rest = text.substr(end);
@@ -59,7 +89,7 @@ class Label {
       }
     rest = rest.substr(operator_.size());
     if (tag_.empty() || (rest.empty() != operator_.empty()))
-      refuse(text + ": expected TAG, TAG=A,B/C,D or TAG>NUMBER");
+      refuse(text + ": expected TAG, TAG=A,B/C,D, TAG>NUMBER or clinvar");
     if (operator_ == "=") {
       read_lists(rest, text);
     } else if (!operator_.empty() && !parse_number(rest, threshold_)) {
@@ -68,11 +98,14 @@ class Label {
   }
 
   const std::string& tag() const { return tag_; }
+  bool is_preset() const { return preset_; }
   bool is_flag() const { return is_flag_; }  // after set_type()
 
   /// Throws LabelError for a type of tag that the expression cannot be asked of. Floats are compared in their
   /// own precision.
   void set_type(LabelType type) {
+    if (preset_ && type != LabelType::text)
+      refuse("clinvar: " + tag_ + " is no text, so it is not ClinVar's");
     const bool numeric = type == LabelType::integer || type == LabelType::real;
     if (type == LabelType::flag && !operator_.empty()) refuse(tag_ + " is a flag; give its name alone");
     if (type == LabelType::text && operator_ != "=")
@@ -101,8 +134,9 @@ class Label {
     return {Verdict::classed, holds, *value};
   }
   /// A null pointer is a missing value. A word with commas is compared with as many values side by side,
-  /// which then count for no other word.
-  Verdict judge_texts(const char* const* texts, size_t count) const {
+  /// which then count for no other word. `words`, if not null, counts those of a preset.
+  Verdict judge_texts(const char* const* texts, size_t count, LabelWords* words = nullptr) const {
+    if (preset_) return judge_clinvar(texts, count, words);
     bool any = false, positive = false, negative = false;
     for (size_t i = 0; i < count;) {
       size_t used = texts[i] ? std::min(count - i, longest_) : 0;
@@ -120,6 +154,39 @@ class Label {
   }
 
  private:
+  /// Pathogenic and Likely_pathogenic beside nothing that contradicts them or leaves it open; so for Benign.
+  /// Modifiers (_low_penetrance) and other words (drug_response) are left out.
+  static Verdict judge_clinvar(const char* const* texts, size_t count, LabelWords* words) {
+    bool positive = false, negative = false, open = false;
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string value = texts[i] ? texts[i] : "";
+      for (size_t begin = 0; begin < value.size();) {
+        const size_t end = std::min(value.find_first_of(",|/", begin), value.size());
+        if (end > begin) parts.push_back(value.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    }
+    for (const std::string& part : parts) {
+      positive |= is_pathogenic(part);
+      negative |= is_benign(part);
+      open |= part == "Uncertain_significance" || part.starts_with("Conflicting");
+    }
+    const bool classed = positive != negative && !open;
+    for (const std::string& part : parts) {
+      if (!words) break;
+      const bool counts = classed && (is_pathogenic(part) || is_benign(part));
+      ++(!counts ? words->neither : positive ? words->positive : words->negative)[part];
+    }
+    if (parts.empty()) return {};
+    if (!classed) return {Verdict::neither, false, 0};
+    return {Verdict::classed, positive, positive ? 1.0 : 0.0};
+  }
+  static bool is_pathogenic(const std::string& word) {
+    return word == "Pathogenic" || word == "Likely_pathogenic";
+  }
+  static bool is_benign(const std::string& word) { return word == "Benign" || word == "Likely_benign"; }
+
   [[noreturn]] static void refuse(std::string reason) { throw LabelError{std::move(reason)}; }
   /// The whole text as a number; false if it is none.
   static bool parse_number(const std::string& text, double& value) {
@@ -180,7 +247,7 @@ class Label {
   std::vector<std::string> positive_, negative_;
   size_t longest_ = 1;  // values that a word may stand for
   double threshold_ = 0;
-  bool is_float_ = false, is_flag_ = false;
+  bool is_float_ = false, is_flag_ = false, preset_ = false;
 };
 
 }  // namespace carbon

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/near_names.hpp"
+#include "src/vep/score_tables.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/structural.hpp"
 
@@ -18,7 +20,7 @@ constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
 constexpr uint64_t kFewMismatches = 3;
 constexpr double kLargeShare = 0.25;
 constexpr uint64_t kShownWarnings = 10;
-constexpr size_t kShownLengths = 3;
+constexpr size_t kShownLengths = 3, kShownNames = 3;
 // The records that share windows: so many that little is run again where the next ones begin.
 constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
 
@@ -43,12 +45,6 @@ Variant variant_of(const VcfRecord& record, const RecordInput& input) {
   return variant;
 }
 
-ContigNames contig_names(const VepOptions& options) {
-  if (!options.chr_map.empty()) return ContigNames::with_map(options.chr_map);
-  if (!options.unify_chr_names.empty()) return ContigNames::with_prefixes(options.unify_chr_names);
-  return ContigNames::exact();
-}
-
 }  // namespace
 
 std::string place_of(const VcfRecord& record) {
@@ -64,7 +60,7 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites)
       sites_(sites),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
-      names_(contig_names(options)) {}
+      names_(contig_names(options.unify_chr_names, options.chr_map)) {}
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
@@ -89,6 +85,7 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   if (journal) journal->check_replayed();
   check_share(true);
   if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
+  warn_of_unknown_contigs();
 }
 
 // Compares a record with the FASTA, decides which alleles are scored, and takes their scores from the journal
@@ -97,9 +94,11 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   PlannedRecord& planned = checked.planned;
   const VcfRecord& record = planned.record;
   const Variant variant = variant_of(record, input);
+  if (!input.earlier_flag.empty()) planned.earlier_flags = input.info(record, input.earlier_flag).texts;
   Contig& contig = find_contig(record.contig());
   compare_length(record.contig(), contig, input);
   checked.contig = &contig;
+  if (contig.length < 0) ++unknown_records_;
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, fasta_bases);
@@ -138,7 +137,7 @@ void VepPlanner::plan(std::deque<Checked>& waiting, const std::function<void(Pla
   while (next != records.end()) hand_over(*next++);
 }
 
-// Looks up each name only once. A name that the FASTA lacks gives one warning.
+// Looks up each name only once.
 VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
   if (const auto known = contigs_.find(vcf_name); known != contigs_.end()) return known->second;
   const std::string name = names_.to_fasta(vcf_name, fasta_);
@@ -147,8 +146,6 @@ VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
     any_contig_found_ = true;
   } else {
     unknown_contigs_.push_back(vcf_name);
-    options_.log->warning(
-        "vep", "contig " + vcf_name + " is not in " + fasta_.path() + ": its records are not scored");
   }
   return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
 }
@@ -190,6 +187,20 @@ void VepPlanner::compare_length(const std::string& vcf_name, Contig& contig, con
   options_.log->warning("vep", "contig " + vcf_name + " has " + std::to_string(declared->second) +
                                    " bases by the header of the VCF, but " + std::to_string(contig.length) +
                                    " in " + fasta_.path() + ": is it the FASTA that the VCF was made with?");
+}
+
+// Once for all of them: an assembly's patches and decoys can be thousands.
+void VepPlanner::warn_of_unknown_contigs() const {
+  const size_t count = unknown_contigs_.size();
+  if (unknown_records_ == 0) return;
+  std::vector<std::string> shown(
+      unknown_contigs_.begin(),
+      unknown_contigs_.begin() + static_cast<ptrdiff_t>(std::min(count, kShownNames)));
+  if (count > shown.size()) shown.push_back(std::to_string(count - shown.size()) + " more");
+  options_.log->warning("vep", (count == 1 ? "contig " : std::to_string(count) + " contigs, ") +
+                                   and_list(shown) + (count == 1 ? ", is" : ", are") + " not in " +
+                                   fasta_.path() + ": their records, " + std::to_string(unknown_records_) +
+                                   " in number, are not scored");
 }
 
 void VepPlanner::no_names_match() const {

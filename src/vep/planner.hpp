@@ -5,7 +5,6 @@
 // runs in a separate thread.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "src/formats/contig_names.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/vep/counts.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/resume.hpp"
 #include "src/vep/site_planner.hpp"
@@ -27,16 +27,12 @@ struct RecordInput {
   RecordSource next;
   std::function<InfoValues(const VcfRecord& record, const std::string& tag)> info;
   std::unordered_map<std::string, int64_t> contig_lengths;  // of those for which it has one
+  /// The tag that says why scores of an earlier run, which are kept, are missing. "": none are kept.
+  std::string earlier_flag = {};
 };
 
 /// "contig:pos" of a record, for messages; pos is 1-based.
 std::string place_of(const VcfRecord& record);
-
-/// The counts of a run: `total` and `scored` count records, `alleles` counts alleles by their flag.
-struct VepCounts {
-  uint64_t total = 0, scored = 0;
-  std::array<uint64_t, kAlleleFlags> alleles{};
-};
 
 /// One record on its way through the run.
 struct PlannedRecord {
@@ -48,6 +44,8 @@ struct PlannedRecord {
   /// Scores from the journal: one per ALT of each recipe, NaN where missing. The site has no plans and
   /// requests then.
   std::optional<std::vector<float>> saved;
+  /// Of the scores of an earlier run that are kept; one per ALT if there are any.
+  std::vector<std::string> earlier_flags;
 
   size_t bytes() const;
 };
@@ -91,6 +89,7 @@ class VepPlanner {
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
+  void warn_of_unknown_contigs() const;
   [[noreturn]] void no_names_match() const;
 
   const VepOptions& options_;
@@ -99,7 +98,7 @@ class VepPlanner {
   ReferenceReader reference_;
   ContigNames names_;
   VepCounts counts_;
-  uint64_t checkable_ = 0, mismatches_ = 0;
+  uint64_t checkable_ = 0, mismatches_ = 0, unknown_records_ = 0;
   bool any_contig_found_ = false;
   std::vector<std::string> other_lengths_;           // contigs whose length in the header is another
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF

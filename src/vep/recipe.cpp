@@ -39,26 +39,10 @@ RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& confi
   return recipes;
 }
 
-Settings settings_of(const RecipeList& recipes) {
-  std::string names, strands;
-  for (const auto& recipe : recipes) {
-    const std::string joint = names.empty() ? "" : "+";
-    names += joint + recipe->name();
-    strands += (joint.empty() ? "" : "/") + strand_text(recipe->strands());
-  }
-  Settings settings = {{"recipe", names}};
-  for (const char* const name : {"window", "phases", "context", "horizon"}) {
-    std::vector<std::string> values;
-    for (const auto& recipe : recipes)
-      for (const auto& [size, value] : recipe->sizes())
-        if (size == name) values.push_back(value);
-    if (values.empty()) continue;
-    std::string text = values.front();
-    // The phases are one choice for all recipes.
-    for (size_t i = 1; i < values.size() && std::string_view(name) != "phases"; ++i) text += "/" + values[i];
-    settings.emplace_back(name, text);
-  }
-  settings.emplace_back("strand", strands);
+Settings settings_of(const Recipe& recipe) {
+  Settings settings = {{"recipe", recipe.name()}};
+  for (auto& size : recipe.sizes()) settings.push_back(std::move(size));
+  settings.emplace_back("strand", strand_text(recipe.strands()));
   return settings;
 }
 
@@ -72,10 +56,17 @@ std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& pr
   return all;
 }
 
+std::vector<std::string> tag_settings(const RecipeList& recipes) {
+  std::vector<std::string> all;
+  for (const auto& recipe : recipes)
+    all.insert(all.end(), recipe->tag_count(), header_text(settings_of(*recipe)));
+  return all;
+}
+
 InfoTag flag_tag(const std::string& prefix) {
   return {prefix + "_FLAG", "A", "String",
           "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
-          "too_long, multibase"};
+          "too_long, multibase, not_in_table"};
 }
 
 bool is_score_tag(const std::string& tag, const std::string& prefix) {

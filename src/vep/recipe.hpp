@@ -83,12 +83,14 @@ std::vector<std::string> recipe_names();
 /// The recipes that are chosen, in the order of the table. Throws SettingError.
 RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& config);
 
-/// What the scores depend on besides the input and the model: {"recipe", "centered+anchored"}, {"window",
-/// "8192"}, ... in the order of header lines. What several recipes have is joined by "/".
-Settings settings_of(const RecipeList& recipes);
+/// What the scores of a recipe depend on besides the input and the model: {"recipe", "centered"}, {"window",
+/// "8192"}, ... in the order of header lines.
+Settings settings_of(const Recipe& recipe);
 
 /// The INFO tags of all recipes, in the order in which records have them.
 std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& prefix);
+/// What the scores of each of these tags depend on, as header_text() of their recipe's settings.
+std::vector<std::string> tag_settings(const RecipeList& recipes);
 /// The tag that says why a score is missing.
 InfoTag flag_tag(const std::string& prefix);
 /// True for a tag that a run of any recipe with this prefix may have written.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
@@ -14,25 +15,42 @@
 namespace carbon {
 namespace {
 
+// Where the scores of a run come from and go.
+struct Destinations {
+  const SitePlanner& sites;  // which computes them
+  SiteOutput& output;
+  ScoreCache* cache;        // null: none
+  Journal* journal;         // null: none
+  ScoreTables* tables;      // which have more of them; null: none
+  AlleleCounts& by_tables;  // alleles that only the tables do not score
+};
+
 // Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
 // are added to the journal.
-SiteScores site_scores(const PlannedRecord& planned, const SitePlanner& sites, Journal* journal) {
+SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
   const size_t alts = planned.record.alts().size();
   SiteScores scores;
   if (planned.saved) {
     for (auto at = planned.saved->begin(); at != planned.saved->end(); at += static_cast<ptrdiff_t>(alts))
       scores.values.emplace_back(at, at + static_cast<ptrdiff_t>(alts));
   } else {
-    for (const std::vector<double>& values : sites.values(planned.site, place_of(planned.record)))
+    for (const std::vector<double>& values : to.sites.values(planned.site, place_of(planned.record)))
       scores.values.emplace_back(values.begin(), values.end());
     if (planned.digest) {
       std::vector<float> all;
       for (const std::vector<float>& values : scores.values)
         all.insert(all.end(), values.begin(), values.end());
-      journal->append(*planned.digest, all);
+      to.journal->append(*planned.digest, all);
     }
   }
-  for (size_t i = 0; i < alts; ++i) scores.flags.emplace_back(flag_name(planned.site.flag(i)));
+  std::vector<AlleleFlag> flags;
+  for (size_t i = 0; i < alts; ++i) flags.push_back(planned.site.flag(i));
+  if (to.tables) add_table_scores(to.tables->look_up(planned.record), scores, flags, to.by_tables);
+  for (size_t i = 0; i < alts; ++i) {
+    const bool earlier =
+        flags[i] == AlleleFlag::scored && i < planned.earlier_flags.size() && planned.earlier_flags[i] != ".";
+    scores.flags.emplace_back(earlier ? planned.earlier_flags[i] : flag_name(flags[i]));
+  }
   return scores;
 }
 
@@ -53,7 +71,8 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
   const VcfWriterOptions output = output_options(options);
   RunIdentity run = identity_of(model);
-  for (const auto& [name, value] : settings_of(recipes)) run.emplace(name, value);
+  for (const auto& recipe : recipes)
+    run.emplace(std::string("recipe ") + recipe->name(), header_text(settings_of(*recipe)));
   run.merge(RunIdentity{
       {"check-ref", word_of(kCheckRefWords, options.check_ref)},
       {"tag-prefix", options.tag_prefix},
@@ -79,19 +98,6 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
     options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
                                     std::to_string(journal->saved()) + " records");
   return journal;
-}
-
-void print_summary(const VepCounts& counts, Log& log) {
-  std::vector<std::pair<std::string, uint64_t>> named = {{"total", counts.total}, {"scored", counts.scored}};
-  for (int flag = 1; flag < kAlleleFlags; ++flag)
-    named.emplace_back(flag_name(static_cast<AlleleFlag>(flag)), counts.alleles[static_cast<size_t>(flag)]);
-  log.summary("vep", named);
-  if (counts.scored > 0 || counts.total == 0) return;
-  std::string reasons;
-  for (const auto& [name, count] : named)
-    if (count > 0 && name != "total")
-      reasons += (reasons.empty() ? "" : ", ") + std::to_string(count) + " " + name;
-  log.warning("vep", "no record was scored" + (reasons.empty() ? "" : "; flags of the alleles: " + reasons));
 }
 
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
@@ -123,14 +129,6 @@ void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner
   options.log->message("vep", estimate.measure(engine, estimate.tokens()));
 }
 
-// Where the scores of a run go.
-struct Destinations {
-  const SitePlanner& sites;  // which computes them
-  SiteOutput& output;
-  ScoreCache* cache;  // null: none
-  Journal* journal;   // null: none
-};
-
 // Scores and writes the records of the input.
 void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordInput& input,
               Progress& progress, const KeptWork& kept, const Destinations& to) {
@@ -154,7 +152,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   run_ordered<PlannedRecord>(
       engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
       [&](PlannedRecord& planned) {
-        to.output.write(planned.record, site_scores(planned, to.sites, to.journal));
+        to.output.write(planned.record, site_scores(planned, to));
         if (++done; planned.saved) progress.begin_at(done);
         progress.update(done, place_of(planned.record));
       },
@@ -171,7 +169,14 @@ void close_cache(ScoreCache& cache, Log& log) {
 
 }  // namespace
 
-void run_vep(Engine& engine, const VepOptions& options) {
+void check_same_model(const LoadedModel& model, const ScoreTables& tables) {
+  if (tables.field("SHA256") == model.model_sha256()) return;
+  throw Error("vep", "the tables are of another model than the one that is loaded: their SHA256 is " +
+                         tables.field("SHA256") + ", that of " + model.checkpoint().id() + " is " +
+                         model.model_sha256());
+}
+
+void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const LoadedModel& model = engine.model();
   RecipeList recipes = make_recipes(options.scores, model.config());
   // An estimate leaves no cache behind, and so does not know what is in one.
@@ -187,7 +192,14 @@ void run_vep(Engine& engine, const VepOptions& options) {
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
   if (options.estimate) return estimate_vep(engine, options, planner, input);
-  VcfWriterOptions writing = writer_options(model, options, sites.recipes(), vcf, planner.fasta());
+  const ScoredTags scored = scored_tags(model, options.tag_prefix, sites.recipes(), tables);
+  const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
+  if (!earlier.kept.empty() && earlier.flag) input.earlier_flag = flag_tag(options.tag_prefix).id;
+  VcfWriterOptions writing = writer_options(options, scored, earlier);
+  if (options.chr_map.empty() && options.unify_chr_names.empty())
+    for (const std::string& name : planner.fasta().names())
+      writing.contigs.emplace_back(name, planner.fasta().length(name));
+  if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
   const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
   if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
   const auto output = make_site_output(vcf, writing);
@@ -197,16 +209,21 @@ void run_vep(Engine& engine, const VepOptions& options) {
   } else if (progress.enabled()) {
     progress.set_total(vcf.indexed_records().value_or(0));
   }
+  AlleleCounts by_tables{};
   const KeptWork kept{"vep", [&] { return journal && journal->has_entries() ? journal->path() : ""; },
                       *options.log};
   run_keeping(kept, [&] {
-    annotate(engine, options, planner, input, progress, kept, {sites, *output, shared_cache, journal.get()});
+    annotate(engine, options, planner, input, progress, kept,
+             {sites, *output, shared_cache, journal.get(), tables, by_tables});
+    if (tables) tables->check_contigs();
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
     output->file().close();
   });
   if (journal) journal->remove();
-  print_summary(planner.counts(), *options.log);
+  VepCounts counts = planner.counts();
+  for (size_t i = 0; i < by_tables.size(); ++i) counts.alleles[i] += by_tables[i];
+  print_summary(counts, *options.log);
 }
 
 }  // namespace carbon

@@ -12,9 +12,24 @@ std::string_view ReferenceSlice::get(int64_t from, int64_t to) const {
 }
 
 const char* flag_name(AlleleFlag flag) {
-  static constexpr const char* names[kAlleleFlags] = {
-      "", "no_contig", "edge", "symbolic", "star", "non_acgt", "ref_mismatch", "too_long", "multibase"};
+  static constexpr const char* names[kAlleleFlags] = {"",          "no_contig",   "edge",         "symbolic",
+                                                      "star",      "non_acgt",    "ref_mismatch", "too_long",
+                                                      "multibase", "not_in_table"};
   return names[static_cast<int>(flag)];
+}
+
+const char* flag_meaning(AlleleFlag flag) {
+  static constexpr const char* meanings[kAlleleFlags] = {"",
+                                                         "the FASTA lacks the contig",
+                                                         "beyond the end of the contig",
+                                                         "not given as bases",
+                                                         "a deletion that spans the site",
+                                                         "letters other than A, C, G and T",
+                                                         "REF differs from the FASTA",
+                                                         "longer than the recipe scores",
+                                                         "more than one base",
+                                                         "the tables do not have it"};
+  return meanings[static_cast<int>(flag)];
 }
 
 RecordCheck check_record(const Variant& variant, int64_t contig_length, const ReferenceSlice& reference) {

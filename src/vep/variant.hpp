@@ -73,11 +73,14 @@ enum class AlleleFlag {
   non_acgt,
   ref_mismatch,
   too_long,
-  multibase
+  multibase,
+  not_in_table
 };
-inline constexpr int kAlleleFlags = 9;
+inline constexpr int kAlleleFlags = 10;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);
+/// The same in a few words, for people.
+const char* flag_meaning(AlleleFlag flag);
 
 /// The result of comparing a record with the reference; it holds for all alleles of the record. REF is open
 /// if it is N where the FASTA has a base, as many programs write it beside structural alleles.

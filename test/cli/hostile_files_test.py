@@ -325,7 +325,7 @@ def a_model_in_a_folder_with_an_odd_name():
     os.rename(model_copy(), checkpoint)
     for kind in ("v", "t"):
         lines = ok("vep", "-m", checkpoint, "-f", data("mini.fa"), "-w", WINDOW, "--no-version", "-O", kind, MINI).lines()
-        expect(any(line.startswith('##carbon_vepModel=<ID=CARBON,Model="a_b_c__d",') for line in lines), lines[0])
+        expect(any(line.startswith('##carbon_vepModel=<ID=CARBON_LLR,Model="a_b_c__d",') for line in lines), lines[0])
         expect(all(line.startswith("#") or line.count("\t") >= 5 for line in lines), "a line that is no record")
 
 

@@ -76,7 +76,8 @@ def what_is_installed():
         expect(path in found, "not installed: " + page)
         title = read(os.path.join(root + PREFIX, path)).decode().split("\n", 1)[0]
         expect('"carbon-%s"' % VERSION in title, "%s has no version: %s" % (page, title))
-    for path in ("include/carbon_plugin.h", "share/carbon/workflows/snakemake/Snakefile"):
+    for path in ("include/carbon_plugin.h", "share/carbon/workflows/snakemake/Snakefile", "share/carbon/ensembl-vep/Carbon.pm",
+                 "share/carbon/vcfanno/scan.toml"):
         expect(path in found, "not installed: " + path)
     for shell, path in (("bash", "share/bash-completion/completions/carbon"), ("zsh", "share/zsh/site-functions/_carbon")):
         wanted = command([os.path.join(SOURCE, "carbon"), "completion", shell]).out

@@ -303,12 +303,13 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
   fasta = api->fasta_open(run, argv[1]);
   recipes = api->recipes_open(run, argv[2]);
   if (!fasta || !recipes) return CARBON_ERROR;
+  if (api->recipes_text(run, recipes, 63)) return api->fail(run, "the settings of a tag past the last");
   for (; (names[tags] = api->recipes_tag(run, recipes, tags, &description)); tags++) {
     char own[64];
     sprintf(own, "MY_%.50s", names[tags]);
     if (api->info_declare(run, own, description) != CARBON_OK) return CARBON_ERROR;
   }
-  api->message(run, CARBON_WARNING, api->recipes_text(run, recipes));
+  api->message(run, CARBON_WARNING, api->recipes_text(run, recipes, 0));
   return CARBON_OK;
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {

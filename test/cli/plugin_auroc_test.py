@@ -114,6 +114,58 @@ def negate_turns_the_score_round():
     expect_equal(auroc(of_case(opposite)), turned, "negated scores")
 
 
+@case
+def the_header_knows_the_direction_of_a_score_of_carbon():
+    path = of_case(auroc_cases.CASES["ties"])
+    with open(path) as f:
+        text = f.read()
+    model = '##carbon_scanModel=<ID=S,Model="m">\n'
+    of_carbon = write(fresh(), "in.vcf", text.replace("##INFO=<ID=S", model + "##INFO=<ID=S", 1))
+    turned = auroc(path, "--negate")
+    expect_equal(auroc(of_carbon), turned, "minus the score")
+    expect_failure(carbon("+auroc", of_carbon, "--", "--score", "S", "--label", "L", "--negate", "--bootstrap", 0),
+                   "--negate is for tags whose direction is not known")
+    # A number without classes has a correlation, which keeps its sign.
+    numbers = [write(fresh(), "in.vcf", t.replace("##INFO=<ID=L,Number=A,Type=Integer", "##INFO=<ID=L,Number=A,Type=Float").replace("L=1", "L=1.5"))
+               for t in (text, text.replace("##INFO=<ID=S", model + "##INFO=<ID=S", 1))]
+    expect_equal(auroc(numbers[1]), auroc(numbers[0]), "a correlation")
+
+
+@case
+def an_auroc_below_a_half_is_one_warning():
+    rows = [("c", 1, "S=%d;L=%d" % (i, i < 5)) for i in range(10)]
+    for options, words in (([], "do low scores speak for the label?"), (["--negate"], None)):
+        result = carbon("+auroc", vcf(rows), "--", "--score", "S", "--label", "L", "--bootstrap", 0, *options)
+        lines = result.messages("W")
+        expect(result.rc == 0 and len(lines) == (words is not None) and (words or "") in "".join(lines), "warnings", result)
+
+
+@case
+def the_words_of_clinvar():
+    """Each value of CLNSIG as ClinVar writes it, with its class: positive, negative, or neither."""
+    classes = {
+        "Pathogenic": 1, "Likely_pathogenic": 1, "Pathogenic/Likely_pathogenic": 1, "Pathogenic,_low_penetrance": 1,
+        "Pathogenic/Likely_pathogenic/Pathogenic,_low_penetrance": 1, "Pathogenic|drug_response": 1, "Likely_pathogenic|risk_factor": 1,
+        "Benign": 0, "Likely_benign": 0, "Benign/Likely_benign": 0, "Benign|confers_sensitivity": 0, "Benign,Likely_benign": 0,
+        "Uncertain_significance": None, "Conflicting_classifications_of_pathogenicity": None, "Benign|Pathogenic": None,
+        "Conflicting_interpretations_of_pathogenicity|other": None, "drug_response": None, "not_provided": None, "_low_penetrance": None,
+        "Pathogenic/Uncertain_significance": None, "Likely_benign|Conflicting_data": None, "Pathogenic_looking": None,
+    }
+    head = '##fileformat=VCFv4.2\n##INFO=<ID=S,Number=A,Type=Float,Description="s">\n##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n'
+    rows = "".join("c\t%d\t.\tA\tC\t.\t.\tS=%d;CLNSIG=%s\n" % (i + 1, i, value) for i, value in enumerate(classes))
+    rows += "c\t99\t.\tA\tC\t.\t.\tS=1\n"
+    path = write(fresh(), "in.vcf", head + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + rows)
+    result = ok("+auroc", path, "--", "--score", "S", "--label", "clinvar", "--bootstrap", 0)
+    found = {line.split("\t")[0]: line.split("\t")[1] for line in result.lines()[1:]}
+    values = list(classes.values())
+    expect_equal([int(found[name]) for name in ("positive", "negative", "missing_label", "other_label")],
+                 [values.count(1), values.count(0), 1, values.count(None)], "classes")
+    told, = (line for line in result.err.splitlines() if "words of the label" in line)
+    expect("positive 6 Pathogenic, 4 Likely_pathogenic; negative 4 Benign, 3 Likely_benign; in neither class " in told, told)
+    expect("2 _low_penetrance" not in told.split("neither")[0] and "3 _low_penetrance" in told, told)
+    expect_failure(carbon("+auroc", vcf([("c", 1, "S=1")]), "--", "--score", "S", "--label", "clinvar"), "CLNSIG")
+
+
 def counts(lines, label, score="S"):
     found = table(ok("+auroc", vcf(lines), "--", "--score", score, "--label", label, "--bootstrap", 0).text)
     return tuple(int(found[name][0]) for name in ("positive", "negative", "missing_label", "other_label"))

@@ -150,6 +150,18 @@ def negate_turns_the_classes_round():
 
 
 @case
+def the_header_knows_the_direction_of_a_score_of_carbon():
+    """Each of the two scores has a direction of its own."""
+    path = snvs(CASES["ties"])
+    with open(path) as f:
+        of_carbon = write(fresh(), "in.vcf", f.read().replace("##INFO=<ID=A,", '##carbon_scanModel=<ID=A,Model="m">\n##INFO=<ID=A,', 1))
+    options = ["--", "--tags", "A,B", "--label", "L", "--bootstrap", 0]
+    plain, turned, found = (concord(*a)[0][0] for a in ((path, *options), (path, *options, "--negate"), (of_carbon, *options)))
+    for metric in METRICS:
+        expect_equal((found[metric + "_a"], found[metric + "_b"]), (turned[metric + "_a"], plain[metric + "_b"]), metric)
+
+
+@case
 def metrics_are_those_of_auroc():
     path = snvs(CASES["ties"])
     found = concord(path, "--", "--tags", "A,B", "--label", "L", "--negate", "--bootstrap", 0)[0][0]

@@ -199,7 +199,7 @@ def the_vcf_is_one():
     expect_equal(viewed.err, "", "bcftools' messages")
     expect_equal(len(records(viewed.text)), 9, "records")
     tool("tabix", "-p", "vcf", out)
-    expect("##carbon_mutagenesisModel=<ID=CARBON," in viewed.text, "no model line", viewed)
+    expect("##carbon_mutagenesisModel=<ID=CARBON_LLR," in viewed.text, "no model line", viewed)
 
 
 @case

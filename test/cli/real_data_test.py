@@ -34,12 +34,6 @@ def checked(path, result):
     return lines
 
 
-def counts(result):
-    summary, = (line for line in result.err.splitlines() if line.startswith("Lines total/"))
-    names, values = summary.split(":\t")
-    return dict(zip(names.replace("Lines ", "").split("/"), map(int, values.split("/"))))
-
-
 def head(path, n):
     """The header and the first n records as a file of its own."""
     lines = decompress(read(path)).splitlines(True)
@@ -52,7 +46,7 @@ def brca1():
     path = head(shared("vcf/brca1/brca1_1kgPhase3_variants.vcf"), 30)
     result = vep("ref_brca1.fa.gz", path, "--window", "96")
     lines = checked(path, result)
-    expect_equal((len(lines), counts(result)["scored"], counts(result)["ref_mismatch"]), (30, 30, 0), "counts")
+    expect_equal((len(lines), summary_of(result)["scored"], summary_of(result)["ref_mismatch"]), (30, 30, 0), "counts")
     expect(len({info_of(line)["CARBON_LLR"] for line in lines}) > 25, "the scores hardly differ")
 
 
@@ -61,7 +55,7 @@ def brca1_all_records_in_a_small_window():
     path = shared("vcf/brca1/brca1_1kgPhase3_variants.vcf")
     out = os.path.join(fresh(), "o.vcf.gz")
     result = vep("ref_brca1.fa.gz", path, "--window", "12", "--strand", "+", "-o", out)
-    expect_equal((counts(result)["total"], counts(result)["ref_mismatch"], counts(result)["no_contig"]), (2052, 0, 0), "counts")
+    expect_equal((summary_of(result)["total"], summary_of(result)["ref_mismatch"], summary_of(result)["no_contig"]), (2052, 0, 0), "counts")
     expect(is_bgzf(read(out)), "not BGZF")
     tool("tabix", "-p", "vcf", out)
     wanted = records(tool("bcftools", "view", "--no-version", path).text)
@@ -75,7 +69,7 @@ def giab_chr20():
     path = shared("vcf/nist/test_nist.b37_chr20_100kbp_at_10mb.vcf.gz")
     result = vep("hg19_chr20_slice.fa.gz", path, "--window", "96")
     checked(path, result)
-    expect_equal((counts(result)["total"], counts(result)["scored"], counts(result)["ref_mismatch"]), (221, 221, 0), "counts")
+    expect_equal((summary_of(result)["total"], summary_of(result)["scored"], summary_of(result)["ref_mismatch"]), (221, 221, 0), "counts")
 
 
 @case
@@ -97,7 +91,7 @@ def clinvar_on_a_part_of_chr20():
     path = shared("vcf/clinvar/clinvar_alleles.multi.b37.vcf.gz")
     result = vep("hg19_chr20_slice.fa.gz", path, "--window", "96", "--unify-chr-names", "-,chr")
     checked(path, result)
-    found = counts(result)
+    found = summary_of(result)
     expect_equal((found["total"], found["scored"], found["ref_mismatch"]), (551, 2, 0), "counts")
     expect(len(result.messages("W")) < 120, "more warnings than contigs", result)
 
@@ -108,7 +102,7 @@ def sars_cov_2():
         path = shared("vcf/sars_cov_2/" + name)
         result = vep("sars_cov_2.fa.gz", path, "--window", "96")
         checked(path, result)
-        expect_equal((counts(result)["total"], counts(result)["scored"]), (1, 1), "counts of " + name)
+        expect_equal((summary_of(result)["total"], summary_of(result)["scored"]), (1, 1), "counts of " + name)
 
 
 @case
@@ -124,7 +118,7 @@ def bcftools_pairs():
         # Half of the records of fixref.2a are wrong on purpose.
         result = ok("vep", "-m", model(), "-f", copy, "--window", "96", "--max-ref-mismatch", "1", path)
         checked(path, result)
-        expect_equal(counts(result)["total"], total, "records of " + name)
+        expect_equal(summary_of(result)["total"], total, "records of " + name)
         expect_equal(len({line.split("\t")[1] for line in records(result.text) if "ref_mismatch" in line}), wrong,
                      "mismatches of " + name)
 

@@ -207,6 +207,35 @@ def curves_are_those_of_the_definitions_and_of_scikit_learn():
 
 
 @case
+def the_header_knows_the_direction_of_a_score_of_carbon():
+    """By its line of a model, or by its description, low values are those of positive alleles; --negate is for other tags."""
+    plain = vcf(records(300, 5))
+    model = '##carbon_vepModel=<ID=MINE,Model="m",Recipe=centered>\n'
+    text = read(plain).decode()
+    named = write(fresh(), "in.vcf", (model + text.replace("S=", "MINE_LLR=").replace("ID=S,", "ID=MINE_LLR,")).replace(
+        model + "##fileformat=VCFv4.2\n", "##fileformat=VCFv4.2\n" + model))
+    described = write(fresh(), "in.vcf", text.replace("S=", "OLD_LLR=").replace('ID=S,Number=A,Type=Float,Description="a score"',
+                                                                            'ID=OLD_LLR,Number=A,Type=Float,Description="Carbon log-likelihood"'))
+    arguments = ["--label", LABEL, "--bootstrap", 0]
+    wanted = report("--tags", "S", "--negate", *arguments, plain).measures("How well")
+    expect(wanted["AUROC"][0] > 0.6, "AUROC")
+    for path, tag in ((named, "MINE_LLR"), (described, "OLD_LLR")):
+        expect_equal(report("--tags", tag, *arguments, path).measures("How well"), wanted, tag)
+        expect_failure(carbon("report", "--tags", tag, "--negate", *arguments, "-o", os.path.join(fresh(), "r.html"), path), "--negate")
+        auroc = json_of_auroc(path, ["--score", tag, *arguments])
+        expect_close(auroc["auroc"]["value"], wanted["AUROC"][0], 6e-6, "AUROC of +auroc")
+    swapped = ["--label", "SIG=B/P,LP", "--bootstrap", 0]
+    for path, tag, options, words in ((named, "MINE_LLR", [], "does the label name the other class?"),
+                                      (plain, "S", ["--negate"], "do high scores speak for the label?")):
+        out = os.path.join(fresh(), "r.html")
+        result = carbon("report", "--tags", tag, *options, *swapped, "-o", out, path)
+        lines = result.messages("W")
+        expect(result.rc == 0 and len(lines) == 1 and "the AUROC of %s is 0." % tag in lines[0] and words in lines[0], "one warning", result)
+    result = carbon("report", "--tags", "S", *arguments, "-o", out, plain)
+    expect("do low scores speak for the label?" in result.err, "a warning of a score that is judged the wrong way round", result)
+
+
+@case
 def the_classes_are_counted():
     alleles = records(500, 1)
     page = report("--tags", "S", "--label", LABEL, "--negate", "--bootstrap", 0, vcf(alleles))

@@ -7,11 +7,12 @@ VOID = {"meta", "br", "img", "input", "link", "hr"}
 
 class Page(HTMLParser):
     """`elements`: (name, attributes) of all; `tables`: rows of texts, the first that of the columns; `captions`: of the
-    tables, "" for none; `figures`: {id: (caption, its rows)}; `facts`: pairs of the foot; `paragraphs`; `headings`."""
+    tables, "" for none; `figures`: {id: (caption, its rows)}; `facts`: pairs of the foot; `paragraphs`; `headings`;
+    `models`, the sentences of the head."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.elements, self.tables, self.captions, self.paragraphs, self.headings = [], [], [], [], []
+        self.elements, self.tables, self.captions, self.paragraphs, self.headings, self.models = [], [], [], [], [], []
         self.figures, self.facts, self.svg_texts = {}, [], []
         self._stack, self._texts, self._figure = [], [], None
         self.feed(text)
@@ -56,7 +57,7 @@ class Page(HTMLParser):
         elif name == "figcaption":
             self.figures[self._figure][0] = text
         elif name == "p":
-            self.paragraphs.append(text)
+            (self.models if "header" in self._stack else self.paragraphs).append(text)
         elif name in ("h1", "h2", "h3"):
             self.headings.append(text)
         elif name == "dt":

@@ -473,7 +473,39 @@ def errors():
 
 
 @case
-def memory_does_not_grow():
+def the_head_names_the_model():
+    record = "1\t1\t.\tA\tC\t.\t.\tCARBON_LLR=1\n"
+    head = lambda *files: ok("report", *files).text.split("</header>")[0].split("</h1>")[1]
+    warning = "This is a demonstration model: not meaningful for variants."
+    sentence = "Model some/model, recipe centered, data type bf16, device cpu."
+    expect_equal(head(write(fresh(), "in.vcf", HEAD + record)), "\n<p>CARBON: %s</p>\n" % sentence, "the head")
+    for name in ("carbon-tiny", "/usr/share/carbon/models/carbon-tiny"):
+        tiny = write(fresh(), "tiny.vcf", HEAD.replace("some/model", name) + record)
+        expect_equal(head(tiny), "\n<p>CARBON: %s %s</p>\n" % (sentence.replace("some/model", name), warning), "the head")
+    both = head(write(fresh(), "in.vcf", HEAD + record), tiny)
+    expect(both.startswith("\n<p>Scores of alleles in in.vcf. CARBON: Model some/model, ") and both.count(warning) == 1, "a sentence for each file", both)
+    without = write(fresh(), "in.vcf", "".join(line for line in HEAD.splitlines(True) if "Model" not in line) + record)
+    expect("<p>" not in head(without), "nothing is said without a line of a model")
+
+
+@case
+def standard_input():
+    """A VCF or BCF from a pipe, which can be read once, gives the page of the file."""
+    path = write(fresh(), "qqq.vcf", read(random_vcf(400, seed=8)))
+    packed, bcf = os.path.join(fresh(), "in.vcf.gz"), os.path.join(fresh(), "in.bcf")
+    tool("bcftools", "view", "-Oz", "-o", packed, path)
+    tool("bcftools", "view", "-Ou", "-o", bcf, path)
+    options = ["report", "--no-version", "--label", "SIG"]
+    page = ok(*options, path).text.replace("qqq.vcf", "standard input").replace("qqq", "standard_input")
+    for source in (path, packed, bcf):
+        expect(ok(*options, "-", stdin=read(source)).text == page, "the page of %s differs from that of the file" % source)
+    for arguments, words in (((), "standard input"), (("-",), "named twice")):
+        result = carbon("report", "-", *arguments, stdin=b"#name\tpos\n")
+        expect_failure(result, words)
+
+
+@case
+def memory_is_a_few_bytes_an_allele():
     sizes = [peak_memory("report", "-o", os.path.join(fresh(), "o.html"), random_vcf(count, seed=7)) for count in (4000, 40000)]
     expect(sizes[1] < sizes[0] + 4096, "KiB for 4,000 and 40,000 records: %r" % sizes)
 

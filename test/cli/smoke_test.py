@@ -128,7 +128,7 @@ def plugin():
 
 @run("+auroc")
 def auroc():
-    expect("AUROC" in ok("+auroc", scored(), "--", "--negate", "--label", "CLASS=bad/good").text.upper(), "a table with AUROC")
+    expect("AUROC" in ok("+auroc", scored(), "--", "--label", "CLASS=bad/good").text.upper(), "a table with AUROC")
 
 
 @run("+concord")

@@ -7,7 +7,7 @@ import re
 from harness import carbon, case, expect, expect_equal, expect_failure, fresh, info_of, main, model, ok, read, records, write
 from vep_anchored_support import (CONTIGS, GENOME, SMALL_RUN, anchored_args, bcf, run, some_rows, tags_of, the_fasta, vcf_of)
 from vep_reference_support import random_bases, upper
-from vep_support import MINI, OTHER, reference, values
+from vep_support import MINI, OTHER, reference, summary_of, values
 
 # ---- what is written -----------------------------------------------------------------------------------------------
 
@@ -16,8 +16,8 @@ def header_of(text):
     return [line for line in text.splitlines() if line.startswith("#")]
 
 
-def fields_of_model_line(text):
-    line = next(line for line in header_of(text) if line.startswith("##carbon_vepModel="))
+def fields_of_model_line(text, tag=""):
+    line = next(line for line in header_of(text) if line.startswith("##carbon_vepModel=<ID=" + (tag and "CARBON_%s," % tag)))
     return dict(item.partition("=")[::2] for item in re.findall(r'(?:[^,"]|"[^"]*")+', line.split("<", 1)[1].rstrip(">")))
 
 
@@ -93,12 +93,17 @@ def the_model_line_of_several_recipes():
     path = vcf_of(some_rows(5, 92), CONTIGS)
     for args, wanted in (
             (("--recipe", "anchored,centered", "-w", 48, "--context", 60, "--horizon", 30),
-             {"Recipe": "centered+anchored", "Window": "48", "Context": "60", "Horizon": "30", "Phases": "auto", "Strand": "both/both"}),
+             {"LLR": {"Recipe": "centered", "Window": "48", "Phases": "auto", "Strand": "both"},
+              "ALLR": {"Recipe": "anchored", "Context": "60", "Horizon": "30", "Phases": "auto", "Strand": "both"}}),
             (("--recipe", "anchored,centered", "-w", 48, "--strand", "-", "--phases", 6),
-             {"Context": "4098", "Phases": "6", "Strand": "-/-"}),
-            (("--recipe", "anchored,next-token"), {"Recipe": "next-token+anchored", "Horizon": "768", "Strand": "+/both"})):
-        fields = fields_of_model_line(run(path, *args).text)
-        expect_equal({key: fields.get(key) for key in wanted}, wanted, "model line with %r" % (args,))
+             {"LLR": {"Phases": "6", "Strand": "-"}, "ALLR": {"Context": "4098", "Phases": "6", "Strand": "-"}}),
+            (("--recipe", "anchored,next-token"), {"NT": {"Recipe": "next-token", "Context": "24000", "Strand": "+"},
+              "ALLR": {"Recipe": "anchored", "Horizon": "768", "Strand": "both"}})):
+        text = run(path, *args).text
+        expect_equal(sum(line.startswith("##carbon_vepModel=") for line in text.splitlines()), len(wanted), "model lines")
+        for tag, settings in wanted.items():
+            fields = fields_of_model_line(text, tag)
+            expect_equal({key: fields.get(key) for key in settings}, settings, "model line of %s with %r" % (tag, args))
 
 
 OLD = ("ALLR_96", "ALLR_1000000", "LLR", "NT")
@@ -128,7 +133,8 @@ def tags_of_an_earlier_run_are_replaced_with_one_warning():
             expect_equal([item for item in items if item in kept], kept, "tags of other programs")
         defined, ours = (re.findall(r"##INFO=<ID=(CARBON_\w+|XALLR),", of.text) for of in (result, clean))
         expect_equal(sorted(defined), sorted(ours + [item.split("=")[0] for item in kept]), "definitions after " + what)
-        expect_equal(sum(line.startswith("##carbon_vepModel") for line in result.lines()), 1, "model lines")
+        lines_of = lambda of: [line for line in of.lines() if line.startswith("##carbon_vepModel")]
+        expect_equal(lines_of(result), lines_of(clean), "model lines")
         added = [line for line in result.messages("W") if line not in clean.messages("W")]
         expect(len(added) == 1 and "CARBON" in added[0] and "earlier run" in added[0], "expected one more warning", result)
 
@@ -143,7 +149,7 @@ def one_old_horizon_is_enough_for_the_warning():
     first = run(path, *anchored_args([6, 96], 60))
     second = run(write(fresh(), "first.vcf", first.text), *SMALL_RUN, "--tag-prefix", "SECOND")
     expect(not any("earlier run" in line for line in second.messages("W")), "a warning without a reason", second)
-    expect_equal(sum(line.startswith("##carbon_vepModel") for line in second.lines()), 2, "model lines")
+    expect_equal(sum(line.startswith("##carbon_vepModel") for line in second.lines()), 3, "model lines")
     for line, before in zip(records(second.text), records(first.text)):
         items = [item for item in line.split("\t")[7].split(";") if not item.startswith("SECOND_")]
         expect_equal(items, before.split("\t")[7].split(";"), "tags of the first run")
@@ -164,9 +170,7 @@ def flags_and_the_summary():
     result = ok(*args, *SMALL_RUN, vcf_of(rows, CONTIGS))
     expect_equal([values(line, "CARBON_FLAG") for line in records(result.text)], flags, "flags")
     found = [flag for of in flags for flag in of or []]
-    names = "Lines total/scored/no_contig/edge/symbolic/star/non_acgt/ref_mismatch/too_long/multibase"
-    counts = [len(rows), 3, *(found.count(name) for name in names.split("/")[2:])]
-    expect_equal(result.err.splitlines()[-1], names + ":\t" + "/".join(map(str, counts)), "summary")
+    expect_equal(summary_of(result), {"total": len(rows), "scored": 3, **{flag: found.count(flag) for flag in found if flag}}, "summary")
     # 1 + ceil((120 + 30 + 85 - 1) / 6) = 40: an allele of 85 letters is the longest, whatever smaller horizons there are.
     for size, flag in ((84, None), (85, None), (86, ["too_long"])):
         alt = other + random_bases(random.Random(90), size - 2) + OTHER[base]

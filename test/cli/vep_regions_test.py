@@ -139,6 +139,32 @@ def region_files_are_read_as_bcftools_reads_them():
         same_as_bcftools(files()["tbi"], "-T", "^" + path, "--targets-overlap", str(i % 3))
 
 
+def indexed(contigs):
+    """A compressed VCF with an index; one record a contig."""
+    path = os.path.join(fresh(), "in.vcf.gz")
+    head = "##fileformat=VCFv4.2\n" + "".join("##contig=<ID=%s,length=100>\n" % name for name in contigs)
+    rows = "".join("%s\t5\t.\tA\tC\t.\t.\t.\n" % name for name in contigs)
+    tool("bcftools", "view", "-Oz", "-o", path, "-", stdin=(head + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + rows).encode())
+    tool("bcftools", "index", path)
+    return path
+
+
+@case
+def a_contig_in_another_spelling_is_named():
+    """Nothing is selected, as in bcftools, but a warning says which name the file has."""
+    for known, asked in (("17", "chr17"), ("chr17", "17"), ("chr17", "Chr17"), ("MT", "chrM"), ("chrM", "MT"), ("X", "chrx")):
+        path = indexed((known, "c1"))
+        for option in ("-r", "-t"):
+            result = vep(option, asked, path)
+            expect_equal(records(result.text), [], "records of %s %s" % (option, asked))
+            told = [line for line in result.messages("W") if "calls " + known in line and "contig " + asked in line]
+            expect_equal(len(told), 1, "warnings about %s: %r" % (asked, result.err))
+            expect(not any("calls" in line for line in vep(option, "c1," + known, path).messages("W")), "a warning without a reason")
+    path = indexed(("17", "chr17", "c1"))
+    for asked in ("17", "chr17", "Chr17", "c2"):
+        expect(not any("calls" in line for line in vep("-r", asked + ",c1", path).messages("W")), "a guess about " + asked)
+
+
 @case
 def regions_and_targets_together():
     bed = region_files()[1]

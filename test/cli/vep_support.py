@@ -1,6 +1,8 @@
 """Running carbon vep on the small reference of test/data and reading what it writes. Not a test."""
 
+import collections
 import os
+import re
 
 from harness import DATA, data, expect, fresh, info_of, model, ok, records, write
 
@@ -28,6 +30,15 @@ def reference():
 
 def vep(*args, fasta=None, **options):
     return ok("vep", "-m", model(), "-f", fasta or reference(), *args, **options)
+
+
+def summary_of(result):
+    """The counts of the summary line, which names only what occurred: records, those with a score, alleles by flag."""
+    line, = (line for line in result.err.splitlines() if line.startswith("Records "))
+    counts, _, reasons = line.partition("; alleles without a score: ")
+    total, scored = re.fullmatch(r"Records (\d+), scored (\d+)", counts).groups()
+    found = re.findall(r"(\d+) (\w+) \([^()]+\)(?:, |$)", reasons)
+    return collections.Counter(total=int(total), scored=int(scored), **{flag: int(count) for count, flag in found})
 
 
 def mini(*args, **options):

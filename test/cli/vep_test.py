@@ -6,7 +6,7 @@ import subprocess
 
 from harness import (CARBON, DATA, ENV, bgzip, carbon, case, data, expect, expect_equal, expect_failure, fresh,
                      genome, info_of, is_bgzf, main, model, ok, read, records, to_fasta, tool, without_tags, write)
-from vep_support import FLAGS, MINI, OTHER, WINDOW, mini, reference, values, vcf, vep
+from vep_support import FLAGS, MINI, OTHER, WINDOW, mini, reference, summary_of, values, vcf, vep
 
 
 # ---- what must not change ------------------------------------------------------------------------------------------
@@ -128,10 +128,11 @@ def flags_in_the_documented_order():
 @case
 def summary_line():
     result = vep("-w", WINDOW, MINI)
-    last = result.err.splitlines()[-1]
-    names = "Lines total/scored/no_contig/edge/symbolic/star/non_acgt/ref_mismatch/too_long/multibase"
-    counts = [36, 24] + [sum(flags.count(name) for flags in FLAGS.values()) for name in names.split("/")[2:]]
-    expect_equal(last, names + ":\t" + "/".join(map(str, counts)), "last line on stderr")
+    expect(result.err.splitlines()[-1].startswith("Records 36, scored 24; alleles without a score: 2 no_contig (the FASTA lacks the contig), "),
+           "last line on stderr", result)
+    found = [flag for flags in FLAGS.values() for flag in flags if flag]
+    expect_equal(summary_of(result), {"total": 36, "scored": 24, **{flag: found.count(flag) for flag in found}}, "counts")
+    expect_equal(vep("-w", WINDOW, vcf([("c1", 100, "G", "T")])).err.splitlines()[-1], "Records 1, scored 1", "nothing is missing")
 
 
 @case
@@ -141,6 +142,17 @@ def warnings_name_the_place_once():
     expect(sum("c1:310" in line for line in warnings) == 1, "no warning about c1:310", result)
     expect(sum("absent" in line for line in warnings) == 1, "no warning about the contig", result)
     expect_equal(len(warnings), 2, "number of warnings")
+
+
+@case
+def contigs_that_the_fasta_lacks_are_told_once():
+    rows = [("c1", 100, "G", "T")] + [("decoy%d" % i, 5, "A", "C") for i in range(7) for _ in range(2)]
+    result = vep("-w", WINDOW, vcf(rows, contigs=()))
+    told, = (line for line in result.messages("W") if "decoy" in line)
+    expect("7 contigs, decoy0, decoy1, decoy2 and 4 more, are not in " in told and "their records, 14 in number" in told, "warning", result)
+    result = carbon("vep", "-m", model(), "-f", reference(), vcf(rows[1:], contigs=()))
+    expect_failure(result, "no contig of the VCF", "decoy0")
+    expect_equal(len([line for line in result.err.splitlines() if "decoy" in line]), 1, "lines that name a contig")
 
 
 @case
@@ -162,11 +174,45 @@ def annotating_again_replaces_with_one_warning():
         "##contig=<ID=c1", "##INFO=<ID=CARBON_NT,Number=A,Type=Float,Description=\"old\">\n##contig=<ID=c1", 1)
     twice = vep("-w", WINDOW, "--no-version", write(fresh(), "again.vcf", old))
     expect_equal(records(twice.text), records(once.text), "records of the second run")
-    for start in ("##INFO=<ID=CARBON_LLR", "##INFO=<ID=CARBON_FLAG", "##carbon_vepModel"):
+    for start in ("##INFO=<ID=CARBON_LLR", "##INFO=<ID=CARBON_FLAG", "##carbon_vepModel=<ID=CARBON_LLR,"):
         expect_equal(sum(line.startswith(start) for line in twice.lines()), 1, "lines " + start)
     expect("CARBON_NT" not in twice.text, "the old CARBON_NT is still defined")
     added = [line for line in twice.messages("W") if line not in once.messages("W")]
-    expect(len(added) == 1 and "CARBON" in added[0], "expected one more warning than the first run", twice)
+    expect(len(added) == 1 and "CARBON_LLR is computed anew; CARBON_NT is removed" in added[0] and "--tag-prefix" in added[0],
+           "expected one more warning than the first run", twice)
+
+
+@case
+def a_second_recipe_keeps_the_tags_of_the_first():
+    """Of the same weights and data type, in either order, and as if both recipes had run at once."""
+    small = {"centered": ("-w", WINDOW), "next-token": ("--context", 60), "anchored": ("--context", 60, "--horizon", "6,96")}
+    path = MINI
+    for first, second in (("centered", "next-token"), ("anchored", "centered"), ("next-token", "centered")):
+        once = vep("--recipe", first, *small[first], "--no-version", path)
+        twice = vep("--recipe", second, *small[second], "--no-version", write(fresh(), "once.vcf", once.out))
+        both = vep("--recipe", first + "," + second, *small[first], *small[second], "--no-version", path)
+        info = lambda line: sorted(item for item in line.split("\t")[7].split(";") if "_FLAG=" not in item)
+        expect_equal([info(line) for line in records(twice.text)], [info(line) for line in records(both.text)], "scores")
+        flag = lambda line: info_of(line).get("CARBON_FLAG")
+        expect_equal([bool(flag(line)) for line in records(twice.text)], [bool(flag(line)) for line in records(both.text)], "flags")
+        expect(any(flag(line) for line in records(once.text)), "no flag that could be lost")
+        ours = lambda text: sorted(line for line in text.splitlines() if line.startswith(("##carbon_vepModel", "##INFO=<ID=CARBON")))
+        expect_equal(ours(twice.text), ours(both.text), "header lines")
+        expect(not any("earlier run" in line for line in twice.messages("W")), "a warning without a reason", twice)
+
+
+@case
+def tags_of_another_model_or_data_type_are_removed():
+    once = vep("-w", WINDOW, "--no-version", MINI)
+    again = ("--recipe", "next-token", "--context", 60, "--no-version")
+    for name, text in (("another data type", once.text.replace("Dtype=bf16", "Dtype=f32")),
+                       ("another model", once.text.replace("SHA256=", "SHA256=0")),
+                       ("no model line", "\n".join(line for line in once.lines() if not line.startswith("##carbon_vepModel")) + "\n"),
+                       ("the line of a prefix", once.text.replace("##carbon_vepModel=<ID=CARBON_LLR,", "##carbon_vepModel=<ID=CARBON,"))):
+        twice = vep(*again, write(fresh(), "once.vcf", text))
+        expect("CARBON_LLR" not in twice.text.replace("carbon_vepCommand", ""), "the scores of %s are kept" % name)
+        expect_equal(sum(line.startswith("##carbon_vepModel") for line in twice.lines()), 1, "model lines, " + name)
+        expect(any("CARBON_LLR is removed" in line and "--tag-prefix" in line for line in twice.messages("W")), name, twice)
 
 
 @case

@@ -9,7 +9,7 @@ from harness import (DATA, Skip, bgzip, case, command, data, decompress, expect,
 from vep_support import MINI
 from workflow_support import WORKFLOWS, environment
 
-MODULES = os.path.join(WORKFLOWS, "nextflow", "carbon")
+MODULES = os.path.join(WORKFLOWS, "nextflow", "modules", "carbon")
 NAMES = sorted(os.listdir(MODULES))
 VERSION = read(os.path.join(os.path.dirname(WORKFLOWS), "VERSION")).decode().strip()
 FASTA = os.path.join(DATA, "mini.fa")
@@ -266,6 +266,54 @@ def descriptions_are_complete():
         for output, path in re.findall(r'path\("([^"]+)"\), emit: (\w+)', text):
             expect_equal([next(iter(part)) for part in described["output"][path][0]], ["meta", output], "output " + path)
         expect_equal(described["topics"]["versions"], described["output"]["versions_carbon"], "versions of " + name)
+
+
+def check_element(name, described, where):
+    """An input or output of meta.yml, by the rules of nf-core's meta-schema.json."""
+    types = {"map", "file", "directory", "string", "integer", "float", "boolean", "list", "eval"}
+    expect(described.get("type") in types, "%s: type of %s" % (where, name))
+    expect(isinstance(described.get("description"), str), "%s: no description of %s" % (where, name))
+    expect(set(described) <= {"type", "description", "pattern", "enum", "ontologies"}, "%s: fields of %s" % (where, name))
+    for ontology in described.get("ontologies", []):
+        expect(all(re.match("https?://", term) for term in ontology.values()), "%s: ontologies of %s" % (where, name))
+    if described["type"] == "file":
+        expect("ontologies" in described and "pattern" in described, "%s: the file %s lacks a pattern or ontologies" % (where, name))
+
+
+@case
+def descriptions_keep_the_schemas():
+    """What meta-schema.json and environment-schema.json of nf-core's repository demand, restated: the schemas are not here."""
+    try:
+        import yaml
+    except ImportError:
+        raise Skip("no python3-yaml") from None
+    for name in NAMES:
+        described = yaml.safe_load(read(os.path.join(MODULES, name, "meta.yml")).decode())
+        missing = {"name", "description", "keywords", "authors", "output", "tools"} - set(described)
+        expect(not missing, "%s: no %s" % (name, missing))
+        words = described["keywords"]
+        expect(len(words) >= 3 and len(set(words)) == len(words) and "example" not in words, "%s: keywords %r" % (name, words))
+        for tools in described["tools"]:
+            for tool_name, about in tools.items():
+                where = "%s: tool %s" % (name, tool_name)
+                expect(isinstance(about["description"], str) and re.match("https?://", about["homepage"]), where)
+                expect(re.match(r"10\.\d{4,9}/[^,]+$|no DOI available$", about["doi"]), where + ": doi")
+                expect(about["licence"] and len(set(about["licence"])) == len(about["licence"]), where + ": licence")
+                expect(re.match("(biotools:.*)?$", about["identifier"]), where + ": identifier")
+        for channel in described["input"]:
+            for element in channel if isinstance(channel, list) else [channel]:
+                for one, about in element.items():
+                    check_element(one, about, name)
+        for channels in described["output"].values():
+            for channel in channels:
+                for element in channel if isinstance(channel, list) else [channel]:
+                    for one, about in element.items():
+                        check_element(one, about, name)
+        environment_file = yaml.safe_load(read(os.path.join(MODULES, name, "environment.yml")).decode())
+        expect_equal(sorted(environment_file), ["channels", "dependencies"], "environment of " + name)
+        expect(set(environment_file["channels"]) <= {"conda-forge", "bioconda"}, "channels of " + name)
+        for package in environment_file["dependencies"]:
+            expect(re.fullmatch(r"(conda-forge|bioconda)::[\w.-]+=[\w.]+", package), "%s: package %s" % (name, package))
 
 
 if __name__ == "__main__":

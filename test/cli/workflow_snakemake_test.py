@@ -1,26 +1,12 @@
 """workflows/snakemake under Snakemake: parts put together are one run's records, also when jobs were killed on the way."""
 
 import os
-import shutil
 
 from harness import Skip, case, command, decompress, expect, expect_equal, fresh, main, ok, read, records, tool, write
-from workflow_support import (SCAN, VEP, WORKFLOWS, environment, expect_same_file, genome_to_scan, one_run, one_scan, printed,
-                              study)
+from workflow_support import (RULES, SCAN, VEP, another_snakemake, each_snakemake, environment, expect_same_file, genome_to_scan,
+                              one_run, one_scan, printed, study)
 
-RULES = os.path.join(WORKFLOWS, "snakemake")
-
-
-def snakemake(directory, *args, env=None, rc=0):
-    if shutil.which("snakemake") is None:
-        raise Skip("snakemake is not installed")
-    result = command(["snakemake", "--cores", "2", "--nocolor", *args], cwd=directory, env=env or environment(), timeout=240)
-    expect(result.rc == rc, "expected rc %d" % rc, result)
-    return result
-
-
-def scatter(directory, *settings, **options):
-    given = ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf", "extra=" + " ".join(VEP), *settings)
-    return snakemake(directory, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, **options)
+case(another_snakemake)
 
 
 def counts(path):
@@ -33,13 +19,8 @@ def counts(path):
     return found
 
 
-def scan(directory, outputs, *settings, **options):
-    given = ("fasta=genome.fa", "outputs=" + outputs, "extra=" + " ".join(SCAN), *settings)
-    return snakemake(directory, "-s", os.path.join(RULES, "scan.Snakefile"), "--config", *given, **options)
-
-
-@case
-def misspelt_settings_are_refused():
+@each_snakemake
+def misspelt_settings_are_refused(snakemake):
     d = fresh()
     study(d)
     for rules, given, wrong in (("Snakefile", ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf"), "shard=2"),
@@ -48,18 +29,18 @@ def misspelt_settings_are_refused():
         expect("'%s', which is no setting" % wrong.split("=")[0] in result.err + result.text, "no word of it", result)
 
 
-@case
-def jobs_that_are_killed_and_started_again():
+@each_snakemake
+def jobs_that_are_killed_and_started_again(snakemake):
     d = fresh()
     study(d)
     wanted = one_run(d)
     for number in ("KILL", "TERM"):
         env = environment(ONCE=os.path.join(d, "stopped-" + number), SIGNAL=number)
-        scatter(d, "shards=2", "index=true", env=env, rc=1)
+        snakemake.annotate(d, "shards=2", "index=true", env=env, rc=1)
         expect(not os.path.exists(os.path.join(d, "out.bcf")), "an output after a failure")
     left = [name for name in os.listdir(os.path.join(d, "out.bcf.parts")) if name.endswith(".partial") and name[0] != "."]
     expect(left, "no scores were left behind")
-    scatter(d, "shards=2", "index=true", env=env)
+    snakemake.annotate(d, "shards=2", "index=true", env=env)
     logs = "".join(read(os.path.join(d, "out.bcf.parts", name.split(".")[0] + ".log")).decode() for name in left)
     expect_equal(logs.count("continuing: "), len(left), "jobs that went on from saved scores")
     expect_same_file(os.path.join(d, "out.bcf"), wanted, "parts of a file in two shares")
@@ -68,8 +49,8 @@ def jobs_that_are_killed_and_started_again():
                  "parts left behind")
 
 
-@case
-def regions_and_more_shares_than_records():
+@each_snakemake
+def regions_and_more_shares_than_records(snakemake):
     d = fresh()
     study(d, count=30)
     # A deletion that begins before 101 reaches into the second region and comes once.
@@ -81,25 +62,25 @@ def regions_and_more_shares_than_records():
     for args in (["bcftools", "view", "-Ob", "-o", "cohort.bcf", path], ["bcftools", "index", "-f", "cohort.bcf"]):
         expect_equal(command(args, cwd=d).rc, 0, " ".join(args))
     write(d, "regions.txt", "c1:1-100\nc1:101-\n\nc2\n")
-    scatter(d, "regions=regions.txt")
+    snakemake.annotate(d, "regions=regions.txt")
     expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "a region a job")
     os.remove(os.path.join(d, "out.bcf"))
-    scatter(d, "shards=40", "output=out.vcf.gz")
+    snakemake.annotate(d, "shards=40", "output=out.vcf.gz")
     expect_same_file(os.path.join(d, "out.vcf.gz"), one_run(d), "more shares than records")
 
 
-@case
-def jobs_of_a_scan_that_are_killed_and_started_again():
+@each_snakemake
+def jobs_of_a_scan_that_are_killed_and_started_again(snakemake):
     d = fresh()
     genome_to_scan(d)
     parts = os.path.join(d, "out.tsv.gz.parts")
     for number in ("KILL", "TERM"):
         env = environment(ONCE=os.path.join(d, "stopped-" + number), SIGNAL=number)
-        scan(d, "out.tsv.gz", "shards=2", env=env, rc=1)
+        snakemake.scan(d, "out.tsv.gz", "shards=2", env=env, rc=1)
         expect(not os.path.exists(os.path.join(d, "out.tsv.gz")), "an output after a failure")
     left = [name for name in os.listdir(parts) if name.endswith(".partial") and name[0] != "."]
     expect(left, "nothing was left behind to continue")
-    scan(d, "out.tsv.gz", "shards=2", "index=true", env=env)
+    snakemake.scan(d, "out.tsv.gz", "shards=2", "index=true", env=env)
     logs = "".join(read(os.path.join(parts, name.replace(".partial", ".log"))).decode() for name in left)
     expect_equal(logs.count("continuing: "), len(left), "jobs that went on from where they were")
     wanted = one_scan(d)
@@ -110,11 +91,11 @@ def jobs_of_a_scan_that_are_killed_and_started_again():
     expect_equal([name for name in os.listdir(parts) if not name.endswith(".log") and name[0] != "."], [], "parts left behind")
 
 
-@case
-def all_outputs_of_a_scan():
+@each_snakemake
+def all_outputs_of_a_scan(snakemake):
     d = fresh()
     genome_to_scan(d, contigs=3, length=200)
-    scan(d, "['a b.bcf','c.bedgraph.gz']", "shards=3", "index=true", "histogram=true")
+    snakemake.scan(d, "['a b.bcf','c.bedgraph.gz']", "shards=3", "index=true", "histogram=true")
     expect_equal(printed(os.path.join(d, "a b.bcf")), tool("bcftools", "view", "--no-version", "-", stdin=one_scan(d, "-O", "u")).text,
                  "BCF in three shares")
     expect_equal(decompress(read(os.path.join(d, "c.bedgraph.gz"))), one_scan(d, "-O", "bedgraph"), "bedGraph in three shares")
@@ -124,8 +105,8 @@ def all_outputs_of_a_scan():
         expect_equal(counts(os.path.join(d, name)), counts(os.path.join(d, "one.hist")), "histogram " + name)
 
 
-@case
-def settings_that_are_missing_are_named():
+@each_snakemake
+def settings_that_are_missing_are_named(snakemake):
     d = fresh()
     for given, word in ((["fasta=x.fa"], "outputs"), (["fasta=x.fa", "outputs=x.tsv"], ".tsv.gz")):
         result = snakemake(d, "-s", os.path.join(RULES, "scan.Snakefile"), "--config", *given, rc=1)
@@ -135,8 +116,8 @@ def settings_that_are_missing_are_named():
         expect(word in result.err, "the message does not say %r" % word, result)
 
 
-@case
-def rules_of_the_five_commands():
+@each_snakemake
+def rules_of_the_five_commands(snakemake):
     d = fresh()
     study(d, count=30)
     genome_to_scan(d, contigs=2, length=300)
@@ -171,6 +152,57 @@ rule all:
     ok("embed", "-m", m, "--pool", "mean", "-o", os.path.join(d, "other.npy"), ref)
     for name in ("npy", "names.tsv"):
         expect_equal(read(os.path.join(d, "ref." + name)), read(os.path.join(d, "other." + name)), "carbon embed, " + name)
+
+
+def taken(*modules):
+    """A workflow that takes others of workflows/snakemake as modules, given by name, file and settings, and runs them all."""
+    text = ""
+    for name, file, settings in modules:
+        text += 'module %s:\n    snakefile: "%s"\n    config: %r\nuse rule * from %s as %s_*\n' % (
+            name, os.path.join(RULES, file), settings, name, name)
+    # A rule with the wildcards of scan.Snakefile, which mean something else here.
+    text += 'rule mine:\n    output: "{output}.mine.{suffix}.{part}"\n    shell: "touch {output:q}"\n'
+    inputs = ["rules.%s_all.input" % name for name, _, _ in modules] + ['"any.mine.txt.x"']
+    return text + "rule everything:\n    input: %s\n    default_target: True\n" % ", ".join(inputs)
+
+
+def expect_scan(directory, name, fasta, *args):
+    expect_equal(decompress(read(os.path.join(directory, name))), one_scan(directory, *args, fasta=fasta), name)
+
+
+@each_snakemake
+def workflows_as_modules_of_another(snakemake):
+    d = fresh()
+    study(d, count=30)
+    genome_to_scan(d, contigs=2, length=300)
+    write(d, "Snakefile", taken(
+        ("scanned", "scan.Snakefile", {"fasta": "genome.fa", "outputs": ["sub/a.tsv.gz", "b.bedgraph.gz"], "shards": 2,
+                                       "index": True, "histogram": True, "extra": " ".join(SCAN)}),
+        ("annotated", "Snakefile", {"variants": "cohort.bcf", "fasta": "ref.fa", "output": "out.bcf", "shards": 2,
+                                    "index": True, "extra": " ".join(VEP)})))
+    snakemake(d)
+    expect_scan(d, "sub/a.tsv.gz", "genome.fa")
+    expect_scan(d, "b.bedgraph.gz", "genome.fa", "-O", "bedgraph")
+    expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "a module that annotates")
+    for name in ("sub/a.tsv.gz.csi", "sub/a.tsv.gz.hist", "b.bedgraph.gz.hist", "out.bcf.csi", "any.mine.txt.x"):
+        expect(os.path.exists(os.path.join(d, name)), "no " + name)
+
+
+@each_snakemake
+def one_workflow_as_two_modules(snakemake):
+    version = tuple(map(int, snakemake.version().split(".")[:2]))
+    if version < (7, 32):
+        raise Skip("Snakemake %d.%d gives the rules of two such modules the same names" % version)
+    d = fresh()
+    study(d, count=30)
+    genome_to_scan(d, contigs=2, length=300)
+    common = {"shards": 2, "index": True, "histogram": True, "extra": " ".join(SCAN)}
+    write(d, "Snakefile", taken(
+        ("first", "scan.Snakefile", {"fasta": "genome.fa", "outputs": ["a.tsv.gz"], **common}),
+        ("second", "scan.Snakefile", {"fasta": "ref.fa", "outputs": ["c.tsv.gz"], **common})))
+    snakemake(d)
+    expect_scan(d, "a.tsv.gz", "genome.fa")
+    expect_scan(d, "c.tsv.gz", "ref.fa")
 
 
 if __name__ == "__main__":

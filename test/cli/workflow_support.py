@@ -1,14 +1,20 @@
-"""What the tests of workflows share: records to annotate, a genome to scan, and a carbon that is stopped once. Not a test."""
+"""What the tests of workflows share: records to annotate, a genome to scan, a carbon that is stopped once, and the versions of
+Snakemake that are here. Not a test.
+
+$CARBON_SNAKEMAKE names a second Snakemake, of another version than the one on PATH: the cases run under both.
+"""
 
 import os
 import random
+import shutil
 import stat
 
-from harness import CARBON, ENV, expect_equal, fresh, genome, model, ok, to_fasta, tool, write
+from harness import CARBON, ENV, Skip, case, command, expect, expect_equal, fresh, genome, model, ok, to_fasta, tool, write
 from vep_support import HEAD, OTHER
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORKFLOWS = os.path.join(ROOT, "workflows")
+RULES = os.path.join(WORKFLOWS, "snakemake")
 # With a slow model and windows as long as a contig a run lasts long enough to be stopped on its way.
 VEP = ("-w", "600", "--batch-tokens", "32", "--no-version")
 SCAN = ("--context", "60", "--frames", "6", "--batch-tokens", "32", "--no-version")
@@ -72,9 +78,9 @@ def genome_to_scan(directory, contigs=20, length=2000):
     write(directory, "genome.fa", to_fasta(bases))
 
 
-def one_scan(directory, *args):
+def one_scan(directory, *args, fasta="genome.fa"):
     """What one process writes, as bytes."""
-    return ok("scan", "-q", "-m", checkpoint(), "-f", os.path.join(directory, "genome.fa"), *SCAN, *args).out
+    return ok("scan", "-q", "-m", checkpoint(), "-f", os.path.join(directory, fasta), *SCAN, *args).out
 
 
 def one_run(directory, *args):
@@ -94,3 +100,47 @@ def expect_same_file(path, wanted, what):
     # A BCF has the IDX fields and the PASS line that bcftools adds to any header; both sides go through it.
     again = tool("bcftools", "view", "--no-version", "-", stdin=wanted.encode()).text
     expect_equal(lines(printed(path)), lines(again), what)
+
+
+class Snakemake:
+    """A version of Snakemake, and runs of it with two cores."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def version(self):
+        return tool(self.program, "--version").text.strip()
+
+    def __call__(self, directory, *args, env=None, rc=0):
+        if shutil.which(self.program) is None:
+            raise Skip(self.program + " is not installed")
+        result = command([self.program, "--cores", "2", "--nocolor", *args], cwd=directory, env=env or environment(), timeout=240)
+        expect(result.rc == rc, "expected rc %d" % rc, result)
+        return result
+
+    def annotate(self, directory, *settings, **options):
+        """The workflow that annotates cohort.bcf in many jobs."""
+        given = ("variants=cohort.bcf", "fasta=ref.fa", "output=out.bcf", "extra=" + " ".join(VEP), *settings)
+        return self(directory, "-s", os.path.join(RULES, "Snakefile"), "--config", *given, **options)
+
+    def scan(self, directory, outputs, *settings, **options):
+        """The workflow that scans genome.fa in many jobs."""
+        given = ("fasta=genome.fa", "outputs=" + outputs, "extra=" + " ".join(SCAN), *settings)
+        return self(directory, "-s", os.path.join(RULES, "scan.Snakefile"), "--config", *given, **options)
+
+
+def each_snakemake(function):
+    """Registers a case for every Snakemake, which the function is given."""
+    for program in filter(None, ("snakemake", os.environ.get("CARBON_SNAKEMAKE"))):
+        name = function.__name__ + ("" if program == "snakemake" else "_by_another_snakemake")
+        case(lambda program=program: function(Snakemake(program)), name=name)
+    return function
+
+
+def another_snakemake():
+    """A case that shows whether there is a second one."""
+    program = os.environ.get("CARBON_SNAKEMAKE")
+    if not program:
+        raise Skip("CARBON_SNAKEMAKE names no second version of Snakemake, such as one that pip has installed")
+    versions = [Snakemake(name).version() for name in ("snakemake", program)]
+    expect(versions[0] != versions[1], "CARBON_SNAKEMAKE is of the same version as the one on PATH: %s" % versions[0])

@@ -1,5 +1,5 @@
 // Genes in GFF3, as carbon report reads them.
-#include "src/report/genes.hpp"
+#include "src/report/sections/bases.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

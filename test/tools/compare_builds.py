@@ -150,7 +150,7 @@ recovery-given             +recovery MODEL -o out.tsv @recovery.tsv -- --task gi
 """
 ONCE = """
 vep-bundled     vep --threads 2 --progress never --no-version -f @ref.fa -w 96 VARIANTS
-auroc-[flag=L --json out.json|words=SIG=Pathogenic,Likely_pathogenic/Benign --negate --seed 4|number=X>0.5 --confidence 0.8]  \
+auroc-[flag=L --json out.json|words=SIG=Pathogenic,Likely_pathogenic/Benign --seed 4|number=X>0.5 --confidence 0.8]  \
     +auroc @labels.vcf -- --score S --bootstrap 200 --label [1]
 auroc-selected  +auroc -o out.tsv -t c1 @labels.vcf -- --score S --label L --bootstrap 0
 gene-summary-[bed=@regions.bed|gff=@genes.gff3|all=@genes.gff3 --feature all --name ID --json out.json]  \

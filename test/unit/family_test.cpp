@@ -309,7 +309,7 @@ TEST_CASE("family: the context of next-token is that of the authors") {
     RecipeSettings settings;
     settings.recipes = {"next-token"};
     settings.context = given;
-    return settings_of(make_recipes(settings, config)).at(1);
+    return settings_of(*make_recipes(settings, config).at(0)).at(1);
   };
   using Setting = std::pair<std::string, std::string>;
   CHECK(context(kCarbon, {}) == Setting("context", "24000"));

@@ -164,12 +164,17 @@ TEST_CASE("settings of recipes: read from text, and as header lines have them") 
   config.max_positions = 8192;
   config.layout = {0, 4099, &kCarbonFamily};
   const auto text = [&](const std::string& settings) {
-    return header_text(settings_of(make_recipes(parse_recipe_settings(settings), config)));
+    std::string all;
+    for (const std::string& tag : tag_settings(make_recipes(parse_recipe_settings(settings), config)))
+      all += (all.empty() ? "" : "; ") + tag;
+    return all;
   };
   CHECK(text("") == "Recipe=centered,Window=8192,Phases=auto,Strand=both");
   CHECK(text("recipe=next-token") == "Recipe=next-token,Context=24000,Strand=+");
   CHECK(text("  recipe=anchored,centered,next-token window=48\thorizon=6,0 phases=6 strand=- ") ==
-        "Recipe=centered+next-token+anchored,Window=48,Phases=6,Context=24000/4098,Horizon=0+6,Strand=-/-/-");
+        "Recipe=centered,Window=48,Phases=6,Strand=-; Recipe=next-token,Context=24000,Strand=-; "
+        "Recipe=anchored,Phases=6,Context=4098,Horizon=0+6,Strand=-; "
+        "Recipe=anchored,Phases=6,Context=4098,Horizon=0+6,Strand=-");
   const auto tags = [&](const std::string& settings) {
     std::string names;
     for (const InfoTag& tag : score_tags(make_recipes(parse_recipe_settings(settings), config), "X"))

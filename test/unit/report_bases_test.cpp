@@ -6,13 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/report/base_pieces.hpp"
-#include "src/report/base_table.hpp"
-#include "src/report/genes.hpp"
-#include "src/report/overview.hpp"
-#include "src/report/piece_rows.hpp"
-#include "src/report/small_logo.hpp"
-#include "src/report/viewer_data.hpp"
+#include "src/formats/gff3.hpp"
+#include "src/report/drawing/logo.hpp"
+#include "src/report/sections/bases.hpp"
+#include "src/report/sections/ranking.hpp"
+#include "src/report/sources/bases.hpp"
+#include "src/report/sources/genes.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_log.hpp"
 
@@ -246,6 +245,17 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   fails("c\tx\texon\t1\t9223372036854775807\t.\t+\t.\tID=x", "'9223372036854775807' is not a position");
   fails("c\tx\texon\t3\t2\t.\t+\t.\tID=x", "the start lies behind the end");
   fails("c\tx\texon\t1\t2\t.\t+\t.\tgene_id \"x\"; transcript_id \"y\";", "this is GTF");
+}
+
+TEST_CASE("texts of GFF3, as report and +gene-summary read them") {
+  CHECK(gff3_text("a%2Cb%3b%C3%A9") == "a,b;\u00e9");
+  CHECK(gff3_text("%0A%09%1f%2") == "%0A%09%1f%2");  // what would break a line or a table stays as it is
+  CHECK(gff3_text("100%") == "100%");
+  CHECK(gff3_text("%zz%4") == "%zz%4");
+  CHECK(gff3_attribute("ID=a; Name=b=c;x;Name=d", "Name") == "b=c");
+  CHECK(gff3_attribute("Names=a;Name=", "Name") == "");
+  CHECK_FALSE(gff3_attribute("Names=a;Name", "Name"));
+  CHECK_FALSE(gff3_attribute("", "ID"));
 }
 
 TEST_CASE("report: small logos, one for each place") {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/report/sections.hpp"
+#include "src/report/sections/sections.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace carbon;

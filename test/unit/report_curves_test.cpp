@@ -7,12 +7,10 @@
 #include <random>
 
 #include "src/base/error.hpp"
-#include "src/base/numbers.hpp"
-#include "src/report/agreement_figures.hpp"
-#include "src/report/concordance_file.hpp"
-#include "src/report/label_figures.hpp"
-#include "src/report/pair_cloud.hpp"
-#include "src/report/sections.hpp"
+#include "src/report/sections/agreement.hpp"
+#include "src/report/sections/labels.hpp"
+#include "src/report/sections/sections.hpp"
+#include "src/report/sources/concordance.hpp"
 #include "src/statistics/agreement.hpp"
 #include "src/statistics/curves.hpp"
 #include "test/unit/genome_files.hpp"
@@ -63,12 +61,6 @@ std::vector<const Figure*> figures(const Section& section) {
 const Table& last_table(const Section& section) {
   REQUIRE(!section.parts.empty());
   return std::get<Table>(section.parts.back());
-}
-
-std::string six_digits(double value) {
-  std::string digits;
-  append_general(value, 6, digits);
-  return digits;
 }
 
 /// Every figure is complete, and its texts are the same as before.

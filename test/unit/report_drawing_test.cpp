@@ -10,11 +10,10 @@
 #include <random>
 #include <string>
 
-#include "src/report/heatmap.hpp"
-#include "src/report/logo.hpp"
-#include "src/report/overview.hpp"
-#include "src/report/theme.hpp"
-#include "src/report/track.hpp"
+#include "src/report/drawing/heatmap.hpp"
+#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

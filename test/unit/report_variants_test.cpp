@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/report/consequences.hpp"
-#include "src/report/header_fields.hpp"
-#include "src/report/score_bins.hpp"
-#include "src/report/score_summary.hpp"
-#include "src/report/variant_groups.hpp"
-#include "src/report/variant_provenance.hpp"
+#include "src/report/sections/distributions.hpp"
+#include "src/report/sections/ranking.hpp"
+#include "src/report/sources/consequences.hpp"
+#include "src/report/sources/header.hpp"
 
 using namespace carbon;
 
@@ -44,29 +42,25 @@ std::vector<float> some_values(size_t count, uint32_t seed) {
   return out;
 }
 
-ScoreSummary summary_of(const std::vector<float>& values) {
-  ScoreSummary out;
-  for (const float value : values) out.add(value);
-  out.end_first();
-  for (const float value : values) out.add_again(value);
-  return out;
+ScoreSummary summary_of(std::vector<float> values) {
+  return ScoreSummary(values);
 }
 
 using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("report: quartiles of a stream are exact") {
+TEST_CASE("report: quartiles are exact") {
   for (const size_t count : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 100u, 5001u}) {
     const std::vector<float> values = some_values(count, static_cast<uint32_t>(count));
     const ScoreSummary summary = summary_of(values);
-    CHECK(summary.count() == count);
-    for (int q = 1; q <= 3; ++q) CHECK(summary.quartile(q) == quantile(values, q / 4.0));
-    CHECK(summary.least() == static_cast<double>(*std::min_element(values.begin(), values.end())));
-    CHECK(summary.most() == static_cast<double>(*std::max_element(values.begin(), values.end())));
+    CHECK(summary.count == count);
+    for (size_t q = 0; q < 3; ++q) CHECK(summary.quartiles[q] == quantile(values, (q + 1) / 4.0));
+    CHECK(summary.least == static_cast<double>(*std::min_element(values.begin(), values.end())));
+    CHECK(summary.most == static_cast<double>(*std::max_element(values.begin(), values.end())));
     long double sum = 0;
     for (const float value : values) sum += static_cast<long double>(value);
-    CHECK(summary.mean() ==
+    CHECK(summary.mean ==
           doctest::Approx(static_cast<double>(sum) / static_cast<double>(count)).epsilon(1e-14));
   }
 }
@@ -78,10 +72,10 @@ TEST_CASE("report: quartiles of extreme, equal and signed zero values") {
                                                                           {-3, -3, -3, -3},
                                                                           {1, std::nextafter(1.0f, 2.0f)}}) {
     const ScoreSummary summary = summary_of(values);
-    for (int q = 1; q <= 3; ++q) CHECK(summary.quartile(q) == quantile(values, q / 4.0));
+    for (size_t q = 0; q < 3; ++q) CHECK(summary.quartiles[q] == quantile(values, (q + 1) / 4.0));
   }
-  CHECK(std::isnan(summary_of({}).mean()));
-  CHECK(std::isnan(summary_of({}).quartile(2)));
+  CHECK(std::isnan(summary_of({}).mean));
+  CHECK(std::isnan(summary_of({}).quartiles[1]));
 }
 
 TEST_CASE("report: a sum does not lose small values beside large ones") {
@@ -89,30 +83,48 @@ TEST_CASE("report: a sum does not lose small values beside large ones") {
   for (int i = 0; i < 1000; ++i) values.push_back(1e-9f);
   values.push_back(-1e8f);
   const double exact = 1000 * static_cast<double>(1e-9f) / 1002;
-  CHECK(summary_of(values).mean() == doctest::Approx(exact).epsilon(1e-12));
+  CHECK(summary_of(values).mean == doctest::Approx(exact).epsilon(1e-12));
 }
 
-TEST_CASE("report: joined summaries are those of all values") {
-  const std::vector<float> a = some_values(700, 1), b = some_values(900, 2);
-  std::vector<float> all = a;
-  all.insert(all.end(), b.begin(), b.end());
-  ScoreSummary joined, other;
-  for (const float value : a) joined.add(value);
-  for (const float value : b) other.add(value);
-  joined.add(other);
-  joined.add(ScoreSummary());
-  joined.end_first();
-  for (const float value : all) joined.add_again(value);
-  for (int q = 1; q <= 3; ++q) CHECK(joined.quartile(q) == quantile(all, q / 4.0));
-  CHECK(joined.count() == all.size());
-}
-
-TEST_CASE("report: a file that changes between two readings is an error") {
-  ScoreSummary summary;
-  for (const float value : {1.0f, 2.0f, 3.0f}) summary.add(value);
-  summary.end_first();
-  summary.add_again(7.0f);
-  CHECK_THROWS_AS(summary.quartile(2), Error);
+TEST_CASE("report: scores by group, where small groups and those without a name of their own are joined") {
+  VariantLayout layout;
+  layout.tags.push_back({"S", "", kNoFlagTag});
+  VariantDistributions drawn(layout);
+  const std::vector<float> values = some_values(6000, 3);
+  std::vector<float> snvs, first, others;
+  for (size_t i = 0; i < values.size(); ++i) {
+    VariantRecord record;
+    record.alts = {"C", "CT"};
+    record.types = {"SNV", "INS"};
+    record.filter = i % 2 == 0 ? "PASS" : "f" + std::to_string(i % 600);  // 300 names, and PASS
+    record.scores = {{values[i], i % 10 == 0 ? std::numeric_limits<float>::quiet_NaN() : -values[i]}};
+    drawn.add(record);
+    snvs.push_back(values[i]);
+    std::vector<float>& group = i % 2 == 0 ? first : others;
+    for (const float score : record.scores[0])
+      if (!std::isnan(score)) group.push_back(score);
+  }
+  drawn.finish();
+  const std::vector<ScoreGroup>& types = drawn.groups(0, Grouping::type);
+  REQUIRE(types.size() == 2);
+  CHECK(types[0].name == "SNV");
+  CHECK(types[0].scores.count == 6000);
+  CHECK(types[1].alleles == 6000);
+  CHECK(types[1].scores.count == 5400);
+  for (size_t q = 0; q < 3; ++q) CHECK(types[0].scores.quartiles[q] == quantile(snvs, (q + 1) / 4.0));
+  const std::vector<ScoreGroup>& filters = drawn.groups(0, Grouping::filter);
+  REQUIRE(filters.size() == VariantDistributions::kShown);
+  CHECK(filters[0].name == "PASS");
+  CHECK(filters[0].scores.quartiles[1] == quantile(first, 0.5));
+  CHECK(filters.back().name == "all others");
+  uint64_t alleles = 0, inside = 0;
+  for (const ScoreGroup& group : filters) {
+    alleles += group.alleles;
+    inside += group.bins.below + group.bins.above;
+    for (const uint64_t count : group.bins.counts) inside += count;
+  }
+  CHECK(alleles == 12000);
+  CHECK(inside == first.size() + others.size());
 }
 
 TEST_CASE("report: bins have round edges that are the nearest doubles, and hold all values") {
@@ -158,8 +170,22 @@ TEST_CASE("report: shortened texts do not end within a letter") {
   CHECK(cut_text("abc", 3) == "abc");
   CHECK(cut_text("abcd", 3) == "abc\u2026");
   CHECK(cut_text("ab\u00e9d", 3) == "ab\u2026");
-  CHECK(allele_text(std::string(20, 'A')) == std::string(20, 'A'));
-  CHECK(allele_text(std::string(1234, 'A')) == std::string(16, 'A') + "\u2026 (1,234 letters)");
+}
+
+TEST_CASE("report: a long allele is shortened in the table of the lowest scores") {
+  VariantLayout layout;
+  layout.tags.push_back({"S", "", kNoFlagTag});
+  const ReportOptions options;
+  VariantRanking ranking(layout, options);
+  VariantRecord record;
+  record.ref = std::string(20, 'A');
+  record.alts = {std::string(1234, 'A')};
+  record.types = {"INS"};
+  record.scores = {{-1.0f}};
+  ranking.add(record);
+  const Texts row = ranking.table().rows.at(0);
+  CHECK(row[3] == std::string(20, 'A'));
+  CHECK(row[4] == std::string(16, 'A') + "\u2026 (1,234 letters)");
 }
 
 TEST_CASE("report: tags become different names of figures") {
@@ -222,6 +248,30 @@ TEST_CASE("report: fields of header lines") {
   for (const char* damaged :
        {"", "##", "##a=", "##a=<", "##a=<b", "##a=<b=", "##a=<b=\"", "##a=<b=\"\\", "##a=<b=c,", "a=<b=c>"})
     CHECK(header_fields(damaged).size() <= 1);
+}
+
+TEST_CASE("the header says which scores are low for damaging alleles") {
+  CarbonModels models;
+  models.add("##carbon_vepModel=<ID=MINE,Model=\"m\">");
+  models.add("##carbon_scanModel=<ID=SCANNED>");
+  models.add("##carbon_vepModel=damaged");
+  for (const char* tag : {"MINE_LLR", "MINE_NT", "MINE_ALLR", "MINE_ALLR_96", "SCANNED"})
+    CHECK(models.low_is_damaging(tag, ""));
+  for (const char* tag : {"MINE", "MINE_FLAG", "MINE_ALLR_", "MINE_ALLR_x", "SCANNED_LLR", "AF", ""})
+    CHECK_FALSE(models.low_is_damaging(tag, ""));
+  CHECK(models.low_is_damaging("OTHER_LLR", "Carbon log-likelihood ratio"));
+  CHECK_FALSE(models.low_is_damaging("OTHER_LLR", "log-likelihood ratio"));
+  CHECK_FALSE(models.low_is_damaging("OTHER_FLAG", "Carbon flag"));
+}
+
+TEST_CASE("report: the head has a sentence for each model") {
+  const Texts lines = {
+      "##carbon_vepVersion=1",
+      "##carbon_vepModel=<ID=A,Model=\"m\",Dtype=f32,Device=\"cuda:sm_90x1\",Recipe=centered>",
+      "##carbon_scanModel=<ID=B,Model=\"carbon-tiny\">", "##carbon_vepModel=<ID=C>"};
+  CHECK(model_sentences(lines) ==
+        Texts{"A: Model m, recipe centered, data type f32, device cuda.",
+              "B: Model carbon-tiny. This is a demonstration model: not meaningful for variants."});
 }
 
 TEST_CASE("report: provenance says program, command and models") {

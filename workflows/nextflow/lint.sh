@@ -46,7 +46,7 @@ done
 # What is linted: a repository of modules with copies of ours. registry.example.org is the placeholder of their containers.
 modules=$work/modules
 mkdir -p "$modules/modules/nf-core"
-cp -R "$here/carbon" "$modules/modules/nf-core/"
+cp -R "$here/modules/carbon" "$modules/modules/nf-core/"
 printf 'repository_type: modules\norg_path: nf-core\n' > "$modules/.nf-core.yml"
 for folder in "$repository" "$modules"; do
   git -C "$folder" init -q

@@ -59,17 +59,13 @@ def options(wildcards, output):
     return f"--shard {wildcards.part}/{SHARDS} --histogram {shlex.quote(output[1])} {FORMATS[wildcards.suffix][0]} {config['extra']}"
 
 
-# What the names of files consist of. Rules that are taken from the module name them again: Snakemake 7.32 does not apply to those
-# what holds for the workflow.
+# What the names of files consist of. Each rule repeats it: what holds for a whole workflow is not applied by Snakemake 7.32 and
+# newer to rules that are taken from a module, and would by older ones be applied to the rules of a workflow that takes these.
 CONSTRAINTS = {
     "output": "|".join(map(re.escape, OUTPUTS)),
     "suffix": "|".join(map(re.escape, FORMATS)),
     "part": "[0-9]+",
 }
-
-
-wildcard_constraints:
-    **CONSTRAINTS,
 
 
 rule all:
@@ -110,6 +106,8 @@ rule histogram:
         parts(".hist"),
     output:
         "{output}.hist",
+    wildcard_constraints:
+        **CONSTRAINTS,
     shell:
         "cat {input:q} > {output:q}"
 
@@ -119,6 +117,8 @@ rule index:
         "{output}",
     output:
         "{output}.csi",
+    wildcard_constraints:
+        **CONSTRAINTS,
     params:
         program=lambda wildcards: FORMATS[suffix(wildcards.output)][1],
     shell:

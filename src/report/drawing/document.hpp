@@ -1,0 +1,56 @@
+// What a report consists of: sections of text, figures and tables.
+//
+// All texts are plain: whoever writes them into another format escapes them.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace carbon {
+
+struct TableColumn {
+  std::string name;
+  std::string about = {};  // what the values are, with their unit
+  bool number = false;     // aligned to the right, and sorted by value
+};
+
+struct Table {
+  std::string title;
+  std::vector<TableColumn> columns;
+  std::vector<std::vector<std::string>> rows;  // as many texts as columns
+  std::vector<std::string> pictures = {};      // one complete SVG for each row, or none at all
+  bool search = false;  // with a box to search in, buttons that sort, and rows that can be copied
+};
+
+struct Figure {
+  std::string name;  // of its file: letters, digits and _; used once in a report
+  std::string title;
+  std::string caption;  // what is drawn, with units and numbers of values
+  std::string words;    // what there is to see, for those who cannot
+  std::string svg;      // the complete picture, which stands alone
+  Table numbers = {};   // the values that are drawn; shown on request
+  /// Data for the page's viewer of logos and maps, as JSON: {"name", "start", "sequence", "logp"} with one
+  /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
+  std::string viewer = {};
+  /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
+  std::string multiqc = {};
+};
+
+struct Section {
+  std::string name;  // letters, digits and _; used once in a report
+  std::string title;
+  std::vector<std::string> paragraphs;
+  std::vector<std::variant<Figure, Table>> parts;
+  /// How the file was made, from its own header: pairs of what it is and its value.
+  std::vector<std::pair<std::string, std::string>> provenance;
+  /// What has scored the file, in sentences for the head of the page.
+  std::vector<std::string> models = {};
+};
+
+struct Report {
+  std::string title;
+  std::vector<Section> sections;
+};
+
+}  // namespace carbon

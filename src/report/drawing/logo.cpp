@@ -1,0 +1,279 @@
+// logo.js and overview.js in C++. Where a base is too narrow for letters it becomes a bar with the actual
+// base at its foot, and where many bases share a pixel, the mean height of the actual base is left.
+
+#include "src/report/drawing/logo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "src/report/drawing/theme.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr double kAxis = 24, kRow = 18, kTop = 8, kTitle = 22;  // heights in pixels
+constexpr double kLetterWidth = 6;                              // narrower than this, a letter cannot be read
+
+// A part of an outline. A letter is stretched to its place, so its shape cannot come from a font.
+struct Segment {
+  char command = 0;
+  int count = 0;
+  std::array<double, 6> numbers = {};
+};
+
+struct Outline {
+  size_t count = 0;
+  std::array<Segment, 40> segments = {};
+};
+
+constexpr bool is_command(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// The number at the beginning of `text`, which is removed. Its digits over a power of ten are the double that
+// is nearest to it, because both are exact.
+constexpr double take_number(std::string_view& text) {
+  double digits = 0, power = 1;
+  bool fraction = false;
+  while (!text.empty() && text[0] != ' ' && !is_command(text[0])) {
+    if (text[0] == '.') {
+      fraction = true;
+    } else {
+      digits = 10 * digits + (text[0] - '0');
+      if (fraction) power *= 10;
+    }
+    text.remove_prefix(1);
+  }
+  return digits / power;
+}
+
+constexpr Outline parse_outline(std::string_view text) {
+  Outline out;
+  while (!text.empty()) {
+    Segment& segment = out.segments[out.count++];
+    segment.command = text[0];
+    text.remove_prefix(1);
+    while (!text.empty() && !is_command(text[0])) {
+      if (text[0] == ' ')
+        text.remove_prefix(1);
+      else
+        segment.numbers[static_cast<size_t>(segment.count++)] = take_number(text);
+    }
+  }
+  return out;
+}
+
+constexpr std::array<Outline, 4> kLetters = {
+    parse_outline(theme::kOutlines[0]), parse_outline(theme::kOutlines[1]),
+    parse_outline(theme::kOutlines[2]), parse_outline(theme::kOutlines[3])};
+
+class LogoDrawing {
+ public:
+  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options, double top)
+      : out_(out),
+        track_(track),
+        view_(view),
+        options_(options),
+        place_(view, options.width),
+        top_(top),
+        foot_(options.height - kAxis - kRow),
+        full_(foot_ - top) {}
+
+  void draw() {
+    if (place_.step > 1)
+      for_columns(track_, view_, place_.step, [&](size_t i, size_t j) { mean(i, j); });
+    else
+      for_columns(track_, view_, 1, [&](size_t i, size_t) { base(i); });
+    scale();
+    out_.begin_clip(place_.left, 0, place_.right - place_.left, options_.height);
+    out_.path(mark_lines(), theme::kMark);
+    out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
+    const std::string pale = " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"";
+    for (size_t k = 0; k < 4; ++k) {
+      out_.path(others_[k], theme::kLetters[k], pale);
+      out_.path(actual_[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
+      out_.path(row_[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
+    }
+    out_.raw(unknown_.body());
+    out_.end_clip();
+    draw_position_axis(out_, track_, view_, options_.width, options_.height - kAxis);
+  }
+
+ private:
+  double total(size_t i) const { return (options_.bits ? information(track_, i) / 2 : 1) * full_; }
+  double x(size_t i) const { return place_.x(static_cast<double>(i)); }
+
+  void mean(size_t i, size_t j) {
+    double sum = 0, count = 0;
+    for (size_t b = i; b < j; ++b) {
+      if (track_.base[b] < 0 || !has_value(track_, b)) continue;
+      sum += total(b) * probability(track_, b, track_.base[b]);
+      ++count;
+    }
+    if (count > 0)
+      means_ += "M" + px(x(i)) + " " + plain_number(foot_) + "v" + px(-sum / count) + "H" + px(x(j)) + "V" +
+                plain_number(foot_) + "Z";
+  }
+
+  void base(size_t i) {
+    const bool letters = place_.unit >= kLetterWidth;
+    sequence_letter(i, letters);
+    if (!has_value(track_, i)) return;
+    const double gap = letters ? place_.unit * 0.06 : 0, unit = place_.unit;
+    double y = foot_;
+    for (const int k : order(i, letters)) {
+      const double high = total(i) * probability(track_, i, k);
+      y -= high;
+      if (high < 0.4) continue;
+      const std::string path =
+          letters ? letter_path(k, x(i) + gap, y, unit - 2 * gap, high)
+                  : "M" + px(x(i)) + " " + px(y) + "h" + px(unit) + "v" + px(high) + "h" + px(-unit) + "Z";
+      (k == track_.base[i] ? actual_ : others_)[static_cast<size_t>(k)] += path;
+    }
+  }
+
+  // From the foot upwards: letters by probability, bars with the actual base first.
+  std::array<int, 4> order(size_t i, bool letters) const {
+    std::array<int, 4> result = {0, 1, 2, 3};
+    const int here = track_.base[i];
+    std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
+      const auto lnp = [&](int k) { return track_.lnp[4 * i + static_cast<size_t>(k)]; };
+      return letters ? lnp(a) < lnp(b) : (a == here) > (b == here);
+    });
+    return result;
+  }
+
+  // The sequence below the stacks.
+  void sequence_letter(size_t i, bool letters) {
+    const int here = track_.base[i];
+    const double unit = place_.unit, wide = std::min(8.0, 0.8 * unit);
+    if (here >= 0) {
+      row_[static_cast<size_t>(here)] +=
+          letters ? letter_path(here, x(i) + (unit - wide) / 2, foot_ + 6, wide, 10)
+                  : "M" + px(x(i)) + " " + plain_number(foot_ + 5) + "h" + px(unit) + "v8h" + px(-unit) + "Z";
+    } else if (letters) {
+      unknown_.text(x(i) + unit / 2, foot_ + 16, std::string_view(track_.sequence).substr(i, 1));
+    }
+  }
+
+  void scale() {
+    std::string grid;
+    Svg numbers;
+    for (const double part : {0.0, 0.5, 1.0}) {
+      grid +=
+          "M" + plain_number(place_.left) + " " + px(foot_ - part * full_) + "H" + plain_number(place_.right);
+      numbers.text(place_.left - 6, foot_ - part * full_ + 4, plain_number(part * (options_.bits ? 2 : 1)),
+                   {.anchor = Anchor::end});
+    }
+    out_.stroke(grid, theme::kGrid);
+    out_.raw(numbers.body());
+  }
+
+  std::string mark_lines() const {
+    std::string path;
+    for (const TrackMark& mark : options_.marks) {
+      const std::string from = px(place_.x(static_cast<double>(mark.start - 1)));
+      path += "M" + from + " " + plain_number(top_ - 7) + "H" + px(place_.x(static_cast<double>(mark.end))) +
+              "v4H" + from + "Z";
+    }
+    return path;
+  }
+
+  Svg& out_;
+  const BaseTrack& track_;
+  const TrackView& view_;
+  const LogoOptions& options_;
+  const TrackLayout place_;
+  const double top_, foot_, full_;
+  std::array<std::string, 4> actual_, others_, row_;  // path data for each letter
+  std::string means_;
+  Svg unknown_;
+};
+
+void draw_mark(Svg& out, const TrackMark& mark, const TrackLayout& place, double top) {
+  const double from = place.x(static_cast<double>(mark.start - 1));
+  const double wide = std::max(3.0, place.x(static_cast<double>(mark.end)) - from),
+               half = text_width(mark.name, 10) / 2;
+  out.box(from, top - 4, wide, 4, theme::kMark);
+  out.text(std::min(std::max(from + wide / 2, place.left + half), place.right - half), top - 8, mark.name);
+}
+
+}  // namespace
+
+std::string letter_path(int letter, double left, double top, double width, double height) {
+  const Outline& outline = kLetters[static_cast<size_t>(letter)];
+  std::string path;
+  for (size_t s = 0; s < outline.count; ++s) {
+    const Segment& segment = outline.segments[s];
+    path += segment.command;
+    for (int i = 0; i < segment.count; ++i) {
+      const double v = segment.numbers[static_cast<size_t>(i)];
+      const bool vertical = segment.command == 'V' || (segment.command != 'H' && i % 2 == 1);
+      if (i > 0) path += ' ';
+      path += px(vertical ? top + v * height : left + v * width);
+    }
+  }
+  return path;
+}
+
+void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options) {
+  LogoDrawing(out, track, view, options, kTop).draw();
+}
+
+std::string logo_picture(const BaseTrack& track, const TrackView& view, const LogoOptions& options,
+                         std::string_view title) {
+  Svg out;
+  LogoDrawing(out, track, view, options, kTop + kTitle).draw();
+  return out.picture(options.width, options.height, title);
+}
+
+std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
+  std::vector<Point> result;
+  const size_t length = track.length(), step = std::max<size_t>(1, size / 2);
+  for (size_t start = 0; start < length; start += step) {
+    const size_t end = std::min(length, start + size);
+    double sum = 0, count = 0;
+    for (size_t i = start; i < end; ++i) {
+      const double v = log_likelihood(track, i);
+      if (std::isfinite(v)) sum += v, ++count;
+    }
+    if (count > 0) result.push_back({static_cast<double>(start + end) / 2, sum / count});
+    if (end == length) break;
+  }
+  return result;
+}
+
+size_t overview_window(const BaseTrack& track) {
+  return std::max<size_t>(12,
+                          static_cast<size_t>(std::floor(static_cast<double>(track.length()) / 60 + 0.5)));
+}
+
+void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<const TrackMark> marks,
+                   double height) {
+  const TrackLayout place({0, static_cast<double>(track.length())}, width);
+  const double top = marks.empty() ? 6 : 20, foot = height - 6;
+  const std::vector<Point> means = overview_means(track, overview_window(track));
+  double lowest = -2;
+  for (const Point& m : means) lowest = std::min(lowest, m.y);
+  const auto y = [&](double value) { return top + value / lowest * (foot - top); };
+  std::string line;
+  for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x)) + " " + px(y(m.y));
+  const std::string left = plain_number(place.left), right = plain_number(place.right),
+                    low = plain_number(foot);
+  if (!means.empty()) {
+    out.path(line + "L" + px(place.x(means.back().x)) + " " + low + "L" + px(place.x(means.front().x)) + " " +
+                 low + "Z",
+             theme::kArea);
+    out.stroke(line, theme::kLine, 1.5, " stroke-linejoin=\"round\"");
+  }
+  const double guess = y(std::log(1.0 / 4));  // what guessing would reach
+  out.stroke("M" + left + " " + px(guess) + "H" + right, theme::kSoft, 1, " stroke-dasharray=\"3 3\"");
+  out.stroke("M" + left + " " + plain_number(top) + "H" + right + "M" + left + " " + low + "H" + right,
+             theme::kGrid);
+  out.text(place.left - 6, top + 4, "0", {.anchor = Anchor::end});
+  out.text(place.left - 6, guess + 4, "\u22121.4", {.anchor = Anchor::end});
+  for (const TrackMark& mark : marks) draw_mark(out, mark, place, top);
+}
+
+}  // namespace carbon

@@ -1,0 +1,270 @@
+#include "src/report/drawing/plot.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/numbers.hpp"
+#include "src/report/drawing/theme.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr std::string_view kMinus = "\u2212";
+constexpr double kTitleHeight = 26, kAxisHeight = 44, kLegendLine = 18;
+
+double log_or_value(const Axis& axis, double value) {
+  return axis.log ? std::log10(value) : value;
+}
+
+// Where a value lies between the ends of its axis, from 0 to 1.
+double share(const Axis& axis, double value) {
+  if (!axis.names.empty()) return (value + 0.5) / static_cast<double>(axis.names.size());
+  const double from = log_or_value(axis, axis.least), to = log_or_value(axis, axis.most);
+  return (log_or_value(axis, value) - from) / (to - from);
+}
+
+std::vector<double> ticks_of(const Axis& axis, double pixels, double apart) {
+  if (!axis.log) return round_ticks(axis.least, axis.most, std::max(2, static_cast<int>(pixels / apart)));
+  std::vector<double> out;
+  const double from = std::ceil(std::log10(axis.least) - 1e-9), to = std::floor(std::log10(axis.most) + 1e-9);
+  const double step = std::max(1.0, std::ceil((to - from) * apart / pixels));
+  for (double power = from; power <= to; power += step) out.push_back(std::pow(10, power));
+  return out;
+}
+
+std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
+  if (axis.log) return tick_text(value, value);
+  return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
+}
+
+std::string with_minus(std::string digits) {
+  return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
+}
+
+std::string line_path(std::span<const Point> points, const Plot& plot) {
+  std::string path;
+  for (const Point& p : points) path += (path.empty() ? "M" : "L") + px(plot.x(p.x)) + " " + px(plot.y(p.y));
+  return path;
+}
+
+}  // namespace
+
+std::vector<double> round_ticks(double least, double most, int count) {
+  std::vector<double> out;
+  if (!(most > least) || !std::isfinite(most - least)) return {least};
+  const double rough = (most - least) / std::max(1, count);
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= rough * 0.999) {
+      step = factor * power;
+      break;
+    }
+  // Multiples of a whole number, so that zero is exactly zero.
+  const double from = std::ceil(least / step - 1e-9), to = std::floor(most / step + 1e-9);
+  for (double i = from; i <= to; ++i) out.push_back(i * step);
+  return out;
+}
+
+std::string tick_text(double value, double step) {
+  const double size = std::abs(value);
+  char digits[64];
+  if (size != 0 && (size >= 1e7 || size < 1e-4)) {
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific, 0).ptr;
+    return with_minus({digits, end});
+  }
+  const int decimals =
+      step == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(-std::log10(std::abs(step)) - 1e-9)), 0, 6);
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, size, std::chars_format::fixed, decimals).ptr;
+  return (value < 0 ? std::string(kMinus) : std::string()) + with_commas({digits, end});
+}
+
+Axis round_axis(std::string label, double least, double most) {
+  if (!(most > least)) {
+    const double room = std::max(1e-6, 0.05 * std::abs(least));
+    least -= room;
+    most += room;
+  }
+  const std::vector<double> ticks = round_ticks(least, most, 8);
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : most - least;
+  return {std::move(label),
+          std::floor(least / step + 1e-9) * step,
+          std::ceil(most / step - 1e-9) * step,
+          false,
+          {}};
+}
+
+Axis category_axis(std::string label, std::vector<std::string> names) {
+  return {std::move(label), 0, static_cast<double>(names.size()), false, std::move(names)};
+}
+
+std::string value_text(double value) {
+  if (std::isnan(value)) return ".";
+  if (const double size = std::abs(value); size >= 1e4 && size < 1e15) {
+    // Whole numbers of people's size are not written with an exponent.
+    const double unit = std::pow(10, std::floor(std::log10(size)) - 3);
+    const double rounded = std::round(value / unit) * unit;
+    return (rounded < 0 ? std::string(kMinus) : std::string()) +
+           count_text(static_cast<uint64_t>(std::abs(rounded)));
+  }
+  std::string digits;
+  append_general(value, 4, digits);
+  return with_minus(std::move(digits));
+}
+
+std::string six_digits(double value) {
+  if (std::isnan(value)) return ".";
+  std::string digits;
+  append_general(value, 6, digits);
+  return digits;
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Plot::Plot(std::string title, double width, double height, Axis x, Axis y)
+    : title_(std::move(title)), width_(width), height_(height), x_(std::move(x)), y_(std::move(y)) {
+  double widest = 20;
+  if (y_.names.empty()) {
+    const std::vector<double> ticks = ticks_of(y_, height, 36);
+    for (const double tick : ticks) widest = std::max(widest, text_width(tick_of(y_, ticks, tick)));
+  } else {
+    for (const std::string& name : y_.names) widest = std::max(widest, text_width(name));
+  }
+  left_ = std::min(widest, 0.4 * width) + (y_.label.empty() ? 14 : 32);
+  right_ = width - 16;
+  top_ = kTitleHeight + 8;
+  bottom_ = height - kAxisHeight;
+}
+
+double Plot::x(double value) const {
+  return left_ + share(x_, value) * (right_ - left_);
+}
+
+double Plot::y(double value) const {
+  const double part = share(y_, value);
+  return y_.names.empty() ? bottom_ - part * (bottom_ - top_) : top_ + part * (bottom_ - top_);
+}
+
+void Plot::line(std::span<const Point> points, std::string_view colour, double width, bool dashed) {
+  marks_.stroke(
+      line_path(points, *this), colour, width,
+      dashed ? " stroke-dasharray=\"4 3\" stroke-linejoin=\"round\"" : " stroke-linejoin=\"round\"");
+}
+
+void Plot::band(std::span<const Point> low, std::span<const Point> high, std::string_view colour,
+                double opacity) {
+  if (low.empty()) return;
+  std::string path = line_path(low, *this);
+  for (size_t i = high.size(); i-- > 0;) path += "L" + px(x(high[i].x)) + " " + px(y(high[i].y));
+  std::string digits;
+  append_general(opacity, 3, digits);
+  marks_.path(path + "Z", colour, " fill-opacity=\"" + digits + "\"");
+}
+
+void Plot::bar(double x_from, double x_to, double y_from, double y_to, std::string_view colour) {
+  const double left = std::min(x(x_from), x(x_to)), top = std::min(y(y_from), y(y_to));
+  marks_.path(box_path(left, top, std::abs(x(x_to) - x(x_from)), std::abs(y(y_to) - y(y_from))), colour);
+}
+
+void Plot::dots(std::span<const Point> points, std::string_view colour, double radius, double opacity) {
+  // A line of no length with round ends is a dot, and one element holds them all.
+  std::string path;
+  for (const Point& p : points) path += "M" + px(x(p.x)) + " " + px(y(p.y)) + "h0";
+  std::string digits;
+  append_general(opacity, 3, digits);
+  marks_.stroke(path, colour, 2 * radius, " stroke-linecap=\"round\" stroke-opacity=\"" + digits + "\"");
+}
+
+void Plot::points(std::span<const Point> points, Marker marker, std::string_view colour, double radius,
+                  double opacity) {
+  std::string path, digits;
+  for (const Point& p : points) path += marker_path(marker, x(p.x), y(p.y), radius);
+  append_general(opacity, 3, digits);
+  marks_.path(path, colour, " fill-opacity=\"" + digits + "\"");
+}
+
+void Plot::note(double x_value, double y_value, double right_px, double down_px, std::string_view words,
+                const TextStyle& style) {
+  marks_.text(x(x_value) + right_px, y(y_value) + down_px, words, style);
+}
+
+void Plot::legend(std::span<const LegendEntry> entries) {
+  double at = left_, line = top_ + 4;
+  for (const LegendEntry& entry : entries) {
+    const double wide = 22 + text_width(entry.name) + 14;
+    if (at > left_ && at + wide > right_) at = left_, line += kLegendLine;
+    const double middle = line - 4;
+    switch (entry.mark) {
+      case LegendEntry::square:
+        legend_.box(at, middle - 5, 12, 10, entry.colour);
+        break;
+      case LegendEntry::circle:
+        legend_.dot(at + 6, middle, 4, entry.colour);
+        break;
+      case LegendEntry::shape:
+        legend_.path(marker_path(entry.marker, at + 6, middle, 4), entry.colour);
+        break;
+      case LegendEntry::line:
+      case LegendEntry::dashes:
+        legend_.stroke("M" + px(at) + " " + px(middle) + "h16", entry.colour, 2,
+                       entry.mark == LegendEntry::dashes ? " stroke-dasharray=\"4 3\"" : "");
+    }
+    legend_.text(at + 20, line, entry.name, {.anchor = Anchor::start});
+    at += wide;
+  }
+  if (!entries.empty()) top_ = line + 12;
+}
+
+void Plot::draw_x(Svg& out) const {
+  if (!x_.names.empty()) {
+    for (size_t i = 0; i < x_.names.size(); ++i)
+      out.text(x(static_cast<double>(i)), bottom_ + 16, x_.names[i]);
+  } else {
+    const std::vector<double> ticks = ticks_of(x_, right_ - left_, 80);
+    for (const double tick : ticks) {
+      out.stroke("M" + px(x(tick)) + " " + px(bottom_) + "v5", theme::kSoft);
+      const std::string words = tick_of(x_, ticks, tick);
+      out.text(std::min(x(tick), width_ - text_width(words) / 2), bottom_ + 17, words);
+    }
+  }
+  out.text((left_ + right_) / 2, height_ - 8, x_.label, {.size = 12, .colour = theme::kInk});
+}
+
+void Plot::draw_y(Svg& out) const {
+  if (!y_.names.empty()) {
+    for (size_t i = 0; i < y_.names.size(); ++i)
+      out.text(left_ - 8, y(static_cast<double>(i)) + 4, y_.names[i], {.anchor = Anchor::end});
+  } else {
+    const std::vector<double> ticks = ticks_of(y_, bottom_ - top_, 36);
+    for (const double tick : ticks) {
+      out.stroke("M" + px(left_) + " " + px(y(tick)) + "H" + px(right_), theme::kGrid);
+      out.text(left_ - 6, y(tick) + 4, tick_of(y_, ticks, tick), {.anchor = Anchor::end});
+    }
+  }
+  if (!y_.label.empty())
+    out.text(14, (top_ + bottom_) / 2, y_.label, {.size = 12, .colour = theme::kInk, .turn = -90});
+}
+
+void Plot::draw_axes(Svg& out) const {
+  draw_y(out);
+  out.stroke("M" + px(left_) + " " + px(bottom_) + "H" + px(right_), theme::kSoft);
+  draw_x(out);
+}
+
+std::string Plot::picture() const {
+  Svg out;
+  draw_axes(out);
+  out.add(legend_, 0, 0);
+  out.begin_clip(left_ - 1, top_ - 1, right_ - left_ + 2, bottom_ - top_ + 2);
+  out.raw(marks_.body());
+  out.end_clip();
+  return out.picture(width_, height_, title_);
+}
+
+}  // namespace carbon

@@ -1,0 +1,102 @@
+// A chart with two axes: where a value lies on the paper, ticks and their numbers, lines, areas, bars,
+// points, and a legend.
+//
+// Knows no statistics: it draws the values that it is given.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/base/counts.hpp"
+#include "src/report/drawing/svg.hpp"
+
+namespace carbon {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+/// One direction of a chart. Values outside are cut off by the frame.
+struct Axis {
+  std::string label;  // with the unit
+  double least = 0, most = 1;
+  bool log = false;                // by powers of ten; `least` must be above 0
+  std::vector<std::string> names;  // an axis of categories: 0 to n - 1, each in a place of its own
+};
+
+/// Round numbers between two values: 1, 2 or 5 times a power of ten apart, about `count` of them.
+std::vector<double> round_ticks(double least, double most, int count);
+/// The text of a tick: as many decimals as `step` needs, with a minus sign and not a hyphen, and commas
+/// between thousands.
+std::string tick_text(double value, double step);
+/// An axis from the round number below `least` to that above `most`. Takes equal numbers, too.
+Axis round_axis(std::string label, double least, double most);
+/// An axis of categories.
+Axis category_axis(std::string label, std::vector<std::string> names);
+/// A measured value as it is written in text and tables: four significant digits, with a minus sign.
+std::string value_text(double value);
+/// A value in a table of numbers: six significant digits, "." for NaN.
+std::string six_digits(double value);
+/// A plot of MultiQC as text. Bytes of files that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::ordered_json& json);
+
+struct LegendEntry {
+  std::string name;
+  std::string_view colour;
+  enum Mark { square, line, dashes, circle, shape } mark = square;
+  Marker marker = Marker::circle;  // of `shape`
+};
+
+class Plot {
+ public:
+  /// The width and height of the whole picture, with its title and the labels of the axes.
+  Plot(std::string title, double width, double height, Axis x, Axis y);
+
+  double x(double value) const;
+  double y(double value) const;
+  double left() const { return left_; }
+  double right() const { return right_; }
+  double top() const { return top_; }
+  double bottom() const { return bottom_; }
+
+  void line(std::span<const Point> points, std::string_view colour, double width = 1.5, bool dashed = false);
+  /// The area between two lines with the same x.
+  void band(std::span<const Point> low, std::span<const Point> high, std::string_view colour,
+            double opacity = 0.25);
+  void bar(double x_from, double x_to, double y_from, double y_to, std::string_view colour);
+  /// Points of one colour.
+  void dots(std::span<const Point> points, std::string_view colour, double radius = 2.2,
+            double opacity = 0.6);
+  /// Points of one colour and shape.
+  void points(std::span<const Point> points, Marker marker, std::string_view colour, double radius = 2.6,
+              double opacity = 0.7);
+  /// A text beside a value, in pixels from it.
+  void note(double x, double y, double right_px, double down_px, std::string_view words,
+            const TextStyle& style = {});
+  /// Entries from left to right above the frame, in as many lines as they need. Called before anything is
+  /// drawn, because the frame makes room.
+  void legend(std::span<const LegendEntry> entries);
+
+  /// What has been drawn, between axes.
+  std::string picture() const;
+  /// The layer of marks, for what this class has no name for; coordinates from x() and y().
+  Svg& marks() { return marks_; }
+
+ private:
+  void draw_axes(Svg& out) const;
+  void draw_x(Svg& out) const;
+  void draw_y(Svg& out) const;
+
+  std::string title_;
+  double width_, height_;
+  Axis x_, y_;
+  double left_, right_, top_, bottom_;
+  Svg marks_, legend_;
+};
+
+}  // namespace carbon

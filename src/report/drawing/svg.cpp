@@ -1,0 +1,233 @@
+#include "src/report/drawing/svg.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "src/report/drawing/theme.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+// The length of the UTF-8 sequence at the beginning of `text`, or 0 if there is none: overlong forms,
+// surrogates and numbers beyond U+10FFFF are none, and neither are U+FFFE and U+FFFF, which XML does not
+// allow.
+size_t sequence_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const size_t length = byte(0) < 0x80       ? 1
+                        : byte(0) >> 5 == 6  ? 2
+                        : byte(0) >> 4 == 14 ? 3
+                        : byte(0) >> 3 == 30 ? 4
+                                             : 0;
+  if (length < 2) return length;
+  if (text.size() < length) return 0;
+  uint32_t letter = byte(0) & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if (byte(i) >> 6 != 2) return 0;
+    letter = letter << 6 | (byte(i) & 0x3F);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool allowed = letter >= kLeast[length] && letter <= 0x10FFFF &&
+                       (letter < 0xD800 || letter > 0xDFFF) && letter != 0xFFFE && letter != 0xFFFF;
+  return allowed ? length : 0;
+}
+
+constexpr std::string_view anchor_name(Anchor anchor) {
+  return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
+}
+
+using Corners = std::vector<std::pair<double, double>>;
+
+// The corners of a shape of radius 1 around zero.
+Corners corners_of(Marker marker) {
+  constexpr double arm = 0.42;  // half the width of the arms of a plus
+  const Corners plus = {{-arm, -1.2}, {arm, -1.2}, {arm, -arm}, {1.2, -arm}, {1.2, arm},   {arm, arm},
+                        {arm, 1.2},   {-arm, 1.2}, {-arm, arm}, {-1.2, arm}, {-1.2, -arm}, {-arm, -arm}};
+  switch (marker) {
+    case Marker::circle:
+      return {};
+    case Marker::square:
+      return {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}};
+    case Marker::triangle:
+      return {{0, -1.3}, {1.2, 0.85}, {-1.2, 0.85}};
+    case Marker::down_triangle:
+      return {{0, 1.3}, {-1.2, -0.85}, {1.2, -0.85}};
+    case Marker::diamond:
+      return {{0, -1.35}, {1.15, 0}, {0, 1.35}, {-1.15, 0}};
+    case Marker::plus:
+      return plus;
+    case Marker::cross: {
+      Corners turned;
+      for (const auto& [x, y] : plus)
+        turned.emplace_back((x - y) / std::numbers::sqrt2, (x + y) / std::numbers::sqrt2);
+      return turned;
+    }
+    case Marker::star: {
+      Corners star;
+      for (int i = 0; i < 10; ++i) {
+        const double angle = std::numbers::pi * (i / 5.0 - 0.5), far = i % 2 == 0 ? 1.5 : 0.65;
+        star.emplace_back(far * std::cos(angle), far * std::sin(angle));
+      }
+      return star;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string px(double value) {
+  const double tenths = std::floor(value * 10 + 0.5);
+  char digits[40];
+  // Adding zero makes -0 the number that is printed as 0.
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, tenths / 10 + 0.0, std::chars_format::fixed).ptr;
+  return {digits, end};
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = sequence_length(text);
+    const char c = text[0];
+    if (length == 0 || (static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) {
+      out += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string box_path(double left, double top, double width, double height) {
+  return "M" + px(left) + " " + px(top) + "h" + px(width) + "v" + px(height) + "h" + px(-width) + "Z";
+}
+
+void Svg::path(std::string_view data, std::string_view fill, std::string_view more) {
+  if (data.empty()) return;
+  body_ += "<path fill=\"";
+  body_ += fill;
+  body_ += '"';
+  body_ += more;
+  body_ += " d=\"";
+  body_ += data;
+  body_ += "\"/>";
+}
+
+void Svg::stroke(std::string_view data, std::string_view colour, double width, std::string_view more) {
+  std::string attributes = " stroke=\"" + std::string(colour) + "\"";
+  if (width != 1) attributes += " stroke-width=\"" + px(width) + "\"";
+  path(data, "none", attributes + std::string(more));
+}
+
+void Svg::box(double left, double top, double width, double height, std::string_view fill) {
+  body_ += "<rect x=\"" + px(left) + "\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" +
+           px(height) + "\" fill=\"" + std::string(fill) + "\"/>";
+}
+
+void Svg::dot(double x, double y, double radius, std::string_view fill) {
+  body_ += "<circle cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" + px(radius) + "\" fill=\"" +
+           std::string(fill) + "\"/>";
+}
+
+void Svg::text(double x, double y, std::string_view words, const TextStyle& style) {
+  body_ += "<text x=\"" + px(x) + "\" y=\"" + px(y) + "\" fill=\"" + std::string(style.colour) +
+           "\" text-anchor=\"" + std::string(anchor_name(style.anchor)) + "\"";
+  if (style.size != 11) body_ += " font-size=\"" + px(style.size) + "\"";
+  if (style.bold) body_ += " font-weight=\"600\"";
+  if (style.turn != 0) body_ += " transform=\"rotate(" + px(style.turn) + " " + px(x) + " " + px(y) + ")\"";
+  body_ += ">" + escape_xml(words) + "</text>";
+}
+
+void Svg::begin_clip(double left, double top, double width, double height) {
+  body_ += "<svg x=\"" + px(left) + "\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" +
+           px(height) + "\" viewBox=\"" + px(left) + " " + px(top) + " " + px(width) + " " + px(height) +
+           "\">";
+}
+
+void Svg::end_clip() {
+  body_ += "</svg>";
+}
+
+void Svg::add(const Svg& content, double x, double y) {
+  body_ += "<g transform=\"translate(" + px(x) + " " + px(y) + ")\">" + content.body_ + "</g>";
+}
+
+std::string Svg::picture(double width, double height, std::string_view title) const {
+  const std::string name = escape_xml(title);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + px(width) + "\" height=\"" + px(height) +
+         "\" viewBox=\"0 0 " + px(width) + " " + px(height) +
+         "\" font-family=\"system-ui, sans-serif\" font-size=\"11\" role=\"img\"><title>" + name +
+         "</title><rect width=\"" + px(width) + "\" height=\"" + px(height) + "\" fill=\"" +
+         std::string(theme::kPaper) + "\"/><text x=\"12\" y=\"16\" font-size=\"13\" fill=\"" +
+         std::string(theme::kInk) + "\">" + name + "</text>" + body_ + "</svg>";
+}
+
+double text_width(std::string_view words, double size) {
+  size_t letters = 0;
+  for (const char c : words)
+    letters += (static_cast<uint8_t>(c) & 0xC0) != 0x80;  // not the later bytes of one
+  return 0.6 * size * static_cast<double>(letters);
+}
+
+std::string first_letters(std::string_view words, size_t most) {
+  size_t letters = 0;
+  for (size_t i = 0; i < words.size(); ++i)
+    if ((static_cast<uint8_t>(words[i]) & 0xC0) != 0x80 && ++letters > most)
+      return std::string(words.substr(0, i)) + "\u2026";
+  return std::string(words);
+}
+
+std::string shortened(std::string_view words, size_t letters) {
+  size_t begun = 0, end = 0;  // letters; where the text is cut if there are too many
+  for (size_t i = 0; i < words.size(); ++i) {
+    if ((static_cast<uint8_t>(words[i]) & 0xC0) == 0x80) continue;
+    if (++begun == letters) end = i;
+  }
+  return begun <= letters ? std::string(words) : std::string(words.substr(0, end)) + "\u2026";
+}
+
+std::string marker_path(Marker marker, double x, double y, double radius) {
+  const std::string r = px(radius), width = px(2 * radius);
+  if (marker == Marker::circle)
+    return "M" + px(x - radius) + " " + px(y) + "a" + r + " " + r + " 0 1 0 " + width + " 0a" + r + " " + r +
+           " 0 1 0 " + px(-2 * radius) + " 0Z";
+  std::string path;
+  double at_x = 0, at_y = 0;
+  for (const auto& [corner_x, corner_y] : corners_of(marker)) {
+    const double to_x = radius * corner_x, to_y = radius * corner_y;
+    path += path.empty() ? "M" + px(x + to_x) + " " + px(y + to_y)
+                         : "l" + px(to_x - at_x) + " " + px(to_y - at_y);
+    at_x = to_x;
+    at_y = to_y;
+  }
+  return path + "Z";
+}
+
+}  // namespace carbon

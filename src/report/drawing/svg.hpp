@@ -1,0 +1,79 @@
+// Writes SVG: numbers, text that cannot break out of its element, the elements that figures are made of, and
+// the shapes of points.
+//
+// Coordinates are pixels of CSS (96 per inch), counted from the top left. Knows no data.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "src/report/drawing/theme.hpp"
+
+namespace carbon {
+
+/// A length or a coordinate: rounded to a tenth of a pixel, which no eye can tell apart, with the fewest
+/// digits. The same text as px() of figure.js.
+std::string px(double value);
+/// Text for an element or an attribute: & < > " and ' are escaped, and control characters, which XML does not
+/// allow, become U+FFFD. Bytes that are no UTF-8 do, too.
+std::string escape_xml(std::string_view text);
+
+/// The path of a rectangle, for many rectangles of one colour in one element.
+std::string box_path(double left, double top, double width, double height);
+
+enum class Anchor { start, middle, end };
+
+struct TextStyle {
+  double size = 11;
+  std::string_view colour = theme::kSoft;
+  Anchor anchor = Anchor::middle;
+  bool bold = false;
+  double turn = 0;  // degrees, around the point
+};
+
+/// The content of a picture, element by element.
+class Svg {
+ public:
+  /// `more` is further attributes, with a leading space; the caller escapes what is not a constant.
+  void path(std::string_view data, std::string_view fill, std::string_view more = {});
+  void stroke(std::string_view data, std::string_view colour, double width = 1, std::string_view more = {});
+  void box(double left, double top, double width, double height, std::string_view fill);
+  void dot(double x, double y, double radius, std::string_view fill);
+  void text(double x, double y, std::string_view words, const TextStyle& style = {});
+  /// Elements between the two are not drawn outside of the box.
+  void begin_clip(double left, double top, double width, double height);
+  void end_clip();
+  /// Another picture's content, moved.
+  void add(const Svg& content, double x, double y);
+  /// Elements that are ready.
+  void raw(std::string_view elements) { body_ += elements; }
+
+  const std::string& body() const { return body_; }
+  /// The complete picture, which stands alone, with a white background. `title` is written at the top left,
+  /// and is the name for those who cannot see it.
+  std::string picture(double width, double height, std::string_view title) const;
+
+ private:
+  std::string body_;
+};
+
+/// About how wide a text is, in pixels: enough to keep labels apart.
+double text_width(std::string_view words, double size = 11);
+/// The first `most` letters of a text, with an ellipsis if there are more.
+std::string first_letters(std::string_view words, size_t most);
+/// A text with at most so many letters, the last of them an ellipsis if some were left out.
+std::string shortened(std::string_view words, size_t letters);
+
+/// The shapes of points that stand for groups: they can be told apart on grey paper, too.
+enum class Marker { circle, square, triangle, diamond, down_triangle, cross, plus, star };
+
+inline constexpr std::array<Marker, 8> kMarkers = {Marker::circle,  Marker::square, Marker::triangle,
+                                                   Marker::diamond, Marker::plus,   Marker::down_triangle,
+                                                   Marker::cross,   Marker::star};
+
+/// The path of a shape around a point, `radius` pixels from its middle to its edge. All shapes have about the
+/// same area.
+std::string marker_path(Marker marker, double x, double y, double radius);
+
+}  // namespace carbon

@@ -1,0 +1,79 @@
+// The bases of a piece of a sequence with the probabilities of the four letters, and where a base lies on
+// paper.
+//
+// This file, logo, heatmap and overview are src/report/figures/*.js in C++: for the same data, view and width
+// they give the same text, which test/unit/report_drawing_test.cpp compares. So the page of carbon serve and
+// a report show the same pictures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/report/drawing/svg.hpp"
+
+namespace carbon {
+
+inline constexpr std::string_view kLetterNames = "ACGT";
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+/// Natural logarithms of the probabilities of A, C, G and T; kNoValue in all four if a base has none.
+using LetterLogs = std::array<double, 4>;
+
+struct BaseTrack {
+  std::string sequence;       // a letter for each base
+  std::vector<int8_t> base;   // 0 to 3, or -1 for another letter
+  std::vector<double> lnp;    // four for each base, as they are given
+  std::vector<double> total;  // ln of the sum of the four probabilities of a base
+  int64_t first = 1;          // the position of the first base, which axes show
+
+  size_t length() const { return sequence.size(); }
+};
+
+/// `logp` has a row for each letter of `sequence`. Means of log-probabilities do not add up to one as
+/// probabilities; where they are drawn, each base is scaled to do so.
+BaseTrack make_track(std::string sequence, std::span<const LetterLogs> logp, int64_t first = 1);
+
+/// The number of a letter, 0 to 3, in either case; -1 for another.
+int letter_number(char letter);
+/// Whether base i has probabilities.
+bool has_value(const BaseTrack& track, size_t i);
+/// The probability of letter k at base i.
+double probability(const BaseTrack& track, size_t i, int k);
+/// ln P of the base that is there; kNoValue if it has none.
+double log_likelihood(const BaseTrack& track, size_t i);
+/// ln P(letter k) - ln P(the base that is there), in nats; kNoValue if there is no such value.
+double log_ratio(const BaseTrack& track, size_t i, int k);
+/// The entropy of the four probabilities, in nats.
+double letter_entropy(const BaseTrack& track, size_t i);
+/// How much the four probabilities say, from 0 (all alike) to 2 bits (certain).
+double information(const BaseTrack& track, size_t i);
+
+/// The part that is shown, in bases from 0, end not included.
+struct TrackView {
+  double start = 0, end = 0;
+};
+
+/// Where bases lie in a figure of this width. All figures have the same margins, so that they line up.
+struct TrackLayout {
+  TrackLayout(const TrackView& view, double width);
+  double x(double position) const { return left + (position - start) * unit; }
+
+  double start, left, right, unit;
+  int64_t step;  // bases in a column that is at least one pixel wide
+};
+
+/// Calls visit(i, j) for the columns in view: bases i to j - 1 share a column.
+void for_columns(const BaseTrack& track, const TrackView& view, int64_t step,
+                 const std::function<void(size_t, size_t)>& visit);
+
+/// A number as JavaScript writes it into a text.
+std::string plain_number(double value);
+/// Positions below a figure, counted from the track's first, at this height.
+void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view, double width, double y);
+
+}  // namespace carbon

@@ -1,0 +1,241 @@
+#include "src/report/sections/bases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/numbers.hpp"
+#include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/theme.hpp"
+#include "src/report/sources/genes.hpp"
+#include "src/report/sources/header.hpp"
+#include "src/report/sources/input.hpp"
+
+namespace carbon {
+namespace {
+
+std::vector<GeneArea> areas_of(const std::vector<TablePiece>& pieces) {
+  std::vector<GeneArea> areas;
+  for (const TablePiece& piece : pieces) areas.push_back({piece.sequence, piece.first, piece.last()});
+  return areas;
+}
+
+void add_genes(BaseSection& out, const std::string& path, const ReportOptions& options) {
+  out.genes.resize(out.table.pieces.size());
+  if (options.genes.empty() || out.table.pieces.empty()) return;
+  GeneFile file = read_genes(options.genes, areas_of(out.table.pieces));
+  if (!file.known_sequence) {
+    const std::string& mine = out.table.pieces[0].sequence;
+    const std::string theirs =
+        file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'";
+    options.log->warning("report", options.genes + ": no feature lies on a sequence of " + path +
+                                       ", such as '" + mine + "'; " + theirs);
+    out.section.paragraphs.push_back("No exons are drawn: " + file_name(options.genes) +
+                                     " has no feature on a sequence of this table, such as '" + mine + "'; " +
+                                     theirs + ". The names must be equal.");
+    return;
+  }
+  out.genes = std::move(file.genes);
+  if (std::all_of(out.genes.begin(), out.genes.end(), [](const auto& genes) { return genes.empty(); }))
+    out.section.paragraphs.push_back("No gene of " + file_name(options.genes) +
+                                     " lies in the bases that are drawn.");
+  out.section.provenance.emplace_back("Genes", file_name(options.genes));
+}
+
+constexpr size_t kInRow = 100, kFewest = 30;   // bases in a row at most, and the span of one that has fewer
+constexpr double kWidest = 16, kMargins = 58;  // pixels: a base, both margins
+
+constexpr double kRow = 30, kName = 10, kMiddle = 20;  // heights in pixels: a row, the name in it, its line
+constexpr size_t kMostRows = 6, kLongestName = 40;
+constexpr double kArrows = 48;  // pixels between two arrows
+
+struct PlacedGene {
+  const Gene* gene;
+  double from, to;  // in pixels, as far as it is in view
+  std::string name;
+  double name_at;  // where the name begins
+};
+
+// The genes in view, row by row, so that none lies on another.
+class GeneRows {
+ public:
+  GeneRows(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width)
+      : place_(view, width), first_(first) {
+    for (const Gene& gene : genes) {
+      const double from = std::max(place_.left, x(gene.start)), to = std::min(place_.right, x(gene.end + 1));
+      if (from < to) put(gene, from, to);
+    }
+  }
+
+  double x(int64_t position) const { return place_.x(static_cast<double>(position - first_)); }
+  const TrackLayout& place() const { return place_; }
+  const std::vector<std::vector<PlacedGene>>& rows() const { return rows_; }
+  size_t left_out() const { return left_out_; }
+
+ private:
+  void put(const Gene& gene, double from, double to) {
+    PlacedGene placed = {&gene, from, to, first_letters(gene.name, kLongestName), from};
+    const double room = text_width(placed.name);
+    placed.name_at = std::max(place_.left, std::min(from, place_.right - room));
+    const double begin = std::min(from, placed.name_at), end = std::max(to, placed.name_at + room) + 10;
+    for (size_t r = 0; r < kMostRows; ++r) {
+      if (r == rows_.size()) {
+        rows_.emplace_back();
+        ends_.push_back(-1e9);
+      }
+      if (begin < ends_[r]) continue;
+      ends_[r] = end;
+      rows_[r].push_back(std::move(placed));
+      return;
+    }
+    ++left_out_;
+  }
+
+  TrackLayout place_;
+  int64_t first_;
+  std::vector<std::vector<PlacedGene>> rows_;
+  std::vector<double> ends_;
+  size_t left_out_ = 0;
+};
+
+std::string boxes(const GeneRows& rows, const std::vector<GenePart>& parts, double middle, double height) {
+  std::string path;
+  for (const GenePart& part : parts) {
+    const double from = std::max(rows.place().left, rows.x(part.start));
+    const double to = std::min(rows.place().right, rows.x(part.end + 1));
+    if (to > from) path += box_path(from, middle - height / 2, std::max(1.0, to - from), height);
+  }
+  return path;
+}
+
+void draw_gene(Svg& out, const GeneRows& rows, const PlacedGene& placed, double top) {
+  const double middle = top + kMiddle;
+  out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
+  std::string line = "M" + px(placed.from) + " " + px(middle) + "H" + px(placed.to);
+  if (placed.gene->strand == '+' || placed.gene->strand == '-') {
+    const double point = placed.gene->strand == '+' ? 4 : -4;
+    for (double x = placed.from + kArrows / 2; x < placed.to; x += kArrows)
+      line += "M" + px(x) + " " + px(middle - 3) + "l" + px(point) + " 3l" + px(-point) + " 3";
+  }
+  out.stroke(line, theme::kMark);
+  out.path(boxes(rows, placed.gene->exons, middle, 7), theme::kMark);
+  out.path(boxes(rows, placed.gene->coding, middle, 14), theme::kMark);
+}
+
+constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_row(const BaseTrack& track, size_t i, std::string& out) {
+  if (!has_value(track, i)) {
+    out += "null";
+    return;
+  }
+  for (size_t k = 0; k < 4; ++k) {
+    out += k == 0 ? '[' : ',';
+    const double value = track.lnp[4 * i + k];
+    if (std::isfinite(value))
+      append_general(value, kDigits, out);
+    else
+      out += "null";  // a probability of zero
+  }
+  out += ']';
+}
+
+}  // namespace
+
+std::string BaseSection::piece_name(size_t piece) const {
+  return table.pieces.size() == 1 ? section.name : section.name + "_" + std::to_string(piece + 1);
+}
+
+BaseSection begin_base_section(const std::string& name, const std::string& path, const std::string& what,
+                               const ReportOptions& options) {
+  BaseSection out;
+  out.section.name = name;
+  out.section.title = file_name(path) + ": " + what;
+  out.table = read_pieces(path, options);
+  out.section.paragraphs = out.table.notes;
+  out.section.provenance = variant_provenance(path, out.table.header);
+  out.section.models = model_sentences(out.table.header);
+  add_genes(out, path, options);
+  return out;
+}
+
+std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePiece& piece) {
+  std::vector<TrackMark> marks;
+  for (const Gene& gene : genes) {
+    bool named = false;
+    for (const GenePart& exon : gene.exons) {
+      const int64_t start = std::max(exon.start, piece.first), end = std::min(exon.end, piece.last());
+      if (start > end) continue;
+      marks.push_back({start - piece.first + 1, end - piece.first + 1, named ? "" : gene.name});
+      named = true;
+    }
+  }
+  return marks;
+}
+
+PieceRows rows_of(size_t length) {
+  PieceRows out;
+  out.letters = length <= kMostLetters;
+  const size_t rows = out.letters ? std::max<size_t>(1, (length + kInRow - 1) / kInRow) : 1;
+  const size_t span = std::max(kFewest, (length + rows - 1) / rows);
+  for (size_t r = 0; r < rows; ++r)
+    out.views.push_back({static_cast<double>(r * span), static_cast<double>((r + 1) * span)});
+  if (out.letters) out.width = std::min(kMargins + kWidest * static_cast<double>(span), out.width);
+  return out;
+}
+
+size_t numbers_step(size_t length) {
+  return std::max<size_t>(1, (length + kMostNumbers - 1) / kMostNumbers);
+}
+
+std::string thinned_words(size_t length) {
+  const size_t step = numbers_step(length);
+  if (step == 1) return {};
+  const size_t last = step % 10;
+  const bool teens = step % 100 / 10 == 1;
+  const char* ending = teens || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
+  return "; every " + std::to_string(step) + ending + " base";
+}
+
+void draw_heading(Svg& out, double left, double y, std::string_view words) {
+  out.text(left, y, words, {.anchor = Anchor::start});
+}
+
+double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
+  const GeneRows rows(genes, first, view, width);
+  return kRow * static_cast<double>(rows.rows().size()) + (rows.left_out() > 0 ? 14 : 0);
+}
+
+void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
+                double top) {
+  const GeneRows rows(genes, first, view, width);
+  for (const std::vector<PlacedGene>& row : rows.rows()) {
+    for (const PlacedGene& placed : row) draw_gene(out, rows, placed, top);
+    top += kRow;
+  }
+  if (rows.left_out() > 0)
+    out.text(rows.place().left, top + 10, "and " + count_text(rows.left_out()) + " more genes",
+             {.anchor = Anchor::start});
+}
+
+std::string viewer_data(const std::string& name, const BaseTrack& track, std::span<const TrackMark> marks,
+                        const std::string& replaces) {
+  std::string out = "{\"name\":" + json_text(name) + ",\"start\":" + std::to_string(track.first) +
+                    ",\"sequence\":" + json_text(track.sequence) + ",\"replaces\":[" + json_text(replaces) +
+                    "],\"marks\":[";
+  for (const TrackMark& mark : marks)
+    out += (&mark == marks.data() ? "{\"start\":" : ",{\"start\":") + std::to_string(mark.start) +
+           ",\"end\":" + std::to_string(mark.end) + ",\"name\":" + json_text(mark.name) + "}";
+  out += "],\"logp\":[";
+  for (size_t i = 0; i < track.length(); ++i) {
+    if (i > 0) out += ',';
+    append_row(track, i, out);
+  }
+  return out + "]}";
+}
+
+}  // namespace carbon

@@ -1,0 +1,69 @@
+// What all sections of tables of bases share: the pieces of the table and where it comes from, how a piece is
+// spread over a figure, the genes beside it, and the data of the page's viewer.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/report/drawing/document.hpp"
+#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/track.hpp"
+#include "src/report/sources/bases.hpp"
+#include "src/report/sources/genes.hpp"
+#include "src/report/sources/options.hpp"
+
+namespace carbon {
+
+struct BaseSection {
+  Section section;
+  TablePieces table;
+  std::vector<std::vector<Gene>> genes;  // for each piece
+
+  /// The beginning of the names of a piece's figures.
+  std::string piece_name(size_t piece) const;
+};
+
+/// `what` ends the title, after the name of the file. Throws Error for a malformed table or file of genes.
+BaseSection begin_base_section(const std::string& name, const std::string& path, const std::string& what,
+                               const ReportOptions& options);
+
+/// The exons of genes as marks of a piece, with the gene's name at the first.
+std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePiece& piece);
+
+inline constexpr size_t kMostLetters = 400;  // bases that are drawn as letters
+inline constexpr size_t kMostNumbers = 500;  // rows of a table of numbers
+inline constexpr double kFigureTitle = 26;   // height in pixels
+
+/// How a piece is spread over a figure: in rows where its letters can be read, or as a whole.
+struct PieceRows {
+  double width = 980;  // of the figure, in pixels
+  bool letters = true;
+  std::vector<TrackView> views;  // one for each row, all of the same span
+};
+
+PieceRows rows_of(size_t length);
+/// Every how many bases a table of numbers has a row.
+size_t numbers_step(size_t length);
+/// " every 20th base" for the title of a thinned table; "" if it has all.
+std::string thinned_words(size_t length);
+/// A line of text above a track, at its left end.
+void draw_heading(Svg& out, double left, double y, std::string_view words);
+
+/// The height of the genes in a part of a piece whose first base is at position `first`; 0 if none is there.
+double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width);
+/// Draws them from `top` downwards: a line for the gene with arrows in the direction of reading, boxes for
+/// exons, higher ones for coding parts, and the name.
+void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
+                double top);
+
+inline constexpr size_t kMostViewerBases = 50'000;
+
+/// {"name", "start", "sequence", "logp", "marks", "replaces"}: the position of the first base, the letters, a
+/// row of four logarithms in five digits or null for each, parts to mark, and the names of figures whose
+/// pictures the viewer shows.
+std::string viewer_data(const std::string& name, const BaseTrack& track, std::span<const TrackMark> marks,
+                        const std::string& replaces);
+
+}  // namespace carbon

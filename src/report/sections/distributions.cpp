@@ -1,0 +1,271 @@
+#include "src/report/sections/distributions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <compare>
+#include <set>
+
+#include "src/report/sources/consequences.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr double kBins = 60;
+
+// An edge is the quotient or product of two numbers without rounding, as far as there are such.
+double times_power(double number, int power) {
+  return power < 0 ? number / std::pow(10, -power) : number * std::pow(10, power);
+}
+
+constexpr const char* kNoConsequence = "none given";
+
+// The value at a place among the sorted values. Those before it are not larger then, and those after it are
+// not smaller.
+float value_at(std::vector<float>& values, size_t place) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+double quantile_of(std::vector<float>& values, double share) {
+  const double place = static_cast<double>(values.size() - 1) * share;
+  const auto at = static_cast<size_t>(place);
+  const double low = value_at(values, at);
+  if (at + 1 == values.size()) return low;
+  const double high = *std::min_element(values.begin() + static_cast<std::ptrdiff_t>(at) + 1, values.end());
+  return low + (high - low) * (place - static_cast<double>(at));
+}
+
+// The number below a score that ends after eight binary digits: the edge of a bin needs no more.
+double rough(float score) {
+  const auto bits = std::bit_cast<uint32_t>(score);
+  return std::bit_cast<float>(std::signbit(score) ? bits | 0xFFFFu : bits & ~0xFFFFu);
+}
+
+// Few extreme scores would make all others a single bar: then the bins end earlier, and the values beyond are
+// counted beside them.
+ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all) {
+  if (all.count == 0) return {0, 1};
+  const auto last = static_cast<double>(scores.size() - 1);
+  const auto low_place = static_cast<size_t>(last * 0.001);
+  const size_t high_place = std::min(static_cast<size_t>(last * 0.999) + 1, scores.size() - 1);
+  const double low = std::clamp(rough(value_at(scores, low_place)), all.least, all.most);
+  const double high = std::clamp(rough(value_at(scores, high_place)), all.least, all.most);
+  const bool cut = high > low && all.most - all.least > 2 * (high - low);
+  return cut ? ScoreBins(low, high) : ScoreBins(all.least, all.most);
+}
+
+}  // namespace
+
+GroupNames::GroupNames(const std::vector<std::string>& first) {
+  for (const std::string& name : first) number(name);
+}
+
+size_t GroupNames::number(std::string_view name) {
+  name = name.substr(0, kLength);
+  if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
+  if (names_.size() == kMost) return kMost;
+  names_.emplace_back(name);
+  numbers_.emplace(name, names_.size() - 1);
+  return names_.size() - 1;
+}
+
+std::string cut_text(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  // Not in the middle of a letter of several bytes.
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "\u2026";
+}
+
+std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
+  std::vector<std::string> out;
+  std::set<std::string> taken;
+  for (const std::string& tag : tags) {
+    std::string part = "_";
+    for (const char c : tag) {
+      const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      part += plain ? c : '_';
+    }
+    std::string name = part;
+    for (int copy = 2; !taken.insert(name).second; ++copy) name = part + "_" + std::to_string(copy);
+    out.push_back(name);
+  }
+  return out;
+}
+
+ScoreBins::ScoreBins(double least, double most) {
+  const double size = std::max(std::abs(least), std::abs(most));
+  // Equal values get a few bins of a width that suits their size.
+  const double equal = size == 0 ? 1 : size;
+  const double range = std::max({most > least ? most - least : equal, 1e-5 * size, 1e-30});
+  power_ = static_cast<int>(std::floor(std::log10(range / kBins)));
+  for (const int factor : {5, 2, 1})
+    if (times_power(factor, power_) <= range / kBins * 1.000001) {
+      factor_ = factor;
+      break;
+    }
+  const auto steps = [&](double value) { return static_cast<int64_t>(std::floor(value / width())); };
+  first_ = steps(least);
+  while (edge(0) > least) --first_;
+  while (edge(1) <= least) ++first_;
+  size_ = 1;
+  while (edge(size_) < most) ++size_;
+}
+
+double ScoreBins::width() const {
+  return times_power(factor_, power_);
+}
+
+double ScoreBins::edge(size_t i) const {
+  return times_power(static_cast<double>((first_ + static_cast<int64_t>(i)) * factor_), power_);
+}
+
+int64_t ScoreBins::find(double value) const {
+  if (value < edge(0)) return -1;
+  if (value > edge(size_)) return static_cast<int64_t>(size_);
+  const double steps = std::floor(value / width()) - static_cast<double>(first_);
+  auto bin = static_cast<size_t>(std::clamp(steps, 0.0, static_cast<double>(size_ - 1)));
+  while (bin > 0 && value < edge(bin)) --bin;
+  while (bin + 1 < size_ && value >= edge(bin + 1)) ++bin;
+  return static_cast<int64_t>(bin);
+}
+
+void BinCounts::add(const ScoreBins& bins, float value) {
+  if (counts.empty()) counts.resize(bins.size());
+  const int64_t bin = bins.find(static_cast<double>(value));
+  if (bin < 0)
+    ++below;
+  else if (bin >= static_cast<int64_t>(bins.size()))
+    ++above;
+  else
+    ++counts[static_cast<size_t>(bin)];
+}
+
+ScoreSummary::ScoreSummary(std::vector<float>& scores) : count(scores.size()) {
+  if (scores.empty()) return;
+  // Neumaier's sum, and what rounding took from it.
+  double sum = 0, lost = 0;
+  for (const double score : scores) {
+    const double next = sum + score;
+    lost += std::abs(sum) >= std::abs(score) ? (sum - next) + score : (score - next) + sum;
+    sum = next;
+  }
+  mean = (sum + lost) / static_cast<double>(count);
+  const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
+  least = *low, most = *high;
+  for (size_t q = 0; q < quartiles.size(); ++q)
+    quartiles[q] = quantile_of(scores, static_cast<double>(q + 1) / 4);
+}
+
+VariantDistributions::VariantDistributions(const VariantLayout& layout)
+    : filters_(!layout.table), consequences_(!layout.consequence_tag.empty()), tags_(layout.tags.size()) {
+  names_[static_cast<size_t>(Grouping::all)] = GroupNames({"all"});
+  names_[static_cast<size_t>(Grouping::type)] = GroupNames({"SNV", "MNV", "INS", "DEL", "complex", "other"});
+}
+
+void VariantDistributions::add(const VariantRecord& record) {
+  const auto number = [&](Grouping grouping, std::string_view name) {
+    return static_cast<uint16_t>(names_[static_cast<size_t>(grouping)].number(name));
+  };
+  const uint16_t filter = filters_ ? number(Grouping::filter, record.filter) : uint16_t{0};
+  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+    uint16_t consequence = 0;
+    if (consequences_) {
+      const std::string& term = record.consequences[alt].term;
+      consequence = number(Grouping::consequence, term.empty() ? kNoConsequence : term);
+    }
+    alleles_.push_back({0, number(Grouping::type, record.types[alt]), filter, consequence});
+    for (size_t tag = 0; tag < tags_.size(); ++tag) tags_[tag].scores.push_back(record.scores[tag][alt]);
+  }
+}
+
+// Which groups are shown, in their order, and where those go that have a number.
+struct VariantDistributions::Shown {
+  std::vector<ScoreGroup> groups;  // named, and with the numbers of their alleles
+  std::vector<size_t> place;       // of the names' numbers
+};
+
+VariantDistributions::Shown VariantDistributions::choose(const Tag& tag, size_t grouping) const {
+  const std::vector<std::string>& names = names_[grouping].names();
+  struct Size {
+    uint64_t scores = 0, alleles = 0;
+    auto operator<=>(const Size&) const = default;
+  };
+  std::vector<Size> sizes(GroupNames::kMost + 1);
+  for (size_t i = 0; i < alleles_.size(); ++i) {
+    Size& size = sizes[alleles_[i][grouping]];
+    ++size.alleles;
+    size.scores += !std::isnan(tag.scores[i]);
+  }
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i].alleles > 0) order.push_back(i);
+  // Those that share a number are joined in any case, and so are the small ones.
+  const bool unnamed = sizes[GroupNames::kMost].alleles > 0;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if ((a == GroupNames::kMost) != (b == GroupNames::kMost)) return b == GroupNames::kMost;
+    return sizes[a] > sizes[b];
+  });
+  const size_t apart = order.size() > kShown || unnamed ? std::min(order.size(), kShown) - 1 : order.size();
+  const std::vector<size_t> rest(order.begin() + static_cast<std::ptrdiff_t>(apart), order.end());
+  order.resize(apart);
+  if (grouping == static_cast<size_t>(Grouping::type)) std::sort(order.begin(), order.end());
+  if (grouping == static_cast<size_t>(Grouping::consequence))
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return severity(names[a]) < severity(names[b]); });
+
+  Shown out;
+  out.place.assign(sizes.size(), order.size());
+  for (const size_t i : order) {
+    out.place[i] = out.groups.size();
+    ScoreGroup& group = out.groups.emplace_back();
+    if (i < names.size()) group.name = names[i];
+    group.alleles = sizes[i].alleles;
+  }
+  if (!rest.empty()) {
+    ScoreGroup& others = out.groups.emplace_back();
+    others.name = unnamed ? "all others" : "the " + std::to_string(rest.size()) + " others";
+    for (const size_t i : rest) others.alleles += sizes[i].alleles;
+  }
+  return out;
+}
+
+// Takes the scores of each group into `scores`, too.
+std::vector<ScoreGroup> VariantDistributions::summarise(const Tag& tag, size_t grouping,
+                                                        std::vector<std::vector<float>>& scores) const {
+  Shown shown = choose(tag, grouping);
+  scores.assign(shown.groups.size(), {});
+  for (size_t i = 0; i < alleles_.size(); ++i) {
+    if (std::isnan(tag.scores[i])) continue;
+    const size_t group = shown.place[alleles_[i][grouping]];
+    scores[group].push_back(tag.scores[i]);
+    if (tag.bins.size() > 0) shown.groups[group].bins.add(tag.bins, tag.scores[i]);
+  }
+  for (size_t g = 0; g < scores.size(); ++g) shown.groups[g].scores = ScoreSummary(scores[g]);
+  return std::move(shown.groups);
+}
+
+void VariantDistributions::finish() {
+  std::vector<std::vector<float>> scores;
+  for (Tag& tag : tags_) {
+    // All alleles first, because they give the bins.
+    const std::vector<ScoreGroup> all = summarise(tag, 0, scores);
+    tag.bins = all.empty() ? ScoreBins(0, 1) : bins_for(scores[0], all[0].scores);
+    for (size_t by = 0; by < kGroupings; ++by) tag.groups[by] = summarise(tag, by, scores);
+  }
+}
+
+bool VariantDistributions::has(Grouping grouping) const {
+  if (grouping == Grouping::filter) {
+    const std::vector<std::string>& names = names_[static_cast<size_t>(grouping)].names();
+    return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name != "."; });
+  }
+  return grouping != Grouping::consequence || consequences_;
+}
+
+const std::vector<ScoreGroup>& VariantDistributions::groups(size_t tag, Grouping grouping) const {
+  return tags_[tag].groups[static_cast<size_t>(grouping)];
+}
+
+}  // namespace carbon

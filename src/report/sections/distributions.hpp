@@ -1,0 +1,131 @@
+// The scores of alleles, all and by group: numbers of values, means, extremes, quartiles, and counts in bins.
+//
+// Counts only; score_figures draws them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/sources/variants.hpp"
+
+namespace carbon {
+
+/// Numbers for names. A file may have any number of different ones, so those after the first kMost share a
+/// number, and of a long name the beginning counts.
+class GroupNames {
+ public:
+  static constexpr size_t kMost = 256, kLength = 200;
+
+  /// The names of `first` have the numbers from 0.
+  explicit GroupNames(const std::vector<std::string>& first = {});
+  /// The number of a name, kMost for one that is not kept.
+  size_t number(std::string_view name);
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::map<std::string, size_t, std::less<>> numbers_;
+  std::vector<std::string> names_;
+};
+
+/// Text of a file in a place that is not wide: after `most` bytes it ends in an ellipsis.
+std::string cut_text(std::string_view text, size_t most);
+/// What tags, which may have points and letters of any kind, add to the names of their figures. All differ.
+std::vector<std::string> figure_parts(const std::vector<std::string>& tags);
+
+/// Bins whose edges are multiples of a step of 1, 2 or 5 times a power of ten. A bin has the values from its
+/// lower edge up to, but not including, its upper edge; the last one has its upper edge, too.
+class ScoreBins {
+ public:
+  ScoreBins() = default;
+  /// About 60 to 130 bins that hold `least` and `most`. The two may be equal.
+  ScoreBins(double least, double most);
+
+  size_t size() const { return size_; }
+  /// The edges 0 to size(): the double that is nearest to the decimal number.
+  double edge(size_t i) const;
+  double width() const;
+  /// The bin of a value, -1 below all, size() above all.
+  int64_t find(double value) const;
+
+ private:
+  int64_t first_ = 0;
+  size_t size_ = 0;
+  int factor_ = 1, power_ = 0;  // the step
+};
+
+/// Counts in bins, and beside them.
+struct BinCounts {
+  std::vector<uint64_t> counts;
+  uint64_t below = 0, above = 0;
+
+  void add(const ScoreBins& bins, float value);
+};
+
+/// What some scores say in sum. Without scores all but the number is NaN.
+struct ScoreSummary {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  uint64_t count = 0;
+  double mean = kNone, least = kNone, most = kNone;
+  /// Linear between the two nearest values, as numpy.quantile has them; the second is the median.
+  std::array<double, 3> quartiles = {kNone, kNone, kNone};
+
+  ScoreSummary() = default;
+  /// Changes the order of the scores, none of which is NaN.
+  explicit ScoreSummary(std::vector<float>& scores);
+};
+
+enum class Grouping { all, type, filter, consequence };
+inline constexpr size_t kGroupings = 4;
+
+struct ScoreGroup {
+  std::string name;
+  uint64_t alleles = 0;  // with and without a score
+  ScoreSummary scores;
+  BinCounts bins;
+};
+
+class VariantDistributions {
+ public:
+  /// Groups of one kind that are kept apart at the end; the others are joined.
+  static constexpr size_t kShown = 12;
+
+  explicit VariantDistributions(const VariantLayout& layout);
+
+  /// Keeps 8 bytes for each allele, and 4 for each of its scores.
+  void add(const VariantRecord& record);
+  /// After the last record: chooses groups and bins, and counts.
+  void finish();
+
+  /// Whether the alleles differ in this, so that there is something to compare.
+  bool has(Grouping grouping) const;
+  /// The groups of a tag that have alleles, in the order in which they are shown.
+  const std::vector<ScoreGroup>& groups(size_t tag, Grouping grouping) const;
+  const ScoreBins& bins(size_t tag) const { return tags_[tag].bins; }
+
+ private:
+  struct Tag {
+    std::vector<float> scores;  // of all alleles; NaN for a missing one
+    ScoreBins bins;
+    std::array<std::vector<ScoreGroup>, kGroupings> groups;
+  };
+  struct Shown;
+
+  Shown choose(const Tag& tag, size_t grouping) const;
+  std::vector<ScoreGroup> summarise(const Tag& tag, size_t grouping,
+                                    std::vector<std::vector<float>>& scores) const;
+
+  bool filters_, consequences_;
+  std::array<GroupNames, kGroupings> names_;
+  std::vector<std::array<uint16_t, kGroupings>> alleles_;  // for each allele the numbers of its groups' names
+  std::vector<Tag> tags_;
+};
+
+}  // namespace carbon

@@ -1,0 +1,296 @@
+// The sections of score -O tsv and scan, what the model expects at each base: a logo under the mean
+// log-likelihood, and the map of every SNV.
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/report/drawing/heatmap.hpp"
+#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/plot.hpp"
+#include "src/report/sections/bases.hpp"
+#include "src/report/sections/sections.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr double kHeading = 20, kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
+constexpr size_t kMostInMultiqc = 500;                              // bases of a map
+
+// What the bases of a track say in sum.
+struct TrackSummary {
+  size_t values = 0;  // bases with a value
+  double mean = 0;    // of ln P of the actual base, in nats
+  double right = 0;   // the share of bases whose most likely letter is the actual one
+};
+
+TrackSummary summary_of(const BaseTrack& track) {
+  TrackSummary out;
+  double sum = 0, right = 0;
+  for (size_t i = 0; i < track.length(); ++i) {
+    const double value = log_likelihood(track, i);
+    if (std::isnan(value)) continue;
+    ++out.values;
+    sum += value;
+    right += std::all_of(&track.lnp[4 * i], &track.lnp[4 * i] + 4, [&](double v) { return v <= value; });
+  }
+  const double count = std::max(1.0, static_cast<double>(out.values));
+  out.mean = sum / count;
+  out.right = right / count;
+  return out;
+}
+
+std::string plot_json(const char* type, const std::string& name, const std::string& title,
+                      const char* x_label, const char* y_label, const nlohmann::ordered_json& data) {
+  nlohmann::ordered_json out;
+  out["plot_type"] = type;
+  out["pconfig"] = {
+      {"id", "carbon_" + name + "_plot"}, {"title", title}, {"xlab", x_label}, {"ylab", y_label}};
+  out["data"] = data;
+  return json_text(out);
+}
+
+std::string position_text(const TablePiece& piece, size_t i) {
+  return std::to_string(piece.first + static_cast<int64_t>(i));
+}
+
+std::string logo_svg(const std::string& title, const TablePiece& piece, const BaseTrack& track,
+                     const std::vector<Gene>& genes) {
+  const PieceRows rows = rows_of(track.length());
+  const double left = TrackLayout(rows.views[0], rows.width).left;
+  Svg out;
+  double y = kFigureTitle;
+  draw_heading(out, left, y + 12,
+               "Mean log-likelihood of the bases, in nats; dashed: what guessing would reach");
+  Svg overview;
+  draw_overview(overview, track, rows.width);
+  out.add(overview, 0, y + kHeading);
+  y += kHeading + kOverviewHeight + kGap;
+  draw_heading(out, left, y + 12,
+               rows.letters ? "Probabilities of the letters" : "Probability of the actual base");
+  y += kHeading;
+  for (const TrackView& view : rows.views) {
+    draw_genes(out, genes, piece.first, view, rows.width, y);
+    y += gene_height(genes, piece.first, view, rows.width);
+    Svg logo;
+    draw_logo(logo, track, view, {.width = rows.width, .height = kLogo});
+    out.add(logo, 0, y);
+    y += kLogo + kGap;
+  }
+  return out.picture(rows.width, y, title);
+}
+
+Table logo_numbers(const TablePiece& piece, const BaseTrack& track) {
+  Table table;
+  table.title = "Values of " + piece.place() + thinned_words(track.length());
+  table.columns = {{"Position", "", true},
+                   {"Base"},
+                   {"ln P", "natural logarithm of the probability of the base, in nats", true},
+                   {"Entropy", "of the four probabilities, in nats", true}};
+  for (const char letter : kLetterNames)
+    table.columns.push_back(
+        {std::string("P(") + letter + ")", "probability of the letter, scaled to a sum of one", true});
+  for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
+    const bool value = has_value(track, i);
+    std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i]),
+                                    six_digits(log_likelihood(track, i)),
+                                    six_digits(value ? letter_entropy(track, i) : kNoValue)};
+    for (int k = 0; k < 4; ++k) row.push_back(six_digits(value ? probability(track, i, k) : kNoValue));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string logo_multiqc(const Figure& figure, const TablePiece& piece, const BaseTrack& track) {
+  nlohmann::ordered_json line = nlohmann::ordered_json::object();
+  for (const Point& mean : overview_means(track, overview_window(track))) {
+    const auto position = static_cast<double>(piece.first) + mean.x - 0.5;
+    line[std::to_string(static_cast<int64_t>(std::floor(position)))] = mean.y;
+  }
+  return plot_json("linegraph", figure.name, figure.title, "Position", "Mean ln P of the base (nats)",
+                   {{piece.place(), line}});
+}
+
+std::string logo_caption(const TablePiece& piece, const BaseTrack& track, bool genes,
+                         const TrackSummary& sum) {
+  const PieceRows rows = rows_of(track.length());
+  const TrackLayout place(rows.views[0], rows.width);
+  std::string text = count_text(sum.values) + " bases with values in " + piece.place() +
+                     ". The strip shows the mean of ln P of the actual bases, in nats, over windows of " +
+                     count_text(overview_window(track)) + " bases. ";
+  if (rows.letters)
+    text +=
+        "In each stack, the height of a letter is its probability. The actual base is in full colour and is "
+        "also "
+        "written below; the other three letters are pale.";
+  else if (place.step == 1)
+    text +=
+        "The height of each colour is the probability of that letter. The actual base is in full colour, at "
+        "the foot.";
+  else
+    text +=
+        "Each bar is the mean probability of the actual base over " + std::to_string(place.step) + " bases.";
+  if (genes)
+    text +=
+        " Above, a line is a gene, a box an exon, a high box its coding part, and arrows show the direction "
+        "in which "
+        "it is read.";
+  return text;
+}
+
+std::string map_svg(const std::string& title, const BaseTrack& track, double limit) {
+  const PieceRows rows = rows_of(track.length());
+  Svg out;
+  const HeatRows letters = letter_rows(track);
+  double y = kFigureTitle;
+  for (const TrackView& view : rows.views) {
+    Svg map;
+    draw_heatmap(map, track, letters, view, {rows.width, kMap, limit});
+    out.add(map, 0, y);
+    y += kMap + kGap;
+  }
+  Svg legend;
+  draw_heatmap_legend(legend, limit);
+  out.add(legend, TrackLayout(rows.views[0], rows.width).left, y);
+  return out.picture(rows.width, y + kHeatLegendHeight + 4, title);
+}
+
+Table map_numbers(const TablePiece& piece, const BaseTrack& track) {
+  Table table;
+  table.title = "Changes of " + piece.place() + ", in nats" + thinned_words(track.length());
+  table.columns = {{"Position", "", true}, {"Base"}};
+  for (const char letter : kLetterNames)
+    table.columns.push_back(
+        {std::string("to ") + letter, "ln P(alternative) \u2212 ln P(reference), in nats", true});
+  for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
+    std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i])};
+    for (int k = 0; k < 4; ++k) row.push_back(track.base[i] == k ? "" : six_digits(log_ratio(track, i, k)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string map_multiqc(const Figure& figure, const TablePiece& piece, const BaseTrack& track) {
+  if (track.length() > kMostInMultiqc) return {};
+  nlohmann::ordered_json rows;
+  for (int k = 0; k < 4; ++k) {
+    nlohmann::ordered_json row = nlohmann::ordered_json::object();
+    for (size_t i = 0; i < track.length(); ++i)
+      if (const double value = log_ratio(track, i, k); std::isfinite(value))
+        row[position_text(piece, i)] = value;
+    rows[std::string(1, kLetterNames[static_cast<size_t>(k)])] = row;
+  }
+  return plot_json("heatmap", figure.name, figure.title, "Position", "Alternative", rows);
+}
+
+// The lowest and the highest change of a track, for the sentence of a map.
+std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
+  size_t low = 0, high = 0, less = 0, count = 0;
+  int low_letter = -1, high_letter = -1;
+  double lowest = 0, highest = 0;
+  for (size_t i = 0; i < track.length(); ++i)
+    for (int k = 0; k < 4; ++k) {
+      const double value = log_ratio(track, i, k);
+      if (k == track.base[i] || !std::isfinite(value)) continue;
+      ++count;
+      less += value < 0;
+      if (low_letter < 0 || value < lowest) lowest = value, low = i, low_letter = k;
+      if (high_letter < 0 || value > highest) highest = value, high = i, high_letter = k;
+    }
+  if (count == 0) return "No change has a value.";
+  const auto change = [&](size_t i, int k, double value) {
+    return std::string(1, track.sequence[i]) + " to " + kLetterNames[static_cast<size_t>(k)] + " at " +
+           count_text(static_cast<uint64_t>(piece.first) + i) + " (" + value_text(value) + " nats)";
+  };
+  return count_text(less) + " of " + count_text(count) +
+         " changes are less likely than the reference. Least likely: " + change(low, low_letter, lowest) +
+         "; most likely: " + change(high, high_letter, highest) + ".";
+}
+
+// `viewer` is whether the figure gets the data of the page's viewer.
+Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
+                   const std::vector<Gene>& genes, bool viewer) {
+  const TrackSummary sum = summary_of(track);
+  Figure out;
+  out.name = name + "_logo";
+  out.title = "Probabilities of the bases of " + piece.place();
+  out.svg = logo_svg(out.title, piece, track, genes);
+  out.caption = logo_caption(piece, track, !genes.empty(), sum);
+  out.words = "The mean of ln P is " + value_text(sum.mean) +
+              " nats, where guessing gives \u22121.386; the most likely " + "letter is the actual base at " +
+              value_text(100 * sum.right) + " % of " + count_text(sum.values) + " bases.";
+  out.numbers = logo_numbers(piece, track);
+  out.multiqc = logo_multiqc(out, piece, track);
+  if (viewer) out.viewer = viewer_data(piece.sequence, track, exon_marks(genes, piece), name + "_map");
+  return out;
+}
+
+Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track) {
+  const PieceRows rows = rows_of(track.length());
+  const int64_t step = TrackLayout(rows.views[0], rows.width).step;
+  const double limit = heatmap_limit(track);
+  Figure out;
+  out.name = name + "_map";
+  out.title = "Every single-base change of " + piece.place();
+  out.svg = map_svg(out.title, track, limit);
+  out.caption =
+      "Colour is ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
+      count_text(summary_of(track).values) + " bases; 19 of 20 values lie between the ends of the colours. " +
+      (step > 1 ? "Columns are means of " + std::to_string(step) + " bases."
+                : std::string("Grey marks the reference."));
+  out.words = extremes_words(piece, track);
+  out.numbers = map_numbers(piece, track);
+  out.multiqc = map_multiqc(out, piece, track);
+  return out;
+}
+
+std::string summary_words(size_t pieces, const TrackSummary& all) {
+  return count_text(all.values) + " bases have values, in " + count_text(pieces) +
+         (pieces == 1 ? " piece" : " pieces") +
+         " of consecutive bases. The mean of ln P of the actual base is " + value_text(all.mean) +
+         " nats, as unsure as among " + value_text(std::exp(-all.mean)) +
+         " letters; guessing would give \u22121.386, as among 4. The most likely letter is the actual base "
+         "at " +
+         value_text(100 * all.right) + " % of the bases.";
+}
+
+Section probability_section(BaseSection base) {
+  const std::vector<TablePiece>& pieces = base.table.pieces;
+  TrackSummary all;
+  size_t viewed = 0;
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
+    const TrackSummary one = summary_of(track);
+    const auto weight = static_cast<double>(one.values);
+    all.values += one.values;
+    all.mean += weight * one.mean;
+    all.right += weight * one.right;
+    const bool viewer = viewed + track.length() <= kMostViewerBases;
+    if (viewer) viewed += track.length();
+    base.section.parts.emplace_back(logo_figure(base.piece_name(p), pieces[p], track, base.genes[p], viewer));
+    base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track));
+  }
+  if (all.values > 0) {
+    all.mean /= static_cast<double>(all.values);
+    all.right /= static_cast<double>(all.values);
+    base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
+  }
+  return std::move(base.section);
+}
+
+}  // namespace
+
+Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  return probability_section(begin_base_section(name, path, "probabilities of bases", options));
+}
+
+Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  BaseSection base = begin_base_section(name, path, "probabilities of bases", options);
+  base.section.paragraphs.push_back(
+      "The table has, for each base, ln P(alternative) \u2212 ln P(reference) of the three other letters; "
+      "the four "
+      "probabilities follow from these, because they add up to one.");
+  return probability_section(std::move(base));
+}
+
+}  // namespace carbon

@@ -1,0 +1,256 @@
+#include "src/report/sections/ranking.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+
+#include "src/base/error.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/theme.hpp"
+#include "src/report/sections/distributions.hpp"
+#include "src/report/sources/bases.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr double kHeight = 40, kUnit = 10, kTop = 1, kFoot = 35;  // pixels
+constexpr double kLeast = 1.2;                                    // a lower letter cannot be seen
+
+// The bases around one place.
+struct Surroundings {
+  std::string letters;
+  std::vector<LetterLogs> logp;
+};
+
+// Finds which places a position of a table belongs to.
+class PlaceFinder {
+ public:
+  PlaceFinder(const std::vector<BasePlace>& places, size_t flank)
+      : places_(places), flank_(static_cast<int64_t>(flank)) {
+    for (size_t i = 0; i < places.size(); ++i) contigs_[places[i].contig].push_back(i);
+    for (auto& [name, members] : contigs_)
+      std::sort(members.begin(), members.end(),
+                [&](size_t a, size_t b) { return places[a].pos < places[b].pos; });
+  }
+
+  /// The part of an indexed table that has all places; nothing if a name cannot be part of a list of regions.
+  std::optional<VcfRegions> regions() const {
+    std::string list;
+    for (const BasePlace& place : places_) {
+      if (place.contig.empty() || place.contig.find('}') != std::string::npos) return std::nullopt;
+      const int64_t from = std::max<int64_t>(1, place.pos + 1 - flank_);
+      list += "{" + place.contig + "}:" + std::to_string(from) + "-" +
+              std::to_string(std::max(from, place.pos + 1 + flank_)) + ",";
+    }
+    return VcfRegions::from_list(list);
+  }
+
+  /// Calls use(place, where) for each place whose surroundings have this base, with its number among them
+  /// from 0.
+  template <class Use>
+  void find(const TableBase& base, Use use) {
+    if (base.sequence != current_) {
+      current_ = base.sequence;
+      const auto found = contigs_.find(current_);
+      members_ = found == contigs_.end() ? nullptr : &found->second;
+    }
+    if (!members_) return;
+    const int64_t pos = base.position - 1;
+    auto at = std::lower_bound(members_->begin(), members_->end(), pos - flank_,
+                               [&](size_t i, int64_t value) { return places_[i].pos < value; });
+    for (; at != members_->end() && places_[*at].pos <= pos + flank_; ++at)
+      use(*at, static_cast<size_t>(pos - (places_[*at].pos - flank_)));
+  }
+
+ private:
+  const std::vector<BasePlace>& places_;
+  const int64_t flank_;
+  std::unordered_map<std::string, std::vector<size_t>> contigs_;
+  std::string current_;
+  const std::vector<size_t>* members_ = nullptr;
+};
+
+// The stack of one base, from the foot upwards.
+void draw_stack(const BaseTrack& track, size_t i, std::array<std::string, 4>& actual,
+                std::array<std::string, 4>& others) {
+  std::array<int, 4> order = {0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return probability(track, i, a) < probability(track, i, b); });
+  double y = kFoot;
+  for (const int k : order) {
+    const double high = (kFoot - kTop) * probability(track, i, k);
+    y -= high;
+    if (high < kLeast) continue;
+    (k == track.base[i] ? actual : others)[static_cast<size_t>(k)] +=
+        letter_path(k, static_cast<double>(i) * kUnit + 0.5, y, kUnit - 1, high);
+  }
+}
+
+std::string picture(const BaseTrack& track, size_t flank, const BasePlace& place) {
+  std::array<std::string, 4> actual, others;
+  for (size_t i = 0; i < track.length(); ++i)
+    if (has_value(track, i)) draw_stack(track, i, actual, others);
+  Svg out;
+  for (size_t k = 0; k < 4; ++k) {
+    out.path(others[k], theme::kLetters[k],
+             " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"");
+    out.path(actual[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
+  }
+  out.box(static_cast<double>(flank) * kUnit, kFoot + 2, kUnit, 2.5, theme::kInk);
+  const std::string width = px(static_cast<double>(track.length()) * kUnit), height = px(kHeight);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
+         "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"><title>Probabilities around " +
+         escape_xml(place.contig + ":" + count_text(static_cast<uint64_t>(place.pos + 1)) + ", reference " +
+                    track.sequence) +
+         "</title>" + out.body() + "</svg>";
+}
+
+constexpr size_t kAllele = 16;  // letters of a long allele
+constexpr size_t kText = 60;    // of texts that a file may make as long as it likes
+constexpr size_t kFlank = 7;    // bases of a logo on each side of POS
+
+const char* verdict_text(LabelJudge::Verdict verdict) {
+  switch (verdict) {
+    case LabelJudge::Verdict::positive:
+      return "positive";
+    case LabelJudge::Verdict::negative:
+      return "negative";
+    case LabelJudge::Verdict::other:
+      return "neither";
+    case LabelJudge::Verdict::missing:
+      break;
+  }
+  return ".";
+}
+
+// With all digits of the file: the rows can be looked up and compared.
+std::string score_text(float score) {
+  if (std::isnan(score)) return ".";
+  std::string digits;
+  append_vcf_float(score, digits);
+  return digits;
+}
+
+// An allele in a table: a long one is shortened, and its number of letters follows.
+std::string allele_text(const std::string& allele) {
+  if (allele.size() <= kAllele + 4) return allele;
+  return cut_text(allele, kAllele) + " (" + count_text(allele.size()) + " letters)";
+}
+
+}  // namespace
+
+std::vector<std::string> small_logos(const std::string& table, const std::vector<BasePlace>& places,
+                                     size_t flank) {
+  std::vector<std::string> result(places.size());
+  if (places.empty()) return result;
+  PlaceFinder finder(places, flank);
+  const std::optional<VcfRegions> regions = finder.regions();
+  BaseTable input(table, regions ? &*regions : nullptr);
+  if (input.kind() == InputKind::mutagenesis)
+    throw Error("small_logos",
+                table +
+                    ": this table has changes in a score, not probabilities; those are in tables of "
+                    "score -O tsv and scan");
+  std::vector<Surroundings> found(places.size());
+  size_t open = places.size() * (2 * flank + 1);  // bases that have not come
+  TableBase base;
+  while (open > 0 && input.next(base)) {
+    finder.find(base, [&](size_t p, size_t where) {
+      Surroundings& around = found[p];
+      if (around.letters.empty()) {
+        around.letters.assign(2 * flank + 1, 'N');
+        around.logp.assign(2 * flank + 1, {kNoValue, kNoValue, kNoValue, kNoValue});
+      }
+      if (around.letters[where] == 'N') --open;
+      around.letters[where] = base.letter;
+      around.logp[where] = base.letters;
+    });
+  }
+  for (size_t p = 0; p < places.size(); ++p) {
+    const Surroundings& around = found[p];
+    if (std::none_of(around.logp.begin(), around.logp.end(),
+                     [](const LetterLogs& row) { return !std::isnan(row[0]); }))
+      continue;
+    result[p] = picture(make_track(around.letters, around.logp), flank, places[p]);
+  }
+  return result;
+}
+
+bool VariantRanking::Row::operator<(const Row& other) const {
+  return score != other.score ? score < other.score : number < other.number;
+}
+
+VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
+    : layout_(layout), options_(options) {}
+
+void VariantRanking::add(const VariantRecord& record) {
+  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+    const float score = record.scores[0][alt];
+    const uint64_t number = alleles_++;
+    if (std::isnan(score) || options_.top == 0) continue;
+    if (rows_.size() == options_.top) {
+      // A later allele of an equal score ranks behind.
+      if (!(score < rows_.front().score)) continue;
+      std::pop_heap(rows_.begin(), rows_.end());
+      rows_.pop_back();
+    }
+    rows_.push_back(row(record, alt));
+    rows_.back().number = number;
+    std::push_heap(rows_.begin(), rows_.end());
+  }
+}
+
+VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
+  Row out{record.scores[0][alt], 0, record.contig, record.pos, {}};
+  out.texts = {cut_text(record.contig, kText), std::to_string(record.pos),    cut_text(record.id, kText),
+               allele_text(record.ref),        allele_text(record.alts[alt]), std::string(record.types[alt])};
+  if (!layout_.table) out.texts.push_back(cut_text(record.filter, kText));
+  if (!layout_.consequence_tag.empty()) {
+    const Consequence& consequence = record.consequences[alt];
+    out.texts.push_back(consequence.term.empty() ? "." : cut_text(consequence.term, kText));
+    out.texts.push_back(consequence.gene.empty() ? "." : cut_text(consequence.gene, kText));
+  }
+  for (const std::vector<float>& scores : record.scores) out.texts.push_back(score_text(scores[alt]));
+  if (!record.labels.empty()) out.texts.emplace_back(verdict_text(record.labels[alt]));
+  return out;
+}
+
+std::vector<TableColumn> VariantRanking::columns() const {
+  std::vector<TableColumn> out = {{"CHROM", "Contig"},
+                                  {"POS", "Position of the first base of REF, from 1", true},
+                                  {"ID"},
+                                  {"REF", "Reference allele"},
+                                  {"ALT", "Alternative allele"},
+                                  {"Type", "What the alternative changes"}};
+  if (!layout_.table) out.push_back({"FILTER"});
+  if (const std::string& tag = layout_.consequence_tag; !tag.empty()) {
+    out.push_back({"Consequence", "The most severe one for this allele in " + tag});
+    out.push_back({"Gene", "The gene of this consequence in " + tag});
+  }
+  for (const ScoreTag& tag : layout_.tags)
+    out.push_back({tag.name, tag.unit.empty() ? "Score" : "Score in " + tag.unit, true});
+  if (!options_.label.empty()) out.push_back({"Label", options_.label});
+  return out;
+}
+
+Table VariantRanking::table() const {
+  std::vector<Row> rows = rows_;
+  std::sort(rows.begin(), rows.end());
+  Table out;
+  out.title = "Lowest scores: " + plural(rows.size(), "allele") + " by " + layout_.tags[0].name +
+              ", the lowest first";
+  out.columns = columns();
+  out.search = true;
+  std::vector<BasePlace> places;
+  for (Row& row : rows) {
+    places.push_back({std::move(row.contig), row.pos - 1});
+    out.rows.push_back(std::move(row.texts));
+  }
+  if (!options_.probabilities.empty()) out.pictures = small_logos(options_.probabilities, places, kFlank);
+  return out;
+}
+
+}  // namespace carbon

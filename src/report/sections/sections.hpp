@@ -1,0 +1,21 @@
+// The sections of a report: a function for each kind of file, which reads it and draws it.
+//
+// `name` is the beginning of the names of section and figures, made of letters, digits and _.
+#pragma once
+
+#include <string>
+
+#include "src/report/drawing/document.hpp"
+#include "src/report/sources/options.hpp"
+
+namespace carbon {
+
+Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section mutagenesis_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section concordance_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section bench_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options);
+
+}  // namespace carbon

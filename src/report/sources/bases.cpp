@@ -1,0 +1,323 @@
+#include "src/report/sources/bases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "src/base/counts.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "read_base_table";
+constexpr std::string_view kLetters = "ACGT", kSmallLetters = "acgt";
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr int64_t kJoined = 10;         // a gap of so many bases is drawn as unknown ones
+constexpr size_t kMostPieces = 20;      // more figures than anybody looks at
+constexpr size_t kMostBases = 200'000;  // that are kept in memory
+
+std::string quoted(std::string_view text) {
+  return "'" + printable(text) + "'";
+}
+
+// The place of a letter among A, C, G and T, in either case; 4 for another.
+size_t letter_place(char letter) {
+  return std::min({kLetters.find(letter), kSmallLetters.find(letter), kLetters.size()});
+}
+
+// A region as the other commands take it (`chr`, `chr:beg`, `chr:beg-end`, `chr:-end`, with commas in numbers
+// and braces around a name with a colon), as VcfRegions takes it: {chr}:beg-end.
+std::string list_entry(const std::string& text) {
+  const size_t brace = text.starts_with('{') ? text.find('}') : std::string::npos;
+  size_t colon = text.rfind(':');
+  if (colon != std::string::npos && brace != std::string::npos && colon < brace) colon = std::string::npos;
+  std::string range = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (range.find_first_not_of("0123456789,-") != std::string::npos) {  // the colon belongs to the name
+    range.clear();
+    colon = std::string::npos;
+  }
+  std::string name = text.substr(0, colon);
+  if (brace == std::string::npos) name = "{" + name + "}";
+  if (colon == std::string::npos) return name;
+  std::erase(range, ',');
+  if (range.find('-') == std::string::npos) range += '-';
+  return name + ":" + range;
+}
+
+std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
+  if (texts.empty()) return std::nullopt;
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ",") + list_entry(text);
+  return VcfRegions::from_list(list);
+}
+
+// Which bases of a table are asked for, and when no more can come.
+class Selection {
+ public:
+  Selection(std::optional<VcfRegions> regions, bool sorted) : regions_(std::move(regions)), sorted_(sorted) {}
+
+  bool wants(const TableBase& base) {
+    if (!regions_) return true;
+    if (base.sequence != current_) {
+      if (sorted_) passed_.insert(current_);
+      current_ = base.sequence;
+      intervals_ = find(current_);
+    }
+    if (!intervals_) return false;
+    const int64_t pos = base.position - 1;
+    if (sorted_ && pos > intervals_->back().end) passed_.insert(current_);
+    const auto interval =
+        std::lower_bound(intervals_->begin(), intervals_->end(), pos,
+                         [](const VcfInterval& one, int64_t value) { return one.end < value; });
+    if (interval == intervals_->end() || interval->begin > pos) return false;
+    fresh_ = &*interval != interval_;
+    interval_ = &*interval;
+    return true;
+  }
+
+  /// Whether the base that was wanted last is the first of its region.
+  bool begins_region() const { return fresh_; }
+
+  /// Whether a sorted table has no further base of the regions.
+  bool complete() const {
+    return regions_ && sorted_ &&
+           std::all_of(regions_->contigs().begin(), regions_->contigs().end(),
+                       [&](const VcfRegions::Contig& contig) { return passed_.contains(contig.name); });
+  }
+
+ private:
+  const std::vector<VcfInterval>* find(const std::string& name) const {
+    for (const VcfRegions::Contig& contig : regions_->contigs())
+      if (contig.name == name) return &contig.intervals;
+    return nullptr;
+  }
+
+  const std::optional<VcfRegions> regions_;
+  const bool sorted_;
+  std::string current_;
+  const std::vector<VcfInterval>* intervals_ = nullptr;
+  const VcfInterval* interval_ = nullptr;
+  bool fresh_ = false;
+  std::set<std::string> passed_;
+};
+
+class Collector {
+ public:
+  Collector(const std::string& path, TablePieces& out) : path_(path), out_(out) {}
+
+  /// Ends the piece: the next base begins another.
+  void interrupt() { broken_ = true; }
+
+  /// Returns false if the base is not kept, because there are enough.
+  bool add(const TableBase& base) {
+    if (bases_ == kMostBases) return false;
+    if (!continues(base)) {
+      if (out_.pieces.size() == kMostPieces) return false;
+      out_.pieces.push_back({std::string(base.sequence), base.position, {}, {}, {}});
+    }
+    broken_ = false;
+    TablePiece& piece = out_.pieces.back();
+    while (piece.last() + 1 < base.position)
+      append(piece, 'N', {kNothing, kNothing, kNothing, kNothing}, kNothing);
+    append(piece, base.letter, base.letters, base.deletion);
+    return true;
+  }
+
+ private:
+  bool continues(const TableBase& base) const {
+    if (broken_ || out_.pieces.empty()) return false;
+    const TablePiece& piece = out_.pieces.back();
+    if (piece.sequence != base.sequence) return false;
+    if (piece.last() == base.position)
+      throw Error("read_pieces", path_ + ": position " + std::to_string(base.position) + " of '" +
+                                     piece.sequence + "' comes twice in a row");
+    return base.position > piece.last() && base.position - piece.last() <= kJoined + 1;
+  }
+
+  void append(TablePiece& piece, char letter, const LetterLogs& values, double deletion) {
+    piece.letters += letter;
+    piece.values.push_back(values);
+    if (out_.indels) piece.deletions.push_back(deletion);
+    ++bases_;
+  }
+
+  const std::string& path_;
+  TablePieces& out_;
+  bool broken_ = false;
+  size_t bases_ = 0;
+};
+
+void note_missing(const std::string& path, const ReportOptions& options, TablePieces& out) {
+  if (!out.pieces.empty()) return;
+  const std::string where = file_name(path);
+  out.notes.push_back(options.regions.empty()
+                          ? "The table " + where + " has no base with a value."
+                          : "The table " + where + " has no base in the regions that were chosen.");
+  options.log->warning(
+      "report", path + (options.regions.empty() ? ": no base has a value" : ": no base lies in the regions"));
+}
+
+}  // namespace
+
+BaseTable::BaseTable(const std::string& path, const VcfRegions* regions) : table_(path, kFunction) {
+  table_.read_header();
+  kind_ = table_kind(path, table_.line());
+  if (kind_ != InputKind::base_scores && kind_ != InputKind::scan && kind_ != InputKind::mutagenesis)
+    throw Error(kFunction,
+                path +
+                    ": this is not a table of bases; such tables are those of score -O tsv, scan and "
+                    "+mutagenesis --matrix");
+  indels_ = table_.line().starts_with("#CHROM\tPOS\tREF\tdel\t");
+  if (regions) table_.jump_to(*regions);
+}
+
+void BaseTable::expect_columns(size_t count) const {
+  if (table_.size() != count)
+    table_.fail("this line does not have the " + std::to_string(count) +
+                " columns of the header: " + quoted(table_.line()));
+}
+
+void BaseTable::place(TableBase& base) {
+  if (table_[0].empty()) table_.fail("the name of the sequence is missing");
+  if (table_[0] != sequence_) sequence_ = table_[0];
+  base.sequence = sequence_;
+  base.position = table_.position(1);
+  base.letter = letter(2);
+}
+
+char BaseTable::letter(size_t column) const {
+  const std::string_view text = table_[column];
+  if (text.size() != 1 || letter_place(text[0]) == kLetters.size())
+    table_.fail(quoted(text) + " is not one of the bases A, C, G and T");
+  return text[0];
+}
+
+double BaseTable::number(size_t column) const {
+  if (table_[column] == ".") return kNothing;
+  double value = 0;
+  const bool parsed = parse_number(table_[column], value);
+  const bool lowest =
+      value == -std::numeric_limits<double>::infinity();  // the logarithm of a probability of zero
+  if (!parsed || (!std::isfinite(value) && !lowest)) table_.fail(quoted(table_[column]) + " is not a number");
+  return value;
+}
+
+void BaseTable::score_line(TableBase& base) {
+  expect_columns(9);
+  place(base);
+  const double logp = number(3);
+  double sum = 0;
+  for (size_t k = 0; k < 4; ++k) {
+    const double p = number(5 + k);
+    if (!(p >= 0 && p <= 1.0001)) table_.fail(quoted(table_[5 + k]) + " is not a probability");
+    sum += p;
+    base.letters[k] = std::log(p);
+  }
+  if (sum > 1.001) table_.fail("the four probabilities add up to more than one");
+  // The table has this one as a logarithm, with more digits where it is close to zero.
+  double& actual = base.letters[letter_place(base.letter)];
+  if (!(std::abs(std::exp(logp) - std::exp(actual)) < 1e-4))
+    table_.fail("logp " + quoted(table_[3]) + " is not the logarithm of the probability of " + base.letter);
+  actual = logp;
+}
+
+void BaseTable::scan_lines(TableBase& base) {
+  base.letters.fill(kNothing);
+  std::array<bool, 4> seen = {};
+  bool complete = true;
+  for (int n = 0; n < 3; ++n) {
+    if (n > 0 && !table_.next()) table_.fail("the table ends before the third line of its last base");
+    expect_columns(5);
+    if (n == 0) {
+      place(base);
+    } else {
+      TableBase again;
+      const std::string before = sequence_;
+      place(again);
+      if (sequence_ != before || again.position != base.position || again.letter != base.letter)
+        table_.fail("position " + std::to_string(base.position) + " of " + quoted(before) +
+                    " does not have three lines, one for each change, as scan writes them");
+    }
+    const size_t k = letter_place(letter(3));
+    if (seen[k] || letter_place(base.letter) == k)
+      table_.fail("the change to " + quoted(table_[3]) + " comes twice, or is none");
+    seen[k] = true;
+    base.letters[k] = number(4);
+    complete = complete && !std::isnan(base.letters[k]);
+  }
+  base.sequence = sequence_;
+  base.letters[letter_place(base.letter)] = 0;
+  if (!complete) {
+    base.letters.fill(kNothing);
+    return;
+  }
+  // The four ratios to the actual base give the probabilities, which add up to one. The largest is taken out
+  // first, so that no sum is too large for a number.
+  const double most = *std::max_element(base.letters.begin(), base.letters.end());
+  double sum = 0;
+  for (const double value : base.letters) sum += std::exp(value - most);
+  for (double& value : base.letters) value -= most + std::log(sum);
+}
+
+void BaseTable::matrix_line(TableBase& base) {
+  const size_t before = indels_ ? 4 : 3;
+  expect_columns(before + 4);
+  place(base);
+  if (indels_) base.deletion = number(3);
+  for (size_t k = 0; k < 4; ++k) {
+    base.letters[k] = number(before + k);
+    if (!indels_ && letter_place(base.letter) == k && base.letters[k] != 0)
+      table_.fail("the value of " + quoted(table_[2]) + ", which is the reference, is not 0");
+  }
+}
+
+bool BaseTable::next(TableBase& base) {
+  if (!table_.next()) return false;
+  switch (kind_) {
+    case InputKind::base_scores:
+      score_line(base);
+      break;
+    case InputKind::scan:
+      scan_lines(base);
+      break;
+    default:
+      matrix_line(base);
+  }
+  return true;
+}
+
+std::string TablePiece::place() const {
+  return sequence + ":" + count_text(static_cast<uint64_t>(first)) + "-" +
+         count_text(static_cast<uint64_t>(last()));
+}
+
+TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
+  const std::optional<VcfRegions> regions = parse_regions(options.regions);
+  BaseTable table(path, regions ? &*regions : nullptr);
+  TablePieces out;
+  out.kind = table.kind();
+  out.indels = table.indels();
+  out.header = table.header();
+  Selection selection(regions, table.sorted());
+  Collector collector(path, out);
+  TableBase base;
+  bool more = false;
+  while (!more && !selection.complete() && table.next(base)) {
+    if (!selection.wants(base)) continue;
+    if (selection.begins_region()) collector.interrupt();
+    more = !collector.add(base);
+  }
+  if (more)
+    out.notes.push_back("The table goes on at " + std::string(base.sequence) + ":" +
+                        count_text(static_cast<uint64_t>(base.position)) + "; a report draws up to " +
+                        count_text(kMostPieces) + " pieces of it with " + count_text(kMostBases) +
+                        " bases together. Regions choose what is drawn.");
+  note_missing(path, options, out);
+  return out;
+}
+
+}  // namespace carbon

@@ -1,0 +1,299 @@
+#include "src/report/sources/embeddings.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "kernels/tensor.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/files/text_input.hpp"
+#include "src/formats/npy.hpp"
+#include "src/model/safetensors.hpp"
+#include "src/report/sources/table.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char* kFunction = "read_embeddings";
+constexpr std::string_view kNpy = ".npy", kSafetensors = ".safetensors", kNames = ".names.tsv";
+
+[[noreturn]] void fail(const std::string& where, const std::string& what) {
+  throw Error(kFunction, where + ": " + what);
+}
+
+void check_columns(const std::string& path, uint64_t columns) {
+  if (columns == 0 || columns > kMostEmbeddingColumns)
+    fail(path, "the matrix has " + std::to_string(columns) + " columns; a report draws from 1 to " +
+                   std::to_string(kMostEmbeddingColumns));
+}
+
+class EmbeddingTable final : public EmbeddingReader {
+ public:
+  explicit EmbeddingTable(const std::string& path) : path_(path) {
+    TableReader table(path_, kFunction);
+    read_header(table);
+    format_ = per_kmer_ ? "table, a row for each 6-mer" : "table";
+  }
+
+  void read(const std::function<void(const EmbeddingRow&)>& use) const override {
+    TableReader table(path_, kFunction);
+    table.next();
+    std::string name;
+    std::vector<float> values(columns_);
+    uint64_t sequences = 0, kmer = 0;
+    while (table.next()) {
+      if (table[0].empty()) table.fail("the line has no name");
+      const uint64_t before = kmer;
+      if (per_kmer_ && (table.size() < 2 || !parse_number(table[1], kmer)))
+        table.fail("the second column is no number of a 6-mer");
+      const bool continues = per_kmer_ && sequences > 0 && kmer > 0;
+      if (continues ? kmer != before + 1 || table[0] != name : per_kmer_ && kmer != 0)
+        table.fail("the 6-mers of a sequence are not numbered one after the other from 0");
+      if (!continues) {
+        ++sequences;
+        name = table[0];
+      }
+      parse_values(table, values);
+      use({name, sequences - 1, values});
+    }
+  }
+
+ private:
+  void read_header(TableReader& table) {
+    if (!table.next()) fail(path_, "it is empty");
+    if (table[0] != "#name") table.fail("expected a line that begins with #name");
+    per_kmer_ = table.size() > 1 && table[1] == "kmer";
+    for (size_t at = before(); at < table.size(); ++at, ++columns_)
+      if (table[at] != "e" + std::to_string(columns_))
+        table.fail("expected column e" + std::to_string(columns_) + ", not '" + printable(table[at]) + "'");
+    check_columns(table.where(), columns_);
+  }
+
+  void parse_values(const TableReader& table, std::vector<float>& values) const {
+    const std::string expected = "expected " + std::to_string(columns_) + " numbers after the name";
+    if (table.size() != before() + columns_)
+      table.fail(expected + ", and there are " + std::to_string(table.size() - before()));
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!parse_number(table[before() + i], values[i]) || !std::isfinite(values[i]))
+        table.fail(expected + "; e" + std::to_string(i) + " is none");
+  }
+
+  // Columns in front of the values.
+  size_t before() const { return per_kmer_ ? 2 : 1; }
+
+  std::string path_;
+  bool per_kmer_ = false;
+};
+
+// The table of names beside an array, read along with it.
+class NameTable {
+ public:
+  NameTable(const std::string& path) : path_(path), table_(path, kFunction) {
+    if (!table_.next() || table_.line() != "#name\tfirst_row\trows")
+      fail(path_, "its first line is not '#name first_row rows' with tabs");
+  }
+
+  /// Goes to the sequence that has row number `row`. Rows are asked for one after the other.
+  void go_to(uint64_t row) {
+    while (row >= end_)
+      if (!next())
+        fail(path_, "the matrix has more rows than the " + std::to_string(end_) + " of this table");
+  }
+  void check_end(uint64_t rows) {
+    while (next()) {
+    }
+    if (end_ != rows)
+      fail(path_,
+           "the table has " + std::to_string(end_) + " rows, and the matrix has " + std::to_string(rows));
+  }
+
+  std::string_view name() const { return table_[0]; }
+  uint64_t sequence() const { return sequences_ - 1; }
+
+ private:
+  bool next() {
+    if (!table_.next()) return false;
+    uint64_t first = 0, count = 0;
+    if (table_.size() != 3 || table_[0].empty() || !parse_number(table_[1], first) ||
+        !parse_number(table_[2], count))
+      table_.fail("expected a name and two numbers, with tabs between them");
+    if (first != end_)
+      table_.fail("first_row is " + std::to_string(first) + ", expected " + std::to_string(end_));
+    if (__builtin_add_overflow(end_, count, &end_)) table_.fail("the number of rows is too large");
+    ++sequences_;
+    return true;
+  }
+
+  std::string path_;
+  TableReader table_;
+  uint64_t end_ = 0, sequences_ = 0;
+};
+
+class ArrayReader final : public EmbeddingReader {
+ public:
+  ArrayReader(const std::string& path, const NpyHeader& shape, std::string_view kind, std::string_view suffix)
+      : path_(path), shape_(shape) {
+    columns_ = shape.columns;
+    format_ = std::string(kind) + (shape.half ? ", f16" : ", f32");
+    const std::string stem = path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+    names_path_ = stem + std::string(kNames);
+    if (!std::ifstream(names_path_))
+      fail(names_path_, "cannot be opened; the names of the rows of " + path +
+                            " stand in this file, which carbon embed writes beside the matrix");
+  }
+
+  void read(const std::function<void(const EmbeddingRow&)>& use) const override {
+    NameTable names(names_path_);
+    std::ifstream in(path_, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(shape_.begin));
+    std::vector<float> values(columns_);
+    std::string bytes(columns_ * (shape_.half ? 2 : 4), '\0');
+    for (uint64_t row = 0; row < shape_.rows; ++row) {
+      names.go_to(row);
+      if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+        fail(path_, "reading failed at row " + std::to_string(row) + " of " + std::to_string(shape_.rows));
+      decode(bytes, values, row);
+      use({names.name(), names.sequence(), values});
+    }
+    names.check_end(shape_.rows);
+  }
+
+ private:
+  void decode(std::string_view bytes, std::vector<float>& values, uint64_t row) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t size = shape_.half ? 2 : 4;
+      uint32_t bits = 0;
+      for (size_t b = 0; b < size; ++b)
+        bits |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i * size + b])) << (8 * b);
+      values[i] = shape_.half ? half_to_float(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+      if (!std::isfinite(values[i]))
+        fail(path_, "row " + std::to_string(row) + ", column " + std::to_string(i) + " is no finite number");
+    }
+  }
+
+  std::string path_;
+  NpyHeader shape_;
+};
+
+// Checks that the file holds all that the header promises, no more and no less.
+void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_size) {
+  uint64_t bytes = 0;
+  const bool over = __builtin_mul_overflow(shape.rows, shape.columns * (shape.half ? 2 : 4), &bytes) ||
+                    __builtin_add_overflow(bytes, shape.begin, &bytes);
+  if (over || bytes != file_size)
+    fail(path, "a matrix of " + std::to_string(shape.rows) + " rows and " + std::to_string(shape.columns) +
+                   " columns needs " + (over ? "more than 2^64" : std::to_string(bytes)) +
+                   " bytes, and the file has " + std::to_string(file_size) + "; it is cut or damaged");
+}
+
+std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string beginning(size_t{1} << 16, '\0');
+  in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<size_t>(in.gcount()));
+  const NpyHeader header = parse_npy_header(beginning, path);
+  check_columns(path, header.columns);
+  in.clear();
+  in.seekg(0, std::ios::end);
+  check_size(path, header, static_cast<uint64_t>(in.tellg()));
+  return std::make_unique<ArrayReader>(path, header, "numpy array", kNpy);
+}
+
+std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
+  const SafetensorsFile file(path);
+  const auto found = file.tensors().find("embeddings");
+  if (found == file.tensors().end()) fail(path, "the file has no tensor 'embeddings'");
+  const TensorInfo& tensor = found->second;
+  if ((tensor.dtype != "F32" && tensor.dtype != "F16") || tensor.shape.size() != 2)
+    fail(path, "the tensor 'embeddings' is no matrix of F32 or F16");
+  check_columns(path, tensor.shape[1]);
+  return std::make_unique<ArrayReader>(
+      path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
+      kSafetensors);
+}
+
+// Different whole numbers of a column that are names of groups, such as those of clusters.
+constexpr size_t kFewWholeNumbers = 8;
+constexpr size_t kNoValue = static_cast<size_t>(-1);
+
+// Where the column stands in the first line, which may begin with #.
+size_t column_number(const TableReader& table, const std::string& column) {
+  std::string known;
+  size_t found = 0;
+  for (size_t i = 1; i < table.size(); ++i) {
+    known += (known.empty() ? "" : ", ") + printable(table[i]);
+    if (table[i] != column) continue;
+    if (found != 0) table.fail("two columns are named '" + printable(column) + "'");
+    found = i;
+  }
+  if (found != 0) return found;
+  table.fail("no column '" + printable(column) + "' after the first, which has the names of sequences; " +
+             (known.empty() ? "there are no further columns; are they separated by tabs?"
+                            : "the columns are " + known));
+}
+
+}  // namespace
+
+std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
+  {
+    TextInput input(path, kFunction);
+    if (is_npy(input.peek())) return open_npy(path);
+  }
+  if (path.ends_with(kSafetensors)) return open_safetensors(path);
+  return std::make_unique<EmbeddingTable>(path);
+}
+
+GroupTable::GroupTable(const std::string& path, const std::string& column) {
+  TableReader table(path, "read_groups");
+  if (!table.next()) throw Error("read_groups", path + ": the table of groups is empty");
+  const size_t wanted = column_number(table, column), columns = table.size();
+  while (table.next()) {
+    if (table.line().empty()) continue;
+    if (table.size() != columns)
+      table.fail("the line has " + std::to_string(table.size()) + " columns, and the first line has " +
+                 std::to_string(columns));
+    if (!add(table[0], table[wanted]))
+      table.fail("'" + printable(table[0]) +
+                 "' has another value on an earlier line; give each sequence one value");
+  }
+  value_numbers_.clear();
+  find_numbers();
+}
+
+bool GroupTable::add(std::string_view name, std::string_view value) {
+  Entry entry{kNoValue};
+  if (!value.empty() && value != "." && value != "NA") {
+    const auto [known, added] = value_numbers_.try_emplace(std::string(value), values_.size());
+    if (added) values_.emplace_back(value);
+    entry.value = known->second;
+  }
+  const auto [at, added] = entries_.try_emplace(std::string(name), entry);
+  return added || at->second.value == entry.value;
+}
+
+void GroupTable::find_numbers() {
+  std::vector<double> numbers;
+  bool whole = true;
+  for (const std::string& value : values_) {
+    double number = 0;
+    if (!parse_number(std::string_view(value), number) || !std::isfinite(number)) return;
+    whole = whole && number == std::floor(number);
+    numbers.push_back(number);
+  }
+  if (!(whole && numbers.size() <= kFewWholeNumbers)) numbers_ = std::move(numbers);
+}
+
+std::optional<size_t> GroupTable::find(std::string_view name) {
+  const auto at = entries_.find(name);
+  if (at == entries_.end()) return std::nullopt;
+  found_ += at->second.found ? 0 : 1;
+  at->second.found = true;
+  if (at->second.value == kNoValue) return std::nullopt;
+  return at->second.value;
+}
+
+}  // namespace carbon

@@ -1,0 +1,41 @@
+// Genes of a GFF3 file, as far as they lie near the pieces of a table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace carbon {
+
+/// Positions count from 1, both ends included.
+struct GenePart {
+  int64_t start = 1, end = 1;
+};
+
+struct Gene {
+  std::string name;  // "" if the file gives none
+  char strand = '.';
+  int64_t start = 1, end = 1;
+  std::vector<GenePart> exons;   // of all transcripts, merged
+  std::vector<GenePart> coding;  // their coding parts, merged
+};
+
+/// A part of a sequence.
+struct GeneArea {
+  std::string sequence;
+  int64_t start = 1, end = 1;
+};
+
+struct GeneFile {
+  std::vector<std::vector<Gene>> genes;  // for each area, sorted by start
+  /// Whether the file has a feature on the sequence of any area; otherwise `other` is the first name that it
+  /// has.
+  bool known_sequence = false;
+  std::string other;
+};
+
+/// Reads GFF3, plain or compressed: features of the types exon and CDS (and UTRs), with the genes that they
+/// belong to. Throws Error (path:line) for a malformed line, and for GTF.
+GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);
+
+}  // namespace carbon

@@ -1,0 +1,81 @@
+#include "src/report/sources/input.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/files/text_input.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr size_t kBeginning = 1 << 16;  // header lines before the line of columns can be this long together
+
+[[noreturn]] void refuse(const std::string& path, const std::string& seen) {
+  throw Error(
+      "input_kind",
+      path + ": " + seen +
+          "; a report draws VCF and BCF with scores, the tables of vep -O t, score -O tsv, scan, embed and "
+          "+mutagenesis --matrix, embeddings in .npy and .safetensors, and the JSON of bench and "
+          "+concord");
+}
+
+// The first line that does not begin with ##, of text that may be cut.
+std::string_view column_line(std::string_view text) {
+  while (text.starts_with("##")) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool has_key(std::string_view text, std::string_view key) {
+  return text.find("\"" + std::string(key) + "\"") != std::string_view::npos;
+}
+
+InputKind json_kind(const std::string& path, std::string_view text) {
+  if (has_key(text, "tests") || has_key(text, "limits")) return InputKind::bench;
+  if (has_key(text, "strata") || has_key(text, "pearson")) return InputKind::concordance;
+  refuse(path, "this JSON is of none of the known commands");
+}
+
+}  // namespace
+
+InputKind table_kind(const std::string& path, std::string_view columns) {
+  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\tQUAL")) return InputKind::variants;
+  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\t")) return InputKind::variant_table;
+  if (columns == "#CHROM\tPOS\tREF\tA\tC\tG\tT" || columns == "#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT")
+    return InputKind::mutagenesis;
+  if (columns == "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN") return InputKind::scan;
+  if (columns == "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT") return InputKind::base_scores;
+  if (columns.starts_with("#name\te0\t") || columns.starts_with("#name\tkmer\te0\t"))
+    return InputKind::embedding_table;
+  refuse(path, columns.empty() ? "its beginning has no line of columns"
+                               : "its columns '" + printable(columns.substr(0, 60)) +
+                                     "' are of none of the known commands");
+}
+
+InputKind input_kind(const std::string& path) {
+  if (path == "-") return InputKind::variants;  // a pipe cannot be looked at first
+  TextInput input(path, "input_kind");
+  const std::string_view block = input.peek();
+  const std::string_view text = block.substr(0, std::min(block.size(), kBeginning));
+  if (text.empty()) refuse(path, "it is empty");
+  if (text.starts_with("BCF")) return InputKind::variants;
+  if (text.starts_with("\x93NUMPY")) return InputKind::embedding_array;
+  if (path.ends_with(".safetensors")) return InputKind::embedding_array;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{') return json_kind(path, text);
+  if (text.starts_with("##fileformat=VCF")) return InputKind::variants;
+  return table_kind(path, column_line(text));
+}
+
+std::string file_name(const std::string& path) {
+  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace carbon

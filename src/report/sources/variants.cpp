@@ -1,0 +1,239 @@
+#include "src/report/sources/variants.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "src/base/counts.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/report/sources/header.hpp"
+#include "src/report/sources/input.hpp"
+#include "src/report/sources/table.hpp"
+#include "src/statistics/allele_type.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+std::string upper(std::string bases) {
+  for (char& c : bases)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return bases;
+}
+
+std::vector<KnownTag> known_tags(const VcfReader& reader) {
+  std::vector<KnownTag> known;
+  for (const std::string& line : reader.header_lines("INFO")) {
+    const HeaderFields fields = header_fields(line);
+    known.push_back({header_field(fields, "ID"), header_field(fields, "Type"), header_field(fields, "Number"),
+                     header_field(fields, "Description")});
+  }
+  return known;
+}
+
+CarbonModels models_of(const VcfReader& reader) {
+  CarbonModels models;
+  for (const char* key : kModelKeys)
+    for (const std::string& line : reader.header_lines(key)) models.add(line);
+  return models;
+}
+
+// All lines of carbon: what was run, and with which models.
+std::vector<std::string> carbon_lines(const VcfReader& reader) {
+  std::vector<std::string> out;
+  for (const std::string end : {"Version", "Command", "Model"})
+    for (const std::string command : {"vep", "scan", "mutagenesis", "plugin"})
+      for (std::string& line : reader.header_lines("carbon_" + command + end)) out.push_back(std::move(line));
+  return out;
+}
+
+class VcfSource final : public VariantSource {
+ public:
+  VcfSource(const std::string& path, const ReportOptions& options)
+      : path_(path == "-" ? file_name(path) : path), reader_(path, {}, *options.log) {
+    const std::vector<KnownTag> known = known_tags(reader_);
+    choose_tags(known, models_of(reader_), options.tags, path_, layout_);
+    layout_.provenance = variant_provenance(path, carbon_lines(reader_));
+    layout_.models = model_sentences(carbon_lines(reader_));
+    choose_consequences(known, options.consequence_tag);
+    if (!options.label.empty()) judge_.emplace(options.label, reader_);
+  }
+
+  std::string label_words() const override { return judge_ ? judge_->words() : ""; }
+
+  bool read(VariantRecord& out) override {
+    if (!reader_.next(record_)) return false;
+    out.contig = record_.contig(), out.id = record_.id(), out.ref = record_.ref();
+    out.pos = record_.pos() + 1;
+    out.alts = record_.alts();
+    out.filter = reader_.filter(record_);
+    out.scores.resize(layout_.tags.size());
+    for (size_t t = 0; t < layout_.tags.size(); ++t) read_scores(layout_.tags[t].name, out.scores[t]);
+    out.flags.resize(layout_.flag_tags.size());
+    for (size_t f = 0; f < layout_.flag_tags.size(); ++f) read_flags(layout_.flag_tags[f], out.flags[f]);
+    out.consequences.clear();
+    if (consequences_)
+      out.consequences = consequences_->read(reader_.info(record_, layout_.consequence_tag).texts, out.pos,
+                                             out.ref, out.alts);
+    out.labels.clear();
+    for (size_t i = 0; judge_ && i < out.alts.size(); ++i)
+      out.labels.push_back(judge_->judge(reader_, record_, i));
+    return true;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error("report",
+                path_ + ": " + record_.contig() + ":" + std::to_string(record_.pos() + 1) + ": " + what);
+  }
+
+  // The first tag of a usual name that can be read, or the one that is asked for, which must be readable.
+  void choose_consequences(const std::vector<KnownTag>& known, const std::string& wanted) {
+    const std::vector<std::string> names =
+        wanted.empty() ? std::vector<std::string>{"BCSQ", "CSQ", "ANN"} : std::vector<std::string>{wanted};
+    for (const std::string& name : names)
+      for (const KnownTag& tag : known) {
+        if (tag.name != name || tag.type != "String") continue;
+        ConsequenceLayout fields(name, tag.description);
+        if (!fields.known()) {
+          layout_.unread_consequences = name;
+          continue;
+        }
+        layout_.consequence_tag = name;
+        layout_.unread_consequences.clear();
+        consequences_.emplace(std::move(fields));
+        return;
+      }
+    if (wanted.empty()) return;
+    throw Error("report",
+                path_ +
+                    (layout_.unread_consequences.empty()
+                         ? ": the header defines no INFO tag " + wanted + " of Type=String"
+                         : ": the header does not say which fields " + wanted + " has") +
+                    ", so no consequences can be read from it",
+                {AdviceTopic::report_consequences});
+  }
+
+  void read_scores(const std::string& tag, std::vector<float>& out) {
+    const size_t alts = record_.alts().size();
+    out.assign(alts, kMissing);
+    const InfoValues values = reader_.info(record_, tag);
+    const size_t count = values.numbers.size(), skipped = values.number == InfoNumber::allele ? 1 : 0;
+    if (count == 0 || alts == 0) return;
+    if (count == alts + skipped) {
+      for (size_t i = 0; i < alts; ++i) out[i] = static_cast<float>(values.numbers[i + skipped]);
+    } else if (count == 1 && (std::isnan(values.numbers[0]) || values.number == InfoNumber::other)) {
+      out.assign(alts, static_cast<float>(values.numbers[0]));
+    } else {
+      fail(tag + " has " + plural(count, "value") + " for " + plural(alts, "alternative allele") +
+           "; a score needs one for each");
+    }
+    if (std::any_of(out.begin(), out.end(), [](float value) { return std::isinf(value); }))
+      fail(tag + " is infinite; a missing score is .");
+  }
+
+  void read_flags(const std::string& tag, std::vector<std::string>& out) {
+    out.assign(record_.alts().size(), "");
+    const InfoValues values = reader_.info(record_, tag);
+    for (size_t i = 0; i < std::min(out.size(), values.texts.size()); ++i)
+      if (values.texts[i] != ".") out[i] = values.texts[i];
+  }
+
+  std::string path_;
+  VcfReader reader_;
+  VcfRecord record_;
+  std::optional<ConsequenceLayout> consequences_;
+  std::optional<LabelJudge> judge_;
+};
+
+// The table of vep -O t: lines of one allele each.
+class TableSource final : public VariantSource {
+ public:
+  TableSource(const std::string& path, const ReportOptions& options) : table_(path, "report") {
+    table_.read_header();
+    if (!table_.line().starts_with("#CHROM\tPOS\tID\tREF\tALT"))
+      table_.fail("expected the line of columns #CHROM POS ID REF ALT and scores, separated by tabs");
+    columns_ = table_.size();
+    read_columns(path, options.tags);
+    layout_.provenance = variant_provenance(path, table_.header());
+    layout_.models = model_sentences(table_.header());
+  }
+
+  bool read(VariantRecord& record) override {
+    if (!table_.next()) return false;
+    if (!table_.newline_seen())
+      table_.fail(
+          "the last line has no newline, so the file is probably cut; copy it again or add the newline");
+    if (table_.size() != columns_)
+      table_.fail(std::to_string(table_.size()) + " columns, and the line of names has " +
+                  std::to_string(columns_));
+    record.contig = table_[0], record.id = table_[2], record.ref = table_[3];
+    record.filter.clear();
+    if (!parse_number(table_[1], record.pos) || record.pos < 0)
+      table_.fail("POS '" + printable(table_[1]) + "' is not a number");
+    record.alts.clear();
+    if (table_[4] != ".") record.alts.emplace_back(table_[4]);
+    record.scores.assign(score_columns_.size(), {});
+    record.flags.assign(flag_columns_.size(), {});
+    for (size_t t = 0; t < score_columns_.size() && !record.alts.empty(); ++t)
+      record.scores[t].push_back(score(table_[score_columns_[t]]));
+    for (size_t f = 0; f < flag_columns_.size() && !record.alts.empty(); ++f) {
+      const std::string_view flag = table_[flag_columns_[f]];
+      record.flags[f].emplace_back(flag == "." ? "" : flag);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kFixed = 5;  // CHROM, POS, ID, REF, ALT
+
+  void read_columns(const std::string& path, const std::vector<std::string>& wanted) {
+    std::vector<KnownTag> known;
+    for (size_t i = kFixed; i < columns_; ++i)
+      known.push_back({std::string(table_[i]), table_[i].ends_with("_FLAG") ? "String" : "Float"});
+    layout_.table = true;
+    choose_tags(known, {}, wanted, path, layout_);
+    const auto column = [&](const std::string& name) {
+      size_t i = kFixed;
+      while (table_[i] != name) ++i;
+      return i;
+    };
+    for (const ScoreTag& tag : layout_.tags) score_columns_.push_back(column(tag.name));
+    for (const std::string& tag : layout_.flag_tags) flag_columns_.push_back(column(tag));
+  }
+
+  float score(std::string_view text) const {
+    if (text == ".") return kMissing;
+    float value = 0;
+    if (!parse_number(text, value) || !std::isfinite(value))
+      table_.fail("the score '" + printable(text) + "' is not a number; a missing one is .");
+    return value;
+  }
+
+  TableReader table_;
+  size_t columns_ = 0;
+  std::vector<size_t> score_columns_, flag_columns_;
+};
+
+}  // namespace
+
+bool VariantSource::next(VariantRecord& record) {
+  if (!read(record)) return false;
+  record.types.clear();
+  const std::string ref = upper(record.ref);
+  for (const std::string& alt : record.alts) record.types.emplace_back(allele_type(ref, upper(alt)));
+  return true;
+}
+
+std::unique_ptr<VariantSource> open_variants(const std::string& path, const ReportOptions& options) {
+  if (input_kind(path) != InputKind::variant_table) return std::make_unique<VcfSource>(path, options);
+  if (!options.label.empty())
+    throw Error("report", path + ": a table has scores alone, and labels are INFO tags; give the VCF or BCF");
+  return std::make_unique<TableSource>(path, options);
+}
+
+}  // namespace carbon

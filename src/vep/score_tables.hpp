@@ -1,0 +1,73 @@
+// Scores of SNVs that `carbon scan` has computed: looked up, not computed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/formats/carbon_scores.hpp"
+#include "src/formats/contig_names.hpp"
+#include "src/formats/snv_table.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/vep/counts.hpp"
+#include "src/vep/output.hpp"
+
+namespace carbon {
+
+/// For each ALT of a record its score, NaN where it has none, and why.
+struct TableScores {
+  std::vector<float> values;
+  std::vector<AlleleFlag> flags;
+};
+
+class ScoreTables {
+ public:
+  /// Opens the tables; there is at least one. Throws Error if one cannot be read, and if they are not of one
+  /// model, data type, level, number of frames, context and strand.
+  ScoreTables(const std::vector<std::string>& paths, ContigNames names);
+
+  /// A field of the line ##carbon_scanModel, such as SHA256; "" if it has none.
+  std::string field(std::string_view name) const { return header_field(fields_, name); }
+  /// That line, with another ID and the devices of all tables.
+  std::string model_line(const std::string& id) const;
+  InfoTag tag(const std::string& prefix) const;
+
+  /// The scores of the ALTs that are SNVs, however REF and ALT spell them. Throws Error, naming the place, if
+  /// a table has another REF.
+  TableScores look_up(const VcfRecord& record);
+  /// Calls `missing` with the contig's name in the VCF and the position of each SNV that no table has.
+  void find_missing(const VcfRecord& record, const std::function<void(const std::string&, int64_t)>& missing);
+  /// Throws Error if records were looked up, and the tables have no contig of any of them.
+  void check_contigs() const;
+
+ private:
+  /// Where the one base is that REF and an ALT differ in, if it is one.
+  struct Snv {
+    AlleleFlag flag = AlleleFlag::scored;
+    int64_t pos = 0;
+    char ref = 0, alt = 0;
+  };
+  static Snv snv_of(const VcfRecord& record, const std::string& alt);
+  float value_of(const std::string& contig, const Snv& snv);
+  const std::string& known_name(const std::string& contig);
+
+  std::vector<SnvTable> tables_;
+  ContigNames names_;
+  HeaderFields fields_;
+  std::unordered_map<std::string, std::string>
+      known_;                         // contigs of the VCF: their names in the tables, or ""
+  std::vector<std::string> unknown_;  // those without, in order of appearance
+};
+
+/// Adds what the tables have to the scores of a record. `flags` says why other scores of an allele are
+/// missing; where none is, it becomes why that of the tables is, which is counted.
+void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags,
+                      AlleleCounts& counts);
+
+/// How contigs of the VCF are found under other names: by prefixes, by a map, or not at all, if both texts
+/// are empty. Throws Error.
+ContigNames contig_names(const std::string& prefixes, const std::string& map);
+
+}  // namespace carbon
