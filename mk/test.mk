@@ -35,4 +35,5 @@ lint:
 	! grep -n '^namespace {' kernels/cuda/*.cu
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[15]
+	$(or $(PYTHON),python3) man/share_options.py
 .PHONY: check test check-isa quick bench demo lint

@@ -8,34 +8,11 @@
 #include "src/base/near_names.hpp"
 
 namespace carbon {
-namespace {
 
-bool takes_only_attached(const CLI::Option& option) {
-  return option.get_type_name().starts_with("[=");
-}
-
-/// "csi" of "[=csi|tbi]".
-std::string first_value(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(2, type.find_first_of("|]") - 2);
-}
-
-/// "csi or tbi" of "[=csi|tbi]".
-std::string expected_values(const CLI::Option& option) {
-  std::string values = option.get_type_name().substr(2);
-  values.resize(values.find(']'));
-  if (const size_t bar = values.find('|'); bar != std::string::npos) values.replace(bar, 1, " or ");
-  return values;
-}
-
-bool has_name(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
-
-ArgumentWords::ArgumentWords(const CLI::App& app, int argc, char** argv, std::string command)
-    : command_(std::move(command)), options_(app.get_options()) {
+ArgumentWords::ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command)
+    : command_(std::move(command)) {
+  for (const Option& row : rows)
+    if (!row.heading.empty()) options_.push_back(&row);
   if (argc > 0) words_.emplace_back(argv[0]);
   int i = 1;
   for (; i < argc && (!wants_value_.empty() || std::string(argv[i]) != "--"); ++i) {
@@ -50,6 +27,7 @@ ArgumentWords::ArgumentWords(const CLI::App& app, int argc, char** argv, std::st
       add_value(word);
     }
   }
+  if (!wants_value_.empty()) fail(wants_value_ + " needs a value: " + wanted_->shown_value());
   for (; i < argc; ++i) add_value(argv[i]);
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
@@ -67,24 +45,25 @@ void ArgumentWords::add_value(const std::string& word) {
 }
 
 // The word that follows an option without an attached value is its value, whatever it looks like.
-void ArgumentWords::expect_value(const CLI::Option& option, const std::string& name) {
-  if (option.get_items_expected_min() > 0) wants_value_ = name;
+void ArgumentWords::expect_value(const Option& option, const std::string& name) {
+  if (option.is_flag()) return;
+  wants_value_ = name;
+  wanted_ = &option;
 }
 
-void ArgumentWords::add_attached(const CLI::Option& option, const std::string& value, bool given) {
-  const std::string name = "--" + option.get_lnames().front() + "=";
-  if (given && value.empty()) fail(name + " is empty: expected " + expected_values(option));
-  words_.push_back(name + (given ? value : first_value(option)));
+void ArgumentWords::add_attached(const Option& option, const std::string& value, bool given) {
+  const std::string name = "--" + option.name + "=";
+  if (given && value.empty()) fail(name + " is empty: expected " + or_list(option.words));
+  words_.push_back(name + (given ? value : option.words.front()));
 }
 
 void ArgumentWords::add_long(const std::string& word) {
   const size_t equals = word.find('=');
   const bool given = equals != std::string::npos;
   const std::string name = full_name(word.substr(2, given ? equals - 2 : equals));
-  const CLI::Option& option =
-      **std::find_if(options_.begin(), options_.end(),
-                     [&](const CLI::Option* candidate) { return has_name(candidate->get_lnames(), name); });
-  if (takes_only_attached(option)) {
+  const Option& option = **std::find_if(options_.begin(), options_.end(),
+                                        [&](const Option* candidate) { return candidate->name == name; });
+  if (option.attached) {
     add_attached(option, given ? word.substr(equals + 1) : "", given);
     return;
   }
@@ -94,44 +73,41 @@ void ArgumentWords::add_long(const std::string& word) {
 }
 
 std::string ArgumentWords::full_name(const std::string& start) const {
-  std::vector<std::string> names, begin_so;
-  size_t options_so = 0;
-  for (const CLI::Option* option : options_) {
-    const size_t before = begin_so.size();
-    for (const std::string& name : option->get_lnames()) {
-      if (name == start) return name;
-      names.push_back("--" + name);
-      if (!start.empty() && name.starts_with(start)) begin_so.push_back("--" + name);
-    }
-    if (begin_so.size() > before) ++options_so;
+  std::vector<std::string> begin_so;
+  for (const Option* option : options_) {
+    if (option->name == start) return start;
+    if (!start.empty() && option->name.starts_with(start)) begin_so.push_back("--" + option->name);
   }
-  if (options_so == 1) return begin_so.front().substr(2);
-  if (options_so == 0) fail("unrecognized option '--" + start + "'" + did_you_mean("--" + start, names));
+  if (begin_so.size() == 1) return begin_so.front().substr(2);
+  if (begin_so.empty())
+    fail("unrecognized option '--" + start + "'" + did_you_mean("--" + start, long_names()));
   fail("option '--" + start + "' could be " + or_list(begin_so));
+}
+
+std::vector<std::string> ArgumentWords::long_names() const {
+  std::vector<std::string> names;
+  for (const Option* option : options_) names.push_back("--" + option->name);
+  return names;
 }
 
 // Letters of flags, and then perhaps one that takes the rest of the word, or the next, as its value.
 void ArgumentWords::add_short(const std::string& word) {
   for (size_t at = 1; at < word.size(); ++at) {
-    const std::string letter(1, word[at]);
-    const auto option = std::find_if(options_.begin(), options_.end(), [&](const CLI::Option* candidate) {
-      return has_name(candidate->get_snames(), letter);
-    });
-    if (option == options_.end()) {
-      std::vector<std::string> names;
-      for (const CLI::Option* candidate : options_)
-        for (const std::string& name : candidate->get_lnames()) names.push_back("--" + name);
-      fail("unrecognized option '-" + letter + "'" + (word.size() > 2 ? " in '" + word + "'" : "") +
-           (word.size() > 3 ? did_you_mean("-" + word, names) : ""));
-    }
-    if (takes_only_attached(**option)) {
+    const auto found = std::find_if(options_.begin(), options_.end(),
+                                    [&](const Option* candidate) { return candidate->letter == word[at]; });
+    if (found == options_.end())
+      fail("unrecognized option '-" + std::string(1, word[at]) + "'" +
+           (word.size() > 2 ? " in '" + word + "'" : "") +
+           (word.size() > 3 ? did_you_mean("-" + word, long_names()) : ""));
+    const Option& option = **found;
+    if (option.attached) {
       if (at > 1) words_.push_back(word.substr(0, at));
       const size_t value = at + 1 < word.size() && word[at + 1] == '=' ? at + 2 : at + 1;
-      add_attached(**option, word.substr(value), at + 1 < word.size());
+      add_attached(option, word.substr(value), at + 1 < word.size());
       return;
     }
-    if ((*option)->get_items_expected_max() == 0) continue;
-    if (at + 1 == word.size()) expect_value(**option, "-" + letter);
+    if (option.is_flag()) continue;
+    if (at + 1 == word.size()) expect_value(option, "-" + std::string(1, word[at]));
     break;
   }
   words_.push_back(word);

@@ -5,37 +5,42 @@
 // gives the word after a lone -W to it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <deque>
 #include <string>
 #include <vector>
+
+#include "src/cli/command_line.hpp"
 
 namespace carbon {
 
 /// The words of argv as they are, but
 /// - a long option may be written as any beginning of its name that no other option has (as getopt allows),
-/// - an option whose type is "[=A|B]" takes only an attached value, A if there is none: -W, -WB, -W=B and
-///   --write-index=B.
-/// Throws Error, from `main_COMMAND`, for an option that `app` does not have or that is ambiguous, with the
-/// options that may have been meant, and for every value and argument that is empty.
+/// - an option that takes only an attached value gets the first of its words if there is none: -W, -WB, -W=B
+///   and --write-index=B.
+/// Throws Error, from `main_COMMAND`, for an option that is not in the table or that is ambiguous, with the
+/// options that may have been meant, for every value and argument that is empty (none may be), and for an
+/// option without its value.
 class ArgumentWords {
  public:
-  ArgumentWords(const CLI::App& app, int argc, char** argv, std::string command);
+  ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command);
   int count() const { return static_cast<int>(words_.size()); }
   char** argv() { return pointers_.data(); }
 
  private:
   void add_long(const std::string& word);
   void add_short(const std::string& word);
-  void add_attached(const CLI::Option& option, const std::string& value, bool given);
+  void add_attached(const Option& option, const std::string& value, bool given);
   std::string full_name(const std::string& start) const;
+  std::vector<std::string> long_names() const;
   void add_value(const std::string& word);
-  void expect_value(const CLI::Option& option, const std::string& name);
+  void expect_value(const Option& option, const std::string& name);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string command_;
-  std::vector<const CLI::Option*> options_;
+  std::vector<const Option*> options_;
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
+  const Option* wanted_ = nullptr;
   std::string wants_value_;  // the name of the option whose value is the next word; "" if it is no value
 };
 

@@ -3,18 +3,24 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include "src/base/error.hpp"
 #include "src/base/near_names.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/cli/stderr_log.hpp"
 #include "src/model/synthetic.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr size_t kMostSequences = 4096;
+
+struct BenchCommand {
+  BenchOptions options;
+  CommonOptions common;
+  std::string batches, tests;
+};
 
 std::vector<size_t> parse_batches(const std::string& text) {
   std::vector<size_t> batches;
@@ -46,51 +52,58 @@ std::vector<std::string> parse_tests(const std::string& text) {
   return tests;
 }
 
-}  // namespace
-
-int cmd_bench(int argc, char** argv) {
-  CLI::App app("Measure the speed of a model on this machine, next to the limits of the machine");
-  BenchOptions options;
-  CommonOptions common;
-  std::string batches, tests;
-  set_usage(app, "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B]",
-            {{"how fast the 500M model would be on this machine", "carbon bench --synthetic 500M"},
-             {"a model on a GPU, as JSON", "carbon bench -m HuggingFaceBio/Carbon-3B --device cuda --json"}});
-  CLI::Option* synthetic = app.add_option("--synthetic", options.synthetic,
-                                          "use random weights of a published shape instead of a model")
-                               ->type_name("SHAPE")
-                               ->check(one_of(synthetic_shapes()));
-  app.add_option("-p,--prompt-tokens", options.sizes.prompt,
-                 "tokens per window of prefill, score, scan and vep (default: 1366, for 8,192 bp)")
-      ->type_name("TOKENS")
-      ->check(CLI::Range(size_t{3}, kMaxPositions));
-  app.add_option("-n,--new-tokens", options.sizes.steps, "tokens decoded per sequence (default: 32)")
-      ->type_name("TOKENS")
-      ->check(CLI::Range(size_t{1}, kMaxPositions));
-  app.add_option("-b,--batch", batches, "numbers of sequences decoded at a time (default: 1,4,16)")
-      ->type_name("LIST");
-  app.add_option("--tests", tests,
-                 "run only these: prefill, decode, score, scan, vep, anchored (default: all)")
-      ->type_name("LIST");
-  app.add_option("--rounds", options.rounds, "measured rounds, after one warm-up round (default: 3)")
-      ->type_name("INT")
-      ->check(CLI::Range(1, 1000));
-  app.add_flag("--json", options.json, "write JSON instead of a table");
-  app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
-  add_common_options(app, common);
-  synthetic->excludes(app.get_option("--model"));
-  synthetic->excludes(app.get_option("--lora"));
-
-  if (const int status = parse_options(app, argc, argv, "bench"); status >= 0) return status;
-  if (!batches.empty()) options.sizes.batches = parse_batches(batches);
-  if (app.count("--tests") > 0) options.tests = parse_tests(tests);
-  options.model = common.model;
-  options.progress = common.progress;
+int run(const CommandLine& line, BenchCommand& command) {
+  BenchOptions& options = command.options;
+  if (!command.batches.empty()) options.sizes.batches = parse_batches(command.batches);
+  if (line.given("tests")) options.tests = parse_tests(command.tests);
+  options.model = command.common.model;
+  options.progress = command.common.progress;
   run_bench(options);
   const bool in_file = options.json && options.output != "-";
   program_log().info("bench", "a picture of this: carbon report " + (in_file ? options.output : "FILE") +
                                   " -o report.html" + (in_file ? "" : ", with --json -o FILE"));
   return 0;
+}
+
+}  // namespace
+
+Run declare_bench(CommandLine& line) {
+  const auto command = std::make_shared<BenchCommand>();
+  BenchOptions& options = command->options;
+  line.describe(
+      "Measure the speed of a model on this machine, next to the limits of the machine",
+      "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B]",
+      {{"how fast the 500M model would be on this machine", "carbon bench --synthetic 500M"},
+       {"a model on a GPU, as JSON", "carbon bench -m HuggingFaceBio/Carbon-3B --device cuda --json"}});
+  OptionGroup group = line.options();
+  group
+      .option({"synthetic", "SHAPE", "use random weights of a published shape instead of a model"},
+              options.synthetic)
+      .one_of(synthetic_shapes())
+      .excludes("model")
+      .excludes("lora");
+  group
+      .option({'p', "prompt-tokens", "TOKENS", "tokens per window of prefill, score, scan and vep"},
+              options.sizes.prompt)
+      .range(3, kMaxPositions)
+      .shows_default("1366, for 8,192 bp");
+  group.option({'n', "new-tokens", "TOKENS", "tokens decoded per sequence"}, options.sizes.steps)
+      .range(1, kMaxPositions)
+      .shows_default();
+  group.option({'b', "batch", "LIST", "numbers of sequences decoded at a time"}, command->batches)
+      .shows_default("1,4,16");
+  group
+      .option({"tests", "LIST", "run only these: prefill, decode, score, scan, vep, anchored"},
+              command->tests)
+      .offers(bench_test_names())
+      .shows_default("all");
+  group.option({"rounds", "INT", "measured rounds, after one warm-up round"}, options.rounds)
+      .range(1, 1000)
+      .shows_default();
+  group.flag("json", "write JSON instead of a table", options.json);
+  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
+  add_common_options(line, command->common);
+  return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }
 
 }  // namespace carbon

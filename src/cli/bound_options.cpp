@@ -54,38 +54,29 @@ void parse_frames(const std::string& text, BoundOptions& bounds) {
 
 }  // namespace
 
-void add_bound_options(CLI::App& app, BoundOptions& bounds) {
-  const std::string group = "Bounds";
-  CLI::Option* const gc =
-      app.add_option_function<std::string>(
-             "--gc", [&bounds](const std::string& text) { parse_gc(text, bounds.gc.emplace()); },
-             "GC content of the new bases in per cent, e.g. 40-60")
-          ->type_name("MIN-MAX")
-          ->group(group);
-  app.add_option_function<size_t>(
-         "--gc-window",
-         [&bounds](const size_t& window) {
-           if (bounds.gc) bounds.gc->window = window;  // without --gc it is refused
-         },
-         "bound the GC content of each BP new bases instead of all; the windows do not overlap")
-      ->type_name("BP")
-      ->check(CLI::Range(size_t{1}, kMaxWindow))
-      ->needs(gc)
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--avoid", [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); },
-         "motifs that must not occur on either strand: IUPAC letters with commas, or a file")
-      ->type_name("MOTIFS|FILE")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--no-stop", [&bounds](const std::string& text) { parse_frames(text, bounds); },
-         "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases")
-      ->type_name("FRAME")
-      ->group(group);
-  app.add_option("--max-homopolymer", bounds.max_homopolymer, "longest run of one base")
-      ->type_name("INT")
-      ->check(CLI::Range(size_t{1}, kMaxRun))
-      ->group(group);
+void add_bound_options(CommandLine& line, BoundOptions& bounds) {
+  OptionGroup group = line.group("Bounds");
+  group.option({"gc", "MIN-MAX", "GC content of the new bases in per cent, e.g. 40-60"},
+               [&bounds](const std::string& text) { parse_gc(text, bounds.gc.emplace()); });
+  group
+      .option({"gc-window", "BP",
+               "bound the GC content of each BP new bases instead of all; the windows do not overlap"},
+              [&bounds](const std::string& text) {
+                if (bounds.gc) bounds.gc->window = std::stoul(text);  // without --gc refused
+              })
+      .range(1, kMaxWindow)
+      .needs("gc");
+  group.option({"avoid",
+                {"MOTIFS|FILE", Names::file},
+                "motifs that must not occur on either strand: IUPAC letters with commas, or a file"},
+               [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); });
+  group
+      .option(
+          {"no-stop", "FRAME", "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases"},
+          [&bounds](const std::string& text) { parse_frames(text, bounds); })
+      .offers({"prompt", "1", "2", "3"});
+  group.option({"max-homopolymer", "INT", "longest run of one base"}, bounds.max_homopolymer)
+      .range(1, kMaxRun);
 }
 
 }  // namespace carbon

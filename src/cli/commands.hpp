@@ -1,28 +1,30 @@
-// The subcommands: each takes its own argv (argv[0] is its name) and returns the exit status.
+// The commands: each declares its options, and returns the function that runs it once they are parsed.
 #pragma once
+
+#include "src/cli/command_line.hpp"
 
 namespace carbon {
 
-/// A line of the command table in main.cpp.
+/// A line of the table of commands in main.cpp.
 struct Command {
   const char* name;
   const char* group;
   const char* help;
-  int (*run)(int argc, char** argv);
+  Run (*declare)(CommandLine& line);
 };
 
-int cmd_vep(int argc, char** argv);
-int cmd_scan(int argc, char** argv);
-int cmd_score(int argc, char** argv);
-int cmd_embed(int argc, char** argv);
-int cmd_generate(int argc, char** argv);
-int cmd_serve(int argc, char** argv);
-int cmd_tokenize(int argc, char** argv);
-int cmd_report(int argc, char** argv);
-int cmd_models(int argc, char** argv);
-int cmd_bench(int argc, char** argv);
-int cmd_plugin(int argc, char** argv);
-/// argv[0] is +NAME.
-int cmd_run_plugin(int argc, char** argv);
+Run declare_vep(CommandLine& line);
+Run declare_scan(CommandLine& line);
+Run declare_score(CommandLine& line);
+Run declare_embed(CommandLine& line);
+Run declare_generate(CommandLine& line);
+Run declare_serve(CommandLine& line);
+Run declare_tokenize(CommandLine& line);
+Run declare_report(CommandLine& line);
+Run declare_models(CommandLine& line);
+Run declare_bench(CommandLine& line);
+Run declare_plugin(CommandLine& line);
+/// argv[0] is +NAME. A plugin's options are known only when it is loaded, and its own come after "--".
+int run_plugin_command(int argc, char** argv);
 
 }  // namespace carbon

@@ -1,92 +1,36 @@
 // carbon completion: what bash and zsh need to complete command lines, made from the options themselves.
 //
-// Each command is run with describe_options() in place of its parsing, so that an option that is added to a
-// command is completed without a change here.
+// An option that is added to a command's table is completed without a change here.
 #include "src/cli/completion.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <sstream>
+#include <deque>
 
 #include "src/base/error.hpp"
-#include "src/cli/options.hpp"
 #include "version.h"
 
 namespace carbon {
 namespace {
 
-struct OptionFacts {
-  std::vector<std::string> names;  // with their dashes
-  std::string help;
-  bool takes_value = false, attached_only = false, repeats = false;
-  bool models = false, files = false, directories = false;  // what the value names
-  std::vector<std::string> words;                           // values that can be listed
-};
-
-struct CommandFacts {
+// A command with its table.
+struct Declared {
+  explicit Declared(const Command& command) : name(command.name), help(command.help), line(name) {
+    command.declare(line);
+    for (const Option& row : line.rows())
+      if (!row.heading.empty()) options.push_back(&row);
+  }
   std::string name, help;
-  std::vector<OptionFacts> options;
+  CommandLine line;
+  std::vector<const Option*> options;
 };
+using Commands = std::deque<Declared>;
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
-}
-
-// The words in an option's help that its own check accepts, where that check is choosy.
-std::vector<std::string> accepted_words(CLI::Option& option) {
-  std::vector<CLI::Validator*> checks;
-  try {
-    for (int i = 0;; ++i) checks.push_back(option.get_validator(i));
-  } catch (const CLI::OptionNotFound&) {
-    // CLI11 says in this way that there are no more.
-  }
-  const auto accepts = [&](std::string word) {
-    return std::all_of(checks.begin(), checks.end(),
-                       [&](CLI::Validator* check) { return (*check)(word).empty(); });
-  };
-  std::vector<std::string> words;
-  if (checks.empty() || accepts("no such value")) return words;
-  for (std::string word : split(option.get_description(), ' ')) {
-    word.erase(0, word.find_first_not_of('('));
-    word.erase(word.find_last_not_of(",;:)") + 1);
-    if (!word.empty() && accepts(word) && std::find(words.begin(), words.end(), word) == words.end())
-      words.push_back(word);
-  }
-  // One word alone is a default in the help of a number.
-  return words.size() > 1 ? words : std::vector<std::string>();
-}
-
-// The words of a type such as u|b|v|z[0-9]|t or INT|auto that stand for themselves.
-std::vector<std::string> words_of_type(const std::string& type) {
-  std::vector<std::string> words;
-  for (std::string word : split(type, '|')) {
-    if (word.find('[') != 0 && word.find('[') != std::string::npos) word.erase(word.find('['));
-    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos)
-      words.push_back(word);
-  }
-  return words;
-}
-
-OptionFacts facts_of(CLI::Option& option) {
-  OptionFacts facts;
-  for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
-  facts.help = option.get_description();
-  facts.takes_value = option.get_items_expected_max() > 0;
-  facts.repeats = option.get_items_expected_max() > 1;
-  if (!facts.takes_value) return facts;
-  const std::string type = option.get_type_name();
-  // [=csi|tbi]: the word that follows is no argument of this option.
-  facts.attached_only = type.starts_with("[=");
-  facts.words = facts.attached_only ? words_of_type(type.substr(2, type.find(']') - 2)) : words_of_type(type);
-  if (facts.words.empty()) facts.words = accepted_words(option);
-  facts.files = type.find("FILE") != std::string::npos || type.find("PATH") != std::string::npos;
-  facts.directories = type.find("DIR") != std::string::npos;
-  facts.models = type == "DIR|FILE|NAME";
-  return facts;
+// -o and --output.
+std::vector<std::string> names_with_dashes(const Option& option) {
+  std::vector<std::string> names;
+  if (option.letter != '\0') names.push_back(std::string("-") + option.letter);
+  names.push_back("--" + option.name);
+  return names;
 }
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
@@ -114,13 +58,22 @@ Examples:
 
 // ---- bash
 
-std::string bash_case(const OptionFacts& option) {
-  const std::string action = !option.words.empty() ? "words=" + in_quotes(joined(option.words, " "))
-                             : option.models       ? "kind=models"
-                             : option.files        ? "kind=files"
-                             : option.directories  ? "kind=directories"
-                                                   : "kind=none";
-  return "        " + joined(option.names, "|") + ") " + action + " ;;\n";
+std::string bash_case(const Option& option) {
+  const auto kind = [&]() -> std::string {
+    if (!option.words.empty()) return "words=" + in_quotes(joined(option.words, " "));
+    switch (option.value.names) {
+      case Names::model:
+        return "kind=models";
+      case Names::file:
+        return "kind=files";
+      case Names::directory:
+        return "kind=directories";
+      case Names::nothing:
+        break;
+    }
+    return "kind=none";
+  };
+  return "        " + joined(names_with_dashes(option), "|") + ") " + kind() + " ;;\n";
 }
 
 // Names of the models that are found: the first column of the table that `carbon models` prints.
@@ -157,9 +110,9 @@ constexpr const char* kBashEnd = R"END(    +*)
 complete -F _carbon carbon
 )END";
 
-void print_bash(const std::vector<CommandFacts>& commands) {
+void print_bash(const Commands& commands) {
   std::vector<std::string> names;
-  for (const CommandFacts& command : commands) names.push_back(command.name);
+  for (const Declared& command : commands) names.push_back(command.name);
   std::printf(
       "# bash completion of carbon %s, written by 'carbon completion bash'.\n"
       "_carbon_models() {\n"
@@ -178,16 +131,16 @@ void print_bash(const std::vector<CommandFacts>& commands) {
       "  COMPREPLY=()\n"
       "  case $command in\n",
       CARBON_VERSION, kModelNames, in_quotes(joined(names, " ") + " help --help --version").c_str());
-  for (const CommandFacts& command : commands) {
+  for (const Declared& command : commands) {
     std::string options, cases;
-    for (const OptionFacts& option : command.options) {
-      for (const std::string& name : option.names)
-        if (name.starts_with("--")) options += (options.empty() ? "" : " ") + name;
-      if (option.takes_value && !option.attached_only) cases += bash_case(option);
+    for (const Option* option : command.options) {
+      options += (options.empty() ? "--" : " --") + option->name;
       // Attached arguments are completed only behind their =.
-      if (option.attached_only)
-        cases += "        " + option.names.back() + ") [[ ${COMP_WORDS[*]:COMP_CWORD-1} == *=* ]] && words=" +
-                 in_quotes(joined(option.words, " ")) + " ;;\n";
+      if (option->attached)
+        cases += "        --" + option->name + ") [[ ${COMP_WORDS[*]:COMP_CWORD-1} == *=* ]] && words=" +
+                 in_quotes(joined(option->words, " ")) + " ;;\n";
+      else if (!option->is_flag())
+        cases += bash_case(*option);
     }
     std::printf("    %s)\n      options=%s\n      case $previous in\n%s      esac ;;\n", command.name.c_str(),
                 in_quotes(options).c_str(), cases.c_str());
@@ -204,24 +157,29 @@ std::string zsh_text(const std::string& text) {
   return out;
 }
 
-std::string zsh_option(const OptionFacts& option, const std::string& name) {
+std::string zsh_values(const Option& option) {
+  if (!option.words.empty()) return "(" + joined(option.words, " ") + ")";
+  switch (option.value.names) {
+    case Names::model:
+      return "_carbon_models";
+    case Names::file:
+      return "_files";
+    case Names::directory:
+      return "_files -/";
+    case Names::nothing:
+      break;
+  }
+  return "";
+}
+
+std::string zsh_option(const Option& option, const std::string& name) {
   // A name shuts out the option's other names; a star lets it come again.
-  const std::string shuts_out = option.repeats            ? "*"
-                                : option.names.size() > 1 ? "(" + joined(option.names, " ") + ")"
-                                                          : "";
-  std::string text = shuts_out + name;
-  const std::string words = joined(option.words, " ");
-  if (option.attached_only) return in_quotes(text + "[" + zsh_text(option.help) + "]");
-  if (option.takes_value && name.starts_with("--")) text += "=";
-  if (option.takes_value && !name.starts_with("--")) text += "+";
-  text += "[" + zsh_text(option.help) + "]";
-  if (!option.takes_value) return in_quotes(text);
-  return in_quotes(text + ":value:" +
-                   (!words.empty()       ? "(" + words + ")"
-                    : option.models      ? "_carbon_models"
-                    : option.files       ? "_files"
-                    : option.directories ? "_files -/"
-                                         : ""));
+  const std::vector<std::string> names = names_with_dashes(option);
+  const std::string shuts_out = option.repeats ? "*" : names.size() > 1 ? "(" + joined(names, " ") + ")" : "";
+  const bool takes_value = !option.is_flag() && !option.attached;
+  const std::string before_value = !takes_value ? "" : name.starts_with("--") ? "=" : "+";
+  const std::string text = shuts_out + name + before_value + "[" + zsh_text(option.full_help()) + "]";
+  return in_quotes(takes_value ? text + ":value:" + zsh_values(option) : text);
 }
 
 constexpr const char* kZshEnd = R"END(  +*)
@@ -237,7 +195,7 @@ constexpr const char* kZshEnd = R"END(  +*)
 esac
 )END";
 
-void print_zsh(const std::vector<CommandFacts>& commands) {
+void print_zsh(const Commands& commands) {
   std::printf(
       "#compdef carbon\n"
       "# zsh completion of carbon %s, written by 'carbon completion zsh'.\n"
@@ -248,7 +206,7 @@ void print_zsh(const std::vector<CommandFacts>& commands) {
       "}\n"
       "local -a commands=(\n",
       CARBON_VERSION, kModelNames);
-  for (const CommandFacts& command : commands)
+  for (const Declared& command : commands)
     std::printf("  %s\n", in_quotes(command.name + ":" + zsh_text(command.help)).c_str());
   std::printf(
       ")\n"
@@ -262,11 +220,11 @@ void print_zsh(const std::vector<CommandFacts>& commands) {
       "fi\n"
       "case $words[2] in\n"
       "  help) _describe command commands ;;\n");
-  for (const CommandFacts& command : commands) {
+  for (const Declared& command : commands) {
     std::printf("  %s)\n    shift words\n    ((CURRENT--))\n    _arguments -s -S", command.name.c_str());
-    for (const OptionFacts& option : command.options)
-      for (const std::string& name : option.names)
-        std::printf(" \\\n      %s", zsh_option(option, name).c_str());
+    for (const Option* option : command.options)
+      for (const std::string& name : names_with_dashes(*option))
+        std::printf(" \\\n      %s", zsh_option(*option, name).c_str());
     std::printf(" \\\n      '*:input:_files' ;;\n");
   }
   std::fputs(kZshEnd, stdout);
@@ -282,18 +240,8 @@ int cmd_completion(std::span<const Command> commands, int argc, char** argv) {
   }
   if (shell != "bash" && shell != "zsh")
     throw Error("main_completion", "expected a shell: 'carbon completion bash' or 'carbon completion zsh'");
-  std::vector<CommandFacts> found;
-  for (const Command& command : commands) {
-    CommandFacts facts{command.name, command.help, {}};
-    describe_options([&](CLI::App& app) {
-      for (CLI::Option* option : app.get_options())
-        if (!option->get_positional()) facts.options.push_back(facts_of(*option));
-    });
-    std::string name = command.name;
-    char* words[] = {name.data(), nullptr};
-    command.run(1, words);
-    found.push_back(std::move(facts));
-  }
+  Commands found;
+  for (const Command& command : commands) found.emplace_back(command);
   shell == "bash" ? print_bash(found) : print_zsh(found);
   return 0;
 }

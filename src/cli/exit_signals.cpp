@@ -3,9 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
 
-#include "src/cli/signal_line.hpp"
+#include "src/base/json.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/output.hpp"
 
@@ -14,17 +17,65 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
+// A line of the log that a signal handler can write. The text is prepared beforehand, because a handler may
+// not allocate memory, and lies in static storage.
+class SignalLine {
+ public:
+  /// `text` is a whole line as Log writes it (StderrLog::error_line()).
+  void prepare(const std::string& text) {
+    length_ = text.copy(text_, sizeof text_);
+    constexpr std::string_view before_time = "{\"time\":\"";
+    time_at_ = text.starts_with(before_time) ? before_time.size() : 0;
+  }
+  /// Puts the two digits of `number` at `place` of the line.
+  void put_number(size_t place, int number) {
+    text_[place] = static_cast<char>('0' + number / 10 % 10);
+    text_[place + 1] = static_cast<char>('0' + number % 10);
+  }
+  /// Writes the line, with the time of now if it has a time. A signal handler may call it.
+  void write() {
+    if (time_at_ > 0) {
+      const auto now = time_text();
+      std::copy(now.begin(), now.end(), text_ + time_at_);
+    }
+    (void)!::write(STDERR_FILENO, text_, length_);
+  }
+
+ private:
+  char text_[1024] = {};
+  size_t length_ = 0, time_at_ = 0;  // time_at_ is 0 where the line has no time
+};
+
+// A signal handler can reach nothing but static storage.
+SignalLine lost_file, crash;
+size_t crash_number_at = 0;
+// The handler survives an overflow of the ordinary stack because it has this one.
+std::array<char, size_t{1} << 16> crash_stack;
+
+// Removes temporary files and lets signal `number` kill the process. A handler must return after it: the
+// signal takes effect then.
+void die_by_signal(int number) {
+  remove_unfinished_files();
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(number, &action, nullptr);
+  raise(number);  // in a handler it is blocked until that returns, then fatal
+}
+
 extern "C" void remove_files_and_die(int number) {
   die_by_signal(number);
 }
-
-// A signal handler can reach nothing but static storage.
-SignalLine lost_file;
 
 extern "C" void report_lost_file(int) {
   lost_file.write();
   remove_unfinished_files();
   _exit(1);
+}
+
+extern "C" void report_crash(int number) {
+  crash.put_number(crash_number_at, number);
+  crash.write();
+  die_by_signal(number);
 }
 
 }  // namespace
@@ -59,18 +110,26 @@ void report_limits_of_files() {
   sigaction(SIGXFSZ, &action, nullptr);
 }
 
+void report_plugin_crashes(const std::string& name) {
+  const std::string text =
+      program_log().error_line("plugin", "+" + printable(name.substr(0, 64)) +
+                                             " crashed (signal 00) and the run was stopped; existing output "
+                                             "files are complete. Please report this to its authors");
+  crash.prepare(text);
+  crash_number_at = text.rfind("00)");
+  const stack_t stack{crash_stack.data(), 0, crash_stack.size()};
+  sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = report_crash;
+  action.sa_flags = SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
 void end_by_signal(int number) {
   if (number == SIGINT) die_by_signal(number);
   remove_unfinished_files();
   _exit(128 + number);
-}
-
-void die_by_signal(int number) {
-  remove_unfinished_files();
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(number, &action, nullptr);
-  raise(number);  // in a handler it is blocked until that returns, then fatal
 }
 
 }  // namespace carbon

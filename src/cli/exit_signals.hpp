@@ -1,6 +1,8 @@
 // Signals that end the process: temporary files are removed first.
 #pragma once
 
+#include <string>
+
 namespace carbon {
 
 /// Installs handlers for SIGINT, SIGTERM and SIGHUP that remove temporary files before the signal ends the
@@ -15,12 +17,13 @@ void report_lost_files();
 /// Ignores SIGXFSZ, so that a limit on the size of files is an error of writing, as a full disk is.
 void report_limits_of_files();
 
+/// While a plugin runs in this process, a crash is reported by its name before it ends the program: from now
+/// until the process ends SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT write `[E::plugin] +NAME crashed`,
+/// remove unfinished outputs and end the process by that signal. Call it once.
+void report_plugin_crashes(const std::string& name);
+
 /// Removes temporary files and ends the process as after signal `number`: with status 128 + number, and for
 /// SIGINT by the signal itself, because a shell stops its loop only if the program was killed by it.
 [[noreturn]] void end_by_signal(int number);
-
-/// Removes temporary files and lets signal `number` kill the process. A signal handler may call it, and must
-/// then return: the signal takes effect after that.
-void die_by_signal(int number);
 
 }  // namespace carbon

@@ -1,17 +1,11 @@
 // carbon generate: options to run_generate.
-#include <charconv>
-#include <cmath>
+#include <memory>
 #include <optional>
-#include <system_error>
 
 #include "src/base/error.hpp"
 #include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
-#include "src/cli/draft_options.hpp"
-#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
-#include "src/cli/stderr_log.hpp"
-#include "src/cli/stop_signals.hpp"
 #include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/generate/bounds.hpp"
@@ -25,59 +19,45 @@ constexpr const char* kFunction = "main_generate";
 // Beyond any context, and far from where sums of lengths overflow.
 constexpr size_t kMaxLength = size_t{1} << 40;
 
-// CLI11 would take a negative or a too large number for another seed without a word.
-uint64_t parse_seed(const std::string& text) {
-  uint64_t seed = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (problem != std::errc() || end != text.data() + text.size())
-    throw Error(kFunction, "--seed " + text + ": expected a number from 0 to 18446744073709551615");
-  return seed;
+struct GenerateCommand {
+  GenerateOptions options;
+  CommonOptions common;
+  MetadataChoice metadata;
+  DraftChoice draft;
+};
+
+void add_sampling_options(CommandLine& line, SamplerOptions& sampler) {
+  OptionGroup group = line.group("Sampling");
+  group.option(
+      {"sampler", "NAME",
+       "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)"},
+      sampler.kind, kSamplerWords);
+  group.flag("greedy", "take the most likely 6-mer or base instead of drawing a sample", sampler.greedy);
+  group.option({'T', "temperature", "FLOAT", "sampling temperature, above 0"}, sampler.temperature)
+      .shows_default()
+      .excludes("greedy");
+  group
+      .option(
+          {"top-k", "INT", "sample only from the INT most likely 6-mers (with marginal and chain: bases)"},
+          sampler.top_k)
+      .range(1, ops::kKmers)
+      .excludes("greedy");
+  group
+      .option({"top-p", "FLOAT",
+               "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)"},
+              sampler.top_p)
+      .excludes("greedy");
+  group.option({"seed", "INT", "seed of the random number generator"}, sampler.seed).shows_default();
 }
 
-void add_sampling_options(CLI::App& app, SamplerOptions& sampler) {
-  const std::string group = "Sampling";
-  app.add_option(
-         "--sampler", sampler.kind,
-         "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)")
-      ->type_name("NAME")
-      ->transform(choice_of(kSamplerWords))
-      ->group(group);
-  CLI::Option* greedy = app.add_flag("--greedy", sampler.greedy,
-                                     "take the most likely 6-mer or base instead of drawing a sample")
-                            ->group(group);
-  app.add_option("-T,--temperature", sampler.temperature, "sampling temperature, above 0 (default: 1)")
-      ->type_name("FLOAT")
-      ->excludes(greedy)
-      ->group(group);
-  app.add_option("--top-k", sampler.top_k,
-                 "sample only from the INT most likely 6-mers (with marginal and chain: bases)")
-      ->type_name("INT")
-      ->check(CLI::Range(size_t{1}, ops::kKmers))
-      ->excludes(greedy)
-      ->group(group);
-  app.add_option(
-         "--top-p", sampler.top_p,
-         "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)")
-      ->type_name("FLOAT")
-      ->excludes(greedy)
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--seed", [&sampler](const std::string& text) { sampler.seed = parse_seed(text); },
-         "seed of the random number generator (default: 0)")
-      ->type_name("INT")
-      ->group(group);
-}
-
-void add_constraint_options(CLI::App& app, GenerateOptions& options, const std::string& group) {
-  CLI::Option* constraint = app.add_option("--constraint", options.constraint,
-                                           "allowed bases as IUPAC letters, from the first new base on")
-                                ->type_name("IUPAC")
-                                ->group(group);
-  app.add_option("--constraint-file", options.constraint_file,
-                 "constraints as FASTA: one record for all prompts, or one per prompt, with its name")
-      ->type_name("FILE")
-      ->excludes(constraint)
-      ->group(group);
+void add_constraint_options(OptionGroup group, GenerateOptions& options) {
+  group.option({"constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on"},
+               options.constraint);
+  group
+      .option({"constraint-file", kFile,
+               "constraints as FASTA: one record for all prompts, or one per prompt, with its name"},
+              options.constraint_file)
+      .excludes("constraint");
 }
 
 void check(const GenerateOptions& options) {
@@ -90,69 +70,66 @@ void check(const GenerateOptions& options) {
     throw Error(kFunction, "prompts and --constraint-file both from standard input; name a file for one");
 }
 
-}  // namespace
-
-int cmd_generate(int argc, char** argv) {
-  CLI::App app("Continue FASTA prompts by an exact number of new bases");
-  GenerateOptions options;
-  CommonOptions common;
-  MetadataChoice metadata;
-  DraftChoice draft;
-  options.input.clear();
-  set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
-            {{"ten continuations of 600 bp of each prompt",
-              "carbon generate -l 600 -n 10 --seed 1 -o new.fa prompts.fa"},
-             {"sequence without a prompt, with a tag for the species",
-              "carbon generate -l 1200 --unconditional --species fungi"}});
-  CLI::Option* input =
-      app.add_option("input", options.input, "FASTA, plain or compressed; - is standard input");
-  app.add_option("-l,--length", options.length, "number of new bases in each sample")
-      ->type_name("BP")
-      ->check(CLI::Range(size_t{0}, kMaxLength).description(""))
-      ->required();
-  app.add_option("-n,--num", options.samples, "samples per prompt (default: 1)")
-      ->type_name("INT")
-      ->check(CLI::Range(size_t{1}, size_t{UINT32_MAX}).description(""));
-  CLI::Option* unconditional =
-      app.add_flag("--unconditional", options.unconditional, "start without prompts")->excludes(input);
-  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
-      ->type_name("FILE");
-  app.add_flag("--include-prompt", options.include_prompt, "write the prompt before the new bases")
-      ->excludes(unconditional);
-  app.add_option("-L,--line-length", options.line_length,
-                 "bases per line; 0: one line per sequence (default: 60)")
-      ->type_name("INT")
-      ->check(CLI::Range(size_t{0}, kMaxLength).description(""));
-  add_sampling_options(app, options.sampler);
-  add_resume_options(app, options.earlier);
-  const std::string steering = "Constraints and metadata";
-  add_constraint_options(app, options, steering);
-  add_metadata_options(app, metadata, steering);
-  add_bound_options(app, options.bounds);
-  add_draft_options(app, draft, "the output");
-  add_common_options(app, common);
-
-  if (const int status = parse_options(app, argc, argv, "generate"); status >= 0) return status;
-  options.draft_tokens = draft_tokens(draft);
-  check_metadata_names(metadata.names);
+int run(const CommandLine& line, GenerateCommand& command) {
+  GenerateOptions& options = command.options;
+  options.draft_tokens = draft_tokens(command.draft);
   check_output_name("main_generate", options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   check_continuable("main_generate", options.output, options.earlier);
   if (options.input.empty() && !options.unconditional) {
-    options.input = default_input(app);
+    options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
   check(options);
   check_keeps_inputs(kFunction, options.output, {options.input, options.constraint_file});
-  options.progress = common.progress;
+  options.progress = command.common.progress;
   options.log = &program_log();
-  LoadedModels models(common.model);
+  LoadedModels models(command.common.model);
+  const MetadataChoice& metadata = command.metadata;
   options.prefix =
       metadata.text.empty() ? metadata_text(models.front().config().layout, metadata.names) : metadata.text;
-  std::optional<LoadedModels> drafts = load_draft(draft, common.model);
+  std::optional<LoadedModels> drafts = load_draft(command.draft, command.common.model);
   SignalStop stop;
   options.stop = &stop;
   run_generate(models, drafts ? &*drafts : nullptr, options);
   return 0;
+}
+
+}  // namespace
+
+Run declare_generate(CommandLine& line) {
+  const auto command = std::make_shared<GenerateCommand>();
+  GenerateOptions& options = command->options;
+  options.input.clear();
+  line.describe("Continue FASTA prompts by an exact number of new bases",
+                "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
+                {{"ten continuations of 600 bp of each prompt",
+                  "carbon generate -l 600 -n 10 --seed 1 -o new.fa prompts.fa"},
+                 {"sequence without a prompt, with a tag for the species",
+                  "carbon generate -l 1200 --unconditional --species fungi"}});
+  line.argument("input", options.input);
+  OptionGroup group = line.options();
+  group.option({'l', "length", "BP", "number of new bases in each sample"}, options.length)
+      .range(0, kMaxLength)
+      .required();
+  group.option({'n', "num", "INT", "samples per prompt"}, options.samples)
+      .range(1, UINT32_MAX)
+      .shows_default();
+  group.flag("unconditional", "start without prompts", options.unconditional).excludes("input");
+  add_text_output_option(line, options.output);
+  group.flag("include-prompt", "write the prompt before the new bases", options.include_prompt)
+      .excludes("unconditional");
+  group.option({'L', "line-length", "INT", "bases per line; 0: one line per sequence"}, options.line_length)
+      .range(0, kMaxLength)
+      .shows_default();
+  add_sampling_options(line, options.sampler);
+  add_resume_options(line, options.earlier);
+  const std::string steering = "Constraints and metadata";
+  add_constraint_options(line.group(steering), options);
+  add_metadata_options(line, steering, command->metadata);
+  add_bound_options(line, options.bounds);
+  add_draft_options(line, command->draft, "the output");
+  add_common_options(line, command->common);
+  return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }
 
 }  // namespace carbon

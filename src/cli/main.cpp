@@ -4,46 +4,74 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "src/base/near_names.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/exit_signals.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/cli/version.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/plugin/loader.hpp"
+#ifdef CARBON_SERVER
+#include "src/serve/http_server.hpp"
+#endif
+#include "version.h"
 
 namespace {
 
 using carbon::Command;
 
 constexpr Command kCommands[] = {
-    {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::cmd_vep},
-    {"scan", "Variants", "score every base and every SNV of a genome", carbon::cmd_scan},
-    {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::cmd_score},
-    {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::cmd_embed},
-    {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::cmd_generate},
-    {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases", carbon::cmd_serve},
-    {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::cmd_tokenize},
+    {"vep", "Variants", "annotate a VCF or BCF with variant-effect scores", carbon::declare_vep},
+    {"scan", "Variants", "score every base and every SNV of a genome", carbon::declare_scan},
+    {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::declare_score},
+    {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::declare_embed},
+    {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::declare_generate},
+    {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases",
+     carbon::declare_serve},
+    {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::declare_tokenize},
     {"report", "Reports", "draw the scores in files that the other commands wrote, as one HTML file",
-     carbon::cmd_report},
-    {"models", "Machine", "list the models that are found, with shape, size and licence", carbon::cmd_models},
-    {"bench", "Machine", "measure the speed of a model next to the limits of the machine", carbon::cmd_bench},
-    {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::cmd_plugin},
+     carbon::declare_report},
+    {"models", "Machine", "list the models that are found, with shape, size and licence",
+     carbon::declare_models},
+    {"bench", "Machine", "measure the speed of a model next to the limits of the machine",
+     carbon::declare_bench},
+    {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::declare_plugin},
 };
+
+std::string boost_version() {
+#ifdef CARBON_SERVER
+  return carbon::http_library_version();
+#else
+  return "not built in: no carbon serve";
+#endif
+}
+
+// First line exactly "carbon X.Y.Z"; then libraries, device kinds and the instruction set in use.
+std::string version_text() {
+  const std::string onednn = carbon::ops::onednn_version();
+  const carbon::ops::CudaStatus cuda = carbon::ops::cuda_status();
+  std::string text = "carbon " CARBON_VERSION "\nhtslib " + carbon::htslib_version() + "\noneDNN " +
+                     (onednn.empty() ? "not built in" : onednn) + "\nBoost " + boost_version() + "\nCUDA " +
+                     (cuda.library.empty() ? "" : cuda.library) +
+                     (!cuda.library.empty() && !cuda.problem.empty() ? "; " : "") + cuda.problem + "\n";
+  for (const std::string& device : cuda.devices) text += "GPU " + device + "\n";
+  return text + "CPU " + carbon::ops::cpu_isa("") + "\n";
+}
 
 void print_usage(std::FILE* out) {
   std::fprintf(out,
                "\nProgram: carbon (DNA language models on the command line)\n"
-               "Version: %s\n\n"
+               "Version: %s (using htslib %s)\n\n"
                "Usage:   carbon <command> [options]\n"
                "         carbon +<plugin> [options] -- [plugin options]\n\n"
                "Commands:\n",
-               carbon::version_summary().c_str());
+               CARBON_VERSION, carbon::htslib_version().c_str());
   const char* group = "";
   for (const Command& command : kCommands) {
     if (std::strcmp(group, command.group) != 0) std::fprintf(out, "\n -- %s\n", group = command.group);
@@ -64,6 +92,13 @@ std::string similar_commands(const std::string& name) {
   return carbon::did_you_mean(name, names);
 }
 
+int run(const Command& command, int argc, char** argv) {
+  carbon::CommandLine line(command.name);
+  const carbon::Run run = command.declare(line);
+  const std::optional<int> status = line.parse(argc, argv);
+  return status ? *status : run(line);
+}
+
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
     print_usage(stderr);
@@ -75,20 +110,27 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   if (name == "--version" || name == "version") {
-    std::fputs(carbon::version_text().c_str(), stdout);
+    std::fputs(version_text().c_str(), stdout);
     return 0;
   }
   if (name == "completion") return carbon::cmd_completion(kCommands, argc - 1, argv + 1);
-  const bool help = name == "help";
-  if (help) name = argv[2];
+  std::vector<char*> words(argv + 1, argv + argc);
   std::string flag = "--help";
-  char* help_argv[] = {argv[help ? 2 : 1], flag.data(), nullptr};
-  const auto call = [&](int (*run)(int, char**)) {
-    return help ? run(2, help_argv) : run(argc - 1, argv + 1);
-  };
-  if (name.starts_with('+')) return call(carbon::cmd_run_plugin);
+  if (name == "help") {
+    name = argv[2];
+    words = {argv[2], flag.data()};
+  }
+  // 'carbon plugin NAME' is 'carbon +NAME'.
+  if (name == "plugin" && words.size() > 1 && words[1][0] != '-') {
+    words.erase(words.begin());
+    name = "+" + std::string(words[0]);
+    words[0] = name.data();
+  }
+  const int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  if (name.starts_with('+')) return carbon::run_plugin_command(count, words.data());
   for (const Command& command : kCommands)
-    if (name == command.name) return call(command.run);
+    if (name == command.name) return run(command, count, words.data());
   carbon::program_log().error("main", "unrecognized command '" + name + "'" + similar_commands(name) +
                                           "; 'carbon --help' lists the commands");
   return 1;

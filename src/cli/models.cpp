@@ -1,8 +1,8 @@
 // `carbon models`: what models are there, where, and why a folder is not one. Reads no weights unless digests
 // are asked for.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -165,28 +165,7 @@ void print_json(const std::vector<Row>& rows) {
   std::printf("%s\n", list.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
-}  // namespace
-
-int cmd_models(int argc, char** argv) {
-  ModelsOptions options;
-  CLI::App app(
-      "List the models that are found, with their shape, size and licence, and why a folder is not a model");
-  set_usage(app, "carbon models [options] [name|dir|file.gguf]...",
-            {{"all models that are found", "carbon models"},
-             {"one model as JSON, with the digest that outputs name",
-              "carbon models --json --digest carbon-tiny"}});
-  app.add_flag("--digest", options.digest,
-               "also compute the SHA-256 of each model; reads all its weights once");
-  app.add_flag("--json", options.as_json, "write JSON instead of a table");
-  app.add_option("-@,--threads", options.threads,
-                 "number of threads for --digest (default: the CPUs that this process may use)")
-      ->type_name("INT")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("models", options.models,
-                 "names, checkpoint directories or GGUF files (default: all that are found)")
-      ->type_name("DIR|FILE|NAME");
-  add_verbosity_options(app);
-  if (const int status = parse_options(app, argc, argv, "models"); status >= 0) return status;
+int run(const ModelsOptions& options) {
   std::vector<Row> rows;
   for (const ListedModel& model : chosen_models(options.models)) rows.push_back(look_at(model, options));
   options.as_json ? print_json(rows) : print_text(rows, options.digest);
@@ -200,6 +179,27 @@ int cmd_models(int argc, char** argv) {
                       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.summary; });
   if (failed) throw Error("models", "not all that were named are models; the reasons are in the output");
   return 0;
+}
+
+}  // namespace
+
+Run declare_models(CommandLine& line) {
+  const auto options = std::make_shared<ModelsOptions>();
+  line.describe(
+      "List the models that are found, with their shape, size and licence, and why a folder is not a model",
+      "carbon models [options] [name|dir|file.gguf]...",
+      {{"all models that are found", "carbon models"},
+       {"one model as JSON, with the digest that outputs name",
+        "carbon models --json --digest carbon-tiny"}});
+  OptionGroup group = line.options();
+  group.flag("digest", "also compute the SHA-256 of each model; reads all its weights once", options->digest);
+  group.flag("json", "write JSON instead of a table", options->as_json);
+  group.option({'@', "threads", "INT", "number of threads for --digest"}, options->threads)
+      .range(1, 4096)
+      .shows_default("the CPUs that this process may use");
+  line.arguments("models", options->models);
+  add_verbosity_options(line);
+  return [options](const CommandLine&) { return run(*options); };
 }
 
 }  // namespace carbon

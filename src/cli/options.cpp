@@ -2,136 +2,85 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/near_names.hpp"
-#include "src/cli/argument_words.hpp"
-#include "src/cli/stderr_log.hpp"
 #include "src/files/htslib_messages.hpp"
-#include "src/formats/vcf.hpp"
 #include "src/model/rope_scaling.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr const char* kMessages = "Messages";  // heading of a part of --help
-
-std::string expected_one_of(const std::vector<std::string>& names, const std::string& text) {
-  return "expected " + or_list(names) + ", not '" + text + "'";
+OptionGroup messages(CommandLine& line) {
+  return line.group("Messages");
 }
 
-std::function<void(CLI::App&)>& next_look() {
-  static std::function<void(CLI::App&)> look;
-  return look;
-}
-
-}  // namespace
-
-void set_usage(CLI::App& app, const std::string& usage, const std::vector<Example>& examples) {
-  app.formatter(std::make_shared<HelpFormatter>(usage, examples));
-}
-
-void describe_options(std::function<void(CLI::App&)> look) {
-  next_look() = std::move(look);
-}
-
-int parse_options(CLI::App& app, int argc, char** argv, const std::string& command) {
-  app.name("carbon " + command);
-  if (const auto look = std::exchange(next_look(), nullptr)) {
-    look(app);
-    return 0;
-  }
-  ArgumentWords words(app, argc, argv, command);
-  try {
-    app.parse(words.count(), words.argv());
-    return -1;
-  } catch (const CLI::CallForHelp&) {
-    std::cout << app.help() << std::flush;
-    return std::cout ? 0 : 1;
-  } catch (const CLI::ParseError& e) {
-    program_log().error("main_" + command, std::string(e.what()) + "; see 'carbon " + command + " --help'");
-    return 1;
-  }
-}
-
+// Of carbon's own messages and of htslib's.
 void set_message_level(int level) {
   program_log().set_verbosity(level);
   // htslib has no hook for its messages, which are lines of text.
   set_htslib_verbosity(program_log().json() ? StderrLog::off : level);
 }
 
-void add_verbosity_options(CLI::App& app) {
-  app.add_flag_callback(
-         "-q,--quiet", [] { set_message_level(StderrLog::error_level); },
-         "write only errors, and the summary at the end of a run, to standard error")
-      ->group(kMessages);
-  app.add_option_function<int>(
-         "-v,--verbosity", [](const int& level) { set_message_level(level); },
-         "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug")
-      ->type_name("INT")
-      ->check(CLI::Range(0, 6))
-      ->group(kMessages);
-  app.add_flag_callback(
-         "--log-json", [] { program_log().set_json(true); },
-         "write messages and progress as JSON, one object per line; messages of htslib are left out")
-      ->group(kMessages);
+}  // namespace
+
+void add_verbosity_options(CommandLine& line) {
+  OptionGroup group = messages(line);
+  group.action('q', "quiet", "write only errors, and the summary at the end of a run, to standard error",
+               [] { set_message_level(StderrLog::error_level); });
+  group
+      .option({'v', "verbosity", "INT", "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug"},
+              [](const std::string& text) { set_message_level(std::stoi(text)); })
+      .range(0, 6)
+      .offers({"0", "1", "3", "4", "5"});
+  group.action("log-json",
+               "write messages and progress as JSON, one object per line; messages of htslib are left out",
+               [] { program_log().set_json(true); });
 }
 
-void add_progress_option(CLI::App& app, ProgressMode& mode) {
-  app.add_option("--progress", mode,
-                 "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never")
-      ->type_name("WHEN")
-      ->transform(choice_of(kProgressWords))
-      ->group(kMessages);
+void add_progress_option(CommandLine& line, ProgressMode& mode) {
+  messages(line).option(
+      {"progress", "WHEN",
+       "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never"},
+      mode, kProgressWords);
 }
 
-void add_common_options(CLI::App& app, CommonOptions& options) {
+void add_common_options(CommandLine& line, CommonOptions& options) {
   ModelOptions& model = options.model;
   model.log = &program_log();
-  const std::string group = "Model and machine";
-  app.add_option("-m,--model", model.model,
-                 "checkpoint directory, GGUF file or model name (default: $CARBON_MODEL, else the bundled "
-                 "carbon-tiny)")
-      ->type_name("DIR|FILE|NAME")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--rope-scaling",
-         [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); },
-         "yarn:FACTOR for FACTOR times the model's context, or none (default: as the model says)")
-      ->type_name("yarn:F|none")
-      ->group(group);
-  app.add_option("--lora", model.lora,
-                 "add the weights of this LoRA adapter, a directory that PEFT has saved")
-      ->type_name("DIR")
-      ->group(group);
-  app.add_option("--device", model.device,
-                 "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)")
-      ->type_name("DEV")
-      ->group(group);
-  app.add_option("--dtype", model.dtype,
-                 "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)")
-      ->type_name("TYPE")
-      ->check(one_of({"auto", "bf16", "f32", "int8"}))
-      ->group(group);
-  app.add_option("-@,--threads", model.threads,
-                 "number of threads (default: the CPUs that this process may use)")
-      ->type_name("INT")
-      ->check(CLI::Range(1, 4096))
-      ->group(group);
-  app.add_option(
-         "--batch-tokens", model.batch_tokens,
-         "new tokens per forward pass at most; changes speed and memory, never the output (default: 4096, of "
-         "which a CPU takes 2048 at a time; on a GPU 128 per multiprocessor)")
-      ->type_name("INT")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 24))
-      ->group(group);
-  add_progress_option(app, options.progress);
-  add_verbosity_options(app);
-  app.final_callback([&model] {
+  OptionGroup group = line.group("Model and machine");
+  group.option({'m', "model", kModel, "checkpoint directory, GGUF file or model name"}, model.model)
+      .shows_default("$CARBON_MODEL, else the bundled carbon-tiny");
+  group
+      .option({"rope-scaling", "yarn:F|none", "yarn:FACTOR for FACTOR times the model's context, or none"},
+              [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); })
+      .offers({"none"})
+      .shows_default("as the model says");
+  group.option({"lora", kDirectory, "add the weights of this LoRA adapter, a directory that PEFT has saved"},
+               model.lora);
+  group
+      .option({"device", "DEV",
+               "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)"},
+              model.device)
+      .offers({"auto", "cpu", "cuda"});
+  group
+      .option({"dtype", "TYPE", "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)"},
+              model.dtype)
+      .one_of({"auto", "bf16", "f32", "int8"});
+  group.option({'@', "threads", "INT", "number of threads"}, model.threads)
+      .range(1, 4096)
+      .shows_default("the CPUs that this process may use");
+  group
+      .option({"batch-tokens", "INT",
+               "new tokens per forward pass at most; changes speed and memory, never the output"},
+              model.batch_tokens)
+      .range(1, size_t{1} << 24)
+      .shows_default("4096, of which a CPU takes 2048 at a time; on a GPU 128 per multiprocessor");
+  add_progress_option(line, options.progress);
+  add_verbosity_options(line);
+  line.after_parsing([&model] {
     if (model.device == "auto")
       program_log().info(
           "main",
@@ -140,44 +89,126 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   });
 }
 
-void add_region_options(CLI::App& app, SequenceInputs& inputs, const std::string& verb) {
-  app.add_option("-r,--regions", inputs.regions,
-                 verb + " chr:beg-end of an indexed FASTA; may be given several times")
-      ->type_name("REGION")
-      ->allow_extra_args(false);
-  app.add_option("-R,--regions-file", inputs.region_files,
-                 "regions from a file (BED if named .bed or .bed.gz)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::string& verb) {
+  OptionGroup group = line.options();
+  group.option(
+      {'r', "regions", "REGION", verb + " chr:beg-end of an indexed FASTA; may be given several times"},
+      inputs.regions);
+  group.option({'R', "regions-file", kFile, "regions from a file (BED if named .bed or .bed.gz)"},
+               inputs.region_files);
 }
 
-void add_strand_option(CLI::App& app, StrandChoice& strand, const std::string& help) {
-  app.add_option("--strand", strand, help)->type_name("STRAND")->transform(choice_of(kStrandWords));
+void add_text_output_option(CommandLine& line, std::string& output) {
+  line.options().option({'o', "output", kFile, "output file (default: standard output); BGZF if named .gz"},
+                        output);
 }
 
-void add_resume_options(CLI::App& app, EarlierRun& earlier) {
-  CLI::Option* resume = app.add_flag_callback(
-      "--resume", [&] { earlier = EarlierRun::resume; },
-      "continue an interrupted run from FILE.partial (with -o FILE), or else begin one");
-  app.add_flag_callback(
-         "--restart", [&] { earlier = EarlierRun::discard; },
-         "discard the FILE.partial of an interrupted run and begin again")
-      ->excludes(resume);
+void add_index_option(CommandLine& line, std::string& kind) {
+  line.options()
+      .option({'W', "write-index", "", "write an index of the output file: csi (default) or tbi"}, kind)
+      .offers({"csi", "tbi"})
+      .only_attached();
 }
 
-CLI::Validator numbered_choice(std::vector<std::pair<std::string, int>> choices) {
-  const auto number = [choices = std::move(choices)](std::string& text) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : choices) {
-      if (text == name) {
-        text = std::to_string(value);
-        return std::string();
-      }
-      names.push_back(name);
-    }
-    return expected_one_of(names, text);
+void add_resume_options(CommandLine& line, EarlierRun& earlier) {
+  OptionGroup group = line.options();
+  group.action("resume", "continue an interrupted run from FILE.partial (with -o FILE), or else begin one",
+               [&] { earlier = EarlierRun::resume; });
+  group
+      .action("restart", "discard the FILE.partial of an interrupted run and begin again",
+              [&] { earlier = EarlierRun::discard; })
+      .excludes("resume");
+}
+
+void add_estimate_option(CommandLine& line, bool& estimate) {
+  line.options().flag("estimate", "print the expected work and run time, then exit", estimate);
+}
+
+void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
+  OptionGroup group = line.group("Records to read");
+  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help,
+                           const std::string& fallback) {
+    group
+        .option({name, "pos|record|variant|0|1|2", help},
+                [name, &value](const std::string& text) { value = parse_vcf_overlap(text, "--" + name); })
+        .offers({"pos", "record", "variant", "0", "1", "2"})
+        .shows_default(fallback);
   };
-  return CLI::Validator(number, "");
+  group.option({'r', "regions", "LIST",
+                "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)"},
+               selection.regions);
+  group
+      .option({'R', "regions-file", kFile,
+               "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
+              selection.regions_file)
+      .excludes("regions");
+  overlap("regions-overlap", selection.regions_overlap,
+          "what must overlap a region: POS, any base of REF, or a changed base", "record");
+  group.option(
+      {'t', "targets", "[^]LIST", "like -r, but without an index; ^LIST reads all records except these"},
+      selection.targets);
+  group
+      .option({'T',
+               "targets-file",
+               {"[^]FILE", Names::file},
+               "like -R, but without an index; ^FILE reads all records except these"},
+              selection.targets_file)
+      .excludes("targets");
+  overlap("targets-overlap", selection.targets_overlap,
+          "what must overlap a target: POS, any base of REF, or a changed base", "pos");
+}
+
+void add_metadata_options(CommandLine& line, const std::string& heading, MetadataChoice& metadata) {
+  OptionGroup group = line.group(heading);
+  group.option(
+      {"prefix", "TEXT", "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>"},
+      metadata.text);
+  group.option({"species", "NAME", "species tag, e.g. vertebrate_mammalian or fungi"}, metadata.names.species)
+      .excludes("prefix");
+  group.option({"gene-type", "NAME", "gene-type tag, e.g. protein_coding_region"}, metadata.names.gene)
+      .excludes("prefix");
+  group
+      .option({"tag-grammar", "NAME", "spelling of the tags: corpus, card or eval"}, metadata.names.grammar,
+              kTagGrammarWords)
+      .shows_default("corpus");
+  line.after_parsing([&] {
+    if (line.given("tag-grammar") && !line.given("species") && !line.given("gene-type"))
+      throw Error("main_metadata",
+                  "--tag-grammar says how to write --species and --gene-type; give one of them");
+    check_metadata_names(metadata.names);
+  });
+}
+
+void add_draft_options(CommandLine& line, DraftChoice& draft, const std::string& what) {
+  OptionGroup group = line.group("Speculative decoding");
+  group.option({"draft", kModel, "faster model that proposes 6-mers; changes the speed, never " + what},
+               draft.model);
+  group
+      .option({"draft-tokens", "INT|auto", "number of 6-mers proposed at a time, or auto (default)"},
+              draft.tokens)
+      .offers({"auto"})
+      .needs("draft");
+}
+
+std::optional<size_t> draft_tokens(const DraftChoice& draft) {
+  const std::string& text = draft.tokens;
+  if (text == "auto") return std::nullopt;
+  const bool digits =
+      !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
+  const size_t k = digits ? std::stoul(text) : 0;
+  if (k < 1 || k > 64)
+    throw Error("main_draft", "--draft-tokens " + text + ": expected auto or a number from 1 to 64");
+  return k;
+}
+
+std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions model) {
+  if (draft.model.empty()) return std::nullopt;
+  model.model = draft.model;
+  // These speak of the model. A short draft just ends early.
+  model.rope_scaling.reset();
+  model.lora.clear();
+  model.metadata = {};
+  return std::make_optional<LoadedModels>(model);
 }
 
 void with_dashes(const std::string& function, const std::function<void()>& parse) {
@@ -188,73 +219,20 @@ void with_dashes(const std::string& function, const std::function<void()>& parse
   }
 }
 
-CLI::Validator one_of(const std::vector<std::string>& names) {
-  const auto check = [names](const std::string& text) {
-    const bool known = std::find(names.begin(), names.end(), text) != names.end();
-    return known ? std::string() : expected_one_of(names, text);
-  };
-  return CLI::Validator(check, "");
-}
-
-void add_selection_options(CLI::App& app, VcfReaderOptions& selection) {
-  const std::string group = "Records to read";
-  const auto overlap = [&](const std::string& name, VcfOverlap& value, const std::string& help) {
-    app.add_option_function<std::string>(
-           name, [name, &value](const std::string& text) { value = parse_vcf_overlap(text, name); }, help)
-        ->type_name("pos|record|variant|0|1|2")
-        ->group(group);
-  };
-  CLI::Option* regions =
-      app.add_option("-r,--regions", selection.regions,
-                     "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)")
-          ->type_name("LIST")
-          ->group(group);
-  app.add_option("-R,--regions-file", selection.regions_file,
-                 "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]")
-      ->type_name("FILE")
-      ->group(group)
-      ->excludes(regions);
-  overlap("--regions-overlap", selection.regions_overlap,
-          "what must overlap a region: POS, any base of REF, or a changed base (default: record)");
-  CLI::Option* targets = app.add_option("-t,--targets", selection.targets,
-                                        "like -r, but without an index; ^LIST reads all records except these")
-                             ->type_name("[^]LIST")
-                             ->group(group);
-  app.add_option("-T,--targets-file", selection.targets_file,
-                 "like -R, but without an index; ^FILE reads all records except these")
-      ->type_name("[^]FILE")
-      ->group(group)
-      ->excludes(targets);
-  overlap("--targets-overlap", selection.targets_overlap,
-          "what must overlap a target: POS, any base of REF, or a changed base (default: pos)");
-}
-
-std::string command_line(int argc, char** argv) {
-  std::string line = argv[0];
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const bool quote = argument.find_first_of(" \t\n") != std::string::npos;
-    line += quote ? " '" + argument + "'" : " " + argument;
-  }
-  for (char& c : line)
-    if (c == '\n') c = ' ';  // a header line cannot hold one
-  return line;
-}
-
-std::string default_input(const CLI::App& app) {
+std::string default_input(const CommandLine& line) {
   if (!isatty(STDIN_FILENO)) return "-";
   if (program_log().json()) {
-    program_log().error(
-        "main", "no input is named and standard input is a terminal; see '" + app.get_name() + " --help'");
+    program_log().error("main", "no input is named and standard input is a terminal; see 'carbon " +
+                                    line.command() + " --help'");
   } else {
-    std::cerr << app.help();
+    std::cerr << line.help();
   }
   return "";
 }
 
-bool default_inputs(const CLI::App& app, SequenceInputs& inputs) {
+bool default_inputs(const CommandLine& line, SequenceInputs& inputs) {
   if (!inputs.files.empty()) return true;
-  inputs.files.push_back(default_input(app));
+  inputs.files.push_back(default_input(line));
   return !inputs.files.front().empty();
 }
 

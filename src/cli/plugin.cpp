@@ -1,13 +1,12 @@
 // carbon plugin and carbon +NAME: options to the plugin's run.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <set>
 
 #include "src/cli/commands.hpp"
-#include "src/cli/crash_guard.hpp"
+#include "src/cli/exit_signals.hpp"
 #include "src/cli/options.hpp"
-#include "src/cli/stderr_log.hpp"
-#include "src/cli/stop_signals.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
 
@@ -34,26 +33,33 @@ void list_directory(const std::string& directory, bool verbose, std::set<std::st
   }
 }
 
+struct PluginCommand {
+  PluginRunOptions options;
+  CommonOptions common;
+  bool no_version = false;
+};
+
 // What `uses` asks for, as options of carbon's own.
-void add_options(CLI::App& app, uint32_t uses, PluginRunOptions& options, CommonOptions& common,
-                 bool& no_version) {
-  if (uses & CARBON_READS_RECORDS)
-    app.add_option("input", options.inputs, "VCF or BCF; - is standard input")
-        ->expected(1, uses & CARBON_READS_MORE ? -1 : 1);  // -1: any number
-  if (uses & CARBON_READS_INPUTS) app.add_option("inputs", options.inputs, "input files");
-  app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
+void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
+  PluginRunOptions& options = command.options;
+  if (uses & CARBON_READS_RECORDS) line.arguments("input", options.inputs, (uses & CARBON_READS_MORE) != 0);
+  if (uses & CARBON_READS_INPUTS) line.arguments("inputs", options.inputs);
+  OptionGroup group = line.options();
+  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
   if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
-    app.add_option("-O,--output-type", options.output_type,
-                   "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level")
-        ->type_name("u|b|v|z[0-9]");
-    app.add_flag("--no-version", no_version, "do not write version and command line into the header");
+    group
+        .option({'O', "output-type", "u|b|v|z[0-9]",
+                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level"},
+                options.output_type)
+        .offers({"u", "b", "v", "z"});
+    group.flag("no-version", "do not write version and command line into the header", command.no_version);
   }
-  if (uses & CARBON_READS_RECORDS) add_selection_options(app, options.selection);
+  if (uses & CARBON_READS_RECORDS) add_selection_options(line, options.selection);
   if (uses & CARBON_USES_MODEL) {
-    add_common_options(app, common);
+    add_common_options(line, command.common);
   } else {
-    if (uses & CARBON_READS_RECORDS) add_progress_option(app, common.progress);
-    add_verbosity_options(app);
+    if (uses & CARBON_READS_RECORDS) add_progress_option(line, command.common.progress);
+    add_verbosity_options(line);
   }
 }
 
@@ -68,24 +74,23 @@ std::string usage_line(const std::string& name, uint32_t uses) {
 
 // An option of the plugin's among carbon's own would be refused in words that do not help. One that both have
 // is carbon's, which somebody who writes no -- can hardly mean.
-void check_places(const CLI::App& app, char** begin, char** end, bool dashes, const std::string& name,
+void check_places(const CommandLine& line, char** begin, char** end, bool dashes, const std::string& name,
                   const std::string& usage) {
   for (char** word = begin; word != end; ++word) {
     const std::string option = std::string(*word).substr(0, std::string(*word).find('='));
     const bool theirs = option.starts_with("--") && usage.find("  " + option + " ") != std::string::npos;
-    const CLI::Option* own = app.get_option_no_throw(option);
+    const Option* own = line.find(option);
     const std::string place = "it comes after --, as in 'carbon +" + name + " input -- " + option + "'";
     if (theirs && !own) throw Error("plugin", option + " is an option of the plugin: " + place);
     if (theirs && !dashes)
-      throw Error("plugin", option + " is an option of the plugin and one of carbon's (" +
-                                own->get_name(false, true) + "). For the plugin's, " + place +
-                                "; for carbon's, end the line with --");
+      throw Error("plugin", option + " is an option of the plugin and one of carbon's (" + names_of(*own) +
+                                "). For the plugin's, " + place + "; for carbon's, end the line with --");
   }
 }
 
 }  // namespace
 
-int cmd_run_plugin(int argc, char** argv) {
+int run_plugin_command(int argc, char** argv) {
   char** const end = argv + argc;
   char** const dashes =
       std::find_if(argv + 1, end, [](const char* word) { return std::string(word) == "--"; });
@@ -99,30 +104,24 @@ int cmd_run_plugin(int argc, char** argv) {
     if (argument == "--help" || argument == "-h")
       return std::fputs(plugin_usage(plugin, file.name).c_str(), stdout) < 0;
 
-  CLI::App app(plugin.about);
-  PluginRunOptions options;
-  CommonOptions common;
-  bool no_version = false;
-  set_usage(app, usage_line(file.name, plugin.uses));
+  PluginCommand command;
+  PluginRunOptions& options = command.options;
   const std::string usage = plugin_usage(plugin, file.name);
-  app.footer("Plugin options, after --:\n" + usage);
-  add_options(app, plugin.uses, options, common, no_version);
-  check_places(app, argv + 1, dashes, dashes != end, file.name, usage);
-  std::vector<char*> own(argv, dashes);
-  own.push_back(nullptr);
-  if (const int status = parse_options(app, static_cast<int>(dashes - argv), own.data(), "+" + file.name);
-      status >= 0)
-    return status;
+  CommandLine line("+" + file.name);
+  line.describe(plugin.about, usage_line(file.name, plugin.uses), {}, "Plugin options, after --:\n" + usage);
+  add_options(line, plugin.uses, command);
+  check_places(line, argv + 1, dashes, dashes != end, file.name, usage);
+  if (const std::optional<int> status = line.parse(static_cast<int>(dashes - argv), argv)) return *status;
   if (options.inputs.empty() && (plugin.uses & (CARBON_READS_RECORDS | CARBON_READS_INPUTS))) {
-    options.inputs.push_back(default_input(app));
+    options.inputs.push_back(default_input(line));
     if (options.inputs.front().empty()) return 1;
   }
   options.name = file.name;
   options.arguments = arguments;
-  options.version_lines = !no_version;
-  options.command_line = command_line(argc, argv);
-  options.model = common.model;
-  options.progress = common.progress;
+  options.version_lines = !command.no_version;
+  options.command_line = command_text(argc, argv);
+  options.model = command.common.model;
+  options.progress = command.common.progress;
   options.log = &program_log();
   SignalStop stop;
   options.stop = &stop;
@@ -131,29 +130,28 @@ int cmd_run_plugin(int argc, char** argv) {
   return unmet.empty() ? 0 : 1;
 }
 
-int cmd_plugin(int argc, char** argv) {
-  if (argc > 1 && argv[1][0] != '-') {
-    std::string name = "+" + std::string(argv[1]);
-    std::vector<char*> words(argv + 1, argv + argc);
-    words[0] = name.data();
-    words.push_back(nullptr);
-    return cmd_run_plugin(argc - 1, words.data());
-  }
-  CLI::App app("List the plugins, or run one: 'carbon plugin NAME' is the same as 'carbon +NAME'");
-  bool list = false, verbose = false;
-  set_usage(app, "carbon plugin -l [-v]",
-            {{"what plugins there are", "carbon plugin -l"}, {"the help of one", "carbon +rank --help"}});
-  app.add_flag("-l,--list", list, "list the plugins by directory: name, version and what they do");
-  app.add_flag("-v,--verbose", verbose,
-               "with -l: also show files, directories without plugins, and hidden plugins");
-  if (const int status = parse_options(app, argc, argv, "plugin"); status >= 0) return status;
-  if (!list) {
-    std::fputs(app.help().c_str(), stderr);
-    return 1;
-  }
-  std::set<std::string> seen;
-  for (const std::string& directory : plugin_directories()) list_directory(directory, verbose, seen);
-  return 0;
+Run declare_plugin(CommandLine& line) {
+  struct Listing {
+    bool list = false, verbose = false;
+  };
+  const auto options = std::make_shared<Listing>();
+  line.describe("List the plugins, or run one: 'carbon plugin NAME' is the same as 'carbon +NAME'",
+                "carbon plugin -l [-v]",
+                {{"what plugins there are", "carbon plugin -l"}, {"the help of one", "carbon +rank --help"}});
+  OptionGroup group = line.options();
+  group.flag('l', "list", "list the plugins by directory: name, version and what they do", options->list);
+  group.flag('v', "verbose", "with -l: also show files, directories without plugins, and hidden plugins",
+             options->verbose);
+  return [options](const CommandLine& parsed) {
+    if (!options->list) {
+      std::fputs(parsed.help().c_str(), stderr);
+      return 1;
+    }
+    std::set<std::string> seen;
+    for (const std::string& directory : plugin_directories())
+      list_directory(directory, options->verbose, seen);
+    return 0;
+  };
 }
 
 }  // namespace carbon

@@ -1,14 +1,21 @@
 // carbon report: options to run_report.
 #include "src/report/run.hpp"
 
+#include <memory>
+
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/cli/stderr_log.hpp"
 #include "src/files/output_name.hpp"
 
 namespace carbon {
 namespace {
+
+struct ReportCommand {
+  ReportOptions options;
+  std::string tags;
+  bool no_version = false;
+};
 
 std::vector<std::string> split_names(const std::string& text) {
   std::vector<std::string> names;
@@ -21,62 +28,8 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
-}  // namespace
-
-int cmd_report(int argc, char** argv) {
-  CLI::App app("Draw the scores in files that the other commands wrote, as one HTML file");
-  ReportOptions options;
-  std::string tags;
-  bool no_version = false;
-  set_usage(app, "carbon report [options] <file>...",
-            {{"distributions of the scores of a VCF", "carbon report -o report.html scored.vcf.gz"},
-             {"two models beside each other", "carbon report -o report.html small.vcf.gz large.vcf.gz"}});
-  app.add_option("files", options.files,
-                 "files with scores: VCF, BCF, tables, embeddings, and the JSON of bench and +concord");
-  app.add_option("-o,--output", options.output, "the report (default: standard output)")->type_name("FILE");
-  app.add_option("--title", options.title, "heading of the report (default: the names of the files)")
-      ->type_name("TEXT");
-  app.add_option("--svg", options.svg, "also write each figure as an SVG file into this folder")
-      ->type_name("DIR");
-  app.add_option("--multiqc", options.multiqc,
-                 "also write each figure for MultiQC, as *_mqc.json, into this folder")
-      ->type_name("DIR");
-  app.add_flag("--no-version", no_version, "leave version and command line out of the report");
-  app.add_option("--tags", tags, "INFO tags to draw (default: those of carbon that the header names)")
-      ->type_name("TAG[,TAG...]");
-  app.add_option("--consequence-tag", options.consequence_tag,
-                 "INFO tag of consequences (default: the first of BCSQ, CSQ and ANN)")
-      ->type_name("TAG");
-  app.add_option("--label", options.label,
-                 "draw how scores separate alleles: clinvar, TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc")
-      ->type_name("EXPR");
-  app.add_flag("--negate", options.negate,
-               "treat low scores as positive, of tags other than those of carbon");
-  app.add_option("--bootstrap", options.bootstrap,
-                 "samples of the bands of the curves; 0: no bands (default: 1000)")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{100000}));
-  app.add_option("--seed", options.seed, "seed of these samples (default: 0)")->type_name("N");
-  app.add_option("--top", options.top, "rows of the table of the lowest scores (default: 200)")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{0}, size_t{10000}));
-  app.add_option("--probabilities", options.probabilities,
-                 "table of score -O tsv or scan, for a small logo in each row of that table")
-      ->type_name("FILE");
-  app.add_option("-r,--regions", options.regions,
-                 "draw this part of tables of bases: chr, chr:beg-end; several times")
-      ->type_name("REGION")
-      ->allow_extra_args(false);
-  app.add_option("--genes", options.genes,
-                 "GFF3, plain or compressed, whose exons are drawn beside tables of bases")
-      ->type_name("FILE");
-  app.add_option("--groups", options.groups, "table whose first column has the names of embedded sequences")
-      ->type_name("FILE");
-  app.add_option("--colour", options.colour, "the column of --groups that gives points their colours")
-      ->type_name("COLUMN");
-  add_verbosity_options(app);
-
-  if (const int status = parse_options(app, argc, argv, "report"); status >= 0) return status;
+int run(const CommandLine& line, ReportCommand& command) {
+  ReportOptions& options = command.options;
   if (options.files.empty())
     throw Error("main_report", "no file is named; carbon report --help lists what it draws");
   check_output_name("main_report", options.output, {"html"}, "an HTML page",
@@ -85,11 +38,60 @@ int cmd_report(int argc, char** argv) {
     throw Error(
         "main_report",
         "--groups FILE and --colour COLUMN belong together: a table, and which of its columns gives colours");
-  if (!tags.empty()) options.tags = split_names(tags);
-  if (!no_version) options.command = "carbon " + command_line(argc, argv);
+  if (!command.tags.empty()) options.tags = split_names(command.tags);
+  if (!command.no_version) options.command = "carbon " + line.text();
   options.log = &program_log();
   run_report(options);
   return 0;
+}
+
+}  // namespace
+
+Run declare_report(CommandLine& line) {
+  const auto command = std::make_shared<ReportCommand>();
+  ReportOptions& options = command->options;
+  line.describe("Draw the scores in files that the other commands wrote, as one HTML file",
+                "carbon report [options] <file>...",
+                {{"distributions of the scores of a VCF", "carbon report -o report.html scored.vcf.gz"},
+                 {"two models beside each other", "carbon report -o report.html small.vcf.gz large.vcf.gz"}});
+  line.arguments("files", options.files);
+  OptionGroup group = line.options();
+  group.option({'o', "output", kFile, "the report (default: standard output)"}, options.output);
+  group.option({"title", "TEXT", "heading of the report"}, options.title)
+      .shows_default("the names of the files");
+  group.option({"svg", kDirectory, "also write each figure as an SVG file into this folder"}, options.svg);
+  group.option({"multiqc", kDirectory, "also write each figure for MultiQC, as *_mqc.json, into this folder"},
+               options.multiqc);
+  group.flag("no-version", "leave version and command line out of the report", command->no_version);
+  group.option({"tags", "TAG[,TAG...]", "INFO tags to draw"}, command->tags)
+      .shows_default("those of carbon that the header names");
+  group.option({"consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)
+      .shows_default("the first of BCSQ, CSQ and ANN");
+  group.option({"label", "EXPR",
+                "draw how scores separate alleles: clinvar, TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
+               options.label);
+  group.flag("negate", "treat low scores as positive, of tags other than those of carbon", options.negate);
+  group.option({"bootstrap", "N", "samples of the bands of the curves; 0: no bands"}, options.bootstrap)
+      .range(0, 100000)
+      .shows_default();
+  group.option({"seed", "N", "seed of these samples"}, options.seed).shows_default();
+  group.option({"top", "N", "rows of the table of the lowest scores"}, options.top)
+      .range(0, 10000)
+      .shows_default();
+  group.option(
+      {"probabilities", kFile, "table of score -O tsv or scan, for a small logo in each row of that table"},
+      options.probabilities);
+  group.option(
+      {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
+      options.regions);
+  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside tables of bases"},
+               options.genes);
+  group.option({"groups", kFile, "table whose first column has the names of embedded sequences"},
+               options.groups);
+  group.option({"colour", "COLUMN", "the column of --groups that gives points their colours"},
+               options.colour);
+  add_verbosity_options(line);
+  return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }
 
 }  // namespace carbon

@@ -1,6 +1,5 @@
 // `carbon tokenize`: JSON Lines of text to token ids, or back (docs/conventions.md, "Token conversion").
 // Runs no model.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -111,40 +110,42 @@ void run(const TokenizeOptions& options) {
 
 }  // namespace
 
-int cmd_tokenize(int argc, char** argv) {
-  TokenizeOptions options;
-  CLI::App app("Convert text with DNA to token ids, or back: JSON Lines in, JSON Lines out");
-  set_usage(app, "carbon tokenize [options] [in.jsonl | -]",
-            {{"token ids of a text", "echo '\"<dna>ACGTACGTACGT</dna>\"' | carbon tokenize"},
-             {"texts of token ids", "carbon tokenize --decode ids.jsonl"}});
-  app.add_option(
-         "-m,--model", options.model,
-         "use the token ids of this model, and its tokenizer files if it has any (default: the ids of the "
-         "released models)")
-      ->type_name("DIR|FILE|NAME");
-  app.add_option(
-         "--tokenizer", options.tokenizer,
-         "BPE files for text outside DNA regions: tokenizer.json, or a directory (default: the model's)")
-      ->type_name("PATH");
-  CLI::Option* auto_tags = app.add_flag("--auto-dna-tags", options.auto_dna_tags,
-                                        "put <dna> before and </dna> after a text that has no <dna>");
-  CLI::Option* decode =
-      app.add_flag("--decode", options.decode, "read arrays of ids, one per line, and write text");
-  app.add_flag("--skip-special", options.skip_special,
-               "with --decode: leave out the tags and other special tokens")
-      ->needs(decode);
-  decode->excludes(auto_tags);
-  app.add_option("-o,--output", options.output, "output file (default: standard output); BGZF if named .gz")
-      ->type_name("FILE");
-  app.add_option("input", options.input, "JSON Lines, plain or compressed; - is standard input")
-      ->type_name("FILE");
-  add_verbosity_options(app);
-  const int status = parse_options(app, argc, argv, "tokenize");
-  if (status >= 0) return status;
-  if (options.input.empty()) options.input = default_input(app);
-  if (options.input.empty()) return 1;
-  run(options);
-  return 0;
+Run declare_tokenize(CommandLine& line) {
+  const auto command = std::make_shared<TokenizeOptions>();
+  TokenizeOptions& options = *command;
+  line.describe("Convert text with DNA to token ids, or back: JSON Lines in, JSON Lines out",
+                "carbon tokenize [options] [in.jsonl | -]",
+                {{"token ids of a text", "echo '\"<dna>ACGTACGTACGT</dna>\"' | carbon tokenize"},
+                 {"texts of token ids", "carbon tokenize --decode ids.jsonl"}});
+  line.argument("input", options.input);
+  OptionGroup group = line.options();
+  group
+      .option(
+          {'m', "model", kModel, "use the token ids of this model, and its tokenizer files if it has any"},
+          options.model)
+      .shows_default("the ids of the released models");
+  group
+      .option({"tokenizer",
+               {"PATH", Names::file},
+               "BPE files for text outside DNA regions: tokenizer.json, or a directory"},
+              options.tokenizer)
+      .shows_default("the model's");
+  group.flag("auto-dna-tags", "put <dna> before and </dna> after a text that has no <dna>",
+             options.auto_dna_tags);
+  group.flag("decode", "read arrays of ids, one per line, and write text", options.decode)
+      .excludes("auto-dna-tags");
+  group
+      .flag("skip-special", "with --decode: leave out the tags and other special tokens",
+            options.skip_special)
+      .needs("decode");
+  add_text_output_option(line, options.output);
+  add_verbosity_options(line);
+  return [command](const CommandLine& parsed) {
+    if (command->input.empty()) command->input = default_input(parsed);
+    if (command->input.empty()) return 1;
+    run(*command);
+    return 0;
+  };
 }
 
 }  // namespace carbon

@@ -1,19 +1,25 @@
 // carbon vep: options to run_vep.
 #include <cctype>
+#include <memory>
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
-#include "src/cli/metadata_options.hpp"
 #include "src/cli/options.hpp"
-#include "src/cli/stderr_log.hpp"
-#include "src/cli/stop_signals.hpp"
 #include "src/cli/vep_tables.hpp"
 #include "src/files/output.hpp"
+#include "src/vep/recipe.hpp"
 #include "src/vep/run.hpp"
 #include "src/vep/table_run.hpp"
 
 namespace carbon {
 namespace {
+
+struct VepCommand {
+  VepOptions options;
+  CommonOptions common;
+  std::string recipes = "centered", horizons, shard;
+  bool no_version = false, fill = false;
+};
 
 // Throws Error, with a prefix near to this one, if no INFO tag may begin with it.
 void check_tag_prefix(const std::string& prefix) {
@@ -28,141 +34,137 @@ void check_tag_prefix(const std::string& prefix) {
                               (prefix.empty() ? "" : "; write " + allowed));
 }
 
-}  // namespace
-
-int cmd_vep(int argc, char** argv) {
-  CLI::App app("Annotate a VCF or BCF with variant-effect scores, alternative minus reference");
-  set_usage(app, "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
-            {{"score a VCF and index the output",
-              "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
-             {"one chromosome as a table with one line per allele",
-              "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
-             {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}});
-  VepOptions options;
-  CommonOptions common;
-  RecipeSettings& scores = options.scores;
-  std::string recipes = "centered", horizons, shard;
-  bool no_version = false, fill = false;
-  options.input.clear();
-  app.add_option("input", options.input, "VCF or BCF; - is standard input");
-  app.add_option("-f,--fasta-ref", options.fasta, "reference FASTA, plain or BGZF; a missing index is built")
-      ->type_name("FILE");
-  app.add_option("-o,--output", options.output, "output file (default: standard output)")->type_name("FILE");
-  app.add_option("-O,--output-type", options.output_type,
-                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT")
-      ->type_name("u|b|v|z[0-9]|t");
-  app.add_option("-W,--write-index", options.write_index,
-                 "write an index of the output file: csi (default) or tbi")
-      ->type_name("[=csi|tbi]");
-  app.add_flag("--no-version", no_version, "do not write version and command line into the header");
-  app.add_option("--recipe", recipes, "centered (default), next-token or anchored, or several with commas")
-      ->type_name("LIST");
-  app.add_option("-w,--window", scores.window, "window of recipe centered in bp, even (default: 8192)")
-      ->type_name("BP");
-  app.add_option(
-         "--context", scores.context,
-         "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored (default: "
-         "4098)")
-      ->type_name("BP");
-  app.add_option("--horizon", horizons,
-                 "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
-                 "several")
-      ->type_name("BP[,BP...]");
-  app.add_option("--strand", scores.strand, "+, - or both (default: both, but + for next-token)")
-      ->type_name("STRAND")
-      ->transform(choice_of(kStrandWords));
-  app.add_option(
-         "--phases", scores.phases,
-         "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length")
-      ->type_name("auto|1|6")
-      ->transform(choice_of(kPhaseWords));
-  app.add_option("-c,--check-ref", options.check_ref,
-                 "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
-                 "the record)")
-      ->type_name("w|e|x")
-      ->transform(choice_of(kCheckRefWords));
-  app.add_option("--max-ref-mismatch", options.max_ref_mismatch,
-                 "stop if a larger share of the first 1,000 records differs from the FASTA (default: 0.05)")
-      ->type_name("FRACTION")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tag-prefix", options.tag_prefix, "prefix of the INFO tags (default: CARBON)")
-      ->type_name("NAME");
-  app.add_option("--unify-chr-names", options.unify_chr_names,
-                 "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-")
-      ->type_name("VCF,FASTA");
-  app.add_option("--chr-map", options.chr_map,
-                 "table of two columns: contig name in the VCF, its name in the FASTA")
-      ->type_name("FILE");
-  add_selection_options(app, options.selection);
-  app.add_option(
-         "--table", options.tables,
-         "take CARBON_SCAN of SNVs from this indexed output of carbon scan; repeatable. Alone it needs "
-         "neither -f nor a model")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  app.add_flag("--fill", fill, "with --table, compute the SNVs that no table has, as that scan would");
-  app.add_option("--cache", options.cache, "take known scores from this file and add new ones to it")
-      ->type_name("FILE");
-  app.add_option("--shard", shard,
-                 "annotate only the I-th of N contiguous shares of the records; not with standard input")
-      ->type_name("I/N");
-  add_resume_options(app, options.earlier);
-  app.add_flag("--estimate", options.estimate, "print the expected work and run time, then exit");
-  add_metadata_options(app, common.model.metadata, "Metadata");
-  add_common_options(app, common);
-
-  if (const int status = parse_options(app, argc, argv, "vep"); status >= 0) return status;
-  check_metadata_names(common.model.metadata.names);
-  const bool tables_alone = only_tables(app, options, recipes);
-  if (fill && options.tables.empty())
+int run(const CommandLine& line, VepCommand& command) {
+  VepOptions& options = command.options;
+  const bool tables_alone = only_tables(line, options, command.recipes);
+  if (command.fill && options.tables.empty())
     throw Error("main_vep", "--fill completes tables of carbon scan; name them with --table");
   if (tables_alone) {
-    check_table_options(app, options, fill);
+    check_table_options(line, options, command.fill);
   } else if (options.fasta.empty()) {
     throw Error("main_vep", "-f, --fasta-ref is missing: name the reference that the VCF was made with");
   }
   with_dashes("main_vep", [&] {
-    if (!tables_alone) scores.recipes = parse_recipes(recipes);
-    if (app.count("--horizon") > 0) scores.horizons = parse_horizons(horizons);
-    check_combination(scores);
+    if (!tables_alone) options.scores.recipes = parse_recipes(command.recipes);
+    if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
+    check_combination(options.scores);
   });
-  if (app.count("--shard") > 0) options.shard = parse_shard(shard);
+  if (line.given("shard")) options.shard = parse_shard(command.shard);
   check_tag_prefix(options.tag_prefix);
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())
     throw Error("main_vep", "--unify-chr-names and --chr-map cannot be combined");
   if (options.input.empty()) {
-    options.input = default_input(app);
+    options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
   check_vep_output(options);
   std::vector<std::string> inputs = options.tables;
   inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
   check_keeps_inputs("main_vep", options.output, inputs);
-  if (app.count("--cache") > 0 && options.cache.empty()) throw Error("main_vep", "--cache names no file");
-  options.version_lines = !no_version;
-  options.command_line = command_line(argc, argv);
-  options.progress = common.progress;
+  options.version_lines = !command.no_version;
+  options.command_line = line.text();
+  options.progress = command.common.progress;
   options.log = &program_log();
-  if (tables_alone && !fill && app.count("--model") == 0) {
+  if (tables_alone && !command.fill && !line.given("model")) {
     run_vep_tables(options);
     return 0;
   }
-  LoadedModels models(common.model);
-  Engine engine(models.all());
-  PrivateDirectory folder;  // of what --fill computes
-  if (fill) fill_tables(engine, options, folder);
-  std::optional<ScoreTables> tables;
-  if (!options.tables.empty())
-    check_same_model(engine.model(),
-                     tables.emplace(options.tables, contig_names(options.unify_chr_names, options.chr_map)));
-  if (tables_alone) {
-    run_vep_tables(options);
-    return 0;
-  }
-  SignalStop stop;
-  options.stop = &stop;
-  run_vep(engine, options, tables ? &*tables : nullptr);
+  run_with_engine(command.common, options, [&](Engine& engine, VepOptions& run) {
+    PrivateDirectory folder;  // of what --fill computes
+    if (command.fill) fill_tables(engine, run, folder);
+    std::optional<ScoreTables> tables;
+    if (!run.tables.empty())
+      check_same_model(engine.model(),
+                       tables.emplace(run.tables, contig_names(run.unify_chr_names, run.chr_map)));
+    if (tables_alone)
+      run_vep_tables(run);
+    else
+      run_vep(engine, run, tables ? &*tables : nullptr);
+  });
   return 0;
+}
+
+}  // namespace
+
+Run declare_vep(CommandLine& line) {
+  const auto command = std::make_shared<VepCommand>();
+  VepOptions& options = command->options;
+  RecipeSettings& scores = options.scores;
+  options.input.clear();
+  line.describe("Annotate a VCF or BCF with variant-effect scores, alternative minus reference",
+                "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
+                {{"score a VCF and index the output",
+                  "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
+                 {"one chromosome as a table with one line per allele",
+                  "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
+                 {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}});
+  line.argument("input", options.input);
+  OptionGroup group = line.options();
+  group.option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},
+               options.fasta);
+  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
+  group
+      .option({'O', "output-type", "u|b|v|z[0-9]|t",
+               "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT"},
+              options.output_type)
+      .offers({"u", "b", "v", "z", "t"});
+  group.option({"header", "HEADER", "of a table: full (default), or plain, the names of the columns alone"},
+               options.header, kTableHeaderWords);
+  add_index_option(line, options.write_index);
+  group.flag("no-version", "do not write version and command line into the header", command->no_version);
+  group
+      .option({"recipe", "LIST", "centered (default), next-token or anchored, or several with commas"},
+              command->recipes)
+      .offers(recipe_names());
+  group.option({'w', "window", "BP", "window of recipe centered in bp, even"}, scores.window)
+      .shows_default("8192");
+  group
+      .option({"context", "BP",
+               "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored"},
+              scores.context)
+      .shows_default("4098");
+  group.option({"horizon", "BP[,BP...]",
+                "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
+                "several"},
+               command->horizons);
+  group.option({"strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
+      .shows_default("both, but + for next-token");
+  group.option(
+      {"phases", "auto|1|6",
+       "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length"},
+      scores.phases, kPhaseWords);
+  group.option({'c', "check-ref", "w|e|x",
+                "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
+                "the record)"},
+               options.check_ref, kCheckRefWords);
+  group
+      .option({"max-ref-mismatch", "FRACTION",
+               "stop if a larger share of the first 1,000 records differs from the FASTA"},
+              options.max_ref_mismatch)
+      .range(0.0, 1.0)
+      .shows_default();
+  group.option({"tag-prefix", "NAME", "prefix of the INFO tags"}, options.tag_prefix).shows_default();
+  group.option(
+      {"unify-chr-names", "VCF,FASTA", "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-"},
+      options.unify_chr_names);
+  group.option({"chr-map", kFile, "table of two columns: contig name in the VCF, its name in the FASTA"},
+               options.chr_map);
+  add_selection_options(line, options.selection);
+  group.option(
+      {"table", kFile,
+       "take CARBON_SCAN of SNVs from this indexed output of carbon scan; repeatable. Alone it needs "
+       "neither -f nor a model"},
+      options.tables);
+  group.flag("fill", "with --table, compute the SNVs that no table has, as that scan would", command->fill);
+  group.option({"cache", kFile, "take known scores from this file and add new ones to it"}, options.cache);
+  group.option({"shard", "I/N",
+                "annotate only the I-th of N contiguous shares of the records; not with standard input"},
+               command->shard);
+  add_resume_options(line, options.earlier);
+  add_estimate_option(line, options.estimate);
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
+  add_common_options(line, command->common);
+  return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }
 
 }  // namespace carbon

@@ -11,9 +11,9 @@ namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "main_vep";
-constexpr const char* kOfRecipes[] = {"--window",           "--context",  "--horizon",  "--strand",
-                                      "--phases",           "--cache",    "--resume",   "--restart",
-                                      "--max-ref-mismatch", "--estimate", "--check-ref"};
+constexpr const char* kOfRecipes[] = {"window",           "context",  "horizon",  "strand",
+                                      "phases",           "cache",    "resume",   "restart",
+                                      "max-ref-mismatch", "estimate", "check-ref"};
 
 // As the tables say that the scan was run that made them.
 ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
@@ -32,22 +32,22 @@ ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
 
 }  // namespace
 
-bool only_tables(const CLI::App& app, const VepOptions& options, const std::string& recipes) {
+bool only_tables(const CommandLine& line, const VepOptions& options, const std::string& recipes) {
   const bool named = recipes == "table";
   if (named && options.tables.empty())
     throw Error(kFunction, "--recipe table takes scores from tables of carbon scan; name them with --table");
-  return named || (!options.tables.empty() && app.count("--recipe") == 0);
+  return named || (!options.tables.empty() && !line.given("recipe"));
 }
 
-void check_table_options(const CLI::App& app, const VepOptions& options, bool fill) {
+void check_table_options(const CommandLine& line, const VepOptions& options, bool fill) {
   for (const char* const name : kOfRecipes)
-    if (app.count(name) > 0)
-      throw Error(kFunction, std::string(name) +
+    if (line.given(name))
+      throw Error(kFunction, "--" + std::string(name) +
                                  " has no effect where all scores come from tables; leave it " +
                                  "out, or choose a recipe with --recipe");
   if (fill && options.fasta.empty())
     throw Error(kFunction, "--fill computes scores, which needs -f, the FASTA that was scanned");
-  if (fill && app.count("--model") == 0)
+  if (fill && !line.given("model"))
     throw Error(kFunction, "--fill computes scores, which needs -m, the model of the tables");
   if (!fill && !options.fasta.empty())
     throw Error(kFunction, "-f has no effect where all scores come from tables; leave it out, or add --fill");

@@ -10,10 +10,10 @@ namespace carbon {
 
 /// Whether nothing but the tables gives scores: no recipe is asked for beside them, or `table` by name.
 /// Throws Error for `table` without tables.
-bool only_tables(const CLI::App& app, const VepOptions& options, const std::string& recipes);
+bool only_tables(const CommandLine& line, const VepOptions& options, const std::string& recipes);
 
 /// Throws Error for options that have no effect, or are missing, in a run of tables alone.
-void check_table_options(const CLI::App& app, const VepOptions& options, bool fill);
+void check_table_options(const CommandLine& line, const VepOptions& options, bool fill);
 
 /// Computes the SNVs of the input that the tables lack, as the scan that made these did, and adds a table of
 /// them, in `folder`, to the options. Throws Error.

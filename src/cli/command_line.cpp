@@ -1,0 +1,223 @@
+#include "src/cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <system_error>
+
+#include "src/base/near_names.hpp"
+#include "src/cli/argument_words.hpp"
+#include "src/cli/stderr_log.hpp"
+
+namespace carbon {
+
+std::string Option::written(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+namespace {
+
+// Validators of CLI11, without the description that it would add to the type in its messages.
+
+CLI::Validator among(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& text) {
+    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    return known ? std::string() : "expected " + or_list(words) + ", not '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
+// Versions of CLI11 differ in the numbers that they read: 010 and 0x8 as 8, 1_000 as 1000, -1 as the largest
+// number. So the number is read here, and what CLI11 reads is its plain decimal text.
+template <class T>
+CLI::Validator number_from(T least, T most, const std::string& expected) {
+  const auto read = [=](std::string& text) {
+    T value{};
+    const char *begin = text.data(), *const end = begin + text.size();
+    if (text.starts_with('+') && !text.starts_with("+-")) ++begin;
+    const auto [stop, problem] = std::from_chars(begin, end, value);
+    if (problem != std::errc() || stop != end || !(least <= value && value <= most))
+      return "expected " + expected + ", not '" + text + "'";
+    if constexpr (std::is_integral_v<T>) text = std::to_string(value);
+    return std::string();
+  };
+  return CLI::Validator(read, "");
+}
+
+template <class T>
+CLI::Validator number(const Option& row) {
+  using Limits = std::numeric_limits<T>;
+  const auto range = [](const std::string& least, const std::string& most) {
+    return "a number from " + least + " to " + most;
+  };
+  if (const auto* real = std::get_if<2>(&row.limits))
+    return number_from(real->first, real->second,
+                       range(Option::written(real->first), Option::written(real->second)));
+  if (const auto* whole = std::get_if<1>(&row.limits))
+    return number_from(whole->first, whole->second,
+                       range(std::to_string(whole->first), std::to_string(whole->second)));
+  return number_from(Limits::lowest(), Limits::max(),
+                     std::is_unsigned_v<T>   ? range("0", std::to_string(Limits::max()))
+                     : std::is_integral_v<T> ? "a whole number"
+                                             : "a number");
+}
+
+// Adds an option of CLI11 that fills in a target.
+struct Adder {
+  CLI::App& app;
+  const Option& row;
+  std::string names = row.heading.empty() ? row.name : names_of(row);
+
+  CLI::Option* operator()(std::monostate) const { return app.set_help_flag(names); }
+  CLI::Option* operator()(bool* target) const { return app.add_flag(names, *target); }
+  CLI::Option* operator()(const std::function<void()>& call) const {
+    return app.add_flag_callback(names, call);
+  }
+  CLI::Option* operator()(const std::function<void(const std::string&)>& take) const {
+    CLI::Option* const option = app.add_option_function<std::string>(names, take);
+    return row.limits.index() == 0 ? option : checked<size_t>(option);
+  }
+  CLI::Option* operator()(std::string* target) const { return app.add_option(names, *target); }
+  CLI::Option* operator()(std::vector<std::string>* targets) const {
+    CLI::Option* const option = app.add_option(names, *targets);
+    if (row.heading.empty()) return option->expected(1, row.repeats ? -1 : 1);  // -1: any number
+    return option->allow_extra_args(row.greedy);
+  }
+  CLI::Option* operator()(std::optional<int64_t>* target) const {
+    return checked<int64_t>(app.add_option(names, *target));
+  }
+  template <class T>
+  CLI::Option* operator()(T* target) const {
+    return checked<T>(app.add_option(names, *target));
+  }
+  // Where words are listed, they are the numbers.
+  template <class T>
+  CLI::Option* checked(CLI::Option* option) const {
+    return row.only_words ? option : option->transform(number<T>(row));
+  }
+};
+
+CLI::Option* add_row(CLI::App& app, const Option& row) {
+  CLI::Option* const option = std::visit(Adder{app, row}, row.target);
+  if (row.is_required) option->required();
+  if (row.is_flag()) return option;
+  option->type_name(row.shown_value());
+  if (row.only_words) option->check(among(row.words));
+  return option;
+}
+
+}  // namespace
+
+std::string Option::shown_value() const {
+  if (!attached) return value.shown;
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "[=" : "|") + word;
+  return text + "]";
+}
+
+std::string names_of(const Option& option) {
+  return (option.letter == '\0' ? "--" : std::string("-") + option.letter + ",--") + option.name;
+}
+
+CommandLine::CommandLine(std::string command) : command_(std::move(command)) {
+  rows_.push_back(
+      {.letter = 'h', .name = "help", .help = "Print this help message and exit", .heading = "Options"});
+}
+
+void CommandLine::describe(std::string about, std::string usage, std::vector<Example> examples,
+                           std::string footer) {
+  about_ = std::move(about);
+  usage_ = std::move(usage);
+  examples_ = std::move(examples);
+  footer_ = std::move(footer);
+}
+
+void CommandLine::argument(std::string name, std::string& target) {
+  rows_.push_back({.name = std::move(name), .value = kFile, .target = &target});
+}
+
+void CommandLine::arguments(std::string name, std::vector<std::string>& targets, bool several) {
+  rows_.push_back({.name = std::move(name), .value = kFile, .repeats = several, .target = &targets});
+}
+
+std::optional<int> CommandLine::parse(int argc, char** argv) {
+  text_ = command_text(argc, argv);
+  const std::string name = "carbon " + command_;
+  CLI::App app(about_, name);
+  std::vector<CLI::Option*> made;
+  for (const Option& row : rows_) made.push_back(add_row(app, row));
+  const auto made_of = [&](const std::string& other) {
+    const auto row =
+        std::find_if(rows_.begin(), rows_.end(), [&](const Option& r) { return r.name == other; });
+    return made.at(static_cast<size_t>(row - rows_.begin()));
+  };
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    for (const std::string& other : rows_[i].excluded) made[i]->excludes(made_of(other));
+    for (const std::string& other : rows_[i].needed) made[i]->needs(made_of(other));
+  }
+  ArgumentWords words(rows_, argc, argv, command_);
+  try {
+    app.parse(words.count(), words.argv());
+  } catch (const CLI::CallForHelp&) {
+    std::cout << help() << std::flush;
+    return std::cout ? 0 : 1;
+  } catch (const CLI::ParseError& e) {
+    program_log().error("main_" + command_, std::string(e.what()) + "; see '" + name + " --help'");
+    return 1;
+  }
+  for (size_t i = 0; i < rows_.size(); ++i) rows_[i].count = made[i]->count();
+  for (const std::function<void()>& call : after_) call();
+  return std::nullopt;
+}
+
+bool CommandLine::given(const std::string& name) const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [&](const Option& row) { return row.name == name && row.count > 0; });
+}
+
+const Option* CommandLine::find(const std::string& written) const {
+  for (const Option& row : rows_) {
+    if (row.heading.empty()) continue;
+    if (written == "--" + row.name || (row.letter != '\0' && written == std::string("-") + row.letter))
+      return &row;
+  }
+  return nullptr;
+}
+
+std::string CommandLine::help() const {
+  std::vector<std::string> headings;
+  for (const Option& row : rows_)
+    if (!row.heading.empty() && std::find(headings.begin(), headings.end(), row.heading) == headings.end())
+      headings.push_back(row.heading);
+  std::string text = about_ + "\nUsage: " + usage_ + "\n";
+  for (const std::string& heading : headings) {
+    text += "\n" + heading + ":\n";
+    for (const Option& row : rows_) {
+      if (row.heading != heading) continue;
+      const std::string value = row.shown_value();
+      text += option_help(names_of(row) + (row.is_flag() ? "" : " ") + value,
+                          row.full_help() + (row.is_required ? " (required)" : ""));
+    }
+  }
+  const std::string examples = examples_help(examples_);
+  return text + "\n" + footer_ + (footer_.empty() || examples.empty() ? "" : "\n") + examples;
+}
+
+std::string command_text(int argc, char** argv) {
+  std::string line = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool quote = argument.find_first_of(" \t\n") != std::string::npos;
+    line += quote ? " '" + argument + "'" : " " + argument;
+  }
+  for (char& c : line)
+    if (c == '\n') c = ' ';  // a header line cannot hold one
+  return line;
+}
+
+}  // namespace carbon
