@@ -1,9 +1,9 @@
 # make install, uninstall and dist.
 
 # A manual page gets the version when it is installed.
-installed_pages = $(foreach page,$(wildcard man/*.[15]),$(DESTDIR)$(mandir)/$(subst .,man,$(suffix $(page)))/$(notdir $(page)))
+installed_pages = $(foreach page,$(wildcard man/*.[157]),$(DESTDIR)$(mandir)/$(subst .,man,$(suffix $(page)))/$(notdir $(page)))
 install: carbon $(plugins) $(CUDA_LIBRARY)
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(addprefix $(DESTDIR)$(mandir)/,man1 man5 man7) \
 	    $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(includedir) $(DESTDIR)$(datadir)/carbon/models/carbon-tiny \
 	    $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
 	$(INSTALL) -m 755 carbon $(DESTDIR)$(bindir)/carbon
@@ -11,6 +11,7 @@ install: carbon $(plugins) $(CUDA_LIBRARY)
 	$(INSTALL) -m 644 plugins/carbon_plugin.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(mandir)/man7
 	sed -i '1s/"carbon"/"carbon-$(VERSION)"/' $(installed_pages)
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	cp -R workflows packaging/ensembl-vep packaging/vcfanno $(DESTDIR)$(datadir)/carbon/

@@ -34,6 +34,6 @@ lint:
 	@# nvcc names an unnamed namespace after the folder it runs in, so that no two builds would have the same bytes.
 	! grep -n '^namespace {' kernels/cuda/*.cu
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
-	mandoc -Tlint -W warning man/*.[15]
+	mandoc -Tlint -W warning man/*.[157]
 	$(or $(PYTHON),python3) man/share_options.py
 .PHONY: check test check-isa quick bench demo lint

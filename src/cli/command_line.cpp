@@ -208,6 +208,13 @@ std::string CommandLine::help() const {
   return text + "\n" + footer_ + (footer_.empty() || examples.empty() ? "" : "\n") + examples;
 }
 
+std::string CommandLine::short_help() const {
+  const std::string example = examples_.empty() ? "" : "Example: " + examples_.front().line + "\n";
+  return about_ + "\nUsage: " + usage_ + "\n" + example +
+         "No input is named, and standard input is a terminal.\nAll options: carbon " + command_ +
+         " --help\n";
+}
+
 std::string command_text(int argc, char** argv) {
   std::string line = argv[0];
   for (int i = 1; i < argc; ++i) {

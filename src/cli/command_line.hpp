@@ -217,6 +217,8 @@ class CommandLine {
   /// The row of "--name" or "-n", or null.
   const Option* find(const std::string& written) const;
   std::string help() const;
+  /// What the command does, its usage, an example, and how to get the rest.
+  std::string short_help() const;
 
  private:
   std::string command_, about_, usage_, footer_, text_;

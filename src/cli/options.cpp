@@ -225,7 +225,7 @@ std::string default_input(const CommandLine& line) {
     program_log().error("main", "no input is named and standard input is a terminal; see 'carbon " +
                                     line.command() + " --help'");
   } else {
-    std::cerr << line.help();
+    std::cerr << line.short_help();
   }
   return "";
 }

@@ -91,13 +91,19 @@ Run declare_vep(CommandLine& line) {
   VepOptions& options = command->options;
   RecipeSettings& scores = options.scores;
   options.input.clear();
-  line.describe("Annotate a VCF or BCF with variant-effect scores, alternative minus reference",
-                "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
-                {{"score a VCF and index the output",
-                  "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
-                 {"one chromosome as a table with one line per allele",
-                  "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
-                 {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}});
+  line.describe(
+      "Annotate a VCF or BCF with variant-effect scores, alternative minus reference",
+      "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
+      {{"score a VCF and index the output",
+        "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
+       {"one chromosome as a table with one line per allele",
+        "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
+       {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}},
+      "Tags (INFO): CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored), "
+      "CARBON_SCAN\n"
+      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that the\n"
+      "model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
+      "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
   group.option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},

@@ -99,8 +99,10 @@ std::string find_model(const std::string& value) {
       fail(value, " not found, but the Hugging Face cache has " + names + "; give that name");
   }
   if (!reasons.empty()) fail(value, ": " + reasons, adapter_advice(adapter));
-  fail(value, " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
-                  "; carbon does not download models, so fetch it first");
+  fail(value,
+       " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
+           "; carbon does not download models, so fetch it first" +
+           (std::count(value.begin(), value.end(), '/') == 1 ? ": hf download " + printable(value) : ""));
 }
 
 /// What lies in a directory of models under the names NAME, and below `group/` ORG/NAME.
