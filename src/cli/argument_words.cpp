@@ -40,6 +40,10 @@ void ArgumentWords::fail(const std::string& what) const {
 // The value of an option, or an argument that belongs to none.
 void ArgumentWords::add_value(const std::string& word) {
   if (word.empty()) fail(empty_value(wants_value_.empty() ? "an argument" : wants_value_));
+  // A file of such a name can be given as ./NAME.
+  const Option* const before = std::exchange(without_value_, nullptr);
+  if (before && std::find(before->words.begin(), before->words.end(), word) != before->words.end())
+    fail("the value of --" + before->name + " stands directly behind it: --" + before->name + "=" + word);
   wants_value_.clear();
   words_.push_back(word);
 }
@@ -55,6 +59,7 @@ void ArgumentWords::add_attached(const Option& option, const std::string& value,
   const std::string name = "--" + option.name + "=";
   if (given && value.empty()) fail(name + " is empty: expected " + or_list(option.words));
   words_.push_back(name + (given ? value : option.words.front()));
+  without_value_ = given ? nullptr : &option;
 }
 
 void ArgumentWords::add_long(const std::string& word) {

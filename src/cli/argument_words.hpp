@@ -41,6 +41,7 @@ class ArgumentWords {
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
   const Option* wanted_ = nullptr;
+  const Option* without_value_ = nullptr;  // the last one, if its value may be attached and was left out
   std::string wants_value_;  // the name of the option whose value is the next word; "" if it is no value
 };
 

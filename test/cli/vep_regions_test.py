@@ -150,6 +150,12 @@ def indexed(contigs):
 
 
 @case
+def the_kind_of_an_index_stands_behind_the_option():
+    for words in (("-W", "tbi"), ("--write-index", "csi"), ("-W", "csi")):
+        expect_failure(vep("-o", "x.vcf.gz", *words, files()["vcf"]), "--write-index=" + words[1])
+
+
+@case
 def a_contig_in_another_spelling_is_named():
     """Nothing is selected, as in bcftools, but a warning says which name the file has."""
     for known, asked in (("17", "chr17"), ("chr17", "17"), ("chr17", "Chr17"), ("MT", "chrM"), ("chrM", "MT"), ("X", "chrx")):
