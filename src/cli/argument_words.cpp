@@ -42,7 +42,8 @@ void ArgumentWords::add_value(const std::string& word) {
   if (word.empty()) fail(empty_value(wants_value_.empty() ? "an argument" : wants_value_));
   // A file of such a name can be given as ./NAME.
   const Option* const before = std::exchange(without_value_, nullptr);
-  if (before && std::find(before->words.begin(), before->words.end(), word) != before->words.end())
+  if (wants_value_.empty() && before &&
+      std::find(before->words.begin(), before->words.end(), word) != before->words.end())
     fail("the value of --" + before->name + " stands directly behind it: --" + before->name + "=" + word);
   wants_value_.clear();
   words_.push_back(word);
