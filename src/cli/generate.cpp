@@ -101,8 +101,7 @@ int cmd_generate(int argc, char** argv) {
   set_usage(app, "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
             {{"ten continuations of 600 bp of each prompt",
               "carbon generate -l 600 -n 10 --seed 1 -o new.fa prompts.fa"},
-             {"sequence without a prompt, with a tag for the species",
-              "carbon generate -l 1200 --unconditional --species fungi"}});
+             {"sequence without a prompt", "carbon generate -l 1200 --unconditional"}});
   CLI::Option* input =
       app.add_option("input", options.input, "FASTA, plain or compressed; - is standard input");
   app.add_option("-l,--length", options.length, "number of new bases in each sample")
