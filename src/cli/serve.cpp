@@ -117,7 +117,7 @@ int cmd_serve(int argc, char** argv) {
   check_serve_options(options);
   LoadedModels models(common.model);
   std::optional<LoadedModels> drafts = load_draft(draft, common.model);
-  SignalStop stop;
+  SignalStop stop(0);
   options.stop = &stop;
   run_serve(models, drafts ? &*drafts : nullptr, options, log_access);
   return 0;

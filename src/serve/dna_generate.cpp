@@ -94,7 +94,7 @@ class DnaGenerate final : public Work {
       throw ApiError(400, error.what(), "length");
     }
     std::vector<RequestPtr> requests;
-    emit_samples(prompt_, asked_.options.samples, asked_.options.sampler, served_.devices(),
+    emit_samples(prompt_, {0, asked_.options.samples}, asked_.options.sampler, served_.devices(),
                  [&](const SampleItem& item) {
                    for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
                    requests.insert(requests.end(), item.requests.begin(), item.requests.end());

@@ -229,7 +229,7 @@ TEST_CASE("/v1/dna/generate takes the options of carbon generate") {
   const auto prompt = std::make_shared<const Prompt>(
       PromptPlanner(engine.get().config(), nullptr, {}, options).plan_unconditional());
   std::vector<RequestPtr> samples, requests;
-  emit_samples(prompt, 2, options.sampler, 1, [&](const SampleItem& item) {
+  emit_samples(prompt, {0, 2}, options.sampler, 1, [&](const SampleItem& item) {
     samples.push_back(item.requests.back());
     requests.insert(requests.end(), item.requests.begin(), item.requests.end());
   });
