@@ -8,6 +8,7 @@
 
 #include "src/generate/requests.hpp"
 #include "src/marginals/base_scores.hpp"
+#include "src/serve/bound_fields.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/prompts.hpp"
 #include "src/serve/sample_feed.hpp"
@@ -70,6 +71,7 @@ GenerateRequest read_generate(const Fields& fields, const RequestLimits& limits)
   asked.options.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
   asked.options.constraint = fields.text("constraint", "");
   asked.options.sampler = read_sampler(fields);
+  asked.options.bounds = read_bounds(fields, asked.options.sampler.kind);
   asked.probabilities = fields.flag("probabilities", false);
   asked.stream = fields.flag("stream", false);
   check_size(fields, asked, limits);

@@ -425,7 +425,9 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     on_sequence["variants"] = bare;
     on_sequence["sequence"] = contig;
     const json results = server.ask(variants_on(&reference), on_file)["results"];
-    CHECK(server.ask(variants_on(nullptr), on_sequence)["results"] == results);
+    json named = server.ask(variants_on(nullptr), on_sequence)["results"];
+    for (json& result : named) result["chrom"] = "c";
+    CHECK(named == results);
     REQUIRE(results.size() == variants.size());
     const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
                               nullptr);
@@ -455,7 +457,9 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
 
   const json other = {{"chrom", "d"}, {"pos", 1}, {"ref", "A"}, {"alt", "C"}};
   const json unknown = server.ask(variants_on(&reference), {{"variants", {other}}})["results"];
-  CHECK(unknown == json::array({{{"score", nullptr}, {"flag", "no_contig"}}}));
+  json named = other;
+  named.update({{"score", nullptr}, {"flag", "no_contig"}});
+  CHECK(unknown == json::array({named}));
 }
 
 TEST_CASE("/v1/dna/variants names the field that is wrong") {
