@@ -87,7 +87,9 @@ class Mutagenesis {
     if (skipped_ > 0)
       run_->api->message(
           run_, CARBON_WARNING,
-          (std::to_string(skipped_) + " positions have no base A, C, G or T and are left out").c_str());
+          (skipped_ == 1 ? "1 position has no base A, C, G or T and is left out"
+                         : std::to_string(skipped_) + " positions have no base A, C, G or T and are left out")
+              .c_str());
     if (matrix_path_.empty())
       run_->api->message(run_, CARBON_INFO, "carbon report draws the table that --matrix FILE writes");
     else

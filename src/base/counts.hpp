@@ -19,9 +19,15 @@ inline std::string count_text(uint64_t count) {
   return with_commas(std::to_string(count));
 }
 
-/// A count with what is counted: 1 row, 12,345 rows.
+/// A count with what is counted, for people who read a page: 1 row, 12,345 rows.
 inline std::string plural(uint64_t count, const std::string& one) {
   return count_text(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+/// The same without commas, for messages, which programs read as well: 1 pass, 12345 passes. `ending` is that
+/// of the plural.
+inline std::string count_of(uint64_t count, const std::string& one, const std::string& ending = "s") {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : ending);
 }
 
 }  // namespace carbon

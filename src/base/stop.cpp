@@ -5,6 +5,12 @@
 
 namespace carbon {
 
+void say_stopping(const StopRequests& stop, const std::string& command, Log& log) {
+  log.message(
+      command,
+      stop.asked_by() + ": stopping; what is finished is written, and a second signal ends the run at once");
+}
+
 void end_early(StopRequests& stop, const EarlyEnd& run, Log& log) {
   try {
     if (run.failure) std::rethrow_exception(run.failure);
@@ -14,14 +20,15 @@ void end_early(StopRequests& stop, const EarlyEnd& run, Log& log) {
   } catch (const std::exception& error) {
     log.error(run.command, error.what());
   }
-  const bool saved = !run.saved_in.empty();
+  const std::string saved_in = run.saved_in ? run.saved_in() : "";
+  const bool saved = !saved_in.empty();
   log.warning(run.command,
               "stopped by " + stop.asked_by() + " after " + run.done +
                   (saved ? ""
                    : run.save_point.empty()
                        ? "; the output is not complete"
                        : "; nothing is kept, because a run can be continued only from " + run.save_point),
-              saved ? Advice{AdviceTopic::resume, {run.saved_in}} : Advice{});
+              saved ? Advice{AdviceTopic::resume, {saved_in}} : Advice{});
   stop.end();
 }
 

@@ -22,13 +22,17 @@ class StopRequests {
   [[noreturn]] virtual void end() = 0;
 };
 
+/// Says that the run is about to stop, and how to end it at once.
+void say_stopping(const StopRequests& stop, const std::string& command, Log& log);
+
 /// What a run says that ends early.
 struct EarlyEnd {
-  std::string command;          // "vep"
-  std::string done;             // "17 records"
-  std::string saved_in;         // the file from which --resume continues; "" if there is none
+  std::string command;  // "vep"
+  std::string done;     // "17 records"
+  std::function<std::string()>
+      saved_in;                 // the file from which --resume continues, asked after `flush`; "": none
   std::exception_ptr failure;   // of the work that was still finished, or null
-  std::function<void()> flush;  // passes on what is finished; not called after a failure
+  std::function<void()> flush;  // writes or marks what is finished; not called after a failure
   std::string save_point = {};  // of a run that --resume could continue later, e.g. "every 65,536th base"
 };
 

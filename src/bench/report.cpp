@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "src/base/counts.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -72,11 +73,11 @@ LimitShare share_of_limit(const Work& work, std::span<const double> seconds,
 std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit> limits,
                         std::span<const BenchTest> tests, const BenchTimes& times) {
   std::string text;
-  add_line(text, "carbon %s: %s, %.1f million parameters, %s, %s, %d threads", CARBON_VERSION,
-           setting.model.c_str(), setting.parameters / 1e6, setting.dtype.c_str(), setting.device.c_str(),
-           setting.threads);
-  add_line(text, "CPU %s; ready after %.2f s; medians of %zu rounds", setting.cpu.c_str(),
-           setting.load_seconds, times.tests.front().size());
+  add_line(text, "carbon %s: %s, %.1f million parameters, %s, %s, %s", CARBON_VERSION, setting.model.c_str(),
+           setting.parameters / 1e6, setting.dtype.c_str(), setting.device.c_str(),
+           count_of(static_cast<uint64_t>(setting.threads), "thread").c_str());
+  add_line(text, "CPU %s; ready after %.2f s; medians of %s", setting.cpu.c_str(), setting.load_seconds,
+           count_of(times.tests.front().size(), "round").c_str());
   add_line(text, "\n%-36s %10s %-8s %21s", "limit of the machine", "median", "unit", "lowest..highest");
   for (size_t i = 0; i < limits.size(); ++i) {
     const Spread s = spread_of(times.limits[i]);

@@ -104,8 +104,7 @@ Run declare_generate(CommandLine& line) {
                 "carbon generate -l BP [options] [prompts.fa[.gz] | -]",
                 {{"ten continuations of 600 bp of each prompt",
                   "carbon generate -l 600 -n 10 --seed 1 -o new.fa prompts.fa"},
-                 {"sequence without a prompt, with a tag for the species",
-                  "carbon generate -l 1200 --unconditional --species fungi"}});
+                 {"sequence without a prompt", "carbon generate -l 1200 --unconditional"}});
   line.argument("input", options.input);
   OptionGroup group = line.options();
   group.option({'l', "length", "BP", "number of new bases in each sample"}, options.length)

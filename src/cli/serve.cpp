@@ -87,7 +87,7 @@ int run(ServeCommand& command) {
   check_serve_options(options);
   LoadedModels models(command.common.model);
   std::optional<LoadedModels> drafts = load_draft(command.draft, command.common.model);
-  SignalStop stop;
+  SignalStop stop(0);
   options.stop = &stop;
   run_serve(models, drafts ? &*drafts : nullptr, options, log_access);
   return 0;

@@ -13,6 +13,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// To the beginning of the line of a terminal, and clear it.
+constexpr const char* kClearLine = "\r\033[K";
+
 struct Kind {
   const char *letter, *name;
   int least;  // verbosity
@@ -56,12 +59,13 @@ std::string word_of(const ordered_json& value) {
   return plain ? quoted.substr(1, quoted.size() - 2) : quoted;
 }
 
-void write_line(const std::string& line) {
-  std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 }  // namespace
+
+void StderrLog::write_line(const std::string& line) {
+  std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
+  const std::string whole = (drawn_.exchange(false) ? kClearLine : "") + line;
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
+}
 
 std::string StderrLog::line_of(LogLevel level, std::string_view where, std::string_view text) const {
   const Kind kind = kind_of(level);
@@ -115,13 +119,16 @@ void StderrLog::progress(const ProgressReport& report) {
         {{"unit", report.unit}, {"rate", report.rate}, {"seconds", report.seconds}, {"at", report.at}});
     return write_line(json_line("progress", report.where, report.text, members));
   }
-  std::string line = terminal() ? "\r\033[K[" : "[";
-  line.append(report.where).append("] ").append(report.text).append(terminal() ? "" : "\n");
+  const bool redrawn = terminal();
+  std::string line = redrawn ? kClearLine : "";
+  line.append("[").append(report.where).append("] ").append(report.text).append(redrawn ? "" : "\n");
+  drawn_ = redrawn;
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void StderrLog::clear_progress() {
-  std::fputs("\r\033[K", stderr);
+  drawn_ = false;
+  std::fputs(kClearLine, stderr);
 }
 
 std::string StderrLog::error_line(std::string_view where, std::string_view text) const {

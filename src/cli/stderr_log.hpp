@@ -54,10 +54,12 @@ class StderrLog final : public Log {
 
  private:
   bool terminal() const;
+  void write_line(const std::string& line);
   std::string line_of(LogLevel level, std::string_view where, std::string_view text) const;
 
   std::atomic<int> verbosity_{warning_level};
   std::atomic<bool> json_{false};
+  std::atomic<bool> drawn_{false};  // a report is on the terminal's last line, which a message replaces
 };
 
 /// The log of this process. It is handed to the library by the commands.

@@ -2,12 +2,14 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <utility>
 
 #include "src/base/threads.hpp"
 #include "src/cli/exit_signals.hpp"
+#include "src/files/output.hpp"
 
 namespace carbon {
 namespace {
@@ -67,6 +69,10 @@ std::string SignalStop::asked_by() const {
 }
 
 void SignalStop::end() {
+  if (status_) {
+    remove_unfinished_files();
+    _exit(*status_);
+  }
   end_by_signal(StopSignals::signal());
 }
 

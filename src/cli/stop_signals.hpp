@@ -34,13 +34,16 @@ class StopSignals {
 /// The signals as StopRequests of a run.
 class SignalStop final : public StopRequests {
  public:
+  /// `status`: that of the process at an end() after a signal; none: the signal's.
+  explicit SignalStop(std::optional<int> status = std::nullopt) : status_(status) {}
   void watch(std::function<void()> request) override { signals_.emplace(std::move(request)); }
   void ignore() override { signals_.reset(); }
   std::string asked_by() const override;
-  /// Ends the process with status 128 + number; for SIGINT by the signal itself.
+  /// Ends the process with the given status, or with 128 + number; for SIGINT by the signal itself.
   [[noreturn]] void end() override;
 
  private:
+  std::optional<int> status_;
   std::optional<StopSignals> signals_;
 };
 

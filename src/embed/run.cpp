@@ -1,5 +1,6 @@
 #include "src/embed/run.hpp"
 
+#include "src/base/counts.hpp"
 #include "src/embed/planner.hpp"
 #include "src/embed/writer.hpp"
 #include "src/engine/output_run.hpp"
@@ -31,7 +32,7 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   check_embed_options(options);
   const EmbedPlanner planner(config, options);
   const SequenceRunInfo run{
-      {"embed", "sequences"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+      {"embed", "sequence"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
   const auto writer = make_embed_writer(options, run, config.hidden);
   SequencesRead read(writer->continued());
   Progress progress(*options.log, options.progress, "embed", "sequences");
@@ -43,8 +44,7 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   };
   run_to_output<EmbedItem>(
       engine,
-      {"embed", [&] { return std::to_string(done) + " sequences"; }, *options.log, options.stop,
-       flush_for_reader},
+      {"embed", [&] { return count_of(done, "sequence"); }, *options.log, options.stop, flush_for_reader},
       *writer, progress,
       [&](const std::function<void(EmbedItem)>& emit) {
         read_sequences(

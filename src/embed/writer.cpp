@@ -64,7 +64,7 @@ class TableWriter final : public EmbedWriter {
   void flush_for_reader() override { output_.flush_for_reader(); }
   bool to_file() const override { return output_.to_file(); }
   std::string saved_in() const override { return output_.saved_in(); }
-  void flush_stream() override { output_.flush_stream(); }
+  void flush_finished() override { output_.flush_finished(); }
   void close() override { output_.close(); }
 
  private:

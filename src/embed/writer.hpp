@@ -25,7 +25,7 @@ class EmbedWriter {
   /// Whether the output is a file that can be continued.
   virtual bool to_file() const { return false; }
   virtual std::string saved_in() const { return ""; }
-  virtual void flush_stream() {}
+  virtual void flush_finished() {}
   /// Completes the files. Without it, they are not left behind.
   virtual void close() = 0;
 };

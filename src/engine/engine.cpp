@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "src/base/counts.hpp"
 #include "src/base/threads.hpp"
 
 namespace carbon {
@@ -57,17 +58,18 @@ void run_requests(Engine& engine, const std::vector<RequestPtr>& requests) {
 void report_passes(const Engine& engine) {
   const SchedulerCounts counts = engine.counts();
   if (counts.rows == 0) return;
-  const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
-  char text[400];
-  std::snprintf(
-      text, sizeof text,
-      "%llu tokens in %llu passes, which were %.1f %% full; %llu passes of prompts and windows in %.3f s; "
-      "%llu passes with samples in %.3f s; %llu 6-mers drawn; %llu requests had the same tokens as another",
-      number(counts.rows), number(counts.window_passes + counts.sample_passes),
-      100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity),
-      number(counts.window_passes), counts.window_seconds, number(counts.sample_passes),
-      counts.sample_seconds, number(counts.drawn), number(counts.shared));
-  engine.model().log().info("engine", text);
+  char full[40], windows[40], samples[40];
+  std::snprintf(full, sizeof full, ", %.1f %% full; ",
+                100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity));
+  std::snprintf(windows, sizeof windows, " in %.3f s; ", counts.window_seconds);
+  std::snprintf(samples, sizeof samples, " in %.3f s; ", counts.sample_seconds);
+  engine.model().log().info(
+      "engine", count_of(counts.rows, "token") + " in " +
+                    count_of(counts.window_passes + counts.sample_passes, "pass", "es") + full +
+                    count_of(counts.window_passes, "pass", "es") + " of prompts and windows" + windows +
+                    count_of(counts.sample_passes, "pass", "es") + " with samples" + samples +
+                    count_of(counts.drawn, "6-mer") +
+                    " drawn; requests with the tokens of another: " + std::to_string(counts.shared));
 }
 
 }  // namespace carbon

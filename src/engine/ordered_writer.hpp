@@ -7,10 +7,12 @@
 // by then are still consumed.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -62,11 +64,15 @@ class OrderedWriter {
     closed_ = true;
     changed_.notify_all();
   }
-  /// Says that no more requests will be finished. Items that are complete are still consumed.
+  /// Ends the consumer after the items that are complete now. After fail() it does nothing.
   void stop() {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    stopped_ = !failure_;
     changed_.notify_all();
+  }
+  bool stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
   }
   void fail(std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
@@ -113,6 +119,7 @@ class OrderedWriter {
       held_ -= std::exchange(taken_, 0);
       changed_.notify_all();
     }
+    if (last_) return false;
     if (!first_is_complete() && idle) {
       lock.unlock();
       idle();
@@ -121,6 +128,8 @@ class OrderedWriter {
     changed_.wait(lock,
                   [&] { return failure_ || first_is_complete() || stopped_ || (closed_ && slots_.empty()); });
     if (failure_ && !first_is_complete()) std::rethrow_exception(failure_);
+    // The engine may still be finishing items; the run does not wait for them.
+    last_ = stopped_;
     for (; first_is_complete(); slots_.pop_front()) {
       taken_ += slots_.front().bytes;
       ready.push_back(std::move(slots_.front().item));
@@ -137,8 +146,13 @@ class OrderedWriter {
   size_t taken_ = 0;  // of these, the bytes of the items that the consumer is working on
   size_t unannounced_ = 0;
   bool closed_ = false, stopped_ = false;
+  bool last_ = false;  // the consumer has got its last items
   std::exception_ptr failure_;
 };
+
+/// After a request to stop, the engine has this long to finish items. A pass of a large model takes minutes,
+/// and a long sample has thousands of passes.
+inline constexpr std::chrono::milliseconds kStopGrace{300};
 
 /// The limit for the bytes of the items between producer and consumer: the results of four passes of
 /// marginals.
@@ -151,10 +165,12 @@ struct OrderedRun {
   /// So many items are planned ahead even if they hold more bytes than bytes_under_way(). It is for items
   /// that are large, of which a few must be ready so that passes are full.
   size_t least_items = 0;
-  std::function<void()> idle;    // called by the consumer before it waits; may be null
-  StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
-  /// Called after a stop, when all complete items are consumed, with the consumer's error or null. It must
-  /// end the process, because `produce` may still be running, in a read that cannot be interrupted.
+  std::function<void()> idle;      // called by the consumer before it waits; may be null
+  StopRequests* stop = nullptr;    // who may ask for an early end; null: nobody
+  std::function<void()> stopping;  // called as soon as an early end is asked for; may be null
+  /// Called after that by the consumer, within kStopGrace and the time that it takes to consume the items
+  /// that are complete, with the first error or null. It must end the process, because the engine may still
+  /// be in a pass, and `produce` in a read that cannot be interrupted.
   std::function<void(const std::exception_ptr&)> stopped;
   /// Called with the error of `produce` if items that it has made are still to be computed. The run then
   /// finishes them before it throws the error. Null: it throws at once.
@@ -180,7 +196,15 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
       fail(std::current_exception());
     }
   };
-  if (run.stop) run.stop->watch([&] { queue.stop(); });
+  std::promise<void> computed;
+  const std::future<void> engine_end = computed.get_future();
+  if (run.stop)
+    run.stop->watch([&] {
+      if (run.stopping) run.stopping();
+      queue.stop();
+      engine_end.wait_for(kStopGrace);
+      writer.stop();
+    });
   std::exception_ptr unread;  // why `produce` ended early, if the run goes on
   const auto produce_all = [&] {
     try {
@@ -203,6 +227,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
             },
             run.idle);
       });
+      if (writer.stopped()) guarded([&] { run.stopped(writer.failure()); });
     });
     producer = start_thread([&] {
       guarded([&] {
@@ -213,11 +238,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
     });
     engine.run(queue);
   });
-  if (run.stop && queue.stopped() && !writer.failure()) {
-    writer.stop();
-    consumer.join();
-    guarded([&] { run.stopped(writer.failure()); });
-  }
+  computed.set_value();
   if (run.stop) run.stop->ignore();
   if (producer.joinable()) producer.join();
   if (consumer.joinable()) consumer.join();

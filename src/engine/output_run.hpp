@@ -26,8 +26,8 @@ struct OutputRun {
 };
 
 /// Runs as run_ordered() does, completes the output, and says what is kept if that fails or is stopped.
-/// Output has to_file(), saved_in(), flush_stream() and close(), as SequenceOutput has them; Progress has
-/// finish().
+/// Output has to_file(), saved_in(), flush_finished() and close(), as SequenceOutput has them; Progress has
+/// finish(), after which it shows nothing.
 template <class Item, class Output, class Progress>
 void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progress& progress,
                    const std::function<void(const std::function<void(Item)>&)>& produce,
@@ -37,11 +37,12 @@ void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progres
   ordered.least_items = run.least_items;
   ordered.idle = run.idle;
   ordered.stop = run.stop;
+  ordered.stopping = [&] { say_stopping(*run.stop, run.command, run.log); };
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
     end_early(
         *run.stop,
-        {run.command, run.done(), output.saved_in(), failure, [&] { output.flush_stream(); }, run.save_point},
+        {run.command, run.done(), kept.saved_in, failure, [&] { output.flush_finished(); }, run.save_point},
         run.log);
   };
   if (output.to_file())

@@ -12,6 +12,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -50,8 +51,8 @@ ResumableOutput::ResumableOutput(const std::string& target, PartialKind kind, co
     mark_ = std::move(state->mark);
     continued_ = saved_ = true;
     file_cleanup_.reset();
-    log.warning(kind_.command, "continuing: " + path() + " has the values of " + std::to_string(state->done) +
-                                   " " + kind_.unit);
+    log.warning(kind_.command,
+                "continuing: " + path() + " has the values of " + count_of(state->done, kind_.unit));
     return;
   }
   if (!file_cleanup_) file_cleanup_.emplace(path());
@@ -109,7 +110,7 @@ std::optional<ResumableOutput::State> ResumableOutput::read_state(const RunIdent
   state.end_check = static_cast<uint32_t>(check);
   if (state.bytes == 0) return std::nullopt;
   if (earlier == EarlierRun::refuse)
-    file_.fail("holds " + std::to_string(state.done) + " " + kind_.unit + " of an interrupted run",
+    file_.fail("holds " + count_of(state.done, kind_.unit) + " of an interrupted run",
                {AdviceTopic::resume_or_restart});
   if (const std::string differences = identity_differences(theirs, run, state_path_); !differences.empty())
     file_.fail(

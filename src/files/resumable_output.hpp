@@ -21,7 +21,7 @@
 
 namespace carbon {
 
-/// Which command writes the output, and what it counts, for messages: "scan" and "bases".
+/// Which command writes the output, and what it counts, for messages: "scan" and "base".
 struct PartialKind {
   std::string command, unit;
 };

@@ -5,6 +5,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
 
@@ -31,6 +32,7 @@ std::optional<SequencesDone> sequences_of(const ResumableOutput* partial) {
     read_whole(mark.at("bases"), done.bases);
     read_whole(mark.at("checksum"), checksum);
     done.checksum = static_cast<uint32_t>(checksum);
+    if (mark.contains("parts")) read_whole(mark.at("parts"), done.parts);
   } catch (const nlohmann::json::exception&) {
     partial->fail_mark();
   } catch (const std::range_error&) {
@@ -62,20 +64,26 @@ SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& r
       continued_(sequences_of(resumable_.get())),
       output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique) {}
 
-void SequenceOutput::end_sequence(const SequencesDone& done) {
+void SequenceOutput::end_sequence(const SequencesDone& done, uint64_t units) {
   if (output_.compressed() && written_ < kBlockBytes) return;
   written_ = 0;
-  if (resumable_ && resumable_->wants_mark()) {
-    output_.flush();
-    resumable_->save(done.count,
-                     {{"sequences", done.count}, {"bases", done.bases}, {"checksum", done.checksum}});
-  } else if (output_.compressed()) {
-    output_.end_block();
-  }
+  if (resumable_ && resumable_->wants_mark()) return save({done, units});
+  if (output_.compressed()) output_.end_block();
+  if (resumable_) unmarked_ = {done, units};
 }
 
-void SequenceOutput::flush_stream() {
-  if (!resumable_) output_.flush();
+void SequenceOutput::save(const Mark& mark) {
+  output_.flush();
+  nlohmann::json json = {
+      {"sequences", mark.done.count}, {"bases", mark.done.bases}, {"checksum", mark.done.checksum}};
+  if (mark.done.parts > 0) json["parts"] = mark.done.parts;
+  resumable_->save(mark.units, json);
+  unmarked_.reset();
+}
+
+void SequenceOutput::flush_finished() {
+  if (!resumable_) return output_.flush();
+  if (unmarked_) save(*unmarked_);
 }
 
 void SequenceOutput::close() {
@@ -87,16 +95,17 @@ bool SequencesRead::next(std::string_view name, std::string_view bases) {
   done_.add(name, bases);
   if (!before_ || done_.count > before_->count) return true;
   if (done_.count == before_->count && (done_.bases != before_->bases || done_.checksum != before_->checksum))
-    throw OtherInput(
-        "the first " + std::to_string(done_.count) +
-        " sequences of the input are not those that the interrupted run had read; give the same input");
-  return false;
+    throw OtherInput((done_.count == 1 ? "the first sequence of the input is not the one"
+                                       : "the first " + std::to_string(done_.count) +
+                                             " sequences of the input are not those") +
+                     std::string(" that the interrupted run had read; give the same input"));
+  return parts_written() > 0;
 }
 
 void SequencesRead::finish() const {
   if (before_ && done_.count < before_->count)
-    throw OtherInput("the input has " + std::to_string(done_.count) +
-                     " sequences, and the interrupted run had read " + std::to_string(before_->count) +
+    throw OtherInput("the input has " + count_of(done_.count, "sequence") +
+                     ", and the interrupted run had read " + std::to_string(before_->count) +
                      "; give the same input");
 }
 

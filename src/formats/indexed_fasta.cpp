@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/bgzf_blocks.hpp"
 #include "src/files/htslib_messages.hpp"
@@ -357,7 +358,7 @@ std::string IndexedFasta::Impl::fetch(const std::string& contig, int64_t begin, 
   if (found == entries.end()) throw Error("fetch_fasta", "no sequence " + contig + " in " + path);
   if (begin < 0 || begin > end || end > found->second.length) {
     throw Error("fetch_fasta", where + " does not lie within " + path + ", where " + contig + " has " +
-                                   std::to_string(found->second.length) + " bases");
+                                   count_of(found->second.length, "base"));
   }
   if (begin == end) return {};
   if (!checked.contains(contig)) {

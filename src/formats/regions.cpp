@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/bed.hpp"
@@ -59,13 +60,13 @@ Region make_region(const std::string& contig, int64_t begin, int64_t end, const 
   }
   if (end > length && begin < length) {
     fasta.log().warning(function_name, shown + ": the end lies beyond the end of " + contig + " (" +
-                                           std::to_string(length) + " bases), which is used instead");
+                                           count_of(length, "base") + "), which is used instead");
   }
   if (end > length) end = length;
   if (begin < 0 || begin >= end) {
     throw Error(function_name, shown + ": there are no bases in this range of " + contig + ", which has " +
-                                   std::to_string(length) +
-                                   " bases; positions count from 1, and BEG must not exceed END");
+                                   count_of(length, "base") +
+                                   "; positions count from 1, and BEG must not exceed END");
   }
   return {contig, begin, end};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/formats/position_limits.hpp"
@@ -96,7 +97,7 @@ bool VcfJump::may_have_records(int contig) const {
   if (!dictionaries_.has_contig(contig)) return false;
   const int indexed = hts_idx_nseq(bcf_index_.get());
   if (contig >= indexed && indexed < dictionaries_.count_contigs())
-    throw Error(function_name, "the index has " + std::to_string(indexed) + " contigs and the file " +
+    throw Error(function_name, "the index has " + count_of(indexed, "contig") + " and the file " +
                                    std::to_string(dictionaries_.count_contigs()) +
                                    ", so it belongs to another file; build it again with bcftools index -f");
   return contig < indexed;

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/position_limits.hpp"
@@ -353,7 +354,7 @@ void VcfWriter::Impl::check_contigs() const {
     if (const auto found = given.find(contig.key); length == 0 && found != given.end())
       length = found->second;
     check_last_position(options, length,
-                        "contig " + std::string(contig.key) + " has " + std::to_string(length) + " bases");
+                        "contig " + std::string(contig.key) + " has " + count_of(length, "base"));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
@@ -138,7 +139,8 @@ std::shared_ptr<const BoundedBases> PromptBounds::of(const std::string& name, st
   });
   if (found == made_.end()) {
     if (made_.size() == kMade) made_.erase(made_.begin());
-    auto bounds = std::make_shared<const BoundedBases>(motifs_, options_.gc, in_frames, bases);
+    auto bounds =
+        std::make_shared<const BoundedBases>(motifs_, options_.gc, in_frames, bases, options_.most_mib);
     found = made_.insert(made_.end(), {in_frames, bases.given, bases.sets, std::move(bounds)});
   }
   if (!found->bounds->possible(found->bounds->start(prompt))) throw impossible(name, prompt, bases);
@@ -152,13 +154,14 @@ Error PromptBounds::impossible(const std::string& name, std::string_view prompt,
     given += (given.empty() ? "" : ", ") + bound.subject;
     const PromptBounds others(bound.others);
     if (others.any()) {
-      const BoundedBases left(others.motifs_, bound.others.gc, others.frames(prompt.size()), bases);
+      const BoundedBases left(others.motifs_, bound.others.gc, others.frames(prompt.size()), bases,
+                              options_.most_mib);
       if (!left.possible(left.start(prompt))) continue;
     }
     in_the_way += (in_the_way.empty() ? "without that on " : ", or without that on ") + bound.subject;
   }
   const bool several = given.find(',') != std::string::npos, constrained = bases.sets.size() > bases.given;
-  std::string text = "no " + std::to_string(bases.length) + " new bases after prompt " + name +
+  std::string text = "no " + count_of(bases.length, "new base") + " after prompt " + name +
                      " keep the bound" + (several ? "s on " : " on ") + given +
                      (constrained ? " and the constraint" : "");
   if (several && !in_the_way.empty()) text += "; " + in_the_way + ", there are some";

@@ -30,7 +30,7 @@ void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length
         for (size_t i = 0; i < prompts.size(); ++i) {
           const FastaRecord record{std::to_string(prompts[i].record + 1), std::string(prompts[i].bases)};
           const auto prompt = std::make_shared<const Prompt>(planner.plan(prompts[i].record, record));
-          emit_samples(prompt, 1, sampler, engine.devices(), [&](SampleItem sample) {
+          emit_samples(prompt, {0, 1}, sampler, engine.devices(), [&](SampleItem sample) {
             Item item{std::move(sample), i, {}};
             item.requests.swap(item.sample.requests);
             emit(std::move(item));

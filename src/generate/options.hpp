@@ -24,6 +24,7 @@ struct BoundOptions {
   std::vector<size_t> frames;  // no stop codon in these: 0, 1, 2: the new base that begins a codon
   bool prompt_frame = false;   // no stop codon in the frame that begins with the first base of the prompt
   size_t max_homopolymer = 0;  // longest run of one base; 0: any
+  size_t most_mib = kMostTableMiB;  // the memory that following them may take, for each prompt
 };
 
 struct GenerateOptions {

@@ -1,4 +1,5 @@
 #include "src/generate/prompt.hpp"
+#include "src/base/counts.hpp"
 
 #include "src/base/advice_topics.hpp"
 
@@ -29,8 +30,8 @@ Constraints::Constraints(const GenerateOptions& options) : path_(options.constra
   const auto parse = [&](const std::string& text, const std::string& where) {
     std::vector<BaseSet> sets = parse_constraint(text, where, kFunction);
     if (sets.size() > options.length)
-      throw WrongLength(where + " has " + std::to_string(sets.size()) + " bases, more than the " +
-                        std::to_string(options.length) + " new bases");
+      throw WrongLength(where + " has " + count_of(sets.size(), "base") + ", more than the " +
+                        count_of(options.length, "new base"));
     return sets;
   };
   if (!options.constraint.empty()) common_ = parse(options.constraint, "the constraint");
@@ -128,8 +129,8 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
 Prompt PromptPlanner::plan_ids(uint64_t record, const std::string& name,
                                std::span<const uint32_t> ids) const {
   if (ids.size() > max_positions_)
-    throw Error(kFunction, "prompt " + name + " has " + std::to_string(ids.size()) +
-                               " tokens, more than the model's context of " + std::to_string(max_positions_));
+    throw Error(kFunction, "prompt " + name + " has " + count_of(ids.size(), "token") +
+                               ", more than the model's context of " + std::to_string(max_positions_));
   const size_t first_kmer = find_kmers(name, ids);
   if (ids.size() > first_kmer && ids.back() == layout_.separator()) ids = ids.first(ids.size() - 1);
   check_kmers(name, ids, first_kmer);
@@ -176,7 +177,7 @@ size_t PromptPlanner::find_kmers(const std::string& name, std::span<const uint32
   while (!metadata_first && first_kmer < ids.size() && layout_.is_metadata(ids[first_kmer])) ++first_kmer;
   if (first_kmer > 1 && with_draft_ && !layout_.same_metadata(draft_layout_))
     throw Error(kFunction, "the draft model has another text vocabulary than the model and cannot read the " +
-                               std::to_string(first_kmer - 1) + " tokens " +
+                               count_of(first_kmer - 1, "token") + " " +
                                (metadata_first ? "before " : "after ") + tag + " of prompt " + name);
   return first_kmer;
 }
@@ -201,9 +202,8 @@ void PromptPlanner::check_context(const Prompt& prompt) const {
   // The last new 6-mer is never an input.
   if (prompt.context.size() + prompt.bases->kmers() - 1 <= max_positions_) return;
   const std::string what = "prompt " + prompt.name + " of " + std::to_string(prompt.sequence.size()) +
-                           " bp and " + std::to_string(length_) +
-                           " new bases do not fit the model's context of " + std::to_string(max_positions_) +
-                           " tokens; ";
+                           " bp and " + count_of(length_, "new base") +
+                           " do not fit the model's context of " + count_of(max_positions_, "token") + "; ";
   if (prompt.context.size() <= max_positions_) {
     const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
     throw WrongLength(what + "the largest number of new bases that fits is " + std::to_string(largest));

@@ -19,11 +19,13 @@ RequestPtr prompt_request(const Prompt& prompt, size_t samples) {
 
 }  // namespace
 
-void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, const SamplerOptions& sampler,
-                  size_t devices, const std::function<void(SampleItem)>& emit) {
+void emit_samples(const std::shared_ptr<const Prompt>& prompt, SampleRange range,
+                  const SamplerOptions& sampler, size_t devices,
+                  const std::function<void(SampleItem)>& emit) {
+  const size_t samples = range.end - range.begin;
   std::vector<RequestPtr> parents(std::min(devices, samples));
-  for (size_t sample = 0; sample < samples; ++sample) {
-    SampleItem item{prompt, static_cast<uint32_t>(sample), {}};
+  for (size_t i = 0; i < samples; ++i) {
+    SampleItem item{prompt, static_cast<uint32_t>(range.begin + i), {}};
     const auto request = std::make_shared<Request>();
     Generation& generation = request->generation.emplace();
     generation.bases = prompt->bases;
@@ -33,7 +35,7 @@ void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, c
     generation.record = prompt->record;
     generation.sample = item.sample;
     generation.draft_context = prompt->draft_context;
-    const size_t part = sample % parents.size();
+    const size_t part = i % parents.size();
     const size_t share = (samples - part + parents.size() - 1) / parents.size();
     if (share == 1) {
       request->tokens = prompt->context;  // a single sample computes the prompt itself

@@ -21,10 +21,15 @@ struct SampleItem {
   size_t bytes() const { return sizeof(*this); }
 };
 
-/// Emits the samples of a prompt in order. They are distributed over `devices` devices in turn. Those on one
+/// The samples of a prompt from number `begin` (from 0) up to, but not including, number `end`.
+struct SampleRange {
+  size_t begin = 0, end = 1;
+};
+
+/// Emits samples of a prompt in order. They are distributed over `devices` devices in turn. Those on one
 /// device share the computation of the prompt.
-void emit_samples(const std::shared_ptr<const Prompt>& prompt, size_t samples, const SamplerOptions& sampler,
-                  size_t devices, const std::function<void(SampleItem)>& emit);
+void emit_samples(const std::shared_ptr<const Prompt>& prompt, SampleRange range,
+                  const SamplerOptions& sampler, size_t devices, const std::function<void(SampleItem)>& emit);
 
 /// Returns the new bases of a finished sample as text.
 std::string new_bases(const Request& request);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "src/base/counts.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
@@ -21,7 +22,8 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
   const auto plan = [&](Prompt prompt) {
     if (!read.next(prompt.name, text_of(prompt))) return;
     prompt.done = read.done();
-    emit_samples(std::make_shared<const Prompt>(std::move(prompt)), options.samples, options.sampler, devices,
+    emit_samples(std::make_shared<const Prompt>(std::move(prompt)),
+                 {static_cast<size_t>(read.parts_written()), options.samples}, options.sampler, devices,
                  emit);
   };
   if (options.unconditional) return plan(planner.plan_unconditional());
@@ -79,14 +81,14 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
                               prefix_ids(model.checkpoint(), options.prefix), options);
   const SequenceRunInfo run{
-      {"generate", "prompts"}, [&] { return run_identity(model, options); }, options.earlier};
+      {"generate", "sample"}, [&] { return run_identity(model, options); }, options.earlier};
   GenerateWriter writer(options, run);
   SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress);
-  uint64_t samples = writer.continued() ? writer.continued()->count * options.samples : 0;
+  uint64_t samples = writer.continued() ? samples_in(*writer.continued(), options.samples) : 0;
   run_to_output<SampleItem>(
       engine,
-      {"generate", [&] { return std::to_string(samples) + " samples"; }, *options.log, options.stop,
+      {"generate", [&] { return count_of(samples, "sample"); }, *options.log, options.stop,
        [&] { writer.flush_for_reader(); }},
       writer, progress,
       [&](const std::function<void(SampleItem)>& emit) {

@@ -5,6 +5,10 @@
 
 namespace carbon {
 
+uint64_t samples_in(const SequencesDone& done, size_t per_prompt) {
+  return done.parts == 0 ? done.count * per_prompt : (done.count - 1) * per_prompt + done.parts;
+}
+
 GenerateWriter::GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run)
     : options_(options), output_(options.output, run, *options.log) {}
 
@@ -21,11 +25,14 @@ void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_vi
   const size_t width = options_.line_length == 0 ? sequence.size() : options_.line_length;
   for (size_t at = 0; at < sequence.size(); at += width) text.append(sequence, at, width).append("\n");
   output_.write(text);
-  if (sample + 1 == options_.samples) output_.end_sequence(prompt.done);
+  SequencesDone done = prompt.done;
+  if (sample + 1 < options_.samples) done.parts = sample + 1;
+  output_.end_sequence(done, samples_in(done, options_.samples));
 }
 
 void GenerateProgress::drawn(size_t kmers, const std::string& name) {
   const std::lock_guard lock(mutex_);
+  if (finished_) return;
   kmers_ += kmers;
   progress_.update(bases_ + kKmerLength * kmers_, name);
 }
@@ -35,6 +42,12 @@ void GenerateProgress::written(size_t kmers, size_t bases, const std::string& na
   kmers_ -= std::min<uint64_t>(kmers_, kmers);
   bases_ += bases;
   progress_.update(bases_ + kKmerLength * kmers_, name);
+}
+
+void GenerateProgress::finish() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  progress_.finish();
 }
 
 }  // namespace carbon

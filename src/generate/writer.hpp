@@ -10,11 +10,15 @@
 
 namespace carbon {
 
+/// How many samples an output has, with `per_prompt` samples for each prompt.
+uint64_t samples_in(const SequencesDone& done, size_t per_prompt);
+
 class GenerateWriter {
  public:
   GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run);
 
-  /// The prompts whose samples the output has from an earlier run; none without one.
+  /// The prompts whose samples the output has from an earlier run, of the last of them perhaps only some;
+  /// none without one.
   const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
   void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp);
@@ -22,7 +26,7 @@ class GenerateWriter {
   void flush_for_reader() { output_.flush_for_reader(); }
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
-  void flush_stream() { output_.flush_stream(); }
+  void flush_finished() { output_.flush_finished(); }
   void close() { output_.close(); }
 
  private:
@@ -39,13 +43,15 @@ class GenerateProgress {
   /// Called when a sample is written. It has `bases` new bases, and drawn() has counted `kmers` 6-mers for
   /// it.
   void written(size_t kmers, size_t bases, const std::string& name);
-  void finish() { progress_.finish(); }
+  /// Ends the counting. Samples that are still being drawn, in a run that is stopped, do not count any more.
+  void finish();
 
  private:
   std::mutex mutex_;
   Progress progress_;
   uint64_t kmers_ = 0;  // drawn, of samples that are not written yet
   uint64_t bases_ = 0;  // written
+  bool finished_ = false;
 };
 
 }  // namespace carbon

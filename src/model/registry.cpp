@@ -134,16 +134,19 @@ void list_place(const ModelPlace& place, const fs::path& dir, const std::string&
 
 }  // namespace
 
+bool is_demonstration_model(const std::string& dir) {
+  fs::path path = fs::path(dir).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename() == kBundledModel;
+}
+
 std::string resolve_model(const std::string& value, Log& log) {
   std::string found = find_model(value);
-  fs::path path = fs::path(found).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  if (path.filename() == kBundledModel) {
+  if (is_demonstration_model(found))
     log.warning(
         "resolve_model",
         std::string(kBundledModel) + " is a demonstration model: its scores are not meaningful for variants",
         {AdviceTopic::released_model});
-  }
   return found;
 }
 

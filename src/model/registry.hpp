@@ -20,6 +20,8 @@ namespace carbon {
 /// Error, which lists the places searched and says why what lies there is not a model. Warns if it is the
 /// bundled demonstration model.
 std::string resolve_model(const std::string& value, Log& log = silent_log());
+/// Whether the model in this directory is the bundled one, by its name.
+bool is_demonstration_model(const std::string& dir);
 
 /// The model of a run for which none was chosen: $CARBON_MODEL, or the bundled carbon-tiny, with a warning
 /// that it is a demonstration model. carbon-tiny is looked for next to the program, as in a build tree, and

@@ -158,7 +158,8 @@ void PluginRun::watch_for_stop() {
   options_.stop->watch([this] {
     const uint64_t done = done_;
     const std::string unit = done > 0 ? unit_ : plugin_.uses & CARBON_READS_RECORDS ? "records" : "steps";
-    end_early(*options_.stop, {"+" + options_.name, std::to_string(done) + " " + unit, "", nullptr, [] {}},
+    end_early(*options_.stop,
+              {"+" + options_.name, std::to_string(done) + " " + unit, nullptr, nullptr, [] {}},
               *options_.log);
   });
 }

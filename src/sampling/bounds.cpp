@@ -7,13 +7,14 @@
 
 #include "kernels/draw_math.hpp"
 #include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr size_t kWordBits = 64;
-constexpr size_t kMaxTableBytes = size_t{1} << 30;
+constexpr size_t kWordsInMiB = (size_t{1} << 20) / sizeof(uint64_t);
 
 uint32_t gc_of(size_t base) {
   return base >= 2 ? 1 : 0;  // digits are those of A, T, C, G
@@ -45,17 +46,17 @@ void add_counts(std::span<uint64_t> out, size_t least, size_t most, uint32_t mor
 }  // namespace
 
 BoundedBases::BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::optional<GcBound> gc,
-                           uint8_t frames, NewBases bases)
+                           uint8_t frames, NewBases bases, size_t most_mib)
     : motifs_(std::move(motifs)), gc_(gc), frames_(frames), bases_(std::move(bases)) {
   if (gc_ && (gc_->window == 0 || gc_->window > bases_.length)) gc_->window = bases_.length;
   // The last window is the largest: it has less than two windows' bases.
   if (gc_) words_ = std::min(2 * gc_->window, bases_.length) / kWordBits + 1;
   const size_t rows = (bases_.kmers() + 1) * motifs_->states();
-  if (rows > kMaxTableBytes / sizeof(uint64_t) / words_)
+  if (rows > most_mib * kWordsInMiB / words_)
     throw Error("generate",
-                "following the bounds over " + std::to_string(bases_.length) +
-                    " new bases takes more than 1 GiB of memory; generate fewer bases at a time, or with "
-                    "fewer motifs",
+                "following the bounds over " + count_of(bases_.length, "new base") + " takes more than " +
+                    std::to_string(most_mib) +
+                    " MiB of memory; generate fewer bases at a time, or with fewer motifs",
                 gc_ ? Advice{AdviceTopic::gc_window} : Advice{});
   table_.resize(rows * words_);
   fill_table();

@@ -25,12 +25,15 @@ struct GcBound {
   size_t window = 0;             // bases; 0: all new bases are one window
 };
 
+/// The memory that the table of the bounds may take, in MiB.
+inline constexpr size_t kMostTableMiB = 1024;
+
 class BoundedBases {
  public:
   /// `frames`: bit f is set if a codon begins at new base f (from 0), so that stop codons of the automaton
-  /// count where they end in that frame. Throws Error if the table would take more than a gibibyte.
+  /// count where they end in that frame. Throws Error if the table would take more than `most_mib` MiB.
   BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::optional<GcBound> gc, uint8_t frames,
-               NewBases bases);
+               NewBases bases, size_t most_mib = kMostTableMiB);
 
   /// The state before the first new base, after these bases of the prompt.
   BoundState start(std::string_view prompt) const { return {motifs_->after(prompt), 0}; }

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "src/base/counts.hpp"
 #include "src/model/work.hpp"
 
 namespace carbon {
@@ -64,8 +65,8 @@ ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& plan
 }
 
 std::string cost_text(const ScanCost& cost) {
-  return std::to_string(cost.bases) + " bases in " + std::to_string(cost.windows) + " windows with " +
-         std::to_string(cost.tokens) + " tokens, which take " + scaled(cost.operations, "FLOP") +
+  return count_of(cost.bases, "base") + " in " + count_of(cost.windows, "window") + " with " +
+         count_of(cost.tokens, "token") + ", which take " + scaled(cost.operations, "FLOP") +
          "; the output has at most " + scaled(static_cast<double>(cost.output_bytes), "B") +
          " before compression";
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/regions.hpp"
 #include "src/formats/vcf_regions.hpp"
@@ -24,7 +25,7 @@ void check_contigs(const VcfRegions& regions, const IndexedFasta& fasta) {
     for (const VcfInterval& interval : contig.intervals)
       if (interval.begin >= length)
         throw Error("scan", "a region begins at " + contig.name + ":" + std::to_string(interval.begin + 1) +
-                                ", but " + contig.name + " has only " + std::to_string(length) + " bases");
+                                ", but " + contig.name + " has only " + count_of(length, "base"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "src/scan/run.hpp"
 
+#include "src/base/counts.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
@@ -35,7 +36,7 @@ void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& p
   for (const ScanPiece& piece : pieces)
     check_last_position(writing, piece.end,
                         "the scan reaches " + piece.contig + ":" + std::to_string(piece.end) + " (" +
-                            piece.contig + " has " + std::to_string(piece.length) + " bases)");
+                            piece.contig + " has " + count_of(piece.length, "base") + ")");
 }
 
 // Null for an output that cannot be continued: a stream, or bigWig files.
@@ -44,7 +45,7 @@ std::unique_ptr<ResumableOutput> open_partial(const LoadedModel& model, const Sc
   if (scan_output_type(options) == ScanOutputType::bigwig) return nullptr;
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
-  return std::make_unique<ResumableOutput>(target, PartialKind{"scan", "bases"},
+  return std::make_unique<ResumableOutput>(target, PartialKind{"scan", "base"},
                                            scan_identity(model, options, pieces), options.earlier,
                                            *options.log);
 }
@@ -81,7 +82,7 @@ struct ScanFiles {
 
   bool to_file() const { return partial != nullptr; }
   std::string saved_in() const { return partial && partial->saved() ? partial->path() : ""; }
-  void flush_stream() {
+  void flush_finished() {
     if (!partial) output->file().flush();
   }
   void close() {

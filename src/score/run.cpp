@@ -1,5 +1,6 @@
 #include "src/score/run.hpp"
 
+#include "src/base/counts.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/score/assembler.hpp"
@@ -23,9 +24,9 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
                      [&](const ScoredWindow& window) { estimate.add(window.requests); });
       },
       [](const SequenceTotals&) {});
-  options.log->message("score", std::to_string(sequences) + " sequences of " + std::to_string(bases_in_all) +
-                                    " bases in " + std::to_string(estimate.windows()) + " windows with " +
-                                    std::to_string(estimate.tokens()) + " tokens");
+  options.log->message("score", count_of(sequences, "sequence") + " of " + count_of(bases_in_all, "base") +
+                                    " in " + count_of(estimate.windows(), "window") + " with " +
+                                    count_of(estimate.tokens(), "token"));
   options.log->message("score", estimate.measure(engine, estimate.tokens()));
 }
 
@@ -54,7 +55,7 @@ void run_score(Engine& engine, ScoreOptions options) {
   if (options.estimate) return estimate_score(engine, options);
 
   const SequenceRunInfo run{
-      {"score", "sequences"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+      {"score", "sequence"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
   ScoreWriter writer(options, run);
   SequencesRead read(writer.continued());
   ScoreAssembler assembler(options, writer);
@@ -69,7 +70,7 @@ void run_score(Engine& engine, ScoreOptions options) {
   uint64_t sequences = writer.continued() ? writer.continued()->count : 0;
   run_to_output<ScoredWindow>(
       engine,
-      {"score", [&] { return std::to_string(sequences) + " sequences"; }, *options.log, options.stop,
+      {"score", [&] { return count_of(sequences, "sequence"); }, *options.log, options.stop,
        flush_for_reader},
       writer, progress,
       [&](const std::function<void(ScoredWindow)>& emit) {

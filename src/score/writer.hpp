@@ -28,7 +28,7 @@ class ScoreWriter final : public ScoreSink {
   void flush_for_reader() { output_.flush_for_reader(); }
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
-  void flush_stream() { output_.flush_stream(); }
+  void flush_finished() { output_.flush_finished(); }
   /// Completes the output file. Without it, a named file is not left behind.
   void close() { output_.close(); }
 

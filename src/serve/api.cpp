@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/json.hpp"
+#include "src/model/registry.hpp"
 #include "src/serve/completions.hpp"
 #include "src/serve/dna_generate.hpp"
 #include "src/serve/dna_scan.hpp"
@@ -48,6 +49,7 @@ ordered_json model_json(const ServedModel& served, const std::string& name) {
           {"owned_by", "carbon"},
           {"root", served.model().checkpoint().id()},
           {"parent", nullptr},
+          {"demonstration", is_demonstration_model(served.model().checkpoint().dir())},
           {"family", served.config().layout.family->name},
           {"max_model_len", served.config().max_positions},
           {"bases_per_token", kKmerLength},

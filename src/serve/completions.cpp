@@ -165,11 +165,12 @@ class Completion final : public Work {
       for (size_t i = 0; i < asked_.samples; ++i) add(nullptr);
       return;
     }
-    emit_samples(part.prompt, asked_.samples, asked_.sampler, served_.devices(), [&](const SampleItem& item) {
-      for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
-      requests.insert(requests.end(), item.requests.begin(), item.requests.end());
-      add(item.requests.back());
-    });
+    emit_samples(part.prompt, {0, asked_.samples}, asked_.sampler, served_.devices(),
+                 [&](const SampleItem& item) {
+                   for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
+                   requests.insert(requests.end(), item.requests.begin(), item.requests.end());
+                   add(item.requests.back());
+                 });
   }
 
   // What is drawn after the end of the text is left out, as if it had never been drawn.

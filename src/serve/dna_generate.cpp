@@ -8,6 +8,7 @@
 
 #include "src/generate/requests.hpp"
 #include "src/marginals/base_scores.hpp"
+#include "src/serve/bound_fields.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/prompts.hpp"
 #include "src/serve/sample_feed.hpp"
@@ -70,6 +71,7 @@ GenerateRequest read_generate(const Fields& fields, const RequestLimits& limits)
   asked.options.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
   asked.options.constraint = fields.text("constraint", "");
   asked.options.sampler = read_sampler(fields);
+  asked.options.bounds = read_bounds(fields, asked.options.sampler.kind);
   asked.probabilities = fields.flag("probabilities", false);
   asked.stream = fields.flag("stream", false);
   check_size(fields, asked, limits);
@@ -94,7 +96,7 @@ class DnaGenerate final : public Work {
       throw ApiError(400, error.what(), "length");
     }
     std::vector<RequestPtr> requests;
-    emit_samples(prompt_, asked_.options.samples, asked_.options.sampler, served_.devices(),
+    emit_samples(prompt_, {0, asked_.options.samples}, asked_.options.sampler, served_.devices(),
                  [&](const SampleItem& item) {
                    for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
                    requests.insert(requests.end(), item.requests.begin(), item.requests.end());

@@ -24,6 +24,10 @@ constexpr size_t kStep = 16, kSharingStep = 512;
 // A batch ends with the step that takes its results beyond this.
 constexpr size_t kBatchBytes = size_t{64} << 20;
 
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // A text, as on the command line, or a number.
 PhaseChoice read_phases(const Fields& fields) {
   const nlohmann::json* const value = fields.find("phases");
@@ -162,8 +166,13 @@ class DnaVariants final : public Work {
     answer_json(std::move(answer_) + "]}");
   }
 
+  // Results are in the order of the variants, and name theirs.
   void add_result(const VariantScores& scores) {
-    answer_ += answer_.back() == '[' ? "{\"score\":" : ",{\"score\":";
+    const auto& [contig, variant] = variants_[answered_++];
+    answer_ += answer_.back() == '[' ? "{" : ",{";
+    if (!own_) answer_ += "\"chrom\":" + json_text(contig) + ",";
+    answer_ += "\"pos\":" + std::to_string(variant.pos + 1) + ",\"ref\":" + json_text(variant.ref) +
+               ",\"alt\":" + json_text(variant.alts[0]) + ",\"score\":";
     append_json(scores.values[0][0], answer_);
     const std::string flag = flag_name(scores.flags[0]);
     answer_ += ",\"flag\":" + (flag.empty() ? "null" : '"' + flag + '"') + "}";
@@ -174,8 +183,8 @@ class DnaVariants final : public Work {
   std::optional<ReferenceReader> own_;  // the request's sequence
   std::vector<PlacedVariant> variants_;
   std::optional<SitePlanner> planner_;
-  size_t step_ = 0, planned_ = 0;
-  std::vector<VariantItem> running_;  // those of the batch
+  size_t step_ = 0, planned_ = 0, answered_ = 0;  // of the variants
+  std::vector<VariantItem> running_;              // those of the batch
   size_t tokens_ = 0;
   std::string answer_ = "{\"results\":[";  // as far as it is known
 };

@@ -10,6 +10,18 @@ namespace carbon {
 
 using nlohmann::json;
 
+namespace {
+
+// "a, b and c", with `last` before the last word.
+std::string listed(const std::vector<std::string>& words, const std::string& last) {
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == words.size() ? " " + last + " " : ", ") + words[i];
+  return list;
+}
+
+}  // namespace
+
 Fields Fields::of_body(std::string_view body) {
   json parsed;
   try {
@@ -98,10 +110,9 @@ double Fields::number(const std::string& name, double otherwise, double least, d
 
 void Fields::fail_choice(const std::string& name, const std::string& chosen,
                          const std::vector<std::string>& words) const {
-  std::string list;
-  for (size_t i = 0; i < words.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + ("'" + words[i] + "'");
-  fail(name, "is '" + printable(chosen) + "'; it must be " + list);
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back("'" + word + "'");
+  fail(name, "is '" + printable(chosen) + "'; it must be " + listed(quoted, "or"));
 }
 
 std::vector<Fields> Fields::objects(const std::string& name) const {
@@ -128,7 +139,9 @@ std::vector<std::string> Fields::others() const {
 
 void Fields::refuse_others() const {
   const std::vector<std::string> names = others();
-  if (!names.empty()) fail(printable(names.front()), "is not a field of this request");
+  if (names.empty()) return;
+  fail(printable(names.front()), "is not a field of " + (where_.empty() ? "this request" : where_) +
+                                     "; the fields are " + listed({asked_.begin(), asked_.end()}, "and"));
 }
 
 }  // namespace carbon

@@ -61,8 +61,8 @@ struct HttpAccess {
   std::string client, id, method, path, decoded_path;
   int status = 0;                   // 499 if the client went away before an answer had begun
   uint64_t received = 0, sent = 0;  // bytes of the bodies
-  double seconds = 0;               // from the last byte of the request's header to the last of the answer
-  bool complete = false;            // the whole answer was handed to the network
+  double seconds = 0;     // to the millisecond, from the last byte of the header to that of the answer
+  bool complete = false;  // the whole answer was handed to the network
 };
 
 }  // namespace carbon

@@ -337,7 +337,8 @@ void HttpConnection::close_exchange(bool complete) {
   HttpAccess access = std::move(*access_);
   access_.reset();
   access.complete = complete;
-  access.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+  const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(Clock::now() - begun_);
+  access.seconds = static_cast<double>(milliseconds.count()) / 1000;  // more digits would be noise
   access.sent += std::min(written_, piece_.size());
   const std::shared_ptr<HttpOutbox> outbox = std::move(outbox_);
   if (outbox) outbox->close(!complete);

@@ -73,13 +73,18 @@ void remove_port(const std::string& path, uint16_t port) {
   if (unsigned written = 0; in >> written && written == port) std::remove(path.c_str());
 }
 
-// Ends the service and then the server, when the last answers are sent.
-void end(Service& service, HttpServer& server, double drain_seconds) {
+// Ends the service and then the server, when the last answers are sent. If a pass of the model for stopped
+// requests takes long, `leave` is called before it is waited for.
+void end(Service& service, HttpServer& server, double drain_seconds, const std::function<void()>& leave) {
   server.stop_accepting();
-  service.drain(drain_seconds);
+  const bool empty = service.drain(drain_seconds);
   const auto until = steady_clock::now() + kFlush;
   while (server.connections() > 0 && steady_clock::now() < until) std::this_thread::sleep_for(kLook);
   server.close();
+  if (!empty) {
+    leave();
+    service.wait_until_empty();
+  }
   service.close();
 }
 
@@ -144,8 +149,13 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
       const bool failed = has_failed();
       if (!failed)
         options.log->message("serve", "ending: requests under way have " +
-                                          std::to_string(static_cast<int>(options.drain_seconds)) + " s");
-      end(service, server, failed ? 0 : options.drain_seconds);
+                                          std::to_string(static_cast<int>(options.drain_seconds)) +
+                                          " s; a second signal ends the server at once");
+      end(service, server, failed ? 0 : options.drain_seconds, [&] {
+        if (!options.stop || options.stop->asked_by().empty()) return;
+        remove_port(options.port_file, server.port());
+        options.stop->end();
+      });
     });
   } catch (...) {
     fail(std::current_exception());

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -12,6 +13,8 @@ namespace {
 // Planning and answering take little beside the model, except for long sequences, which should not hold up
 // the pieces of streams.
 constexpr size_t kWorkers = 2;
+// A stopped request is under way until the model has ended its pass.
+constexpr std::chrono::milliseconds kLastPass{300};
 
 }  // namespace
 
@@ -48,8 +51,8 @@ void Service::take(const WorkPtr& work) {
       refusal.emplace(503, "the server is shutting down", "", "server_ending");
     } else if (works_.size() >= limits_.queue) {
       refusal.emplace(
-          429, "the server is busy (limit " + std::to_string(works_.size()) + " requests); try again later",
-          "", "queue_full");
+          429, "the server is busy (limit " + count_of(works_.size(), "request") + "); try again later", "",
+          "queue_full");
     } else {
       works_.insert(work);
     }
@@ -85,16 +88,21 @@ void Service::stop_late() {
       work->stop(ApiError(504, "the request took longer than the server's limit", "", "timeout"));
 }
 
-void Service::drain(double seconds) {
+bool Service::drain(double seconds) {
   std::unique_lock lock(mutex_);
   draining_ = true;
   const auto empty = [&] { return works_.empty() || failed_; };
-  if (changed_.wait_for(lock, std::chrono::duration<double>(seconds), empty)) return;
+  if (changed_.wait_for(lock, std::chrono::duration<double>(seconds), empty)) return true;
   lock.unlock();
   for (const WorkPtr& work : works())
     work->stop(ApiError(503, "the server ends before the answer is complete", "", "server_ending"));
   lock.lock();
-  changed_.wait(lock, empty);
+  return changed_.wait_for(lock, kLastPass, empty);
+}
+
+void Service::wait_until_empty() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return works_.empty() || failed_; });
 }
 
 bool Service::draining() const {

@@ -33,9 +33,12 @@ class Service {
   void take(const WorkPtr& work);
   /// Stops works that are older than RequestLimits::seconds. To be called every now and then.
   void stop_late();
-  /// Takes no more works, and waits for those under way; after `seconds` it stops them.
-  void drain(double seconds);
-  /// Ends run(). To be called after drain().
+  /// Takes no more works, and waits for those under way; after `seconds` it stops them, which answers them.
+  /// Returns false if the model then is still in a pass that has some of them.
+  bool drain(double seconds);
+  /// Waits for that pass.
+  void wait_until_empty();
+  /// Ends run(). To be called when no work is under way any more.
   void close() { queue_.close(); }
   bool draining() const;
   /// Works under way.

@@ -10,6 +10,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
 
@@ -152,7 +153,7 @@ std::optional<std::vector<float>> Journal::replay(const Sha256Bytes& site, size_
 
 void Journal::check_replayed() const {
   if (replayed_ < saved_)
-    throw OtherInput(path() + ": has scores of " + std::to_string(saved_) + " records, but this input only " +
+    throw OtherInput(path() + ": has scores of " + count_of(saved_, "record") + ", but this input only " +
                      std::to_string(replayed_) + "; give the same input");
 }
 

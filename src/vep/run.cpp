@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
 #include "src/engine/ordered_writer.hpp"
@@ -97,7 +98,7 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
                                            options.earlier, *options.log);
   if (journal->saved() > 0)
     options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
-                                    std::to_string(journal->saved()) + " records");
+                                    count_of(journal->saved(), "record"));
   return journal;
 }
 
@@ -123,10 +124,10 @@ void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner
     ++records;
     estimate.add(planned.requests);
   });
-  options.log->message("vep", std::to_string(records) + " records, of which " +
+  options.log->message("vep", count_of(records, "record") + ", of which " +
                                   std::to_string(planner.counts().scored) + " get scores, from " +
-                                  std::to_string(estimate.windows()) + " windows with at most " +
-                                  std::to_string(estimate.tokens()) + " tokens");
+                                  count_of(estimate.windows(), "window") + " with at most " +
+                                  count_of(estimate.tokens(), "token"));
   options.log->message("vep", estimate.measure(engine, estimate.tokens()));
 }
 
@@ -136,6 +137,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   uint64_t done = 0;
   OrderedRun ordered;
   ordered.stop = options.stop;
+  ordered.stopping = [&] { say_stopping(*options.stop, "vep", *options.log); };
   ordered.idle = [&] { to.output.file().flush_for_reader(); };
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
@@ -143,10 +145,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
       if (to.cache) to.cache->flush();
       if (!to.journal) to.output.file().flush();
     };
-    end_early(
-        *options.stop,
-        {"vep", std::to_string(done) + " records", to.journal ? to.journal->path() : "", failure, flush},
-        *options.log);
+    end_early(*options.stop, {"vep", count_of(done, "record"), kept.saved_in, failure, flush}, *options.log);
   };
   if (to.journal)
     ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };

@@ -16,7 +16,7 @@ RUNS = {
     "embed": ["embed", "--pool", "none", "-O", "tsv"],
     "generate": ["generate", "-l", 120, "-n", 200, "--seed", 3, "--max-homopolymer", 5],
 }
-UNIT = {"score": "sequences", "embed": "sequences", "generate": "prompts"}
+UNIT = {"score": "sequence", "embed": "sequence", "generate": "sample"}
 
 
 def arguments(command, *more):
@@ -31,19 +31,29 @@ def state_of(out):
     try:
         return json.loads(read(out + ".partial.state"))
     except FileNotFoundError:
-        return {"done": 0}
+        return {"done": 0, "mark": None}
+
+
+def sequences_in(out):
+    """How many sequences the output has begun, according to its state."""
+    mark = state_of(out)["mark"]
+    return mark["sequences"] if mark else 0
+
+
+def counted(count, unit):
+    return "%d %s%s" % (count, unit, "" if count == 1 else "s")
 
 
 def interrupted(command, out, number, *more):
-    """A run that gets a signal when some of its sequences, which come through a pipe, are marked; its status."""
-    before = state_of(out)["done"]
+    """A run that gets a signal when some of its sequences, which come through a pipe, are marked. Returns what is done."""
+    before, units = sequences_in(out), state_of(out)["done"]
     process = subprocess.Popen([CARBON, *arguments(command, *more), "-o", out, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=ENV)
     # The reader takes blocks from the pipe; long descriptions fill them.
     process.stdin.write(to_fasta([(name + " " + "x" * 70000, bases) for name, bases in SEQUENCES[:before + 5]]).encode())
     process.stdin.flush()
     deadline = time.monotonic() + 60
-    while state_of(out)["done"] <= before:
+    while state_of(out)["done"] <= units:
         expect(process.poll() is None and time.monotonic() < deadline, "no mark came: rc %r" % process.poll())
         time.sleep(0.005)
     process.send_signal(number)
@@ -64,10 +74,10 @@ def continues(command, name):
     out = os.path.join(directory, name)
     first = interrupted(command, out, signal.SIGKILL)
     second = interrupted(command, out, signal.SIGTERM, "--resume")
-    expect(0 < first < second < len(SEQUENCES), "sequences done: %d, then %d" % (first, second))
+    expect(0 < first < second and sequences_in(out) < len(SEQUENCES), "done: %d, then %d" % (first, second))
     expect_equal(sorted(os.listdir(directory)), [name + ".partial", name + ".partial.state"], "files that are left")
     result = ok(*[a for a in arguments(command) if a != "-q"], "--resume", "-o", out, fasta())
-    expect("continuing: %s.partial has the values of %d %s" % (out, second, UNIT[command]) in result.err, "what it says", result)
+    expect("continuing: %s.partial has the values of %s" % (out, counted(second, UNIT[command])) in result.err, "what it says", result)
     expect_equal(os.listdir(directory), [name], "files")
     expect(read(out) == read(whole), "%s differs from a run without a break" % name)
 
@@ -85,12 +95,12 @@ def what_is_left_is_neither_lost_nor_mixed_with_another_run():
         out = os.path.join(directory, "out")
         done = interrupted(command, out, signal.SIGTERM)
         kept = contents(directory)
-        expect_failure(carbon(*arguments(command), "-o", out, fasta()), "holds %d %s of an interrupted run" % (done, UNIT[command]),
+        expect_failure(carbon(*arguments(command), "-o", out, fasta()), "holds %s of an interrupted run" % counted(done, UNIT[command]),
                        "--resume", "--restart")
         expect_failure(carbon(*arguments(command, *other), "--resume", "-o", out, fasta()), "different model or options", words)
         (name, bases), *others = SEQUENCES
         changed = [(name, ("C" if bases[0] == "A" else "A") + bases[1:]), *others]
-        expect_failure(carbon(*arguments(command), "--resume", "-o", out, fasta(changed)), "are not those", "--restart")
+        expect_failure(carbon(*arguments(command), "--resume", "-o", out, fasta(changed)), "that the interrupted run had read", "--restart")
         another = {"score": "embed", "embed": "generate", "generate": "score"}[command]
         expect_failure(carbon(*arguments(another), "--resume", "-o", out, fasta()),
                        "begun by carbon %s, not by carbon %s" % (command, another))
@@ -130,7 +140,7 @@ def shorter_input_is_refused():
     out = os.path.join(directory, "out")
     interrupted("score", out, signal.SIGTERM)
     interrupted("score", out, signal.SIGTERM, "--resume")
-    expect_failure(carbon(*arguments("score"), "--resume", "-o", out, fasta(SEQUENCES[:1])), "the input has 1 sequences", "--restart")
+    expect_failure(carbon(*arguments("score"), "--resume", "-o", out, fasta(SEQUENCES[:1])), "the input has 1 sequence,", "--restart")
 
 
 @case

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import socket
 import struct
@@ -61,7 +62,12 @@ def what_is_said_about_the_server():
         expect_equal(server.ask("HEAD", "/health").body, b"", "HEAD")
         answer = server.get("/health", headers={"X-Request-Id": "a-b.1"})
         expect_equal(answer.headers["X-Request-Id"], "a-b.1", "id")
+        expect_equal([m["demonstration"] for m in models["data"]], [False, False], "whether it is the bundled model")
     expect("path=/v1/completions" in server.err and "ACGTACGT" not in server.err, server.err)
+    times = re.findall(r" seconds=(\S+)", server.err)
+    expect(times and all(re.fullmatch(r"\d+(\.\d{1,3})?", time) for time in times), "times in the log: %s" % times)
+    with Server("-m", "carbon-tiny") as server:
+        expect_equal(server.get("/v1/models").json["data"][0]["demonstration"], True, "carbon-tiny is the demonstration model")
 
 
 @case
@@ -258,6 +264,7 @@ def variants_are_those_of_vep():
             got = server.good("/v1/dna/variants", {"variants": asked, "recipe": recipe, **fields})["results"]
             out = records(ok("vep", "-m", model(), "-f", reference, "--recipe", recipe, *options, vcf).text)
             expect_equal(len(got), len(out), "variants")
+            expect_equal([{k: result[k] for k in ("chrom", "pos", "ref", "alt")} for result in got], asked, "the variants in the answer")
             scored = 0
             for result, line in zip(got, out):
                 info = info_of(line)
@@ -273,7 +280,8 @@ def variants_are_those_of_vep():
         # The same on a sequence that is sent along.
         contig = [{k: v for k, v in variant.items() if k != "chrom"} for variant in asked[:-1]]
         got = server.good("/v1/dna/variants", {"variants": contig, "sequence": sequence[name]})["results"]
-        expect_equal(got, server.good("/v1/dna/variants", {"variants": asked[:-1]})["results"], "sequence sent along")
+        expect_equal([{"chrom": name, **result} for result in got], server.good("/v1/dna/variants", {"variants": asked[:-1]})["results"],
+                     "sequence sent along")
     with Server() as server:
         answer = server.post("/v1/dna/variants", {"variants": asked})
         expect(answer.status == 400 and "sequence" in answer.json["error"]["message"], str(answer.body))
@@ -341,6 +349,13 @@ def generation_in_bases():
                     if max(fields) < 0:
                         fields = [math.exp(x) for x in fields]
                     expect(max(abs(a - b) for a, b in zip(probabilities, fields)) < 1e-4, row)
+            if sampler != "marginal":
+                bounds = {"gc": [40, 60], "gc_window": 25, "avoid": ["GAATTC", "RGATCY"], "no_stop": ["prompt", 2], "max_homopolymer": 3}
+                want = ok("generate", "-m", model(), "-l", 50, "-n", 2, "--seed", 9, "--sampler", sampler, "--gc", "40-60", "--gc-window", 25,
+                          "--avoid", "GAATTC,RGATCY", "--no-stop", "prompt,2", "--max-homopolymer", 3, path).text
+                bounded = {k: v for k, v in body.items() if k != "constraint"}
+                got_bounded = server.good("/v1/dna/generate", {**bounded, **bounds})
+                expect_equal([s["sequence"] for s in got_bounded["samples"]], [s for _, s in parse_fasta(want)], sampler + " with bounds")
             events = server.post("/v1/dna/generate", {**body, "stream": True}).events
             for i, sample in enumerate(got["samples"]):
                 own = [e for e in events if e["index"] == i]
@@ -377,7 +392,17 @@ def what_is_wrong_is_said():
                      {"response_format": {"type": "text"}}, {"logit_bias": {"7": 0}}, {"logit_bias": []}, {"echo": False},
                      {"use_beam_search": False}, {"stream_options": None}, {"seed": None}, {"logprobs": False}):
             server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
-        refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field")
+        refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field", "level, model, sequences, strand, stride and window")
+        refused(server, "/v1/dna/variants", {"sequence": "ACG", "variants": [{"pos": 1, "ref": "A", "alt": "C", "alts": "C"}]}, 400, "variants[0].alts",
+                "of variants[0]; the fields are alt", "pos and ref")
+        bounded = {"prompt": "ACG", "length": 12}
+        for fields, param, *words in (({"gc": 40}, "gc", "[40, 60]"), ({"gc": [60, 40]}, "gc", "[40, 60]"), ({"gc": [0.4, 0.6]}, "gc", "per cent"),
+                                      ({"gc": ["a", 1]}, "gc"), ({"gc_window": 5}, "gc_window", "needs gc"), ({"avoid": "GAATTC"}, "avoid", "list"),
+                                      ({"avoid": [""]}, "avoid"), ({"avoid": ["GAXTTC"]}, None, "avoid[0]", "X"), ({"no_stop": [4]}, "no_stop", "prompt"),
+                                      ({"no_stop": "prompt"}, "no_stop", "list"), ({"max_homopolymer": 0}, "max_homopolymer"),
+                                      ({"gc": [40, 60], "sampler": "marginal"}, "sampler", "cannot keep bounds"),
+                                      ({"gc": [40, 60], "constraint": "AAAAAAAAAAAA"}, None, "GC content")):
+            refused(server, "/v1/dna/generate", {**bounded, **fields}, 400, param, *words)
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "strand": "*"}, 400, "strand", "'both'")
         refused(server, "/v1/dna/score", {"sequences": ["A" * 3000]}, 400, "sequences", "2000")
         refused(server, "/v1/dna/generate", {"prompt": "ACG"}, 400, "length", "missing")
@@ -418,6 +443,8 @@ def rna_is_dna_and_a_protein_is_refused():
             expect_equal((got.status, got.headers["X-Carbon-Note"]), (200, field + note), "%s: %s" % (path, got.body))
             expect("X-Carbon-Note" not in want.headers, path + " of DNA")
             same = [{k: v for k, v in a.json.items() if k not in ("id", "created")} for a in (want, got)]
+            for result in same[1].get("results", []):  # a variant is named in the letters' own case
+                result.update({k: v.upper() for k, v in result.items() if k == "alt"})
             expect_equal(same[1], same[0], path)
         stream = server.post("/v1/completions", {"prompt": "<dna>" + rna, "max_tokens": 1, "stream": True})
         expect_equal(stream.headers["X-Carbon-Note"], "prompt" + note, "stream")

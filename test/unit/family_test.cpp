@@ -284,7 +284,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   CHECK(*swapped.plan_ids(0, "p", Ids{0, 11, 2}).draft_context == Ids{1, 40, 0});
   CHECK(*mixed.plan(0, {"p", "AAAAAANNNNNN"}).draft_context == Ids{0, 3, 2});
   CHECK_THROWS_WITH_AS(mixed.plan_ids(0, "p", Ids{1, 17, 40}),
-                       doctest::Contains("cannot read the 1 tokens after <s> of prompt p"), Error);
+                       doctest::Contains("cannot read the 1 token after <s> of prompt p"), Error);
 }
 
 TEST_CASE("family: embeddings end with the separator, and no tail is padded where none can be") {

@@ -65,7 +65,7 @@ struct Told {
 
   bool to_file() const { return file; }
   std::string saved_in() const { return file ? "out.temporary" : ""; }
-  void flush_stream() { log.message("test", "flushed"); }
+  void flush_finished() { log.message("test", "flushed"); }
   void close() { log.message("test", "closed"); }
   void finish() { log.message("test", "finished"); }
 };
@@ -208,7 +208,7 @@ TEST_CASE("what was produced before an error is finished if the run keeps its wo
                        "disk full", Error);
 }
 
-TEST_CASE("a wish to stop ends the run when what was begun is consumed") {
+TEST_CASE("a wish to stop ends the run with the items that are complete") {
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 40);
   const TokenLayout& layout = engine.get().config().layout;
@@ -287,10 +287,13 @@ TEST_CASE("a command's run completes its output, or says what is kept") {
     if (item.number == 30) wish.make();
   };
   lines = said(true, end, stop);
-  lines.resize(3);  // a program has ended now
-  CHECK(lines == Lines{"M test: finished", "M test: flushed", "W test: stopped by a test after some items"});
+  lines.resize(4);  // a program has ended now
+  const std::string stopping =
+      "M test: a test: stopping; what is finished is written, and a second signal ends the run at once";
+  CHECK(lines ==
+        Lines{stopping, "M test: finished", "M test: flushed", "W test: stopped by a test after some items"});
   CHECK(said(false, end, stop) ==
-        Lines{"M test: finished", "M test: flushed",
+        Lines{stopping, "M test: finished", "M test: flushed",
               "W test: stopped by a test after some items; the output is not complete", "M test: finished",
               "stopped"});
 }

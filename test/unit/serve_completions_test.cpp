@@ -26,7 +26,7 @@ std::vector<std::string> drawn(Engine& engine, const std::string& bases, uint64_
   const PromptPlanner planner(engine.config(), nullptr, {}, options);
   const auto prompt = std::make_shared<const Prompt>(planner.plan(record, {"p", bases}));
   std::vector<RequestPtr> requests, last;
-  emit_samples(prompt, samples, sampler, 1, [&](const SampleItem& item) {
+  emit_samples(prompt, {0, samples}, sampler, 1, [&](const SampleItem& item) {
     requests.insert(requests.end(), item.requests.begin(), item.requests.end());
     last.push_back(item.requests.back());
   });

@@ -229,7 +229,7 @@ TEST_CASE("/v1/dna/generate takes the options of carbon generate") {
   const auto prompt = std::make_shared<const Prompt>(
       PromptPlanner(engine.get().config(), nullptr, {}, options).plan_unconditional());
   std::vector<RequestPtr> samples, requests;
-  emit_samples(prompt, 2, options.sampler, 1, [&](const SampleItem& item) {
+  emit_samples(prompt, {0, 2}, options.sampler, 1, [&](const SampleItem& item) {
     samples.push_back(item.requests.back());
     requests.insert(requests.end(), item.requests.begin(), item.requests.end());
   });
@@ -425,7 +425,9 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     on_sequence["variants"] = bare;
     on_sequence["sequence"] = contig;
     const json results = server.ask(variants_on(&reference), on_file)["results"];
-    CHECK(server.ask(variants_on(nullptr), on_sequence)["results"] == results);
+    json named = server.ask(variants_on(nullptr), on_sequence)["results"];
+    for (json& result : named) result["chrom"] = "c";
+    CHECK(named == results);
     REQUIRE(results.size() == variants.size());
     const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
                               nullptr);
@@ -455,7 +457,9 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
 
   const json other = {{"chrom", "d"}, {"pos", 1}, {"ref", "A"}, {"alt", "C"}};
   const json unknown = server.ask(variants_on(&reference), {{"variants", {other}}})["results"];
-  CHECK(unknown == json::array({{{"score", nullptr}, {"flag", "no_contig"}}}));
+  json named = other;
+  named.update({{"score", nullptr}, {"flag", "no_contig"}});
+  CHECK(unknown == json::array({named}));
 }
 
 TEST_CASE("/v1/dna/variants names the field that is wrong") {

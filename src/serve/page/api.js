@@ -77,11 +77,23 @@ export async function scan(sequence, {strand, frames}, signal) {
   return logp;
 }
 
+/// The scores of changes of a sequence: [{pos, ref, alt, score, flag}], in the order of `variants`.
+export async function scoreVariants(sequence, variants, signal) {
+  const {results} = await json("v1/dna/variants", {sequence, variants}, signal);
+  if (!Array.isArray(results) || results.length !== variants.length) {
+    throw new ServerError(0, "The answer of the server does not fit the variants.",
+        "Page and server may be of different versions: reload the page.");
+  }
+  return results;
+}
+
 /// Continues a prompt; calls onBases(bases) for each piece as it comes, and returns what the server says at
 /// the end: {logp, probabilities, finish_reason}.
-export async function generate({prompt, length, seed, temperature, greedy}, onBases, signal) {
+export async function generate({prompt, length, seed, temperature, greedy, gc, avoid}, onBases, signal) {
   const body = {prompt, length, n: 1, seed, sampler: "kmer", probabilities: true, stream: true};
   if (greedy) body.greedy = true; else body.temperature = temperature;
+  if (gc) body.gc = gc;
+  if (avoid.length > 0) body.avoid = avoid;
   const answer = await send("v1/dna/generate", body, signal);
   let last = null;
   for await (const data of events(answer)) {

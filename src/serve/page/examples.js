@@ -1,6 +1,7 @@
 // Sequences to begin with, cut from the human reference genome GRCh37 (hg19). All read in the sense that
 // `place` says. `first` is the coordinate of the first base, `step` is +1 or -1 along the chromosome; marks
-// count bases from 1, both ends included; `focus` is the base at which the figures open.
+// count bases from 1, both ends included; `focus` is the base at which the figures open; `demonstration` is what the
+// bundled model was measured to see of it, with carbon score and carbon vep and the mean of both strands.
 
 export const EXAMPLES = [
   {
@@ -70,6 +71,11 @@ export const EXAMPLES = [
     text:
       "The exon that codes for amino acids 46 to 70, in the sense of the gene. Base 547 is c.181 of " +
       "NM_007294: its change from T to G (p.Cys61Gly) is a well-known pathogenic variant.",
+    demonstration:
+      "What the demonstration model sees here are the run of T and the Alu repeat at the end: 0.9 and 1.1 bits per base, " +
+      "1.9 elsewhere, where guessing takes 2. What it cannot see are the exon and the effect of a change: 83 of the 234 " +
+      "single-base changes of the exon score lower than T to G at base 547, and those that change the protein score no " +
+      "lower than those that do not.",
     sequence:
       "CGCTTGATCACAGATGTATGTATGAGTTTATTTCTGTACTGTCAATTCCATTTTATTGATGTATGTGTCTATTCTTATGCTATTACCACACTTTCTTGAT" +
       "TACTATAGCTTTGTGGTGAGGTGTTGAGATTTTAAACTAATTATAAGCATCTTACATGAACTACTTACCGTTTATATTTGATTATGCAGCATGAAATAAT" +

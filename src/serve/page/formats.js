@@ -7,8 +7,8 @@ export const LONGEST = 100000;
 const IUPAC = "ACGTRYSWKMBDHVN";
 const FAULTS_SHOWN = 5;
 
-/// Reads a sequence or FASTA. Gives {name, sequence, notes, faults}: the first record, in upper case; notes
-/// say what was changed or left out; faults say which letters cannot be read, and where.
+/// Reads a sequence or FASTA. Gives {name, sequence, records, notes, faults}: the first record, in upper case, of
+/// so many; notes say what was changed or left out; faults say which letters cannot be read, and where.
 export function parseSequence(text) {
   const notes = [];
   const faults = [];
@@ -43,7 +43,42 @@ export function parseSequence(text) {
   if (records > 1) notes.push(`This is the first of ${records} sequences; the others are left out.`);
   if (uracil) notes.push("U was read as T.");
   if (numbered) notes.push("Numbers at the beginning of lines were left out.");
-  return {name: name || "sequence", sequence, notes, faults};
+  return {name: name || "sequence", sequence, records, notes, faults};
+}
+
+/// Reads a sequence with one change in brackets, such as ACGT[A/G]CC, [AC/A] or [-/T]. Gives {problem} in words,
+/// or {sequence, variants, at, ref, alts, notes}: the sequence with the first allele, the changes as in a VCF,
+/// and what stands in the brackets, at base `at` (from 1).
+export function parseVariant(text) {
+  const places = [...text.matchAll(/\[([^[\]]*)\]/g)];
+  if (places.length !== 1 || /[[\]]/.test(text.replace(places[0][0], ""))) {
+    return {problem: places.length > 1 ? "There are several changes in brackets: score one at a time." :
+      "There is no change in brackets: write one, such as [A/G], into the sequence."};
+  }
+  const [{0: whole, 1: inside, index}] = places;
+  const alleles = inside.split(/[/>]/).map((allele) => allele.trim().toUpperCase().replaceAll("U", "T").replace(/^-$/, ""));
+  if (alleles.length < 2) return {problem: `${whole} names one allele: write two with a slash, such as [A/G].`};
+  const odd = alleles.find((allele) => !/^[ACGTRYSWKMBDHVN]*$/.test(allele));
+  if (odd !== undefined) return {problem: `\u201c${odd}\u201d in ${whole} is no allele: use letters of bases, or - for none.`};
+  const [ref, ...alts] = alleles;
+  if (alts.includes(ref)) return {problem: `The alleles of ${whole} are alike.`};
+
+  const before = parseSequence(text.slice(0, index));
+  const around = parseSequence(text.slice(0, index) + " ".repeat(whole.length) + text.slice(index + whole.length));
+  if (around.faults.length > 0) return {problem: `These are not letters of a sequence: ${around.faults.join("; ")}.`};
+  if (before.records > 1) return {problem: "The change is not in the first sequence: leave only its own."};
+  const left = before.sequence;
+  const right = around.sequence.slice(left.length);
+  const sequence = left + ref + right;
+  const found = {sequence, at: left.length + 1, ref, alts, notes: around.notes};
+  if (alleles.every((allele) => allele !== "")) {
+    return {...found, variants: alts.map((alt) => ({pos: found.at, ref, alt}))};
+  }
+  // A VCF has no empty alleles: the base before them, or after them at the beginning, belongs to all.
+  if (left + right === "") return {problem: "An insertion or deletion needs a base beside it."};
+  const pos = Math.max(left.length, 1);
+  const anchored = (allele) => (left === "" ? allele + right[0] : left.at(-1) + allele);
+  return {...found, variants: alts.map((alt) => ({pos, ref: anchored(ref), alt: anchored(alt)}))};
 }
 
 /// FASTA with 60 bases to a line.
@@ -96,7 +131,8 @@ export function readingCommands({model, file, strand, frames}) {
 }
 
 /// What one would type for the same continuation.
-export function generatingCommand({model, file, length, temperature, seed, greedy}) {
-  const how = greedy ? "--greedy" : `--seed ${seed} -T ${temperature}`;
+export function generatingCommand({model, file, length, temperature, seed, greedy, gc, avoid}) {
+  const how = (greedy ? "--greedy" : `--seed ${seed} -T ${temperature}`) + (gc ? ` --gc ${gc.join("-")}` : "") +
+      (avoid.length > 0 ? ` --avoid ${quoted(avoid.join(","))}` : "");
   return {what: "The continuation", command: `carbon generate ${model ? `-m ${quoted(model)} ` : ""}-l ${length} ${how} ${quoted(file)}`};
 }

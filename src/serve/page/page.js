@@ -4,9 +4,11 @@ import {generate, listModels, scan, setApiKey, ServerError} from "./api.js";
 import {EXAMPLES} from "./examples.js";
 import {entropy, logLikelihood, makeTrack} from "./figure.js";
 import {LONGEST, baseTable, fasta, generatingCommand, parseSequence, readingCommands, variantTable} from "./formats.js";
+import {setUpVariants} from "./variant.js";
 import {Viewer, element, nats, number, percent} from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
+const bases = (count) => (count === 1 ? "1 base" : `${number(count)} bases`);
 
 let model = null;                        // what /v1/models says of the first one
 let example = null;                      // the example that the text is, if it is one
@@ -51,10 +53,10 @@ async function showModel() {
     const models = await listModels();
     model = models[0] || null;
     if (!model) { $("model").textContent = "The server has no model."; return; }
-    const bases = number(model.max_bases);
     $("model").replaceChildren("Model ", element("strong", {textContent: model.id}), ` of the family ${model.family}`,
-        model.max_bases ? `, which reads up to ${bases} bases at once.` : ".",
-        model.id === "carbon-tiny" ? " It is for demonstration, and too small to judge variants." : "");
+        model.max_bases ? `, which reads up to ${bases(model.max_bases)} at once.` : ".");
+    $("demonstration").hidden = !model.demonstration;
+    markExample();
     showCommands();
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
@@ -84,7 +86,9 @@ function chooseExample(item) {
 function markExample() {
   for (const item of EXAMPLES) $(`example-${item.id}`).setAttribute("aria-pressed", String(item === example));
   $("about-example").replaceChildren(...(example ?
-    [element("strong", {textContent: `${example.title}. `}), `${example.text} `, element("small", {textContent: example.place})] : []));
+    [element("strong", {textContent: `${example.title}. `}), `${example.text} `,
+      ...(model?.demonstration && example.demonstration ? [`${example.demonstration} `] : []),
+      element("small", {textContent: example.place})] : []));
 }
 
 /// Reads the text field; says what is wrong with it, or was changed. Gives null if it cannot be used.
@@ -100,11 +104,12 @@ function checkText() {
     problems.push(`This page takes up to ${number(LONGEST)} bases, and this is ${number(sequence.length)}. ` +
         "Use carbon scan on the command line.");
   }
-  if (example === null && sequence.length > 0) notes.unshift(`${number(sequence.length)} bases.`);
+  if (example === null && sequence.length > 0) notes.unshift(`${bases(sequence.length)}.`);
   $("text-notes").replaceChildren(
       ...problems.map((text) => element("p", {class: "problem", textContent: text})),
       ...(notes.length ? [element("p", {class: "note", textContent: notes.join(" ")})] : []));
   $("text").setAttribute("aria-invalid", String(problems.length > 0));
+  if (problems.length > 0) hideResults();
   return problems.length > 0 ? null : parsed;
 }
 
@@ -118,6 +123,7 @@ function useText(text) {
 
 async function useFile(file) {
   if (file.size > 20 * LONGEST) {
+    hideResults();
     $("text-notes").replaceChildren(element("p", {class: "problem", textContent:
         `${file.name} is too large for this page. Use carbon score or carbon scan on the command line.`}));
     return;
@@ -151,6 +157,7 @@ async function read() {
   const parsed = checkText();
   if (!parsed) { $("text").focus(); return; }
   if (parsed.sequence === "") {
+    hideResults();
     $("own").open = true;
     $("text-notes").replaceChildren(element("p", {class: "problem",
       textContent: "There is no sequence yet: paste one, or choose an example."}));
@@ -162,7 +169,7 @@ async function read() {
   reading?.abort();
   const mine = reading = new AbortController();
   $("problem").replaceChildren();
-  $("progress").textContent = `Reading ${number(parsed.sequence.length)} bases…`;
+  $("progress").textContent = `Reading ${bases(parsed.sequence.length)}…`;
   try {
     const logp = await scan(parsed.sequence, settings, mine.signal);
     if (mine !== reading) return;
@@ -171,9 +178,20 @@ async function read() {
     showResults(from);
   } catch (error) {
     if (mine !== reading || error.name === "AbortError") return;
-    $("progress").textContent = "";
+    hideResults();
     showProblem($("problem"), error, read);
   }
+}
+
+/// Nothing stands below an error that belongs to another sequence.
+function hideResults() {
+  reading?.abort();
+  generating?.abort();
+  shown = null;
+  viewer?.remove();
+  viewer = null;
+  $("progress").textContent = "";
+  for (const id of ["results", "continuation", "commands"]) $(id).hidden = true;
 }
 
 function showResults(from) {
@@ -248,8 +266,11 @@ for (const [id, part] of [["viewer", ""], ["generated-viewer", ".new"]]) {
 // -- the continuation --------------------------------------------------------------------------------------
 
 function generateSettings() {
+  const bound = (id, otherwise) => ($(id).value === "" ? otherwise : Number($(id).value));
+  const gc = [bound("gc-least", 0), bound("gc-most", 100)];
   return {length: Number($("length").value), temperature: Number($("temperature").value), seed: Number($("seed").value),
-    greedy: $("greedy").checked};
+    greedy: $("greedy").checked, gc: gc[0] > 0 || gc[1] < 100 ? gc : null,
+    avoid: $("avoid").value.toUpperCase().split(/[\s,;]+/).filter((motif) => motif !== "")};
 }
 
 /// Bases in groups of ten, six to a line.
@@ -295,7 +316,7 @@ async function startGenerating() {
     if (error.name === "AbortError") {
       progress(": stopped.");
     } else {
-      progress(": not complete.");
+      if (work.bases === "") $("generate-progress").textContent = ""; else progress(": not complete.");
       showProblem($("generate-problem"), error, startGenerating);
     }
   } finally {
@@ -348,6 +369,12 @@ async function copy(text, button) {
   $("copied").textContent = done ? "Copied." : "Selected: press Control and C to copy.";
   setTimeout(() => { button.textContent = "Copy"; $("copied").textContent = ""; }, 2000);
 }
+
+// -- a variant ---------------------------------------------------------------------------------------------
+
+const BRCA1 = EXAMPLES.find((item) => item.id === "brca1");
+setUpVariants({model: () => model, showProblem,
+  example: BRCA1.sequence.slice(0, BRCA1.focus - 1) + "[T/G]" + BRCA1.sequence.slice(BRCA1.focus)});
 
 // -- begin: the example that the address names, as in /#brca1, or the first one -----------------------------
 
