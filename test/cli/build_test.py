@@ -1,4 +1,4 @@
-"""What `make` makes anew when sources, flags or the Makefile change, and test/check_includes.py.
+"""What `make` makes anew when sources, flags or the Makefile change, `make help`, and test/check_includes.py.
 
 Empty sources in a tree of their own, and a compiler, an archiver and an nvcc that only say what they were to make.
 """
@@ -214,6 +214,18 @@ def another_compiler_is_another_build():
     made = make(tree, "CXX=./c++")
     expect({"src/cli/main.o", "cuda/kernels/cuda/plan.cpp.o", "carbon", "carbon-cuda.so"} <= set(made), "made %r" % sorted(made))
     expect(os.stat(os.path.join(tree, "build/backend_stamp.h")).st_mtime_ns != before, "the old stamp of the backend")
+
+
+@case
+def help_names_every_goal():
+    """`make help` prints a line for each goal that is no file, and for no other."""
+    result = command(["make", "-s", "-C", SOURCE, "help"], env={"MAKEFLAGS": ""})
+    expect(result.rc == 0, "make help fails", result)
+    makefiles = [os.path.join(SOURCE, "Makefile")] + glob.glob(os.path.join(SOURCE, "mk", "*.mk"))
+    goals = {goal for path in makefiles for names in re.findall(r"^\.PHONY: (.*)", read(path).decode(), re.M) for goal in names.split()}
+    # Without a goal, make takes `all`; `test` is `check`; the others are no goals of users.
+    named = re.findall(r"^  make (\S*) +\S", result.text, re.M)
+    expect_equal(sorted(named), sorted(goals - {"all", "test", "FORCE", "fuzz-programs"} | {""}), "goals of make help")
 
 
 @case

@@ -78,6 +78,10 @@ def from_clone_to_scored_variants():
     expect(head is not None and rows[head][-1] == "CARBON_LLR", "no table of variants", result)
     scores = [float(row[-1]) for row in rows[head + 1:rows.index([], head)]]
     expect(len(set(scores)) > 2 and any(score < 0 for score in scores), "scores are %r" % scores, result)
+    last = result.lines()[-1]
+    expect(last.endswith(" build/demo.html"), "where the report is: %r" % last, result)
+    report = read(os.path.join(directory, "build", "demo.html")).decode()
+    expect("CARBON_LLR" in report and "carbon-tiny" in report, "no scores in the report")
     expect_equal(tool("git", "-C", directory, "status", "--porcelain").text, "", "what it leaves in the clone")
 
 
