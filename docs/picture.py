@@ -27,7 +27,7 @@ PART = """(async () => {
   const results = document.getElementById("results");
   if (!results || results.hidden) return null;
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  const map = [...results.querySelectorAll("figure")].find((figure) => figure.textContent.startsWith("Every single-base change"));
+  const map = [...results.querySelectorAll("figure")].find((each) => each.textContent.startsWith("Every single-base change"));
   const top = document.getElementById("results-title").getBoundingClientRect().top + scrollY - 12;
   return {x: 0, y: top, width: innerWidth, height: map.getBoundingClientRect().top + scrollY - 4 - top, scale: 1};
 })()"""
@@ -44,8 +44,8 @@ class Browser:
         start = 'exec "$@" 3<&%d 4>&%d' % (commands, answered)
         as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
-            ["bash", "-c", start, "bash", "chromium", "--headless=new", *as_root, "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb",
-             "--remote-debugging-pipe", "--user-data-dir=" + profile,
+            ["bash", "-c", start, "bash", "chromium", "--headless=new", *as_root, "--disable-gpu",
+             "--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe", "--user-data-dir=" + profile,
              "--window-size=%d,%d" % (WIDTH, HEIGHT), "about:blank"], pass_fds=(commands, answered), stderr=subprocess.DEVNULL)
         os.close(commands)
         os.close(answered)
