@@ -1,23 +1,28 @@
 # carbon: build, test, install. `make` works without ./configure; ./configure writes config.mk, which overrides the
 # defaults below. GNU make 4.2 or newer.
 #
-#   make            ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
-#   make check      every test that needs no GPU; last line "N passed, N failed"
-#   make quick      the unit tests and a run of each command and plugin: a minute, for those who change something
-#   make check-isa  the same with the code for older CPUs, ISAS="avx2 generic" for some; takes long
-#   make bench      speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
-#   make check-gpu  the CUDA backend on this machine's GPU; fails where there is none
-#   make check-gpu-sanitizer  the same in small sizes under compute-sanitizer
-#   make bench-gpu  its speed beside what the GPU can do and, with PYTHON=one that has them, torch and transformers
-#   make bench-host what the host takes for itself beside a GPU; needs none
-#   make demo       call variants on samtools' example reads and annotate them
-#   make install    honours prefix DESTDIR bindir libexecdir includedir datadir mandir, and bashcompdir and zshcompdir for
-#                   the shells' completion; make uninstall removes what it has installed
-#   make lint       formatting of the sources, directions of their includes, shell scripts, syntax of the man pages
-#   make fuzz       fuzzes everything that reads files or requests, SECONDS=60 for each target (mk/fuzz.mk)
-#   make check-sanitized  the unit tests of what reads files and requests, with sanitizers
-#   make check-all  all of the above that needs no GPU, for longer, and the threads under ThreadSanitizer; takes hours
-#   make dist       carbon-VERSION.tar.gz of the last commit, or DIST=FILE
+#   make                      ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
+#   make help                 these lines
+#   make demo                 calls variants on samtools' example reads, scores them and writes an HTML report
+#   make check                every test that needs no GPU; last line "N passed, N failed"
+#   make quick                the unit tests and a run of each command and plugin, in about a minute: after each change
+#   make check-isa            make check with the code for older CPUs, ISAS="avx2 generic" for some of them; takes long
+#   make bench                speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
+#   make check-gpu            tests the CUDA backend on this machine's GPU; fails where there is none
+#   make check-gpu-sanitizer  the same in small sizes under NVIDIA's compute-sanitizer
+#   make bench-gpu            speed of the GPU beside its limits; with PYTHON=FILE, also that of its torch and transformers
+#   make bench-host           the time that the host takes for itself beside a GPU; needs no GPU
+#   make install              honours prefix DESTDIR bindir libexecdir includedir datadir mandir bashcompdir zshcompdir
+#   make uninstall            removes what make install with the same settings has installed
+#   make lint                 formatting of the sources, directions of their includes, shell scripts, manual pages
+#   make fuzz                 fuzzes everything that reads files or requests, SECONDS=60 for each target (mk/fuzz.mk)
+#   make fuzz-build           compiles the fuzz targets
+#   make check-sanitized      the unit tests of what reads files and requests, with sanitizers
+#   make check-threads        unit tests of the host's threads under ThreadSanitizer
+#   make check-all            lint, check, check-isa, check-sanitized, check-threads, and fuzz for longer; takes hours
+#   make dist                 carbon-VERSION.tar.gz of the last commit, or DIST=FILE
+#   make clean                removes what make has built
+#   make distclean            removes also what ./configure and make dist have written
 #
 # BUILD=DIR keeps objects elsewhere; SANITIZE=address,undefined builds with sanitizers, by default in build-sanitize,
 # and leaves ./carbon alone. Debug information: CXXFLAGS='-O2 -g'.
@@ -108,11 +113,15 @@ stamps := CXX compile compile_plugin archive
 include $(addprefix mk/,generated.mk cuda.mk emulated.mk test.mk install.mk flags.mk fuzz.mk stamps.mk)
 -include $(host_objects:.o=.d) $(plugins:.so=.d)
 
+# Prints the list at the top of this file.
+help:
+	@sed -n '/^#   make/,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
 clean:
 	rm -rf $(BUILD) carbon carbon-cuda.so plugins/*.so
 distclean: clean
 	rm -rf build build-sanitize config.mk config.log config.status configure configure~ autom4te.cache
 	rm -f carbon-$(VERSION).tar.gz
 
-.PHONY: all clean distclean FORCE
+.PHONY: all help clean distclean FORCE
 .DELETE_ON_ERROR:

@@ -22,7 +22,7 @@ bench: carbon
 commit = "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 
 demo: carbon
-	test/demo.sh
+	test/demo.sh $(BUILD)/demo.html
 
 # Where there is no git, an unpacked archive holds sources and what was built, and nothing else. Git also refuses to look at a
 # repository of another user. files lists those whose paths are like one of $1.

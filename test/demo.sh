@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# `make demo`: from reads to scored variants. Calls variants on the example reads that come with samtools (two pieces of
-# the human genome, one person) and pipes them through carbon vep with the bundled model. Leaves no files behind.
+# demo.sh [REPORT]: from reads to scored variants. Calls variants on the example reads that come with samtools (two pieces of
+# the human genome, one person), pipes them through carbon vep with the bundled model, prints the scores and writes them as an
+# HTML report into the file REPORT (`make demo`: build/demo.html; by default a new file in the folder of temporary files). That
+# is the only file that it leaves.
 # In a source tree it runs the program that was built there; a copy of it elsewhere runs the installed one.
 set -euo pipefail
 
@@ -40,6 +42,10 @@ samtools view -u -t "$work/ex1.fa.fai" $examples/ex1.sam.gz |
   "$carbon" vep -q -m "$model" -f "$work/ex1.fa" -o "$work/scored.vcf.gz" - ||
   { cat "$work/mpileup.log" >&2; fail "a step of the pipeline failed"; }
 
+report=${1:-$(mktemp --tmpdir carbon-demo-XXXXXX.html)}
+"$carbon" report -q --title "Variants of samtools' example reads" -o "$report" "$work/scored.vcf.gz" ||
+  fail "carbon report failed"
+
 records=$(bcftools view -H "$work/scored.vcf.gz" | wc -l)
 [[ $records -gt 0 ]] || fail "no variants were called"
 echo
@@ -51,3 +57,5 @@ echo
 echo "$records records. CARBON_LLR: log-likelihood of the sequence around the variant, alternative minus reference, in"
 echo "nats; negative = the model finds the alternative less likely. The bundled model is a demonstration, trained"
 echo "on a few genomes and too small to judge variants. README.md says how to use a released one."
+echo
+echo "The scores as an HTML report, for a browser: $report"

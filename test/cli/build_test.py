@@ -1,4 +1,4 @@
-"""What `make` makes anew when sources, flags or the Makefile change, and test/check_includes.py.
+"""What `make` makes anew when sources, flags or the Makefile change, `make help`, and test/check_includes.py.
 
 Empty sources in a tree of their own, and a compiler, an archiver and an nvcc that only say what they were to make.
 """
@@ -31,7 +31,7 @@ FILES = """
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
     test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
     bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
-    src/serve/page.cpp src/serve/page/index.html test/unit/http_test.cpp
+    src/serve/page.cpp src/serve/page/index.html src/report/figures/figure.js src/report/figures/logo.js test/unit/http_test.cpp
 """.split()
 GOALS = ["all"] + ["build/" + name for name in ("unit", "make_checkpoint", "check_gpu", "bench_gpu", "check_emulated",
                                                 "emulated/bench_gpu", "emulated/carbon")]
@@ -147,7 +147,8 @@ def the_page_is_made_anew():
     tree = built()
     write(tree, "src/serve/page/index.html", "<p>\\n\n")
     expect_equal(sorted(make(tree)), sorted({"src/serve/page.o"} | ARCHIVE | PROGRAMS), "made with another page")
-    expect_equal(read(os.path.join(tree, "build/serve_page.h")).decode(), '{"/index.html", R"page(<p>\\n\n)page"sv},\n', "the table")
+    table = '{"/index.html", R"page(<p>\\n\n)page"sv},\n{"/figure.js", R"page()page"sv},\n{"/logo.js", R"page()page"sv},\n'
+    expect_equal(read(os.path.join(tree, "build/serve_page.h")).decode(), table, "the table")
     write(tree, "src/serve/page/a.css", "")
     make(tree)
     os.remove(os.path.join(tree, "src/serve/page/a.css"))
@@ -214,6 +215,18 @@ def another_compiler_is_another_build():
     made = make(tree, "CXX=./c++")
     expect({"src/cli/main.o", "cuda/kernels/cuda/plan.cpp.o", "carbon", "carbon-cuda.so"} <= set(made), "made %r" % sorted(made))
     expect(os.stat(os.path.join(tree, "build/backend_stamp.h")).st_mtime_ns != before, "the old stamp of the backend")
+
+
+@case
+def help_names_every_goal():
+    """`make help` prints a line for each goal that is no file, and for no other."""
+    result = command(["make", "-s", "-C", SOURCE, "help"], env={"MAKEFLAGS": ""})
+    expect(result.rc == 0, "make help fails", result)
+    makefiles = [os.path.join(SOURCE, "Makefile")] + glob.glob(os.path.join(SOURCE, "mk", "*.mk"))
+    goals = {goal for path in makefiles for names in re.findall(r"^\.PHONY: (.*)", read(path).decode(), re.M) for goal in names.split()}
+    # Without a goal, make takes `all`; `test` is `check`; the others are no goals of users.
+    named = re.findall(r"^  make (\S*) +\S", result.text, re.M)
+    expect_equal(sorted(named), sorted(goals - {"all", "test", "FORCE", "fuzz-programs"} | {""}), "goals of make help")
 
 
 @case

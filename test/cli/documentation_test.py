@@ -14,7 +14,7 @@ from harness import CARBON, Skip, bgzip, case, expect, expect_equal, fresh, geno
 from vep_support import HEAD, OTHER
 from workflow_support import WORKFLOWS, study
 
-BRCA1 = 43044295 + 8000  # a place in the region of the README's example
+BRCA1 = 43044295 + 8000  # a place in the region of the examples of README.md and docs/usage.md
 
 
 def blocks(path):
@@ -62,7 +62,7 @@ def human(d):
 
 def run_document(name):
     d, env = directory()
-    if name == "README.md":
+    if name in ("README.md", "docs/usage.md"):
         human(d)
     if name == "docs/serving.md":
         need_server()
@@ -75,7 +75,7 @@ def run_document(name):
     run = 0
     try:
         for line, text, reason in blocks(os.path.join(SOURCE, name)):
-            # The README has a block with a server among others without.
+            # docs/usage.md has a block with a server among others without.
             if reason is None and not ("carbon serve" in text and no_server()):
                 run_block("%s:%d" % (name, line), text, d, env)
                 run += 1
@@ -96,9 +96,11 @@ for document in documents():
         def commands(document=document):
             d, run = run_document(document)
             expect(run > 0, "nothing was run")
-            if document == "README.md":
+            if document in ("README.md", "docs/usage.md"):
                 lines = tool("bcftools", "query", "-f", "%CARBON_LLR\n", os.path.join(d, "brca1.carbon.vcf.gz")).lines()
                 expect(len(lines) == 5 and "." not in lines, "scores of the example: %r" % lines)
+                expect("CARBON_LLR" in read(os.path.join(d, "brca1.html")).decode(), "no scores in the report")
+            if document == "docs/usage.md":
                 expect_equal(len(re.findall("^>", read(os.path.join(d, "continued.fa")).decode(), re.M)), 20, "generated sequences")
             if document == "workflows/README.md":
                 expect(os.path.exists(os.path.join(d, "cohort.carbon.bcf")), "no output of the workflow")
@@ -115,6 +117,41 @@ def commands_stand_in_blocks_that_are_run():
             found = re.search(r"^(?:\$ )?(?:\./)?(?:carbon (?!NAME)[a-z+]+ .*(?:\.fa|\.vcf|\.bcf)|make |hf |sbatch |snakemake ).*", body, re.M)
             expect(kind == "sh" or not found, "%s: a command in a block of kind %r: %s" % (document, kind, found and found.group()))
     expect(seen > 5, "%d blocks" % seen)
+
+
+def anchors(path):
+    """The parts of a document that a link can name, as GitHub names them: headings in small letters, with - for a space."""
+    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```$", "", read(path).decode(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@case
+def links_lead_somewhere():
+    """The files that documents link to exist, and so do the headings."""
+    seen = 0
+    for document in documents():
+        path = os.path.join(SOURCE, document)
+        for target in re.findall(r"\]\(([^)\s]+)\)", read(path).decode()):
+            if re.match(r"\w+:", target):
+                continue
+            seen += 1
+            name, _, anchor = target.partition("#")
+            linked = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+            expect(os.path.exists(linked), "%s links to %s" % (document, target))
+            expect(not anchor or anchor in anchors(linked), "%s links to the heading %s" % (document, target))
+    expect(seen > 30, "%d links" % seen)
+
+
+@case
+def the_readme_is_short():
+    """What it is and how it looks, in 150 lines; the rest is in docs/, to each file of which it links."""
+    text = read(os.path.join(SOURCE, "README.md")).decode()
+    expect(len(text.splitlines()) <= 150, "%d lines" % len(text.splitlines()))
+    for document in documents():
+        if document.startswith("docs/"):
+            expect("(%s)" % document in text, "the README has no link to " + document)
+    picture = read(os.path.join(SOURCE, "docs", "picture.png"))
+    expect(picture.startswith(b"\x89PNG\r\n") and len(picture) < 150000, "docs/picture.png: %d bytes" % len(picture))
 
 
 @case

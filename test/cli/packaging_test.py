@@ -92,13 +92,14 @@ def configure_looks_for_the_libraries():
 
 
 @case
-def readme_names_the_libraries():
-    table = text("README.md").split("\n## Dependencies\n")[1].split("\n## ")[0]
+def installing_names_the_libraries():
+    """The first table of docs/install.md says why each library is there, and its licence."""
+    table = text("docs/install.md").split("\n## ")[0]
     for each in LIBRARIES:
         row = re.search(r"^\| .*`%s`.*\| ([^|]+) \|$" % re.escape(each.headers), table, re.M)
         expect(row is not None, "no row of " + each.headers)
         expect_equal(row.group(1), each.licence if each.licence != "-" else "not part of the program",
-                     "licence of %s in the README" % each.headers)
+                     "licence of %s in docs/install.md" % each.headers)
 
 
 @case
