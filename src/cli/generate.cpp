@@ -6,6 +6,7 @@
 #include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
@@ -72,6 +73,7 @@ void check(const GenerateOptions& options) {
 int run(const CommandLine& line, GenerateCommand& command) {
   GenerateOptions& options = command.options;
   options.draft_tokens = draft_tokens(command.draft);
+  check_output_name("main_generate", options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   check_continuable("main_generate", options.output, options.earlier);
   if (options.input.empty() && !options.unconditional) {
     options.input = default_input(line);

@@ -6,6 +6,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/files/output_name.hpp"
 
 namespace carbon {
 namespace {
@@ -31,6 +32,8 @@ int run(const CommandLine& line, ReportCommand& command) {
   ReportOptions& options = command.options;
   if (options.files.empty())
     throw Error("main_report", "no file is named; carbon report --help lists what it draws");
+  check_output_name("main_report", options.output, {"html"}, "an HTML page",
+                    "give it a name that ends in .html");
   if (options.groups.empty() != options.colour.empty())
     throw Error(
         "main_report",

@@ -64,6 +64,7 @@ void check_output(const ScanOptions& options) {
 int run(const CommandLine& line, ScanCommand& command) {
   ScanOptions& options = command.options;
   if (line.given("shard")) options.shard = parse_shard(command.shard);
+  choose_scan_output(options);
   check_output(options);
   options.version_lines = !command.no_version;
   options.command_line = line.text();

@@ -19,8 +19,9 @@ int run(const CommandLine& line, ScoreCommand& command) {
   ScoreOptions& options = command.options;
   check_continuable("main_score", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
+  const ScoreOutput type = score_output_type(options);
   if (options.level == ScoreLevel::token &&
-      (options.type == ScoreOutput::tsv || options.strand == StrandChoice::both))
+      (type == ScoreOutput::tsv || options.strand == StrandChoice::both))
     throw Error("main_score",
                 "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
   check_keeps_inputs("main_score", options.output, options.inputs.files);

@@ -4,6 +4,7 @@
 
 #include "src/base/error.hpp"
 #include "src/embed/array_file.hpp"
+#include "src/files/output_name.hpp"
 
 namespace carbon {
 namespace {
@@ -112,6 +113,9 @@ class MatrixWriter final : public EmbedWriter {
 
 void check_embed_output(const EmbedOptions& options) {
   const EmbedOutput type = output_of(options);
+  check_output_name("embed", options.output, {word_of(kEmbedOutputWords, type)},
+                    std::string(word_of(kEmbedOutputWords, type)) + (options.type ? " by -O" : ""),
+                    "choose with -O tsv, npy or safetensors, and a name that fits");
   if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
   if (options.earlier == EarlierRun::resume)
     throw Error("embed", "a matrix cannot be continued", {AdviceTopic::resume_table});

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "src/base/json.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta_alphabet.hpp"
 
@@ -44,6 +45,12 @@ class LayoutReader {
     const int64_t length = bytes_ - (carriage_return_ ? 1 : 0);
     if (beginning_.starts_with('>'))
       take_header();
+    else if (names_.empty() && length > 0)
+      layout_.fault =
+          where() + (beginning_.starts_with("##fileformat=VCF")
+                         ? ": this is VCF, and not FASTA; are the reference and the variants swapped?"
+                         : ": '" + printable(beginning_.substr(0, 20)) +
+                               "' before the first '>'; this is not a FASTA file");
     else
       take_bases(length);
     beginning_.clear();

@@ -182,8 +182,9 @@ void VcfReader::Impl::fail(const std::string& what) const {
 }
 
 void VcfReader::Impl::fail_unknown() const {
-  if (path != "-")
-    (void)TextInput(path, "read_vcf").peek();  // which knows the marks that a text may begin with
+  // Opening it tells the marks that a text may begin with.
+  if (path != "-" && TextInput(path, "read_vcf").peek().starts_with('>'))
+    fail("this is FASTA, and not VCF or BCF; are the reference and the variants swapped?");
   fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
 }
 

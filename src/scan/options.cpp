@@ -1,6 +1,7 @@
 #include "src/scan/options.hpp"
 
 #include "src/base/error.hpp"
+#include "src/files/output_name.hpp"
 #include "src/scan/grid.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -20,6 +21,23 @@ void complete_scan_options(ScanOptions& options, size_t max_positions) {
                        "level first needs six frames, because each frame gives a value to one base in six",
                        {AdviceTopic::frames});
   if (options.context == 0) options.context = default_scan_context(max_positions);
+}
+
+void choose_scan_output(ScanOptions& options) {
+  const std::string_view named = format_of_name(options.output);
+  if (options.output_type.empty() && (named == "bedgraph" || named == "bigwig")) options.output_type = named;
+  const std::string& type = options.output_type;
+  const std::string other = "leave out -O, or give another name";
+  if (type == "bedgraph") {
+    check_output_name("scan", options.output, {"bedgraph"}, "bedgraph by -O", other);
+  } else if (type == "bigwig") {
+    check_output_name("scan", options.output, {"bigwig"}, "bigwig by -O", other);
+    // The name is the beginning of four.
+    if (named == "bigwig") options.output.resize(options.output.rfind('.'));
+  } else {
+    check_output_name("scan", options.output, {"tsv", "vcf", "bcf"}, "a table, VCF or BCF",
+                      "choose with -O t, v, z, b, bedgraph or bigwig, and a name that fits");
+  }
 }
 
 ScanOutputType scan_output_type(const ScanOptions& options) {

@@ -60,6 +60,9 @@ std::vector<int> frames_of(int count);
 /// combined.
 void complete_scan_options(ScanOptions& options, size_t max_positions);
 
+/// Without an output type, sets the one that the name of the output stands for. Throws Error if the name
+/// stands for another format than will be written.
+void choose_scan_output(ScanOptions& options);
 ScanOutputType scan_output_type(const ScanOptions& options);
 /// The level of compressed outputs, unless a digit of the type says otherwise: a tenth of a percent to two
 /// percent larger than htslib's default, in less than half the time. A scan writes much, and has to keep up

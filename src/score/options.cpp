@@ -1,6 +1,7 @@
 #include "src/score/options.hpp"
 
 #include "src/base/error.hpp"
+#include "src/files/output_name.hpp"
 #include "src/score/windows.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -16,6 +17,19 @@ void check_multiple(const std::string& name, size_t value, AdviceTopic advice) {
 }
 
 }  // namespace
+
+ScoreOutput score_output_type(const ScoreOptions& options) {
+  const bool bedgraph = format_of_name(options.output) == "bedgraph";
+  const ScoreOutput type = options.type.value_or(bedgraph ? ScoreOutput::bedgraph : ScoreOutput::summary);
+  if (type == ScoreOutput::bedgraph) {
+    check_output_name("score", options.output, {"bedgraph"}, "bedgraph by -O",
+                      "choose with -O summary or tsv, or give another name");
+  } else {
+    check_output_name("score", options.output, {"tsv"}, "a table",
+                      "choose with -O bedgraph, or give it a name that ends in .tsv");
+  }
+  return type;
+}
 
 void complete_score_options(ScoreOptions& options, size_t max_positions) {
   if (options.window == 0) options.window = default_window(max_positions);

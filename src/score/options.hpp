@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "src/base/log.hpp"
@@ -25,7 +26,7 @@ inline constexpr Word<ScoreLevel> kScoreLevelWords[] = {{"bp", ScoreLevel::base}
 struct ScoreOptions {
   SequenceInputs inputs;
   std::string output = "-";
-  ScoreOutput type = ScoreOutput::summary;
+  std::optional<ScoreOutput> type;  // without one: that of the name of the output, or a summary
   ScoreLevel level = ScoreLevel::base;
   StrandChoice strand = StrandChoice::forward;
   size_t window = 0, stride = 0;            // bp, multiples of 6; 0: the defaults of windows.hpp
@@ -35,6 +36,9 @@ struct ScoreOptions {
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
+
+/// What is written. Throws Error if the name of the output stands for another format.
+ScoreOutput score_output_type(const ScoreOptions& options);
 
 /// Sets window and stride where they are 0. Throws SettingError for a window that does not fit a model of
 /// `max_positions` tokens, for a stride that is longer than the window, and for one of them that is not a

@@ -32,7 +32,7 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
 // Everything that the output depends on, except the sequences, which are compared one by one.
 RunIdentity run_identity(const LoadedModel& model, const ScoreOptions& options) {
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"output-type", word_of(kScoreOutputWords, options.type)},
+  run.merge(RunIdentity{{"output-type", word_of(kScoreOutputWords, score_output_type(options))},
                         {"level", word_of(kScoreLevelWords, options.level)},
                         {"strand", word_of(kStrandWords, options.strand)},
                         {"window", std::to_string(options.window)},
@@ -50,7 +50,7 @@ std::string place_text(const SequencePlace& place) {
 void run_score(Engine& engine, ScoreOptions options) {
   const ModelConfig& config = engine.config();
   complete_score_options(options, config.sequence_positions());
-  options.inputs.in_order = options.type == ScoreOutput::bedgraph;
+  options.inputs.in_order = score_output_type(options) == ScoreOutput::bedgraph;
   if (options.estimate) return estimate_score(engine, options);
 
   const SequenceRunInfo run{

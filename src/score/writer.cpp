@@ -14,7 +14,7 @@ constexpr int kTotalDigits = 10;
 
 ScoreWriter::ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run)
     : output_(options.output, run, *options.log),
-      type_(options.type),
+      type_(score_output_type(options)),
       strand_(word_of(kStrandWords, options.strand)) {
   if (output_.continued()) return;
   if (type_ == ScoreOutput::summary)

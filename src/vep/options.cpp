@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "src/base/error.hpp"
+#include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
 
 namespace carbon {
@@ -18,6 +19,8 @@ VcfWriterOptions output_options(const VepOptions& options) {
 
 void check_vep_output(const VepOptions& options) {
   output_options(options);
+  check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
+                    "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
   if (!options.cache.empty() && options.output != "-" &&
       std::filesystem::weakly_canonical(options.cache) == std::filesystem::weakly_canonical(options.output))
     throw Error("vep", options.output + " is named as output and as score cache; they must be two files",

@@ -72,6 +72,11 @@ void check_combination(const RecipeSettings& settings) {
         "vep", "context",
         "context means something else for each of the recipes next-token and anchored: run them one "
         "after the other");
+  if (settings.window && !settings.wants("centered"))
+    throw SettingError("vep", "window", "window belongs to recipe centered, which is not chosen");
+  if (settings.context && !settings.wants("next-token") && !settings.wants("anchored"))
+    throw SettingError("vep", "context",
+                       "context belongs to recipes next-token and anchored, of which none is chosen");
   if (!settings.horizons.empty() && !settings.wants("anchored"))
     throw SettingError("vep", "horizon", "horizon belongs to recipe anchored, which is not chosen");
 }

@@ -50,6 +50,48 @@ def write_files(evil):
     return out
 
 
+def write_lines():
+    """A folder with the pictures of MultiQC that have lines: curves, distributions and a track of bases."""
+    rng, folder = np.random.default_rng(2), fresh()
+    head = ('##fileformat=VCFv4.2\n##carbon_vepModel=<ID=CARBON_LLR,Model="m">\n'
+            '##INFO=<ID=CARBON_LLR,Number=A,Type=Float,Description="Carbon">\n##INFO=<ID=P,Number=1,Type=Integer,Description="x">\n'
+            "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n")
+    rows = "".join("c\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%.1f;P=%d\n" % (i + 1, rng.normal() - 3 * (i % 2), i % 2) for i in range(200))
+    vcf = write(folder, "in.vcf", head + rows)
+    bases = "".join(rng.choice(list("ACGT"), 120))
+    table = os.path.join(folder, "bases.tsv")
+    ok("score", "-m", model(), "-O", "tsv", "-o", table, write(folder, "s.fa", ">s\n%s\n" % bases))
+    out = os.path.join(folder, "mqc")
+    ok("report", vcf, table, "--label", "P", "--bootstrap", 0, "--multiqc", out, "-o", os.path.join(folder, "r.html"))
+    return out
+
+
+@case
+def lines_are_pairs_of_numbers():
+    """Names of values would be sorted as text."""
+    lines = {name: plot for name, plot in plots_of(write_lines()).items() if plot["plot_type"] == "linegraph"}
+    expect(any("roc" in name for name in lines) and len(lines) >= 4, "pictures: %r" % list(lines))
+    for name, plot in lines.items():
+        for line, points in plot["data"].items():
+            expect(isinstance(points, list) and all(len(p) == 2 and all(isinstance(v, (int, float)) for v in p) for p in points),
+                   "%s: %s is no list of pairs" % (name, line))
+            expect_equal([p[0] for p in points], sorted(p[0] for p in points), "%s: x of %s" % (name, line))
+    points, = next(plot for name, plot in lines.items() if "roc" in name)["data"].values()
+    expect(len({p[0] for p in points}) < len(points), "a curve without steps")
+
+
+@case
+def multiqc_draws_the_same_lines():
+    folder = write_lines()
+    _, document = multiqc(folder)
+    for name, plot in plots_of(folder).items():
+        if plot["plot_type"] != "linegraph":
+            continue
+        dataset, = document["report_plot_data"][plot["pconfig"]["id"]]["datasets"]
+        expect_equal({line["name"]: [tuple(map(float, pair)) for pair in line["pairs"]] for line in dataset["lines"]},
+                     {line: sorted({float(x): float(y) for x, y in points}.items()) for line, points in plot["data"].items()}, "lines of " + name)
+
+
 def plots_of(folder):
     expect(all(re.fullmatch(r"carbon_[A-Za-z0-9_]+_mqc\.json", name) for name in os.listdir(folder)), "names of files")
     return {name: json.loads(read(os.path.join(folder, name))) for name in sorted(os.listdir(folder))}

@@ -20,7 +20,8 @@ std::string percent(double share) {
   return value_text(100 * share) + " %";
 }
 
-// The numbers of a lined picture, {"name": {"x": y}}, as MultiQC reads them.
+// The numbers of a lined picture, {"name": [[x, y], ...]}, as MultiQC reads them. Names of values would be
+// sorted as text. Of several values at one x, as a steep curve has them, MultiQC draws the last.
 std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
                        const std::string& y,
                        const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most) {
@@ -31,8 +32,8 @@ std::string line_graph(const std::string& id, const std::string& title, const st
   if (most > 0) out["pconfig"]["ymax"] = most;
   nlohmann::ordered_json data = nlohmann::ordered_json::object();
   for (const auto& [line, points] : lines) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const Point& p : points) values[six_digits(p.x)] = p.y;
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
+    for (const Point& p : points) values.push_back({p.x, p.y});
     data[line] = std::move(values);
   }
   out["data"] = std::move(data);

@@ -102,10 +102,10 @@ Table logo_numbers(const TablePiece& piece, const BaseTrack& track) {
 }
 
 std::string logo_multiqc(const Figure& figure, const TablePiece& piece, const BaseTrack& track) {
-  nlohmann::ordered_json line = nlohmann::ordered_json::object();
+  nlohmann::ordered_json line = nlohmann::ordered_json::array();
   for (const Point& mean : overview_means(track, overview_window(track))) {
     const auto position = static_cast<double>(piece.first) + mean.x - 0.5;
-    line[std::to_string(static_cast<int64_t>(std::floor(position)))] = mean.y;
+    line.push_back({static_cast<int64_t>(std::floor(position)), mean.y});
   }
   return plot_json("linegraph", figure.name, figure.title, "Position", "Mean ln P of the base (nats)",
                    {{piece.place(), line}});

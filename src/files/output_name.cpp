@@ -1,0 +1,56 @@
+#include "src/files/output_name.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "src/base/error.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "vcf"},
+                                                                      {".bcf", "bcf"},
+                                                                      {".tsv", "tsv"},
+                                                                      {".csv", "csv"},
+                                                                      {".bedgraph", "bedgraph"},
+                                                                      {".bdg", "bedgraph"},
+                                                                      {".bg", "bedgraph"},
+                                                                      {".bed", "bed"},
+                                                                      {".bw", "bigwig"},
+                                                                      {".bigwig", "bigwig"},
+                                                                      {".npy", "npy"},
+                                                                      {".npz", "npz"},
+                                                                      {".safetensors", "safetensors"},
+                                                                      {".parquet", "parquet"},
+                                                                      {".fa", "fasta"},
+                                                                      {".fasta", "fasta"},
+                                                                      {".fna", "fasta"},
+                                                                      {".json", "json"},
+                                                                      {".html", "html"}};
+
+}  // namespace
+
+std::string_view format_of_name(const std::string& path) {
+  std::string name = path;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view compressed : {".gz", ".bgz"})
+    if (name.ends_with(compressed)) {
+      name.resize(name.size() - compressed.size());
+      break;
+    }
+  for (const auto& [ending, format] : kEndings)
+    if (name.ends_with(ending)) return format;
+  return "";
+}
+
+void check_output_name(const std::string& function, const std::string& path,
+                       const std::vector<std::string_view>& fitting, const std::string& written,
+                       const std::string& way_out) {
+  const std::string_view format = format_of_name(path);
+  if (format.empty() || std::find(fitting.begin(), fitting.end(), format) != fitting.end()) return;
+  throw Error(function, path + ": a name of this kind is for " + std::string(format) +
+                            ", and the output is " + written + "; " + way_out);
+}
+
+}  // namespace carbon

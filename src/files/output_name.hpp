@@ -1,0 +1,20 @@
+// What the name of an output says of its format.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carbon {
+
+/// The format that the end of a name stands for, such as "bedgraph" for x.bedGraph and x.bg.gz; "" for a name
+/// that says nothing.
+std::string_view format_of_name(const std::string& path);
+
+/// Throws Error, from `function`, if the name stands for a format that is none of `fitting`. `written` says
+/// what the output is, and `way_out` what else can be done, for the message.
+void check_output_name(const std::string& function, const std::string& path,
+                       const std::vector<std::string_view>& fitting, const std::string& written,
+                       const std::string& way_out);
+
+}  // namespace carbon
