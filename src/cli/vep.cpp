@@ -42,7 +42,9 @@ int run(const CommandLine& line, VepCommand& command) {
   if (tables_alone) {
     check_table_options(line, options, command.fill);
   } else if (options.fasta.empty()) {
-    throw Error("main_vep", "-f, --fasta-ref is missing: name the reference that the VCF was made with");
+    throw Error("main_vep",
+                "-f, --fasta-ref is missing: name the reference that the VCF was made "
+                "with; see 'carbon vep --help'");
   }
   with_dashes("main_vep", [&] {
     if (!tables_alone) options.scores.recipes = parse_recipes(command.recipes);
@@ -97,8 +99,7 @@ Run declare_vep(CommandLine& line) {
       {{"score a VCF and index the output",
         "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
        {"one chromosome as a table with one line per allele",
-        "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"},
-       {"look SNVs up in a scan of the genome", "carbon vep --table scan.tsv.gz clinvar.vcf.gz"}},
+        "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
       "Tags (INFO): CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored), "
       "CARBON_SCAN\n"
       "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that the\n"
