@@ -59,10 +59,10 @@ int run(const CommandLine& line, VepCommand& command) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
-  check_vep_output(options);
   std::vector<std::string> inputs = options.tables;
   inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
   check_keeps_inputs("main_vep", options.output, inputs);
+  check_vep_output(options);
   options.version_lines = !command.no_version;
   options.command_line = line.text();
   options.progress = command.common.progress;
