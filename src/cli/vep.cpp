@@ -100,10 +100,9 @@ Run declare_vep(CommandLine& line) {
         "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
        {"one chromosome as a table with one line per allele",
         "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
-      "Tags (INFO): CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored), "
-      "CARBON_SCAN\n"
-      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that the\n"
-      "model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
+      "Tags: CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored) and CARBON_SCAN\n"
+      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that\n"
+      "the model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
