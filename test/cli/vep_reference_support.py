@@ -95,7 +95,9 @@ def variant_of(line):
 
 def run_vep(sizes, fasta, path, recipes, window, context, strand, phases=None, *more):
     args = ["-m", model(**sizes), "--dtype", "f32", "-f", fasta, "--recipe", ",".join(recipes), "--max-ref-mismatch", 1]
-    args += ["-w", window, "--context", context, "--no-version", "-q"] + (["--strand", strand] if strand else [])
+    args += ["-w", window] if "centered" in recipes else []
+    args += ["--context", context] if {"next-token", "anchored"} & set(recipes) else []
+    args += ["--no-version", "-q"] + (["--strand", strand] if strand else [])
     args += ["--phases", phases] if phases else []
     return records(ok("vep", *args, *more, path).out.decode("latin-1"))
 
