@@ -26,7 +26,7 @@ def vep_counts_records_and_windows():
     run = ["vep", "-m", model(), "-f", reference(), MINI]
     cache = os.path.join(fresh(), "cache")
     for recipe in (["-w", 60], ["--recipe", "next-token", "--context", 60], ["--recipe", "anchored", "--context", 60, "--horizon", 12]):
-        total, scored = re.search(r"\t(\d+)/(\d+)/", ok(*run, *recipe).err).groups()
+        total, scored = re.search(r"^Records (\d+), scored (\d+)", ok(*run, *recipe).err, re.M).groups()
         said = estimate(*run, *recipe, "--cache", cache)
         expect("%s records, of which %s get scores, from " % (total, scored) in said, said)
         expect(not os.path.exists(cache), "an estimate wrote a cache")

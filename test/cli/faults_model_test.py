@@ -223,8 +223,8 @@ def weights_with_a_nan():
         fasta = write(directory, "named.fa", FASTA)
         for kind in ([], ["-O", "tsv"], ["--level", "token"], ["--strand", "both"]):
             refused(["score", "-m", checkpoint, *kind, fasta], "a:", directory=directory)
-        for kind in ([], ["--recipe", "next-token", "--context", "60"]):
-            refused(["vep", "-m", checkpoint, "-f", os.path.join(directory, "mini.fa"), "-w", "48", *kind, MINI], "c1:1",
+        for kind in (["-w", "48"], ["--recipe", "next-token", "--context", "60"]):
+            refused(["vep", "-m", checkpoint, "-f", os.path.join(directory, "mini.fa"), *kind, MINI], "c1:1",
                     directory=directory, output="out.bcf")
 
 

@@ -57,7 +57,8 @@ def samples_that_do_not_fit_the_header():
 @case
 def the_largest_position():
     for recipe in ("centered", "next-token", "anchored"):
-        result = vep("-w", WINDOW, "--context", "60", *(("--horizon", "6") if recipe == "anchored" else ()), "--recipe",
+        result = vep(*(("-w", WINDOW) if recipe == "centered" else ("--context", "60")),
+                     *(("--horizon", "6") if recipe == "anchored" else ()), "--recipe",
                      recipe, vcf([("c1", 4611686018427387903, "A", "C")]))
         expect("CARBON_FLAG=edge" in result.text, "not at the edge", result)
     for position in (4611686018427387904, 9223372034707292160, 9223372036854775808, 10 ** 40):
