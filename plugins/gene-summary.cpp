@@ -223,7 +223,8 @@ class GeneSummary {
       out += region.contig + "\t" + std::to_string(region.begin) + "\t" + std::to_string(region.end) + "\t" +
              region.name + "\t" + region.strand + "\t" + std::to_string(region.count) + "\t" +
              std::to_string(region.missing);
-      for (const double value : summary(region)) out += "\t" + to_text(value);
+      // As many digits as the values have in a VCF: more would be those of their binary form.
+      for (const double value : summary(region)) out += "\t" + to_text(value, 6);
       out += "\n";
     }
     return out;

@@ -174,10 +174,10 @@ class Options {
 };
 
 /// As the commands print totals; "." for what is not a number.
-inline std::string to_text(double value) {
+inline std::string to_text(double value, int digits = 10) {
   if (std::isnan(value)) return ".";
   char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 
