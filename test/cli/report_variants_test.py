@@ -251,9 +251,9 @@ def real_runs():
         row = page.table("in numbers: %s (" % tag)[0]
         compare_numbers(row, [{"score": s} for s in scores] + [{"score": None}] * int(row["Missing"]), tag)
     facts = dict(page.facts)
-    expect_equal(facts["CARBON: Recipe"], "centered+anchored", "recipe of the first model")
-    expect_equal(facts["BIG: Window"], "300", "window of the second model")
-    expect(len(facts["BIG: SHA-256 of the model"]) == 64, "digest")
+    expect_equal(facts["CARBON_ALLR_12: Recipe"], "anchored", "recipe of a tag of the first model")
+    expect_equal(facts["BIG_LLR: Window"], "300", "window of the second model")
+    expect(len(facts["BIG_LLR: SHA-256 of the model"]) == 64, "digest")
     expect_equal(facts["File"], "both.vcf", "file")
     expect_equal([f[0] for f in page.facts].count("Command"), 3, "two commands, and that of the report")
 
@@ -263,7 +263,7 @@ def real_runs():
         expect_equal(rows[0], rows[1], tag + " in table and VCF")
     ranked = [[{k: v for k, v in r.items() if k != "FILTER"} for r in p.table("Lowest scores")] for p in (of_table, of_vcf)]
     expect_equal(ranked[0], ranked[1], "ranking in table and VCF")
-    expect_equal(dict(of_table.facts)["Recipe"], "centered+anchored", "provenance of a table")
+    expect_equal(dict(of_table.facts)["CARBON_LLR: Recipe"], "centered", "provenance of a table")
     compressed = page_of(bgzip(table))
     expect_equal(compressed.tables, of_table.tables, "a compressed table")
     expect_equal(dict(page_of(scan).facts)["Tags"], "CARBON_SCAN", "scan")

@@ -20,7 +20,9 @@ struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as many texts as columns
   std::vector<std::string> pictures = {};      // one complete SVG for each row, or none at all
-  bool search = false;  // with a box to search in, buttons that sort, and rows that can be copied
+  bool search = false;                         // with a box to search in
+  int sorted = -1;                             // the column by which the rows are sorted, the lowest first
+  std::string brief = {};                      // what the contents call it; "" for the title
 };
 
 struct Figure {

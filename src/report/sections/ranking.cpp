@@ -190,7 +190,9 @@ void VariantRanking::add(const VariantRecord& record) {
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
     const float score = record.scores[0][alt];
     const uint64_t number = alleles_++;
-    if (std::isnan(score) || options_.top == 0) continue;
+    if (std::isnan(score)) continue;
+    ++scored_;
+    if (options_.top == 0) continue;
     if (rows_.size() == options_.top) {
       // A later allele of an equal score ranks behind.
       if (!(score < rows_.front().score)) continue;
@@ -240,10 +242,17 @@ Table VariantRanking::table() const {
   std::vector<Row> rows = rows_;
   std::sort(rows.begin(), rows.end());
   Table out;
-  out.title = "Lowest scores: " + plural(rows.size(), "allele") + " by " + layout_.tags[0].name +
-              ", the lowest first";
+  out.brief = "Lowest scores: " + layout_.tags[0].name;
+  out.title =
+      "Lowest scores: " +
+      (rows.size() < scored_
+           ? "the " + count_text(rows.size()) + " lowest of " + plural(scored_, "allele") +
+                 " with a score (--top shows more)"
+           : (scored_ == 1 ? "the only allele" : "all " + plural(scored_, "allele")) + " with a score") +
+      ", by " + layout_.tags[0].name + ", the lowest first";
   out.columns = columns();
   out.search = true;
+  out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
   std::vector<BasePlace> places;
   for (Row& row : rows) {
     places.push_back({std::move(row.contig), row.pos - 1});

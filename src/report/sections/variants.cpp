@@ -279,13 +279,14 @@ class VariantSection {
           "(SnpEff).");
     out.provenance = layout_.provenance;
     out.models = layout_.models;
+    // First, because it is what most readers look for.
+    if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
     add_distributions(out);
     counts_.add_flag_figures(name_, sample_, out);
     if (!options_.label.empty())
       for (size_t t = 0; t < layout_.tags.size(); ++t)
         add_label_figures(name_ + parts_[t], layout_.tags[t].name, labels_.of(t), options_, out);
     if (both_ > 0) agreement_.finish(name_ + "_agreement", layout_.tags[0].name, layout_.tags[1].name, out);
-    if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
     return out;
   }
 
