@@ -100,6 +100,10 @@ class Label {
   const std::string& tag() const { return tag_; }
   bool is_preset() const { return preset_; }
   bool is_flag() const { return is_flag_; }  // after set_type()
+  bool is_tag_alone() const { return operator_.empty(); }
+  /// The words of TAG=A,B/C,D; none for other expressions.
+  const std::vector<std::string>& positive_words() const { return positive_; }
+  const std::vector<std::string>& negative_words() const { return negative_; }
 
   /// Throws LabelError for a type of tag that the expression cannot be asked of. Floats are compared in their
   /// own precision.

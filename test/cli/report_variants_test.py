@@ -286,6 +286,22 @@ def tags_of_a_header_without_model_lines():
 
 
 @case
+def axes_have_units():
+    """The log ratios of carbon are in nats, wherever they stand on an axis."""
+    rng = random.Random(3)
+    lines = ["1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%.3f;CARBON_NT=%.3f;SIG=%d\n" % (i + 1, rng.gauss(0, 1), rng.gauss(0, 1), i % 2) for i in range(40)]
+    svg, one, two = fresh(), write(fresh(), "one.vcf", HEAD + "".join(lines)), write(fresh(), "two.vcf", HEAD + "".join(lines))
+    page_of("--svg", svg, "--label", "SIG", "--bootstrap", 0, one, two)
+    wanted = {"one_CARBON_LLR_scores": ["CARBON_LLR (nats)"], "one_CARBON_LLR_label_classes": ["CARBON_LLR (nats)"],
+              "one_agreement_scatter": ["CARBON_LLR (nats)", "CARBON_NT (nats)"], "comparison_scores": ["CARBON_LLR (nats)"],
+              "one_agreement_bland_altman": ["Mean of CARBON_LLR and CARBON_NT (nats)", "CARBON_NT \u2212 CARBON_LLR (nats)"],
+              "comparison_agreement_scatter": ["CARBON_LLR in one.vcf (nats)", "CARBON_LLR in two.vcf (nats)"]}
+    for name, labels in wanted.items():
+        texts = Page(read(os.path.join(svg, name + ".svg")).decode()).svg_texts
+        expect(set(labels) <= set(texts), "%s: %r are not all in %r" % (name, labels, texts))
+
+
+@case
 def few_and_equal_scores():
     for count, value in ((1, "-1.5"), (3, "0"), (2, "1e30"), (2, "-1e-40")):
         lines = "".join("1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%s\n" % (i + 1, value) for i in range(count))

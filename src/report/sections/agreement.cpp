@@ -67,7 +67,7 @@ Differences differences_of(const Pairs& pairs) {
 
 template <class Pairs>
 Figure scatter_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                      const Pairs& pairs, const Agreement& found) {
+                      const std::string& unit, const Pairs& pairs, const Agreement& found) {
   Range range;
   for (size_t i = 0; i < pairs.size(); ++i) {
     range.add(pairs[i].a, i == 0);
@@ -76,7 +76,8 @@ Figure scatter_figure(const std::string& name, const std::string& tag_a, const s
   Figure out;
   out.name = name + "_scatter";
   out.title = tag_b + " against " + tag_a;
-  const Axis x = round_axis(tag_a, range.least, range.most), y = round_axis(tag_b, range.least, range.most);
+  const Axis x = round_axis(with_unit(tag_a, unit), range.least, range.most),
+             y = round_axis(with_unit(tag_b, unit), range.least, range.most);
   const PairCloud cloud(
       pairs.size(),
       [&](size_t i) {
@@ -113,7 +114,7 @@ void level(Plot& plot, const Axis& x, double value, const std::string& words, bo
 
 template <class Pairs>
 Figure bland_altman_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                           const Pairs& pairs, const Differences& found) {
+                           const std::string& unit, const Pairs& pairs, const Differences& found) {
   Range means, differences;
   for (size_t i = 0; i < pairs.size(); ++i) {
     means.add(pairs[i].a / 2 + pairs[i].b / 2, i == 0);
@@ -125,8 +126,9 @@ Figure bland_altman_figure(const std::string& name, const std::string& tag_a, co
   Figure out;
   out.name = name + "_bland_altman";
   out.title = "Bland\u2013Altman plot of " + tag_a + " and " + tag_b;
-  const Axis x = round_axis("Mean of " + tag_a + " and " + tag_b, means.least, means.most);
-  const Axis y = round_axis(tag_b + " \u2212 " + tag_a, differences.least - room, differences.most + room);
+  const Axis x = round_axis(with_unit("Mean of " + tag_a + " and " + tag_b, unit), means.least, means.most);
+  const Axis y = round_axis(with_unit(tag_b + " \u2212 " + tag_a, unit), differences.least - room,
+                            differences.most + room);
   const PairCloud cloud(
       pairs.size(),
       [&](size_t i) {
@@ -301,7 +303,7 @@ void AgreementFigures::add(double a, double b) {
 }
 
 void AgreementFigures::finish(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                              Section& section) {
+                              Section& section, const std::string& unit) {
   if (infinite_ > 0)
     section.paragraphs.push_back(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
                                  " an infinite value of " + tag_a + " or " + tag_b +
@@ -314,8 +316,8 @@ void AgreementFigures::finish(const std::string& name, const std::string& tag_a,
   }
   const Agreement found = agreement(pairs_);
   const Differences differences = differences_of(pairs_);
-  section.parts.push_back(scatter_figure(name, tag_a, tag_b, pairs_, found));
-  section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, pairs_, differences));
+  section.parts.push_back(scatter_figure(name, tag_a, tag_b, unit, pairs_, found));
+  section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, unit, pairs_, differences));
   section.parts.push_back(measure_table(tag_a, tag_b, pairs_.size(), found, differences));
   pairs_ = {};
 }

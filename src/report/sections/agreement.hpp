@@ -53,7 +53,9 @@ class AgreementFigures {
   void add(double a, double b);
   /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
   /// pairs a paragraph that says so. `name` begins the names of the figures.
-  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section);
+  /// `unit` is that of both.
+  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section,
+              const std::string& unit = "");
 
  private:
   struct Both {

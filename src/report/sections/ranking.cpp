@@ -112,12 +112,12 @@ constexpr size_t kAllele = 16;  // letters of a long allele
 constexpr size_t kText = 60;    // of texts that a file may make as long as it likes
 constexpr size_t kFlank = 7;    // bases of a logo on each side of POS
 
-const char* verdict_text(LabelJudge::Verdict verdict) {
+std::string verdict_text(LabelJudge::Verdict verdict, const ClassNames& classes) {
   switch (verdict) {
     case LabelJudge::Verdict::positive:
-      return "positive";
+      return cut_text(classes.positive, kText);
     case LabelJudge::Verdict::negative:
-      return "negative";
+      return cut_text(classes.negative, kText);
     case LabelJudge::Verdict::other:
       return "neither";
     case LabelJudge::Verdict::missing:
@@ -216,7 +216,7 @@ VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt)
     out.texts.push_back(consequence.gene.empty() ? "." : cut_text(consequence.gene, kText));
   }
   for (const std::vector<float>& scores : record.scores) out.texts.push_back(score_text(scores[alt]));
-  if (!record.labels.empty()) out.texts.emplace_back(verdict_text(record.labels[alt]));
+  if (!record.labels.empty()) out.texts.push_back(verdict_text(record.labels[alt], layout_.classes));
   return out;
 }
 

@@ -61,7 +61,10 @@ class VcfSource final : public VariantSource {
     layout_.provenance = variant_provenance(path, carbon_lines(reader_));
     layout_.models = model_sentences(carbon_lines(reader_));
     choose_consequences(known, options.consequence_tag);
-    if (!options.label.empty()) judge_.emplace(options.label, reader_);
+    if (!options.label.empty()) {
+      judge_.emplace(options.label, reader_);
+      layout_.classes = judge_->names();
+    }
   }
 
   std::string label_words() const override { return judge_ ? judge_->words() : ""; }

@@ -28,6 +28,7 @@ struct VariantLayout {
   std::vector<ScoreTag> tags;          // at least one
   std::vector<std::string> flag_tags;  // CARBON_FLAG and the like
   bool table = false;                  // a table of vep: lines of one allele each, without FILTER
+  ClassNames classes;                  // of a label, if there is one
   std::string consequence_tag;         // BCSQ, CSQ or ANN; "" for none
   std::string unread_consequences;     // a tag of that kind whose fields the header does not name
   /// How the file was made: pairs of what it is and its value.
