@@ -18,8 +18,8 @@ struct EmbedCommand {
 int run(const CommandLine& line, EmbedCommand& command) {
   EmbedOptions& options = command.options;
   if (!default_inputs(line, options.inputs)) return 1;
-  check_embed_options(options);
   check_keeps_inputs("main_embed", options.output, options.inputs.files);
+  check_embed_options(options);
   run_with_engine(command.common, options, run_embed);
   return 0;
 }

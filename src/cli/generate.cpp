@@ -73,7 +73,6 @@ void check(const GenerateOptions& options) {
 int run(const CommandLine& line, GenerateCommand& command) {
   GenerateOptions& options = command.options;
   options.draft_tokens = draft_tokens(command.draft);
-  check_output_name("main_generate", options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   check_continuable("main_generate", options.output, options.earlier);
   if (options.input.empty() && !options.unconditional) {
     options.input = default_input(line);
@@ -81,6 +80,7 @@ int run(const CommandLine& line, GenerateCommand& command) {
   }
   check(options);
   check_keeps_inputs(kFunction, options.output, {options.input, options.constraint_file});
+  check_output_name(kFunction, options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   options.progress = command.common.progress;
   options.log = &program_log();
   LoadedModels models(command.common.model);

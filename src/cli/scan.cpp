@@ -49,8 +49,6 @@ void check_output(const ScanOptions& options) {
   if (options.earlier == EarlierRun::resume && bigwig)
     throw Error("main_scan", "a run that writes bigWig files cannot be continued; leave out --resume");
   check_continuable("main_scan", options.output, options.earlier);
-  for (const std::string& output : {options.output, options.histogram})
-    check_keeps_inputs("main_scan", output, {options.fasta});
   if (!options.histogram.empty() && options.histogram == options.output)
     throw Error("main_scan", "--histogram and -o name the same file; give one of them another name");
   if (!bigwig) return;
@@ -64,6 +62,8 @@ void check_output(const ScanOptions& options) {
 int run(const CommandLine& line, ScanCommand& command) {
   ScanOptions& options = command.options;
   if (line.given("shard")) options.shard = parse_shard(command.shard);
+  for (const std::string& output : {options.output, options.histogram})
+    check_keeps_inputs("main_scan", output, {options.fasta});
   choose_scan_output(options);
   check_output(options);
   options.version_lines = !command.no_version;

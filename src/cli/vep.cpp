@@ -59,10 +59,10 @@ int run(const CommandLine& line, VepCommand& command) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
-  check_vep_output(options);
   std::vector<std::string> inputs = options.tables;
   inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
   check_keeps_inputs("main_vep", options.output, inputs);
+  check_vep_output(options);
   options.version_lines = !command.no_version;
   options.command_line = line.text();
   options.progress = command.common.progress;
@@ -100,10 +100,9 @@ Run declare_vep(CommandLine& line) {
         "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
        {"one chromosome as a table with one line per allele",
         "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
-      "Tags (INFO): CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored), "
-      "CARBON_SCAN\n"
-      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that the\n"
-      "model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
+      "Tags: CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored) and CARBON_SCAN\n"
+      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that\n"
+      "the model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();

@@ -69,12 +69,13 @@ std::optional<VcfRegions> read_targets(const VcfReaderOptions& options, bool& ex
   return targets;
 }
 
+/// bcf_hdr_seqnames() ends the program if the numbers of the contigs have gaps, as those of a BCF may.
 std::vector<std::string> contig_names(const bcf_hdr_t* header) {
-  int count = 0;
-  const char** names = bcf_hdr_seqnames(header, &count);
-  std::vector<std::string> result(names, names + count);
-  free(names);
-  return result;
+  std::vector<std::string> names;
+  for (int id = 0; id < header->n[BCF_DT_CTG]; ++id)
+    if (const bcf_idpair_t& entry = header->id[BCF_DT_CTG][id]; entry.key && entry.val)
+      names.emplace_back(entry.key);
+  return names;
 }
 
 }  // namespace

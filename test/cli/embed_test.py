@@ -304,7 +304,7 @@ def suffixes_and_kinds():
     for args, wanted in ((["-O", "npy", "-o", "a"], ["a.names.tsv", "a.npy"]), (["-O", "npy", "-o", "a.npy"], ["a.names.tsv", "a.npy"]),
                          (["-o", "a.npy"], ["a.names.tsv", "a.npy"]), (["-O", "safetensors", "-o", "a.b"], ["a.b.names.tsv", "a.b.safetensors"]),
                          (["-o", "a.safetensors"], ["a.names.tsv", "a.safetensors"]), (["-o", "a.txt"], ["a.txt"]),
-                         (["-O", "tsv", "-o", "a.tsv"], ["a.tsv"]), (["-O", "npy", "-o", "a.tsv"], ["a.tsv.names.tsv", "a.tsv.npy"])):
+                         (["-O", "tsv", "-o", "a.tsv"], ["a.tsv"]), (["-O", "npy", "-o", "a.txt"], ["a.txt.names.tsv", "a.txt.npy"])):
         d = fresh()
         ok("embed", "-m", model(), *args, path, cwd=d)
         expect_equal(sorted(os.listdir(d)), wanted, " ".join(args))

@@ -122,19 +122,23 @@ def annotated_before(text):
 @case
 def tags_of_an_earlier_run_are_replaced_with_one_warning():
     path = vcf_of(some_rows(40, 89, lambda row: row[0] != "absent" and row[3] != "."), CONTIGS)
-    again = write(fresh(), "again.vcf", annotated_before(run(path, *SMALL_RUN).text))
-    kept = KEPT.split(";")
+    once = run(path, *SMALL_RUN)
+    again = write(fresh(), "again.vcf", annotated_before(once.text))
+    model_lines = lambda of: [line for line in of.lines() if line.startswith("##carbon_vepModel")]
     for args in (SMALL_RUN, anchored_args([0, 6], 60), ["-w", 48]):
         clean, result, what = run(path, *args), run(again, *args), " ".join(map(str, args))
-        for line, wanted in zip(records(result.text), records(clean.text)):
+        same = "<ID=CARBON_ALLR," in clean.text  # this run computes the tag of the first one anew; otherwise it is kept
+        for line, wanted, first in zip(records(result.text), records(clean.text), records(once.text)):
             items = line.split("\t")[7].split(";")
+            kept = KEPT.split(";")
+            if not same:
+                kept.insert(0, "CARBON_ALLR=" + info_of(first)["CARBON_ALLR"])
             new = [item for item in items if item not in kept]  # in another order: a tag of both runs stays where it was
             expect_equal(sorted(new), sorted(wanted.split("\t")[7].split(";")), "tags after " + what)
             expect_equal([item for item in items if item in kept], kept, "tags of other programs")
         defined, ours = (re.findall(r"##INFO=<ID=(CARBON_\w+|XALLR),", of.text) for of in (result, clean))
         expect_equal(sorted(defined), sorted(ours + [item.split("=")[0] for item in kept]), "definitions after " + what)
-        lines_of = lambda of: [line for line in of.lines() if line.startswith("##carbon_vepModel")]
-        expect_equal(lines_of(result), lines_of(clean), "model lines")
+        expect_equal(sorted(model_lines(result)), sorted(model_lines(clean) + (model_lines(once) if not same else [])), "model lines")
         added = [line for line in result.messages("W") if line not in clean.messages("W")]
         expect(len(added) == 1 and "CARBON" in added[0] and "earlier run" in added[0], "expected one more warning", result)
 

@@ -29,13 +29,14 @@ def comments(text):
 
 @case
 def the_table_has_the_values_of_the_vcf():
-    for args, tags in (((), ["CARBON_LLR", "CARBON_FLAG"]),
+    window = ("-w", WINDOW)
+    for args, tags in ((window, ["CARBON_LLR", "CARBON_FLAG"]),
                        (("--recipe", "next-token"), ["CARBON_NT", "CARBON_FLAG"]),
-                       (BOTH, ["CARBON_LLR", "CARBON_NT", "CARBON_FLAG"]),
-                       ((*BOTH, "--tag-prefix", "XY", "-c", "x"), ["XY_LLR", "XY_NT", "XY_FLAG"])):
-        run = vep("-w", WINDOW, "--no-version", *args, MINI)
-        table = vep("-w", WINDOW, "--no-version", "-O", "t", *args, MINI)
-        expect_equal(records(table.text), rows(run.text, tags), "lines with %s" % " ".join(args))
+                       ((*BOTH, *window), ["CARBON_LLR", "CARBON_NT", "CARBON_FLAG"]),
+                       ((*BOTH, *window, "--tag-prefix", "XY", "-c", "x"), ["XY_LLR", "XY_NT", "XY_FLAG"])):
+        run = vep("--no-version", *args, MINI)
+        table = vep("--no-version", "-O", "t", *args, MINI)
+        expect_equal(records(table.text), rows(run.text, tags), "lines with %s" % " ".join(map(str, args)))
         expect_equal(comments(table.text)[-1], "\t".join(["#CHROM", "POS", "ID", "REF", "ALT"] + tags), "column names")
         expect_equal(table.err, run.err, "messages")
 

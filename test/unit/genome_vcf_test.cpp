@@ -338,7 +338,7 @@ TEST_CASE("a header alone gives a header alone; other input gives an error") {
   const auto error = [&](const std::string& text) { return copy_error(dir.put("bad.vcf", text), out); };
   CHECK(contains(error(""), "empty"));
   CHECK(contains(error(columns + "1\t5\t.\tA\tC\t.\t.\t.\n"), "no header"));
-  CHECK(contains(error(">seq\nACGT\n"), "no header"));
+  CHECK(contains(error(">seq\nACGT\n"), "swapped"));
   CHECK(contains(error("##fileformat=VCFv4.2\n1\t5\t.\tA\tC\t.\t.\t.\n"), "header"));
   CHECK(error(header.substr(0, header.size() - 1)) == "");
   CHECK(error(header + "1\t5\t.\tA\tC\t.\t.\t.") == "");

@@ -78,7 +78,6 @@ std::vector<Endpoint> endpoints() {
         {"phases", "auto"},
         {"context", 12},
         {"horizon", 6},
-        {"window", 24},
         {"variants",
          {{{"pos", 5}, {"ref", "T"}, {"alt", "G"}}, {{"pos", 9}, {"ref", "AT"}, {"alt", "A"}}}}}}};
 }

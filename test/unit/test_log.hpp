@@ -18,7 +18,8 @@ class TestLog final : public Log {
     lines_.push_back(std::string(letters[static_cast<int>(level)]) + " " + std::string(where) + ": " +
                      std::string(text));
   }
-  void summary(std::string_view, std::span<const std::pair<std::string, uint64_t>>) override {}
+  void summary(std::string_view, std::string_view,
+               std::span<const std::pair<std::string, uint64_t>>) override {}
   ProgressStyle progress_style() const override { return {}; }
   void progress(const ProgressReport&) override {}
   void clear_progress() override {}
