@@ -1,8 +1,11 @@
 #include "src/report/html.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
+#include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "version.h"
 
@@ -136,7 +139,9 @@ class HtmlWriter {
   }
 
   void figure(const Figure& one) {
-    out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\">" + one.svg + "</div>\n";
+    out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\"";
+    if (!one.points.empty()) points(one.points);
+    out_ += ">" + one.svg + "</div>\n";
     if (!one.viewer.empty()) viewer(one);
     out_ += "<figcaption>";
     text(one.caption);
@@ -152,6 +157,17 @@ class HtmlWriter {
       out_ += "</details>\n";
     }
     out_ += "</figure>\n";
+  }
+
+  // [[x, y, words], ...] for the script.
+  void points(const std::vector<FigurePoint>& points) {
+    std::string json = "[";
+    for (const FigurePoint& point : points)
+      json += (json.size() > 1 ? ",[" : "[") + px(point.x) + "," + px(point.y) + "," +
+              json_text(nlohmann::ordered_json(point.words)) + "]";
+    out_ += " data-points=\"";
+    text(json + "]");
+    out_ += "\"";
   }
 
   // JSON in an element of script ends where "</script" stands, so no < is left in it; in strings, where alone

@@ -1,5 +1,6 @@
 """The page of carbon report: its contents, the order and the columns of its tables, and what its script makes of them."""
 
+import html
 import json
 import os
 import re
@@ -104,6 +105,28 @@ def rows_without_a_value_are_last():
         expect_equal(in_node("%s.sort((a, b) => compareValues(a, b, %s))" % (values, down)), wanted, "numbers, down " + down)
     words = '["chr10", ".", "chr2"].map((t) => sortValue(cell(t), false)).sort((a, b) => compareValues(a, b, false))'
     expect_equal(in_node(words), ["chr2", "chr10", None], "words")
+
+
+@case
+def points_of_a_scatter_say_which_allele_they_are():
+    """In pixels of the picture, where its dots lie; without names there are more dots than can be told apart."""
+    head = HEAD.replace("#CHROM", '##INFO=<ID=CARBON_NT,Number=A,Type=Float,Description="Carbon">\n#CHROM')
+    lines = ["1\t%d\t.\tA\tC%s\t.\t.\tCARBON_LLR=%d;CARBON_NT=%g\n" % (1200 + i, "<"[:i == 2] and "A" * 40, i, i / 2) for i in range(3)]
+    text = page_of(write(fresh(), "in.vcf", head + "".join(lines)))
+    for figure in ("in_agreement_scatter", "in_agreement_bland_altman"):
+        part = text.split('<figure id="%s">' % figure)[1].split("</figure>")[0]
+        points = json.loads(html.unescape(re.search('data-points="([^"]*)"', part)[1]))
+        expect_equal([p[2] for p in points], ["1:1,200 A>C\nCARBON_LLR: 0\nCARBON_NT: 0", "1:1,201 A>C\nCARBON_LLR: 1\nCARBON_NT: 0.5",
+                                              "1:1,202 A>C%s\u2026\nCARBON_LLR: 2\nCARBON_NT: 1" % ("A" * 19)], "words of " + figure)
+        dots = "".join("M%g %gh0" % tuple(p[:2]) for p in points)
+        expect('d="%s"' % dots in part, "%s has no dots %s" % (figure, dots))
+
+
+@case
+def the_nearest_point_is_found():
+    points = '[[0, 0, "a"], [10, 0, "b"], [11, 1, "c"]]'
+    for x, y, wanted in ((1, 1, "a"), (10, -3, "b"), (12, 2, "c"), (30, 0, None), (0, 10.5, None)):
+        expect_equal(in_node("(nearestPoint(%s, %g, %g, 10) ?? [])[2] ?? null" % (points, x, y)), wanted, "at %g, %g" % (x, y))
 
 
 if __name__ == "__main__":

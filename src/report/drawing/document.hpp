@@ -25,6 +25,12 @@ struct Table {
   std::string brief = {};                      // what the contents call it; "" for the title
 };
 
+/// A point of a figure and what it stands for, shown where the pointer is near. In pixels of the picture.
+struct FigurePoint {
+  double x = 0, y = 0;
+  std::string words;
+};
+
 struct Figure {
   std::string name;  // of its file: letters, digits and _; used once in a report
   std::string title;
@@ -35,6 +41,7 @@ struct Figure {
   /// Data for the page's viewer of logos and maps, as JSON: {"name", "start", "sequence", "logp"} with one
   /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
   std::string viewer = {};
+  std::vector<FigurePoint> points = {};  // none where there would be too many
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};
 };

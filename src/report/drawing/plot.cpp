@@ -242,6 +242,26 @@ void Plot::legend(std::span<const LegendEntry> entries) {
   if (!entries.empty()) top_ = line + 12;
 }
 
+void Plot::colour_scale(std::string_view name, double least, double most,
+                        std::span<const std::string> colours) {
+  constexpr double kBar = 240, kThick = 10;
+  const double from = left_ + std::min(text_width(name) + 12, 0.4 * (right_ - left_)), top = top_ - 6;
+  legend_.text(left_, top + kThick - 1, name, {.anchor = Anchor::start});
+  const double step = kBar / static_cast<double>(colours.size());
+  // Each box reaches below the next one, so that no paper shines through between them.
+  for (size_t i = 0; i < colours.size(); ++i) {
+    const double at = from + step * static_cast<double>(i);
+    legend_.path(box_path(at, top, from + kBar - at, kThick), colours[i]);
+  }
+  const std::vector<double> ticks = round_ticks(least, most, 4);
+  for (const double tick : ticks) {
+    const double at = most > least ? from + kBar * (tick - least) / (most - least) : from + kBar / 2;
+    legend_.stroke("M" + px(at) + " " + px(top + kThick) + "v4", theme::kSoft);
+    legend_.text(at, top + kThick + 15, tick_text(tick, ticks.size() < 2 ? tick : ticks[1] - ticks[0]));
+  }
+  top_ += 32;
+}
+
 void Plot::draw_x(Svg& out) const {
   if (!x_.names.empty()) {
     for (size_t i = 0; i < x_.names.size(); ++i)

@@ -88,6 +88,10 @@ class Plot {
   /// drawn, because the frame makes room.
   void legend(std::span<const LegendEntry> entries);
 
+  /// A bar of colours from `least` to `most` above the frame, with its name and some numbers. Called before a
+  /// legend and anything that is drawn, because the frame makes room.
+  void colour_scale(std::string_view name, double least, double most, std::span<const std::string> colours);
+
   /// What has been drawn, between axes.
   std::string picture() const;
   /// The layer of marks, for what this class has no name for; coordinates from x() and y().

@@ -137,11 +137,44 @@ function markSides(scroll) {
   new ResizeObserver(look).observe(scroll);
 }
 
+/// The point of a figure next to a place, at most `most` pixels away; undefined if there is none.
+function nearestPoint(points, x, y, most) {
+  let best, least = most * most;
+  for (const point of points) {
+    const away = (point[0] - x) ** 2 + (point[1] - y) ** 2;
+    if (away <= least) [best, least] = [point, away];
+  }
+  return best;
+}
+
+/// What a point stands for, shown beside the pointer.
+function addTips(picture) {
+  const points = JSON.parse(picture.dataset.points), svg = picture.querySelector("svg");
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  picture.after(tip);
+  const show = (event) => {
+    const frame = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / frame.width;
+    const point = nearestPoint(points, (event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale, 10);
+    tip.hidden = !point;
+    if (!point) return;
+    tip.textContent = point[2];
+    const left = frame.left + point[0] / scale + 10, top = frame.top + point[1] / scale + 10;
+    tip.style.left = `${Math.max(4, Math.min(left, innerWidth - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${Math.max(4, Math.min(top, innerHeight - tip.offsetHeight - 4))}px`;
+  };
+  svg.addEventListener("pointermove", show);
+  svg.addEventListener("pointerdown", show);
+  svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+}
+
 for (const box of document.querySelectorAll(".table")) {
   makeSortable(box.querySelector("table"));
   addControls(box);
   addMoreRows(box);
 }
 document.querySelectorAll(".scroll, figure .picture").forEach(markSides);
+document.querySelectorAll("[data-points]").forEach(addTips);
 // On a narrow screen the contents would fill the first page.
 if (matchMedia("(max-width: 1099px)").matches) document.querySelector("nav details")?.removeAttribute("open");

@@ -98,14 +98,17 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
 }
 
 void VariantComparison::begin(const std::string& file, const VariantLayout& layout) {
-  files_.push_back({cut_text(file, kLongestFile), layout.tags[0], 0, {}});
+  files_.push_back({cut_text(file, kLongestFile), layout.tags[0], 0, {}, {}});
 }
 
 void VariantComparison::add(const VariantRecord& record) {
   files_.back().total += record.alts.size();
   for (size_t alt = 0; alt < record.alts.size(); ++alt)
-    if (const float score = record.scores[0][alt]; std::isfinite(score))
-      files_.back().alleles.push_back({key_of(record, alt), score});
+    if (const float score = record.scores[0][alt]; std::isfinite(score)) {
+      File& file = files_.back();
+      file.alleles.push_back({key_of(record, alt), score});
+      if (file.alleles.size() <= PairCloud::kMostDots) file.names.push_back(allele_name(record, alt));
+    }
 }
 
 void VariantComparison::add(RocCurve curve) {
@@ -163,10 +166,12 @@ void VariantComparison::add_scatter(const std::string& name, Section& section) {
   std::stable_sort(sorted.begin(), sorted.end(), by_key);
   AgreementFigures figures;
   uint64_t shared = 0;
-  for (const Allele& allele : a.alleles) {
+  for (size_t i = 0; i < a.alleles.size(); ++i) {
+    const Allele& allele = a.alleles[i];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), allele, by_key);
     if (at == sorted.end() || at->key != allele.key) continue;
-    figures.add(static_cast<double>(allele.score), static_cast<double>(at->score));
+    figures.add(static_cast<double>(allele.score), static_cast<double>(at->score),
+                i < a.names.size() ? a.names[i] : "");
     ++shared;
   }
   section.paragraphs.push_back(plural(shared, "allele") + (shared == 1 ? " has" : " have") +

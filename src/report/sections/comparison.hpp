@@ -36,6 +36,7 @@ class VariantComparison {
     ScoreTag tag;
     uint64_t total = 0;  // alleles, with and without a score
     std::vector<Allele> alleles;
+    std::vector<std::string> names;  // of these alleles, while there are few
   };
 
   std::string list_of_files() const;

@@ -320,7 +320,8 @@ class VariantSection {
       for (size_t alt = 0; layout_.tags.size() > 1 && alt < record.alts.size(); ++alt) {
         const float a = record.scores[0][alt], b = record.scores[1][alt];
         if (std::isnan(a) || std::isnan(b)) continue;
-        agreement_.add(static_cast<double>(a), static_cast<double>(b));
+        agreement_.add(static_cast<double>(a), static_cast<double>(b),
+                       both_ < PairCloud::kMostDots ? allele_name(record, alt) : "");
         ++both_;
       }
     }

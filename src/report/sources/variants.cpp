@@ -225,6 +225,15 @@ class TableSource final : public VariantSource {
 
 }  // namespace
 
+std::string allele_name(const VariantRecord& record, size_t alt) {
+  constexpr size_t kLetters = 20;
+  const auto cut = [](const std::string& text) {
+    return text.size() <= kLetters ? text : text.substr(0, kLetters) + "\u2026";
+  };
+  return cut(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " + cut(record.ref) +
+         ">" + cut(record.alts[alt]);
+}
+
 bool VariantSource::next(VariantRecord& record) {
   if (!read(record)) return false;
   record.types.clear();

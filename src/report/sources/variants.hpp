@@ -48,6 +48,9 @@ struct VariantRecord {
   std::vector<LabelJudge::Verdict> labels;      // for each alternative; empty without a label
 };
 
+/// "chr1:1,234 A>G", with long alleles shortened.
+std::string allele_name(const VariantRecord& record, size_t alt);
+
 class VariantSource {
  public:
   virtual ~VariantSource() = default;
