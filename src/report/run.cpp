@@ -220,8 +220,10 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
         "variants", AdviceTopic::report_probabilities);
   check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
         AdviceTopic::report_regions);
-  check(!options.genes.empty(), bases, "genes are named", "scores of single bases",
-        AdviceTopic::report_genes);
+  check(!options.genes.empty(),
+        {InputKind::variants, InputKind::variant_table, InputKind::base_scores, InputKind::scan,
+         InputKind::mutagenesis},
+        "genes are named", "variants or scores of single bases", AdviceTopic::report_genes);
   check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
         AdviceTopic::report_groups);
 }

@@ -268,7 +268,7 @@ for option, value, words in (("--tags", "X", "tags of scores are named, but no f
                              ("--label", "X", "a label of alleles is named, but no file has variants; leave out --label"),
                              ("--probabilities", "x.tsv", "but no file has variants; leave out --probabilities"),
                              ("-r", "chr1", "regions are named, but no file has scores of single bases; leave out --regions"),
-                             ("--genes", "x.gff", "genes are named, but no file has scores of single bases; leave out --genes")):
+                             ("--genes", "x.gff", "genes are named, but no file has variants or scores of single bases; leave out --genes")):
     @case(name="no file needs " + option)
     def needless(option=option, value=value, words=words):
         refused(save(np.eye(4, dtype="f4")), option, value, words=[words])

@@ -36,6 +36,7 @@ std::vector<double> ticks_of(const Axis& axis, double pixels, double apart) {
 
 std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
   if (axis.log) return tick_text(value, value);
+  if (axis.positions && value >= 0) return count_text(static_cast<uint64_t>(std::llround(value)));
   return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
 }
 

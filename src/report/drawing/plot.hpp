@@ -27,6 +27,7 @@ struct Axis {
   double least = 0, most = 1;
   bool log = false;                // by powers of ten; `least` must be above 0
   std::vector<std::string> names;  // an axis of categories: 0 to n - 1, each in a place of its own
+  bool positions = false;          // of bases: all digits are written
 };
 
 /// Round numbers between two values: 1, 2 or 5 times a power of ten apart, about `count` of them.

@@ -18,6 +18,7 @@
 #include "src/report/sections/agreement.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sections/gene_track.hpp"
 #include "src/report/sections/labels.hpp"
 #include "src/report/sections/ranking.hpp"
 #include "src/report/sections/score_figures.hpp"
@@ -266,7 +267,9 @@ class VariantSection {
         counts_(layout_),
         distributions_(layout_),
         ranking_(layout_, options),
-        labels_(layout_) {}
+        labels_(layout_),
+        path_(path),
+        genes_(layout_, options) {}
 
   Section make() {
     read();
@@ -290,6 +293,7 @@ class VariantSection {
     out.models = layout_.models;
     // First, because it is what most readers look for.
     if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
+    genes_.finish(name_, path_, out);
     add_distributions(out);
     counts_.add_flag_figures(name_, sample_, out);
     if (!options_.label.empty()) add_labels(out);
@@ -316,6 +320,7 @@ class VariantSection {
       distributions_.add(record);
       ranking_.add(record);
       labels_.add(record);
+      genes_.add(record);
       if (comparison_) comparison_->add(record);
       for (size_t alt = 0; layout_.tags.size() > 1 && alt < record.alts.size(); ++alt) {
         const float a = record.scores[0][alt], b = record.scores[1][alt];
@@ -390,6 +395,8 @@ class VariantSection {
   VariantDistributions distributions_;
   VariantRanking ranking_;
   Labels labels_;
+  std::string path_;
+  GeneTracks genes_;
   AgreementFigures agreement_;  // of the first two tags
   uint64_t both_ = 0;           // alleles that have both
 };
