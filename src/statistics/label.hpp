@@ -50,8 +50,9 @@ inline bool is_own_comma(const std::string& text, size_t i) {
 struct LabelWords {
   std::map<std::string, uint64_t> positive, negative, neither;
 
-  std::string sentence() const {
-    return "words of the label: positive " + text(positive) + "; negative " + text(negative) +
+  /// With what the two classes are called.
+  std::string sentence(const std::string& one = "positive", const std::string& other = "negative") const {
+    return "words of the label: " + one + " " + text(positive) + "; " + other + " " + text(negative) +
            "; in neither class " + text(neither);
   }
 

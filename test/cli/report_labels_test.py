@@ -332,6 +332,8 @@ def classes_have_the_names_of_the_label():
         expect("False positive rate (share of %s)" % count[negative] in texts["roc"], "the axis of " + label)
         expect("True positive rate (share of %s)" % count[positive] in texts["roc"], "the axis of " + label)
         expect("Precision (share of %s alleles among" % positive in texts["precision_recall"], "the axis of " + label)
+        if label == "clinvar":
+            expect("Words of the label: pathogenic 15 Pathogenic; benign 15 Benign; in neither class none." in page.paragraphs, "paragraphs %r" % page.paragraphs)
         for name, figure in page.figures.items():
             rest = re.sub("(true|false) positive", "", figure["caption"], flags=re.I)
             expect("positive" not in rest and "negative allele" not in rest, "%s: %s" % (name, rest))

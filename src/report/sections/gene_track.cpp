@@ -14,7 +14,7 @@
 namespace carbon {
 namespace {
 
-constexpr size_t kLowest = 200;  // alleles among whose genes those to draw are chosen
+constexpr size_t kLowest = 100;  // alleles among whose genes those to draw are chosen
 constexpr size_t kMostDots = 5000, kMostNumbers = 500;
 constexpr size_t kName = 40;                               // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons

@@ -27,7 +27,9 @@ class LabelJudge {
   /// "TAG>2" and "other" for TAG>2.
   ClassNames names() const;
   /// How often each word of a preset label stood where; "" for another label.
-  std::string words() const { return label_.is_preset() ? words_.sentence() : ""; }
+  std::string words() const {
+    return label_.is_preset() ? words_.sentence(names().positive, names().negative) : "";
+  }
 
  private:
   carbon::Verdict verdict(const VcfRecord& record, const InfoValues& values, size_t alt);
