@@ -21,8 +21,11 @@ constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has 
 constexpr double kExon = 8, kCoding = 16, kArrows = 48;
 constexpr double kOpacity = 0.7;
 
-// Of the classes of a label; the first stands for all alleles if there is no label.
+// Of the classes of a label, and of what is in neither. The second is that of all alleles if there is no
+// label.
 constexpr std::string_view kColours[] = {theme::kSeries[1], theme::kSeries[0], theme::kReference};
+
+constexpr size_t kOrder[] = {2, 1, 0};  // of drawing: classes lie upon those that are in neither
 
 size_t class_of(uint32_t verdict) {
   return std::min<size_t>(verdict, 2);
@@ -80,6 +83,147 @@ void draw_ranges(Plot& plot, const std::vector<Point>& points) {
   plot.marks().path(path, theme::kLine);
 }
 
+// The figure of one gene.
+class GeneFigure {
+ public:
+  // `alleles` are those in the gene, at least one, the lowest score first.
+  GeneFigure(const VariantLayout& layout, const std::string& label, const std::string& contig,
+             const Gene& gene, const std::vector<GeneAllele>& alleles)
+      : tag_(layout.tags[0]),
+        label_(label),
+        contig_(contig),
+        gene_(gene),
+        alleles_(alleles),
+        gene_name_(cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName)),
+        classes_{cut_text(layout.classes.positive, kName),
+                 label.empty() ? "alleles" : cut_text(layout.classes.negative, kName), "neither"} {}
+
+  Figure figure(const std::string& name) const {
+    Figure out;
+    out.name = name;
+    out.title = tag_.name + " along " + gene_name_;
+    draw(out);
+    out.caption = caption();
+    out.words = "The lowest score is " + value_text(score(alleles_.front())) + " at " +
+                place_text(contig_, alleles_.front().pos) + ".";
+    out.numbers = numbers();
+    out.multiqc = multiqc(out.name, out.title);
+    return out;
+  }
+
+ private:
+  static double score(const GeneAllele& allele) { return static_cast<double>(allele.score); }
+  static Point point(const GeneAllele& allele) { return {static_cast<double>(allele.pos), score(allele)}; }
+  bool labelled() const { return !label_.empty(); }
+  bool dots() const { return alleles_.size() <= kMostDots; }
+  size_t shown_class(const GeneAllele& allele) const { return labelled() ? class_of(allele.verdict) : 1; }
+
+  Axis x_axis() const {
+    Axis out{"Position on " + cut_text(contig_, kName),
+             static_cast<double>(gene_.start),
+             static_cast<double>(gene_.end),
+             false,
+             {},
+             true};
+    if (gene_.start == gene_.end) out.least -= 1, out.most += 1;
+    return out;
+  }
+
+  // With zero, and room for the exons below the lowest score.
+  Axis y_axis() const {
+    const double least = std::min(0.0, score(alleles_.front())), most = std::max(0.0, score(alleles_.back()));
+    Axis out = round_axis(with_unit(tag_.name, tag_.unit), least, most);
+    out.least -= std::max((most - least) * kFoot / (kHeight - 120), 1e-6);
+    return out;
+  }
+
+  void draw(Figure& out) const {
+    const Axis x = x_axis();
+    Plot plot(out.title, kWidth, kHeight, x, y_axis());
+    std::vector<Point> all, points[3];
+    for (const GeneAllele& allele : alleles_) {
+      all.push_back(point(allele));
+      points[shown_class(allele)].push_back(all.back());
+    }
+    std::vector<LegendEntry> legend;
+    for (const size_t k : kOrder)
+      if (dots() && !points[k].empty())
+        legend.push_back({.name = classes_[k] + ", n = " + count_text(points[k].size()),
+                          .colour = kColours[k],
+                          .mark = LegendEntry::circle,
+                          .opacity = kOpacity});
+    if (!dots()) legend.push_back({"lowest to highest score, n = " + count_text(all.size()), theme::kLine});
+    legend.push_back({"exons (higher: coding)", theme::kMark});
+    plot.legend(legend);
+    plot.line(std::vector<Point>{{x.least, 0}, {x.most, 0}}, theme::kSoft, 1, true);
+    if (dots())
+      for (const size_t k : kOrder) plot.dots(points[k], kColours[k], 2.8, kOpacity);
+    else
+      draw_ranges(plot, all);
+    draw_gene(plot, gene_);
+    out.svg = plot.picture();
+    if (dots()) out.points = tips(plot);
+  }
+
+  std::vector<FigurePoint> tips(const Plot& plot) const {
+    std::vector<FigurePoint> out;
+    for (const GeneAllele& allele : alleles_)
+      out.push_back({plot.x(point(allele).x), plot.y(point(allele).y),
+                     place_text(contig_, allele.pos) + "\n" + tag_.name + ": " + value_text(score(allele)) +
+                         (labelled() ? "\n" + classes_[shown_class(allele)] : "")});
+    return out;
+  }
+
+  std::string caption() const {
+    std::string out = with_unit(tag_.name, tag_.unit) + " of " +
+                      plural(alleles_.size(), "alternative allele") + " in " + gene_name_ + ", " +
+                      place_text(contig_, gene_.start) + "\u2013" +
+                      count_text(static_cast<uint64_t>(gene_.end));
+    if (gene_.strand == '+') out += ", strand +";
+    if (gene_.strand == '-') out += ", strand \u2212";
+    return out + ", by position. " +
+           (dots() ? "A dot is an allele."
+                   : "A bar reaches from the lowest to the highest score of its positions.") +
+           " Below are the exons of all transcripts together, their coding parts higher.";
+  }
+
+  Table numbers() const {
+    Table out;
+    out.columns = {{"Position", "of the first base of REF, from 1", true}, {tag_.name, tag_.unit, true}};
+    if (labelled()) out.columns.push_back({"Label", label_});
+    if (alleles_.size() > kMostNumbers)
+      out.title = "The " + count_text(kMostNumbers) + " lowest of " + plural(alleles_.size(), "allele");
+    for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i) {
+      out.rows.push_back({std::to_string(alleles_[i].pos), six_digits(score(alleles_[i]))});
+      if (labelled()) out.rows.back().push_back(classes_[shown_class(alleles_[i])]);
+    }
+    return out;
+  }
+
+  std::string multiqc(const std::string& name, const std::string& title) const {
+    nlohmann::ordered_json marks = nlohmann::ordered_json::array(), data;
+    for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i)
+      marks.push_back(
+          {{"x", alleles_[i].pos}, {"y", alleles_[i].score}, {"name", place_text(contig_, alleles_[i].pos)}});
+    data[tag_.name] = std::move(marks);
+    return json_text({{"plot_type", "scatter"},
+                      {"pconfig",
+                       {{"id", "carbon_" + name + "_plot"},
+                        {"title", "carbon: " + title},
+                        {"xlab", x_axis().label},
+                        {"ylab", y_axis().label}}},
+                      {"data", data}});
+  }
+
+  const ScoreTag& tag_;
+  const std::string& label_;
+  const std::string& contig_;
+  const Gene& gene_;
+  const std::vector<GeneAllele>& alleles_;
+  std::string gene_name_;
+  std::string classes_[3];  // as kColours
+};
+
 }  // namespace
 
 GeneTracks::GeneTracks(const VariantLayout& layout, const ReportOptions& options)
@@ -114,7 +258,7 @@ std::vector<GeneArea> GeneTracks::lowest_places() const {
       });
   std::vector<GeneArea> out;
   for (size_t i = 0; i < count; ++i) {
-    const Allele& allele = alleles_[order[i]];
+    const GeneAllele& allele = alleles_[order[i]];
     const std::string& contig = contigs_[allele.contig];
     if (std::none_of(out.begin(), out.end(),
                      [&](const GeneArea& one) { return one.sequence == contig && one.start == allele.pos; }))
@@ -156,100 +300,13 @@ void GeneTracks::read_exons(std::vector<Place>& genes) const {
 }
 
 Figure GeneTracks::figure(const std::string& name, const Place& place) const {
-  const Gene& gene = place.gene;
-  const std::string& contig = contigs_[place.contig];
-  const ScoreTag& tag = layout_.tags[0];
-  const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
-  std::vector<Allele> inside;
-  for (const Allele& allele : alleles_)
-    if (allele.contig == place.contig && allele.pos >= gene.start && allele.pos <= gene.end)
+  std::vector<GeneAllele> inside;
+  for (const GeneAllele& allele : alleles_)
+    if (allele.contig == place.contig && allele.pos >= place.gene.start && allele.pos <= place.gene.end)
       inside.push_back(allele);
-  const auto by_score = [](const Allele& a, const Allele& b) { return a.score < b.score; };
-  std::stable_sort(inside.begin(), inside.end(), by_score);
-  const bool labelled = !options_.label.empty(), dots = inside.size() <= kMostDots;
-
-  Figure out;
-  out.name = name;
-  out.title = tag.name + " along " + gene_name;
-  const double least = std::min(0.0, static_cast<double>(inside.front().score)),
-               most = std::max(0.0, static_cast<double>(inside.back().score));
-  const double room = (most - least) * kFoot / (kHeight - 120);
-  Axis x{"Position on " + cut_text(contig, kName),
-         static_cast<double>(gene.start),
-         static_cast<double>(gene.end),
-         false,
-         {},
-         true};
-  if (gene.start == gene.end) x.least -= 1, x.most += 1;
-  Axis y = round_axis(with_unit(tag.name, tag.unit), least, most);
-  y.least -= std::max(room, 1e-6);
-  Plot plot(out.title, kWidth, kHeight, x, y);
-  std::vector<Point> points[3], all;
-  for (const Allele& allele : inside) {
-    const Point p = {static_cast<double>(allele.pos), static_cast<double>(allele.score)};
-    points[labelled ? class_of(allele.verdict) : 1].push_back(p);
-    all.push_back(p);
-  }
-  std::vector<LegendEntry> legend;
-  const std::string classes[] = {cut_text(layout_.classes.positive, kName),
-                                 labelled ? cut_text(layout_.classes.negative, kName) : "alleles", "neither"};
-  for (const size_t k : {2, 1, 0})
-    if (dots && !points[k].empty())
-      legend.push_back({.name = classes[k] + ", n = " + count_text(points[k].size()),
-                        .colour = kColours[k],
-                        .mark = LegendEntry::circle,
-                        .opacity = kOpacity});
-  if (!dots) legend.push_back({"lowest to highest score, n = " + count_text(inside.size()), theme::kLine});
-  legend.push_back({"exons (higher: coding)", theme::kMark});
-  plot.legend(legend);
-  plot.line(std::vector<Point>{{x.least, 0}, {x.most, 0}}, theme::kSoft, 1, true);
-  if (dots)
-    for (const size_t k : {2, 1, 0}) plot.dots(points[k], kColours[k], 2.8, kOpacity);
-  else
-    draw_ranges(plot, all);
-  draw_gene(plot, gene);
-  out.svg = plot.picture();
-  for (const Allele& allele : inside) {
-    if (!dots) break;
-    out.points.push_back({plot.x(static_cast<double>(allele.pos)), plot.y(static_cast<double>(allele.score)),
-                          place_text(contig, allele.pos) + "\n" + tag.name + ": " +
-                              value_text(static_cast<double>(allele.score)) +
-                              (labelled ? "\n" + classes[class_of(allele.verdict)] : "")});
-  }
-
-  out.caption = with_unit(tag.name, tag.unit) + " of " + plural(inside.size(), "alternative allele") +
-                " in " + gene_name + ", " + place_text(contig, gene.start) + "\u2013" +
-                count_text(static_cast<uint64_t>(gene.end)) +
-                (gene.strand == '+' || gene.strand == '-'
-                     ? std::string(", strand ") + (gene.strand == '-' ? "\u2212" : "+")
-                     : "") +
-                ", by position. " +
-                (dots ? "A dot is an allele."
-                      : "A bar reaches from the lowest to the highest score of its positions.") +
-                " Below are the exons of all transcripts together, their coding parts higher.";
-  out.words = "The lowest score is " + value_text(static_cast<double>(inside.front().score)) + " at " +
-              place_text(contig, inside.front().pos) + ".";
-  out.numbers.columns = {{"Position", "of the first base of REF, from 1", true}, {tag.name, tag.unit, true}};
-  if (labelled) out.numbers.columns.push_back({"Label", options_.label});
-  if (inside.size() > kMostNumbers)
-    out.numbers.title = "The " + count_text(kMostNumbers) + " lowest of " + plural(inside.size(), "allele");
-  nlohmann::ordered_json marks = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < std::min(kMostNumbers, inside.size()); ++i) {
-    const Allele& allele = inside[i];
-    out.numbers.rows.push_back({std::to_string(allele.pos), six_digits(static_cast<double>(allele.score))});
-    if (labelled) out.numbers.rows.back().push_back(classes[class_of(allele.verdict)]);
-    marks.push_back({{"x", allele.pos}, {"y", allele.score}, {"name", place_text(contig, allele.pos)}});
-  }
-  nlohmann::ordered_json data;
-  data[tag.name] = std::move(marks);
-  out.multiqc = json_text({{"plot_type", "scatter"},
-                           {"pconfig",
-                            {{"id", "carbon_" + name + "_plot"},
-                             {"title", "carbon: " + out.title},
-                             {"xlab", x.label},
-                             {"ylab", y.label}}},
-                           {"data", data}});
-  return out;
+  std::stable_sort(inside.begin(), inside.end(),
+                   [](const GeneAllele& a, const GeneAllele& b) { return a.score < b.score; });
+  return GeneFigure(layout_, options_.label, contigs_[place.contig], place.gene, inside).figure(name);
 }
 
 void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {

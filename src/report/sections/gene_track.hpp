@@ -12,6 +12,14 @@
 
 namespace carbon {
 
+/// An allele with a score, in 16 bytes.
+struct GeneAllele {
+  int64_t pos;
+  float score;
+  uint32_t contig : 30;  // among those of the file
+  uint32_t verdict : 2;  // a LabelJudge::Verdict
+};
+
 class GeneTracks {
  public:
   static constexpr size_t kMostGenes = 6;
@@ -25,12 +33,6 @@ class GeneTracks {
   void finish(const std::string& name, const std::string& path, Section& section);
 
  private:
-  struct Allele {
-    int64_t pos;
-    float score;
-    uint32_t contig : 30;
-    uint32_t verdict : 2;
-  };
   struct Place {
     uint32_t contig;
     Gene gene;
@@ -45,7 +47,7 @@ class GeneTracks {
   const VariantLayout& layout_;
   const ReportOptions& options_;
   std::vector<std::string> contigs_;
-  std::vector<Allele> alleles_;
+  std::vector<GeneAllele> alleles_;
 };
 
 }  // namespace carbon
