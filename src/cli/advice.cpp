@@ -127,7 +127,7 @@ const char* sentence(AdviceTopic topic) {
     case report_consequences:
       return "correct --consequence-tag, or leave it out";
     case report_genes:
-      return "leave out --genes, or add a table of score, scan or +mutagenesis";
+      return "leave out --genes, or add variants or a table of score, scan or +mutagenesis";
     case report_groups:
       return "leave out --groups and --colour, or add a file of embed";
     case report_label:

@@ -84,7 +84,7 @@ Run declare_report(CommandLine& line) {
   group.option(
       {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
       options.regions);
-  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside tables of bases"},
+  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside bases and variants"},
                options.genes);
   group.option({"groups", kFile, "table whose first column has the names of embedded sequences"},
                options.groups);

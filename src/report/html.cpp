@@ -1,8 +1,11 @@
 #include "src/report/html.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
+#include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "version.h"
 
@@ -44,8 +47,9 @@ class HtmlWriter {
     text(report.title);
     out_ += "</h1>\n";
     models(report);
+    out_ += "</header>\n";
     contents(report);
-    out_ += "</header>\n<main>\n";
+    out_ += "<main>\n";
     for (const Section& one : report.sections) section(one);
     out_ += "</main>\n";
     footer(report, command);
@@ -82,15 +86,39 @@ class HtmlWriter {
       }
   }
 
+  void link(const std::string& id, std::string_view words) {
+    out_ += "<li><a href=\"#" + id + "\">";
+    text(words);
+    out_ += "</a>";
+  }
+
+  // Beside the sections where there is room, above them elsewhere; the style decides.
   void contents(const Report& report) {
-    if (report.sections.size() < 2) return;
-    out_ += "<nav aria-label=\"Contents\"><ul>";
+    size_t parts = 0;
+    for (const Section& one : report.sections) parts += one.parts.size();
+    if (report.sections.size() < 2 && parts < 2) return;
+    out_ += "<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n";
     for (const Section& one : report.sections) {
-      out_ += "<li><a href=\"#" + one.name + "\">";
-      text(one.title);
-      out_ += "</a></li>";
+      link(one.name, one.title);
+      if (!one.parts.empty()) out_ += "\n<ul>\n";
+      for (size_t i = 0; i < one.parts.size(); ++i) {
+        if (const auto* figure = std::get_if<Figure>(&one.parts[i]))
+          link(figure->name, figure->title);
+        else
+          link(table_id(one, i), contents_name(std::get<Table>(one.parts[i])));
+        out_ += "</li>\n";
+      }
+      out_ += one.parts.empty() ? "</li>\n" : "</ul></li>\n";
     }
-    out_ += "</ul></nav>\n";
+    out_ += "</ul></details></nav>\n";
+  }
+
+  // A hyphen keeps it apart from the names of figures, which have none.
+  static std::string table_id(const Section& section, size_t part) {
+    return section.name + "-table-" + std::to_string(part + 1);
+  }
+  static std::string_view contents_name(const Table& table) {
+    return table.brief.empty() ? table.title : table.brief;
   }
 
   void section(const Section& one) {
@@ -101,17 +129,19 @@ class HtmlWriter {
       element("p", paragraph);
       out_ += "\n";
     }
-    for (const auto& part : one.parts) {
-      if (const auto* drawn = std::get_if<Figure>(&part))
+    for (size_t i = 0; i < one.parts.size(); ++i) {
+      if (const auto* drawn = std::get_if<Figure>(&one.parts[i]))
         figure(*drawn);
       else
-        table(std::get<Table>(part));
+        table(std::get<Table>(one.parts[i]), table_id(one, i));
     }
     out_ += "</section>\n";
   }
 
   void figure(const Figure& one) {
-    out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\">" + one.svg + "</div>\n";
+    out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\"";
+    if (!one.points.empty()) points(one.points);
+    out_ += ">" + one.svg + "</div>\n";
     if (!one.viewer.empty()) viewer(one);
     out_ += "<figcaption>";
     text(one.caption);
@@ -123,10 +153,21 @@ class HtmlWriter {
     out_ += "</figcaption>\n";
     if (!one.numbers.rows.empty()) {
       out_ += "<details><summary>The numbers of this figure</summary>\n";
-      table(one.numbers);
+      table(one.numbers, one.name + "-numbers");
       out_ += "</details>\n";
     }
     out_ += "</figure>\n";
+  }
+
+  // [[x, y, words], ...] for the script.
+  void points(const std::vector<FigurePoint>& points) {
+    std::string json = "[";
+    for (const FigurePoint& point : points)
+      json += (json.size() > 1 ? ",[" : "[") + px(point.x) + "," + px(point.y) + "," +
+              json_text(nlohmann::ordered_json(point.words)) + "]";
+    out_ += " data-points=\"";
+    text(json + "]");
+    out_ += "\"";
   }
 
   // JSON in an element of script ends where "</script" stands, so no < is left in it; in strings, where alone
@@ -142,8 +183,9 @@ class HtmlWriter {
     out_ += "</script>\n";
   }
 
-  void table(const Table& one) {
-    out_ += one.search ? "<div class=\"table search\">\n" : "<div class=\"table\">\n";
+  // The id is also the name of the file in which the script saves the rows.
+  void table(const Table& one, const std::string& id) {
+    out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\">\n" : "\" class=\"table\">\n");
     out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"";
     text(one.title.empty() ? "Numbers of the figure" : one.title);
     out_ += "\"><table>\n";
@@ -151,6 +193,7 @@ class HtmlWriter {
     out_ += "<thead><tr>";
     for (const TableColumn& column : one.columns) {
       out_ += column.number ? "<th scope=\"col\" class=\"number\"" : "<th scope=\"col\"";
+      if (one.sorted == &column - one.columns.data()) out_ += " aria-sort=\"ascending\"";
       if (!column.about.empty()) {
         out_ += " title=\"";
         text(column.about);
@@ -162,14 +205,34 @@ class HtmlWriter {
     }
     if (!one.pictures.empty()) out_ += "<th scope=\"col\">Sequence</th>";
     out_ += "</tr></thead>\n<tbody>\n";
-    for (size_t r = 0; r < one.rows.size(); ++r) row(one, r);
+    const std::vector<size_t> digits = digits_of(one);
+    for (size_t r = 0; r < one.rows.size(); ++r) row(one, r, digits);
     out_ += "</tbody>\n</table></div>\n</div>\n";
   }
 
-  void row(const Table& one, size_t r) {
+  // The digits behind the point; none for a number with an exponent, which cannot stand below the others.
+  static size_t digits_behind_point(std::string_view number) {
+    const size_t point = number.find('.');
+    if (point == number.npos || number == "." || number.find('e') != number.npos) return 0;
+    return number.size() - point - 1;
+  }
+  static std::vector<size_t> digits_of(const Table& one) {
+    std::vector<size_t> out(one.columns.size());
+    for (const std::vector<std::string>& row : one.rows)
+      for (size_t c = 0; c < row.size(); ++c)
+        if (one.columns[c].number) out[c] = std::max(out[c], digits_behind_point(row[c]));
+    return out;
+  }
+
+  // The points of a column stand below one another: a number with fewer digits than others is moved left.
+  void row(const Table& one, size_t r, const std::vector<size_t>& digits) {
     out_ += "<tr>";
     for (size_t c = 0; c < one.rows[r].size(); ++c) {
-      out_ += one.columns[c].number ? "<td class=\"number\">" : "<td>";
+      const size_t behind = one.columns[c].number ? digits_behind_point(one.rows[r][c]) : 0;
+      out_ += one.columns[c].number ? "<td class=\"number\"" : "<td";
+      if (one.columns[c].number && behind < digits[c])
+        out_ += " style=\"--more:" + std::to_string(digits[c] - behind) + (behind == 0 ? ".5" : "") + "\"";
+      out_ += ">";
       text(one.rows[r][c]);
       out_ += "</td>";
     }

@@ -15,6 +15,7 @@
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 #include "src/report/html.hpp"
+#include "src/report/sections/comparison.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -144,7 +145,9 @@ MakeSection maker_of(InputKind kind) {
   switch (kind) {
     case InputKind::variants:
     case InputKind::variant_table:
-      return variant_section;
+      return [](const std::string& name, const std::string& path, const ReportOptions& options) {
+        return variant_section(name, path, options);
+      };
     case InputKind::mutagenesis:
       return mutagenesis_section;
     case InputKind::base_scores:
@@ -217,10 +220,33 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
         "variants", AdviceTopic::report_probabilities);
   check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
         AdviceTopic::report_regions);
-  check(!options.genes.empty(), bases, "genes are named", "scores of single bases",
-        AdviceTopic::report_genes);
+  check(!options.genes.empty(),
+        {InputKind::variants, InputKind::variant_table, InputKind::base_scores, InputKind::scan,
+         InputKind::mutagenesis},
+        "genes are named", "variants or scores of single bases", AdviceTopic::report_genes);
   check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
         AdviceTopic::report_groups);
+}
+
+bool is_variants(InputKind kind) {
+  return kind == InputKind::variants || kind == InputKind::variant_table;
+}
+
+// A section for each file, and before them one that compares those with variants.
+void add_sections(const std::vector<InputKind>& kinds, const ReportOptions& options, Report& report) {
+  const bool compared = std::count_if(kinds.begin(), kinds.end(), is_variants) > 1;
+  VariantComparison comparison;
+  std::set<std::string> names;
+  for (size_t i = 0; i < options.files.size(); ++i) {
+    const std::string& file = options.files[i];
+    const std::string name = section_name(file, names);
+    report.sections.push_back(compared && is_variants(kinds[i])
+                                  ? variant_section(name, file, options, &comparison)
+                                  : maker_of(kinds[i])(name, file, options));
+  }
+  if (compared)
+    report.sections.insert(report.sections.begin(),
+                           comparison.section(section_name("comparison", names), options.label));
 }
 
 }  // namespace
@@ -233,10 +259,7 @@ void run_report(const ReportOptions& options) {
   std::vector<InputKind> kinds;
   for (const std::string& file : options.files) kinds.push_back(input_kind(file));
   check_needed(options, kinds);
-  std::set<std::string> names;
-  for (size_t i = 0; i < options.files.size(); ++i)
-    report.sections.push_back(
-        maker_of(kinds[i])(section_name(options.files[i], names), options.files[i], options));
+  add_sections(kinds, options, report);
   make_names_unique(report);
 
   FileSet files;

@@ -50,8 +50,9 @@ inline bool is_own_comma(const std::string& text, size_t i) {
 struct LabelWords {
   std::map<std::string, uint64_t> positive, negative, neither;
 
-  std::string sentence() const {
-    return "words of the label: positive " + text(positive) + "; negative " + text(negative) +
+  /// With what the two classes are called.
+  std::string sentence(const std::string& one = "positive", const std::string& other = "negative") const {
+    return "words of the label: " + one + " " + text(positive) + "; " + other + " " + text(negative) +
            "; in neither class " + text(neither);
   }
 
@@ -100,6 +101,10 @@ class Label {
   const std::string& tag() const { return tag_; }
   bool is_preset() const { return preset_; }
   bool is_flag() const { return is_flag_; }  // after set_type()
+  bool is_tag_alone() const { return operator_.empty(); }
+  /// The words of TAG=A,B/C,D; none for other expressions.
+  const std::vector<std::string>& positive_words() const { return positive_; }
+  const std::vector<std::string>& negative_words() const { return negative_; }
 
   /// Throws LabelError for a type of tag that the expression cannot be asked of. Floats are compared in their
   /// own precision.

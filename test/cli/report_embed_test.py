@@ -1,7 +1,9 @@
 """carbon report: embeddings. Components against numpy's SVD, groups, samples of points, files that are wrong."""
 
+import html
 import json
 import os
+import re
 import shutil
 import struct
 import xml.etree.ElementTree
@@ -148,6 +150,10 @@ def colours_are_those_of_the_column():
     table = write(fresh(), "g.tsv", "#id\tkind\tgc\n" + "".join("%s\t%s\t%g\n" % (n, g, 0.01 * i) for i, (n, g) in enumerate(groups.items()))
                   + "elsewhere\tbig\t.\n")
     page, pictures, plots = report(save(matrix, names), "--groups", table, "--colour", "kind")
+    tips = json.loads(html.unescape(re.search(r'<figure id="x_pc1_pc2">\s*<div class="picture" data-points="([^"]*)"', page)[1]))
+    expect_equal([t[2] for t in tips], ["%s\nkind: %s" % (n, groups.get(n, "no value")) for n in names], "what points say")
+    circles = re.search(r'stroke-linecap="round"[^>]* d="([^"]*)"', pictures["x_pc1_pc2"])[1]
+    expect(all("M%g %gh0" % tuple(t[:2]) in circles for n, t in zip(names, tips) if n not in groups), "points that say something lie elsewhere")
     found = {group: len(points) for group, points in plots["x_pc1_pc2"]["data"][0].items()}
     expect_equal(found, {"big": 30, "mid": 15, "small": 5, "no value": 10}, "groups")
     for group, points in plots["x_pc1_pc2"]["data"][0].items():
@@ -161,8 +167,12 @@ def colours_are_those_of_the_column():
     expect_equal([t for t in texts if t and t.endswith(")") and "%" not in t], ["big (30)", "mid (15)", "small (5)", "no value (10)"], "legend")
     _, pictures, plots = report(save(matrix, names), "--groups", table, "--colour", "gc")
     expect_equal(sorted(plots["x_pc1_pc2"]["data"][0])[-1], "no value", "a scale")
-    expect_equal(len(plots["x_pc1_pc2"]["data"][0]), 8, "seven steps and those without")
-    expect("0.42 to 0.49" in pictures["x_pc1_pc2"], "a step of the legend")
+    expect_equal(sorted(plots["x_pc1_pc2"]["data"][0]), ["gc", "no value"], "the column and those without")
+    texts = [t.text for t in xml.etree.ElementTree.fromstring(pictures["x_pc1_pc2"]).iter(SVG + "text")]
+    expect(texts[texts.index("gc") + 1:][:4] == ["0.0", "0.2", "0.4", "no value (10)"], "the scale: %r" % texts)
+    colours = [plots["x_pc1_pc2"]["data"][0]["gc"][i]["color"] for i in (0, 49)]
+    expect_equal(colours, ["#c98500", "#0c3c74"], "the ends of the scale")
+    expect(len({p["color"] for p in plots["x_pc1_pc2"]["data"][0]["gc"]}) > 40, "colours of 50 numbers")
 
 
 @case
@@ -258,7 +268,7 @@ for option, value, words in (("--tags", "X", "tags of scores are named, but no f
                              ("--label", "X", "a label of alleles is named, but no file has variants; leave out --label"),
                              ("--probabilities", "x.tsv", "but no file has variants; leave out --probabilities"),
                              ("-r", "chr1", "regions are named, but no file has scores of single bases; leave out --regions"),
-                             ("--genes", "x.gff", "genes are named, but no file has scores of single bases; leave out --genes")):
+                             ("--genes", "x.gff", "genes are named, but no file has variants or scores of single bases; leave out --genes")):
     @case(name="no file needs " + option)
     def needless(option=option, value=value, words=words):
         refused(save(np.eye(4, dtype="f4")), option, value, words=[words])

@@ -1,5 +1,6 @@
 """carbon report: curves for labels, the agreement of two scores, and the JSON of +concord, number by number."""
 
+import html
 import html.parser
 import json
 import math
@@ -199,8 +200,8 @@ def curves_are_those_of_the_definitions_and_of_scikit_learn():
         for name, value in zip(("AUROC", "AUPRC (trapezoidal)", "Average precision"), wanted):
             expect_close(found[name][0], value, 6e-6, name)
             expect_equal(found[name][1:], [None, None], "interval of " + name)
-        expect_equal(found["Positive alleles"][0], sum(classes), "positive")
-        expect_equal(found["Negative alleles"][0], len(classes) - sum(classes), "negative")
+        expect_equal(found["Alleles: P or LP"][0], sum(classes), "positive")
+        expect_equal(found["Alleles: B"][0], len(classes) - sum(classes), "negative")
         expect_equal(found["Alleles without score"][0], sum(s is None for s, _, _ in alleles), "without score")
         expect_equal(found["Alleles without label"][0], sum(s is not None and w == "." for s, _, w in alleles), "without label")
         expect_equal(found["Alleles with a label of neither class"][0], sum(s is not None and w == "VUS" for s, _, w in alleles), "neither")
@@ -307,15 +308,109 @@ def many_alleles_have_bands_of_joined_scores_and_exact_areas():
 @case
 def one_class_is_a_sentence():
     page = report("--tags", "S", "--label", "SIG=P/LP", vcf([(1, 1, "P"), (2, 1, "P"), (3, 1, "B")]))
-    expect(any("are positive" in p and "1 have a label of neither class" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+    expect(any("are P (" in p and "1 have a label of neither class" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+
+
+@case
+def classes_have_the_names_of_the_label():
+    """In legends, axes, captions and tables; "positive" and "negative" are left to rates alone."""
+    head = HEAD.replace("#CHROM", '##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n##INFO=<ID=F,Number=0,Type=Flag,Description="x">\n#CHROM')
+    lines = ["1\t%d\t.\tA\tC\t.\t.\tS=%d;SIG=%s;L=%d;CLNSIG=%s%s\n" % (i + 1, i % 5, "PQR"[i % 3], i % 2, ("Benign", "Pathogenic")[i % 2], ";F" * (i % 2))
+             for i in range(30)]
+    path = write(fresh(), "in.vcf", head + "".join(lines))
+    for label, positive, negative in (("clinvar", "pathogenic", "benign"), ("SIG=P/Q,R", "P", "Q or R"), ("SIG=P", "P", "other"), ("L", "L=1", "L=0"),
+                                      ("L>0", "L>0", "other"), ("F", "F", "other"), ("SIG=a,b,c,P/Q", "a, b or 2 more", "Q")):
+        svg, out = fresh(), os.path.join(fresh(), "report.html")
+        ok("report", "--tags", "S", "--label", label, "--bootstrap", 0, "--svg", svg, "-o", out, path)
+        page = Page(out)
+        texts = {name: html.unescape(read(os.path.join(svg, "in_S_%s.svg" % name)).decode()) for name in ("label_classes", "roc", "precision_recall")}
+        rows = page.measures("How well")
+        count = {words: "%d %s alleles" % (rows["Alleles: " + words][0], words) for words in (positive, negative)}
+        for words in (positive, negative):
+            expect(">%s</text>" % count[words] in texts["label_classes"], "%s: the legend has no %r" % (label, count[words]))
+            expect(words in {row[-1] for caption, t in page.tables.items() if caption.startswith("Lowest") for row in t["table"]}, "the table of " + label)
+        expect("False positive rate (share of %s)" % count[negative] in texts["roc"], "the axis of " + label)
+        expect("True positive rate (share of %s)" % count[positive] in texts["roc"], "the axis of " + label)
+        expect("Precision (share of %s alleles among" % positive in texts["precision_recall"], "the axis of " + label)
+        if label == "clinvar":
+            expect("Words of the label: pathogenic 15 Pathogenic; benign 15 Benign; in neither class none." in page.paragraphs, "paragraphs %r" % page.paragraphs)
+        for name, figure in page.figures.items():
+            rest = re.sub("(true|false) positive", "", figure["caption"], flags=re.I)
+            expect("positive" not in rest and "negative allele" not in rest, "%s: %s" % (name, rest))
+
+
+@case
+def the_area_stands_in_its_figure():
+    svg, out = fresh(), os.path.join(fresh(), "report.html")
+    ok("report", "--tags", "S", "--label", LABEL, "--negate", "--bootstrap", 20, "--svg", svg, "-o", out, vcf(records(200)))
+    rows = Page(out).measures("How well")
+    for name, measure, words in (("roc", "AUROC", "AUROC"), ("precision_recall", "Average precision", "average precision")):
+        texts = re.findall(r">([^<>]*)</text>", read(os.path.join(svg, "in_S_%s.svg" % name)).decode())
+        value, low, high = ("%.4g" % v for v in rows[measure])
+        expect("%s %s" % (words, value) in texts, "%s of %s in %r" % (words, value, texts))
+        expect("95 % interval {} to {}".format(low, high) in texts, "the interval in %r" % texts)
+
+
+@case
+def curves_of_all_scores_in_one_figure():
+    """Each with its area; the numbers are those of the single figures."""
+    svg, out, path = fresh(), os.path.join(fresh(), "report.html"), vcf(records(300, 8))
+    ok("report", "--tags", "S,T", "--label", LABEL, "--negate", "--bootstrap", 0, "--svg", svg, "-o", out, path)
+    page = Page(out)
+    expect_equal([n for n in page.figures if n.endswith("_roc")], ["in_roc", "in_S_roc", "in_T_roc"], "ROC figures")
+    figure = page.figures["in_roc"]
+    expect_equal(figure["columns"], ["False positive rate", "minus S", "minus T"], "columns")
+    columns = list(zip(*figure["table"]))
+    for tag, column in (("S", columns[1]), ("T", columns[2])):
+        expect_equal(list(column), [row[1] for row in page.figures["in_%s_roc" % tag]["table"]], "rates of " + tag)
+        area = "%.4g" % page.measures("How well minus %s " % tag)["AUROC"][0]
+        text = read(os.path.join(svg, "in_roc.svg")).decode()
+        expect(">minus %s, AUROC %s</text>" % (tag, area) in text, "the legend has no area of " + tag)
+    expect("in_roc" not in report("--tags", "S", "--label", LABEL, "--negate", "--bootstrap", 0, path).figures, "a figure for one curve")
+
+
+# ---- two files -----------------------------------------------------------------------------------------------------
+
+
+@case
+def two_files_are_compared():
+    """Alleles of one contig, position, REF and ALT in both are the pairs; distributions of both have the same bins."""
+    a, b = records(300, 9), records(260, 10)
+    one, two = vcf(a), write(fresh(), "two.vcf", read(vcf(b)).decode().replace("1\t12\t.\tA\tC", "1\t12\t.\tA\tG"))
+    page = report("--tags", "S", "--label", LABEL, "--negate", "--bootstrap", 0, one, two)
+    pairs = [(s, t) for i, ((s, _, _), (t, _, _)) in enumerate(zip(a, b)) if s is not None and t is not None and i != 2]
+    found = page.measures("Agreement of S in in.vcf and S in two.vcf")
+    expect_equal(found["Alleles with both scores"][0], len(pairs), "pairs")
+    expect_close(found["Pearson correlation"][0], pearson(*zip(*pairs)), 1e-5, "correlation")
+    close(page.numbers("comparison_agreement_scatter")[0], [p for p, _ in pairs], "scores of the first")
+    close(page.numbers("comparison_agreement_scatter")[1], [t for _, t in pairs], "scores of the second")
+    low, high, first, second = page.numbers("comparison_scores")
+    for counts, scores in ((first, [s for s, _, _ in a if s is not None]), (second, [s for s, _, _ in b if s is not None])):
+        wanted = [sum(x <= single(s) < y or single(s) == y == high[-1] for s in scores) for x, y in zip(low, high)]
+        expect_equal(counts, wanted, "counts")
+    expect_equal(page.figures["comparison_scores"]["columns"][2:], ["in.vcf", "two.vcf"], "columns")
+    curves = page.figures["comparison_roc"]
+    expect_equal(curves["columns"][1:], ["in.vcf: minus S", "two.vcf: minus S"], "curves")
+    for name, column in (("in_S_roc", 1), ("two_S_roc", 2)):
+        expect_equal([row[column] for row in curves["table"]], [row[1] for row in page.figures[name]["table"]], "rates of " + name)
+    expect(any("%d alleles have a score in both in.vcf" % len(pairs) in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+    expect(not any("comparison" in name for name in report("--tags", "S", one).figures), "a comparison of one file")
+
+
+@case
+def files_without_a_common_allele():
+    one, two = vcf([(1, 1, "P"), (2, 1, "B")]), write(fresh(), "two.vcf", read(vcf([(1, 1, "P"), (2, 1, "B")])).decode().replace("\tA\tC", "\tA\tT"))
+    page = report("--tags", "S", one, two)
+    expect(any("No allele has both S in in.vcf and S in two.vcf" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+    expect("comparison_scores" in page.figures and not any("scatter" in n for n in page.figures), "figures %r" % list(page.figures))
 
 
 @case
 def commas_in_values_and_words():
     alleles = [(1, 1, "P"), (2, 1, "P"), (3, 1, "P,_low_penetrance"), (4, 1, "x,y"), (5, 1, "x")]
-    for label, counts in (("SIG=P/x\\,y", (2, 1, 2)), ("SIG=P,_low_penetrance/x", (1, 2, 2))):
+    for label, words, counts in (("SIG=P/x\\,y", ("P", "x,y"), (2, 1, 2)), ("SIG=P,_low_penetrance/x", ("P,_low_penetrance", "x"), (1, 2, 2))):
         found = report("--tags", "S", "--label", label, "--bootstrap", 0, vcf(alleles)).measures("How well")
-        names = ("Positive alleles", "Negative alleles", "Alleles with a label of neither class")
+        names = ("Alleles: " + words[0], "Alleles: " + words[1], "Alleles with a label of neither class")
         expect_equal(tuple(found[name][0] for name in names), counts, label)
 
 

@@ -251,9 +251,9 @@ def real_runs():
         row = page.table("in numbers: %s (" % tag)[0]
         compare_numbers(row, [{"score": s} for s in scores] + [{"score": None}] * int(row["Missing"]), tag)
     facts = dict(page.facts)
-    expect_equal(facts["CARBON: Recipe"], "centered+anchored", "recipe of the first model")
-    expect_equal(facts["BIG: Window"], "300", "window of the second model")
-    expect(len(facts["BIG: SHA-256 of the model"]) == 64, "digest")
+    expect_equal(facts["CARBON_ALLR_12: Recipe"], "anchored", "recipe of a tag of the first model")
+    expect_equal(facts["BIG_LLR: Window"], "300", "window of the second model")
+    expect(len(facts["BIG_LLR: SHA-256 of the model"]) == 64, "digest")
     expect_equal(facts["File"], "both.vcf", "file")
     expect_equal([f[0] for f in page.facts].count("Command"), 3, "two commands, and that of the report")
 
@@ -263,7 +263,7 @@ def real_runs():
         expect_equal(rows[0], rows[1], tag + " in table and VCF")
     ranked = [[{k: v for k, v in r.items() if k != "FILTER"} for r in p.table("Lowest scores")] for p in (of_table, of_vcf)]
     expect_equal(ranked[0], ranked[1], "ranking in table and VCF")
-    expect_equal(dict(of_table.facts)["Recipe"], "centered+anchored", "provenance of a table")
+    expect_equal(dict(of_table.facts)["CARBON_LLR: Recipe"], "centered", "provenance of a table")
     compressed = page_of(bgzip(table))
     expect_equal(compressed.tables, of_table.tables, "a compressed table")
     expect_equal(dict(page_of(scan).facts)["Tags"], "CARBON_SCAN", "scan")
@@ -283,6 +283,22 @@ def tags_of_a_header_without_model_lines():
     expect_equal(numbers(), [("BIG_LLR (nats)", "2", "1.5"), ("CARBON_X", "1", "3")], "tags that tell by themselves")
     expect_equal(numbers("--tags", "R,AF,CARBON_ONE,AF"), [("R", "2", "10.5"), ("AF", "2", "0.375"), ("CARBON_ONE", "2", "7")],
                  "named tags, also of other numbers")
+
+
+@case
+def axes_have_units():
+    """The log ratios of carbon are in nats, wherever they stand on an axis."""
+    rng = random.Random(3)
+    lines = ["1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%.3f;CARBON_NT=%.3f;SIG=%d\n" % (i + 1, rng.gauss(0, 1), rng.gauss(0, 1), i % 2) for i in range(40)]
+    svg, one, two = fresh(), write(fresh(), "one.vcf", HEAD + "".join(lines)), write(fresh(), "two.vcf", HEAD + "".join(lines))
+    page_of("--svg", svg, "--label", "SIG", "--bootstrap", 0, one, two)
+    wanted = {"one_CARBON_LLR_scores": ["CARBON_LLR (nats)"], "one_CARBON_LLR_label_classes": ["CARBON_LLR (nats)"],
+              "one_agreement_scatter": ["CARBON_LLR (nats)", "CARBON_NT (nats)"], "comparison_scores": ["CARBON_LLR (nats)"],
+              "one_agreement_bland_altman": ["Mean of CARBON_LLR and CARBON_NT (nats)", "CARBON_NT \u2212 CARBON_LLR (nats)"],
+              "comparison_agreement_scatter": ["CARBON_LLR in one.vcf (nats)", "CARBON_LLR in two.vcf (nats)"]}
+    for name, labels in wanted.items():
+        texts = Page(read(os.path.join(svg, name + ".svg")).decode()).svg_texts
+        expect(set(labels) <= set(texts), "%s: %r are not all in %r" % (name, labels, texts))
 
 
 @case

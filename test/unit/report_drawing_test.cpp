@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"
@@ -163,6 +165,18 @@ std::string difference(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+TEST_CASE("a legend looks like its marks") {
+  Plot plot("t", 300, 200, {"x", 0, 1, false, {}}, {"y", 0, 1, false, {}});
+  plot.legend(std::vector<LegendEntry>{
+      {.name = "band", .colour = "#123456", .opacity = 0.25, .edge = "#654321"},
+      {.name = "dot", .colour = "#abcdef", .mark = LegendEntry::circle, .opacity = 0.6},
+      {.name = "full", .colour = "#fedcba"}});
+  const std::string picture = plot.picture();
+  CHECK(picture.find("<path fill=\"#123456\" fill-opacity=\"0.25\" stroke=\"#654321\"") != std::string::npos);
+  CHECK(picture.find("<path fill=\"#abcdef\" fill-opacity=\"0.6\"") != std::string::npos);
+  CHECK(picture.find("<path fill=\"#fedcba\" d=") != std::string::npos);
+}
 
 TEST_CASE("report: C++ and JavaScript draw the same text") {
   if (std::system("node --version > /dev/null 2>&1") != 0) {

@@ -20,7 +20,15 @@ struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as many texts as columns
   std::vector<std::string> pictures = {};      // one complete SVG for each row, or none at all
-  bool search = false;  // with a box to search in, buttons that sort, and rows that can be copied
+  bool search = false;                         // with a box to search in
+  int sorted = -1;                             // the column by which the rows are sorted, the lowest first
+  std::string brief = {};                      // what the contents call it; "" for the title
+};
+
+/// A point of a figure and what it stands for, shown where the pointer is near. In pixels of the picture.
+struct FigurePoint {
+  double x = 0, y = 0;
+  std::string words;
 };
 
 struct Figure {
@@ -33,6 +41,7 @@ struct Figure {
   /// Data for the page's viewer of logos and maps, as JSON: {"name", "start", "sequence", "logp"} with one
   /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
   std::string viewer = {};
+  std::vector<FigurePoint> points = {};  // none where there would be too many
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};
 };

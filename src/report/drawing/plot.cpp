@@ -36,11 +36,18 @@ std::vector<double> ticks_of(const Axis& axis, double pixels, double apart) {
 
 std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
   if (axis.log) return tick_text(value, value);
+  if (axis.positions && value >= 0) return count_text(static_cast<uint64_t>(std::llround(value)));
   return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
 }
 
 std::string with_minus(std::string digits) {
   return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
+}
+
+std::string opacity_of(double opacity) {
+  std::string digits;
+  append_general(opacity, 3, digits);
+  return " fill-opacity=\"" + digits + "\"";
 }
 
 std::string line_path(std::span<const Point> points, const Plot& plot) {
@@ -100,6 +107,10 @@ Axis round_axis(std::string label, double least, double most) {
 
 Axis category_axis(std::string label, std::vector<std::string> names) {
   return {std::move(label), 0, static_cast<double>(names.size()), false, std::move(names)};
+}
+
+std::string with_unit(const std::string& name, const std::string& unit) {
+  return unit.empty() ? name : name + " (" + unit + ")";
 }
 
 std::string value_text(double value) {
@@ -162,9 +173,7 @@ void Plot::band(std::span<const Point> low, std::span<const Point> high, std::st
   if (low.empty()) return;
   std::string path = line_path(low, *this);
   for (size_t i = high.size(); i-- > 0;) path += "L" + px(x(high[i].x)) + " " + px(y(high[i].y));
-  std::string digits;
-  append_general(opacity, 3, digits);
-  marks_.path(path + "Z", colour, " fill-opacity=\"" + digits + "\"");
+  marks_.path(path + "Z", colour, opacity_of(opacity));
 }
 
 void Plot::bar(double x_from, double x_to, double y_from, double y_to, std::string_view colour) {
@@ -183,15 +192,26 @@ void Plot::dots(std::span<const Point> points, std::string_view colour, double r
 
 void Plot::points(std::span<const Point> points, Marker marker, std::string_view colour, double radius,
                   double opacity) {
-  std::string path, digits;
+  std::string path;
   for (const Point& p : points) path += marker_path(marker, x(p.x), y(p.y), radius);
-  append_general(opacity, 3, digits);
-  marks_.path(path, colour, " fill-opacity=\"" + digits + "\"");
+  marks_.path(path, colour, opacity_of(opacity));
 }
 
 void Plot::note(double x_value, double y_value, double right_px, double down_px, std::string_view words,
                 const TextStyle& style) {
   marks_.text(x(x_value) + right_px, y(y_value) + down_px, words, style);
+}
+
+void Plot::corner_note(std::span<const std::string> lines, Anchor side) {
+  double widest = 0;
+  for (const std::string& line : lines) widest = std::max(widest, text_width(line, 12));
+  const double height = 16 * static_cast<double>(lines.size());
+  const double at = side == Anchor::end ? right_ - 10 : left_ + 10;
+  marks_.path(box_path(side == Anchor::end ? at - widest : at, bottom_ - 10 - height, widest, height + 4),
+              theme::kPaper, opacity_of(0.8));
+  for (size_t i = 0; i < lines.size(); ++i)
+    marks_.text(at, bottom_ - 10 - height + 16 * static_cast<double>(i + 1) - 4, lines[i],
+                {.size = 12, .colour = theme::kInk, .anchor = side});
 }
 
 void Plot::legend(std::span<const LegendEntry> entries) {
@@ -200,15 +220,17 @@ void Plot::legend(std::span<const LegendEntry> entries) {
     const double wide = 22 + text_width(entry.name) + 14;
     if (at > left_ && at + wide > right_) at = left_, line += kLegendLine;
     const double middle = line - 4;
+    std::string more = entry.opacity < 1 ? opacity_of(entry.opacity) : "";
+    if (!entry.edge.empty()) more += " stroke=\"" + std::string(entry.edge) + "\"";
     switch (entry.mark) {
       case LegendEntry::square:
-        legend_.box(at, middle - 5, 12, 10, entry.colour);
+        legend_.path(box_path(at, middle - 5, 12, 10), entry.colour, more);
         break;
       case LegendEntry::circle:
-        legend_.dot(at + 6, middle, 4, entry.colour);
+        legend_.path(marker_path(Marker::circle, at + 6, middle, 4), entry.colour, more);
         break;
       case LegendEntry::shape:
-        legend_.path(marker_path(entry.marker, at + 6, middle, 4), entry.colour);
+        legend_.path(marker_path(entry.marker, at + 6, middle, 4), entry.colour, more);
         break;
       case LegendEntry::line:
       case LegendEntry::dashes:
@@ -219,6 +241,26 @@ void Plot::legend(std::span<const LegendEntry> entries) {
     at += wide;
   }
   if (!entries.empty()) top_ = line + 12;
+}
+
+void Plot::colour_scale(std::string_view name, double least, double most,
+                        std::span<const std::string> colours) {
+  constexpr double kBar = 240, kThick = 10;
+  const double from = left_ + std::min(text_width(name) + 12, 0.4 * (right_ - left_)), top = top_ - 6;
+  legend_.text(left_, top + kThick - 1, name, {.anchor = Anchor::start});
+  const double step = kBar / static_cast<double>(colours.size());
+  // Each box reaches below the next one, so that no paper shines through between them.
+  for (size_t i = 0; i < colours.size(); ++i) {
+    const double at = from + step * static_cast<double>(i);
+    legend_.path(box_path(at, top, from + kBar - at, kThick), colours[i]);
+  }
+  const std::vector<double> ticks = round_ticks(least, most, 4);
+  for (const double tick : ticks) {
+    const double at = most > least ? from + kBar * (tick - least) / (most - least) : from + kBar / 2;
+    legend_.stroke("M" + px(at) + " " + px(top + kThick) + "v4", theme::kSoft);
+    legend_.text(at, top + kThick + 15, tick_text(tick, ticks.size() < 2 ? tick : ticks[1] - ticks[0]));
+  }
+  top_ += 32;
 }
 
 void Plot::draw_x(Svg& out) const {

@@ -27,6 +27,7 @@ struct Axis {
   double least = 0, most = 1;
   bool log = false;                // by powers of ten; `least` must be above 0
   std::vector<std::string> names;  // an axis of categories: 0 to n - 1, each in a place of its own
+  bool positions = false;          // of bases: all digits are written
 };
 
 /// Round numbers between two values: 1, 2 or 5 times a power of ten apart, about `count` of them.
@@ -38,6 +39,8 @@ std::string tick_text(double value, double step);
 Axis round_axis(std::string label, double least, double most);
 /// An axis of categories.
 Axis category_axis(std::string label, std::vector<std::string> names);
+/// A name with the unit of its values, for an axis.
+std::string with_unit(const std::string& name, const std::string& unit);
 /// A measured value as it is written in text and tables: four significant digits, with a minus sign.
 std::string value_text(double value);
 /// A value in a table of numbers: six significant digits, "." for NaN.
@@ -50,6 +53,8 @@ struct LegendEntry {
   std::string_view colour;
   enum Mark { square, line, dashes, circle, shape } mark = square;
   Marker marker = Marker::circle;  // of `shape`
+  double opacity = 1;              // as the marks of the chart have it, of all but lines
+  std::string_view edge = {};      // the colour of a square's outline, "" for none
 };
 
 class Plot {
@@ -78,9 +83,15 @@ class Plot {
   /// A text beside a value, in pixels from it.
   void note(double x, double y, double right_px, double down_px, std::string_view words,
             const TextStyle& style = {});
+  /// Lines of text in a lower corner of the frame, on paper that lets what lies below shine through.
+  void corner_note(std::span<const std::string> lines, Anchor side);
   /// Entries from left to right above the frame, in as many lines as they need. Called before anything is
   /// drawn, because the frame makes room.
   void legend(std::span<const LegendEntry> entries);
+
+  /// A bar of colours from `least` to `most` above the frame, with its name and some numbers. Called before a
+  /// legend and anything that is drawn, because the frame makes room.
+  void colour_scale(std::string_view name, double least, double most, std::span<const std::string> colours);
 
   /// What has been drawn, between axes.
   std::string picture() const;

@@ -1,19 +1,31 @@
-// The tables of a report: search, sort, copy. Without this script they are plain tables.
+// The tables and figures of a report: search, sort, copy, save as TSV, and what says that there is more than the
+// screen shows. Without this script they are plain tables and pictures.
 
-/// The value of a cell for sorting: numbers as they are meant, with a real minus sign and commas; "." is last.
+/// The text of a cell for other programs: numbers with a hyphen for the minus sign and without commas.
+function plainText(cell) {
+  const text = cell.textContent.replace(/[\t\r\n]+/g, " ");
+  return cell.classList.contains("number") ? text.replace("\u2212", "-").replaceAll(",", "") : text;
+}
+
+/// The value of a cell for sorting; null for one without a value.
 function sortValue(cell, numeric) {
-  const text = cell.textContent;
-  if (!numeric) return text;
-  const number = Number(text.replace("\u2212", "-").replaceAll(",", ""));
-  return text === "" || Number.isNaN(number) ? Infinity : number;
+  const text = plainText(cell);
+  if (text === "" || text === ".") return null;
+  return numeric ? (Number.isNaN(Number(text)) ? null : Number(text)) : text;
+}
+
+/// Cells without a value are last in both directions.
+function compareValues(a, b, down) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  const order = typeof a === "number" ? a - b : a.localeCompare(b, "en", {numeric: true});
+  return down ? -order : order;
 }
 
 function sortRows(table, column, down) {
   const numeric = table.tHead.rows[0].cells[column].classList.contains("number");
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => [sortValue(row.cells[column], numeric), row]);
-  const order = (a, b) => (numeric ? (a < b ? -1 : a > b ? 1 : 0) : a.localeCompare(b, "en", {numeric: true}));
-  rows.sort((a, b) => (down ? order(b[0], a[0]) : order(a[0], b[0])));
+  rows.sort((a, b) => compareValues(a[0], b[0], down));
   body.append(...rows.map(([, row]) => row));
   [...table.tHead.rows[0].cells].forEach((cell, c) => {
     if (c === column) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
@@ -21,13 +33,18 @@ function sortRows(table, column, down) {
   });
 }
 
+function makeButton(words, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = words;
+  button.addEventListener("click", act);
+  return button;
+}
+
 function makeSortable(table) {
   [...table.tHead.rows[0].cells].forEach((cell, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = cell.textContent;
-    button.addEventListener("click", () => sortRows(table, column, cell.getAttribute("aria-sort") === "ascending"));
-    cell.replaceChildren(button);
+    cell.replaceChildren(makeButton(cell.textContent,
+        () => sortRows(table, column, cell.getAttribute("aria-sort") === "ascending")));
   });
 }
 
@@ -35,39 +52,50 @@ function makeSortable(table) {
 function shownText(table) {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   return [table.tHead.rows[0], ...rows].map((row) => [...row.cells]
-      .filter((cell) => !cell.classList.contains("picture")).map((cell) => cell.textContent.replace("\u2212", "-")).join("\t"))
+      .filter((cell, c) => !table.rows[1].cells[c].classList.contains("picture")).map(plainText).join("\t"))
       .join("\n") + "\n";
+}
+
+/// Saves a text as a file, under the name that it is given.
+function saveText(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 function addControls(box) {
   const table = box.querySelector("table");
-  const search = document.createElement("input");
-  search.type = "search";
-  search.setAttribute("aria-label", "Search in the table");
-  search.placeholder = "Search";
-  const copy = document.createElement("button");
-  copy.type = "button";
-  copy.textContent = "Copy these rows";
   const note = document.createElement("span");
   note.setAttribute("aria-live", "polite");
   const count = () => {
     const rows = [...table.tBodies[0].rows];
     note.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
   };
-  search.addEventListener("input", () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of table.tBodies[0].rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-    }
-    count();
-  });
-  copy.addEventListener("click", () => copyText(shownText(table)).then(
-      () => { note.textContent = "Copied."; }, () => { note.textContent = "The browser did not allow it."; }));
-  count();
   const controls = document.createElement("div");
   controls.className = "controls";
-  controls.append(search, copy, note);
+  if (box.classList.contains("search")) {
+    const search = document.createElement("input");
+    search.type = "search";
+    search.setAttribute("aria-label", "Search in the table");
+    search.placeholder = "Search";
+    search.addEventListener("input", () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of table.tBodies[0].rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+      count();
+    });
+    controls.append(search);
+    count();
+  }
+  controls.append(
+      makeButton("Download TSV", () => saveText(`${box.id}.tsv`, "text/tab-separated-values", shownText(table))),
+      makeButton("Copy these rows", () => copyText(shownText(table)).then(
+          () => { note.textContent = "Copied."; }, () => { note.textContent = "The browser did not allow it."; })),
+      note);
   box.prepend(controls);
 }
 
@@ -84,7 +112,69 @@ async function copyText(text) {
   return undefined;
 }
 
-for (const box of document.querySelectorAll(".table.search")) {
+/// Below a table with rows that do not fit, a button that shows them all.
+function addMoreRows(box) {
+  const scroll = box.querySelector(".scroll");
+  const rows = box.querySelector("table").tBodies[0].rows.length;
+  const button = makeButton("", () => { scroll.classList.toggle("whole"); look(); });
+  button.className = "more";
+  const look = () => {
+    const whole = scroll.classList.contains("whole");
+    button.hidden = !whole && scroll.scrollHeight <= scroll.clientHeight + 1;
+    button.textContent = whole ? "\u2191 Show fewer rows" : `\u2193 More rows below: show all ${rows.toLocaleString("en")}`;
+  };
+  scroll.after(button);
+  new ResizeObserver(look).observe(scroll);
+}
+
+/// Marks what is wider than the screen on the sides on which there is more; the style lets these fade out.
+function markSides(scroll) {
+  const look = () => {
+    scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
+    scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
+  };
+  scroll.addEventListener("scroll", look, {passive: true});
+  new ResizeObserver(look).observe(scroll);
+}
+
+/// The point of a figure next to a place, at most `most` pixels away; undefined if there is none.
+function nearestPoint(points, x, y, most) {
+  let best, least = most * most;
+  for (const point of points) {
+    const away = (point[0] - x) ** 2 + (point[1] - y) ** 2;
+    if (away <= least) [best, least] = [point, away];
+  }
+  return best;
+}
+
+/// What a point stands for, shown beside the pointer.
+function addTips(picture) {
+  const points = JSON.parse(picture.dataset.points), svg = picture.querySelector("svg");
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  picture.after(tip);
+  const show = (event) => {
+    const frame = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / frame.width;
+    const point = nearestPoint(points, (event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale, 10);
+    tip.hidden = !point;
+    if (!point) return;
+    tip.textContent = point[2];
+    const left = frame.left + point[0] / scale + 10, top = frame.top + point[1] / scale + 10;
+    tip.style.left = `${Math.max(4, Math.min(left, innerWidth - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${Math.max(4, Math.min(top, innerHeight - tip.offsetHeight - 4))}px`;
+  };
+  svg.addEventListener("pointermove", show);
+  svg.addEventListener("pointerdown", show);
+  svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+}
+
+for (const box of document.querySelectorAll(".table")) {
   makeSortable(box.querySelector("table"));
   addControls(box);
+  addMoreRows(box);
 }
+document.querySelectorAll(".scroll, figure .picture").forEach(markSides);
+document.querySelectorAll("[data-points]").forEach(addTips);
+// On a narrow screen the contents would fill the first page.
+if (matchMedia("(max-width: 1099px)").matches) document.querySelector("nav details")?.removeAttribute("open");

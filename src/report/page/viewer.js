@@ -1,14 +1,5 @@
 // The viewers of a report: each takes the place of the pictures of its figure, which stay for paper.
 
-/// Saves what a viewer draws, under the name of the figure.
-function saveSvg(name, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 function openViewer(container) {
   const figure = container.closest("figure");
   const title = element("h3", {textContent: figure.querySelector(".picture title").textContent});
@@ -16,8 +7,11 @@ function openViewer(container) {
   container.hidden = false;
   container.before(title);
   figure.classList.add("viewed");
-  for (const id of data.replaces) document.getElementById(id)?.classList.add("in-viewer");
-  container.addEventListener("save", ({detail}) => saveSvg(`${figure.id}.${detail.figure}.svg`, detail.svg));
+  for (const id of data.replaces) {
+    document.getElementById(id)?.classList.add("in-viewer");
+    document.querySelector(`nav a[href="#${id}"]`)?.setAttribute("href", `#${figure.id}`);
+  }
+  container.addEventListener("save", ({detail}) => saveText(`${figure.id}.${detail.figure}.svg`, "image/svg+xml", detail.svg));
   return new Viewer(container, makeTrack(data.sequence, data.logp, data.start),
       {name: data.name, marks: data.marks, place: () => data.name, theme: () => THEMES.light});
 }

@@ -65,9 +65,24 @@ Differences differences_of(const Pairs& pairs) {
   return out;
 }
 
+// What stands beside the pointer: the allele and both scores.
+template <class Pairs>
+std::vector<FigurePoint> tips(const Plot& plot, const Pairs& pairs, const std::vector<std::string>& names,
+                              const std::string& tag_a, const std::string& tag_b,
+                              const std::function<Point(size_t)>& point) {
+  std::vector<FigurePoint> out;
+  if (names.size() != pairs.size()) return out;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    out.push_back({plot.x(point(i).x), plot.y(point(i).y),
+                   names[i] + "\n" + tag_a + ": " + value_text(pairs[i].a) + "\n" + tag_b + ": " +
+                       value_text(pairs[i].b)});
+  return out;
+}
+
 template <class Pairs>
 Figure scatter_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                      const Pairs& pairs, const Agreement& found) {
+                      const std::string& unit, const Pairs& pairs, const Agreement& found,
+                      const std::vector<std::string>& names) {
   Range range;
   for (size_t i = 0; i < pairs.size(); ++i) {
     range.add(pairs[i].a, i == 0);
@@ -76,13 +91,10 @@ Figure scatter_figure(const std::string& name, const std::string& tag_a, const s
   Figure out;
   out.name = name + "_scatter";
   out.title = tag_b + " against " + tag_a;
-  const Axis x = round_axis(tag_a, range.least, range.most), y = round_axis(tag_b, range.least, range.most);
-  const PairCloud cloud(
-      pairs.size(),
-      [&](size_t i) {
-        return Point{pairs[i].a, pairs[i].b};
-      },
-      x, y);
+  const Axis x = round_axis(with_unit(tag_a, unit), range.least, range.most),
+             y = round_axis(with_unit(tag_b, unit), range.least, range.most);
+  const auto point = [&](size_t i) { return Point{pairs[i].a, pairs[i].b}; };
+  const PairCloud cloud(pairs.size(), point, x, y);
   Plot plot(out.title, 540, 520, x, y);
   std::vector<LegendEntry> legend = cloud.legend();
   legend.push_back({"equal scores", theme::kSoft, LegendEntry::dashes});
@@ -90,6 +102,7 @@ Figure scatter_figure(const std::string& name, const std::string& tag_a, const s
   cloud.draw(plot);
   plot.line(std::vector<Point>{{x.least, x.least}, {x.most, x.most}}, theme::kSoft, 1, true);
   out.svg = plot.picture();
+  out.points = tips(plot, pairs, names, tag_a, tag_b, point);
   const std::string correlations =
       std::isnan(found.pearson) ? "One of the scores is the same for all alleles, so there is no correlation."
                                 : "Pearson correlation " + value_text(found.pearson) +
@@ -113,7 +126,8 @@ void level(Plot& plot, const Axis& x, double value, const std::string& words, bo
 
 template <class Pairs>
 Figure bland_altman_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                           const Pairs& pairs, const Differences& found) {
+                           const std::string& unit, const Pairs& pairs, const Differences& found,
+                           const std::vector<std::string>& names) {
   Range means, differences;
   for (size_t i = 0; i < pairs.size(); ++i) {
     means.add(pairs[i].a / 2 + pairs[i].b / 2, i == 0);
@@ -125,14 +139,13 @@ Figure bland_altman_figure(const std::string& name, const std::string& tag_a, co
   Figure out;
   out.name = name + "_bland_altman";
   out.title = "Bland\u2013Altman plot of " + tag_a + " and " + tag_b;
-  const Axis x = round_axis("Mean of " + tag_a + " and " + tag_b, means.least, means.most);
-  const Axis y = round_axis(tag_b + " \u2212 " + tag_a, differences.least - room, differences.most + room);
-  const PairCloud cloud(
-      pairs.size(),
-      [&](size_t i) {
-        return Point{pairs[i].a / 2 + pairs[i].b / 2, pairs[i].b - pairs[i].a};
-      },
-      x, y);
+  const Axis x = round_axis(with_unit("Mean of " + tag_a + " and " + tag_b, unit), means.least, means.most);
+  const Axis y = round_axis(with_unit(tag_b + " \u2212 " + tag_a, unit), differences.least - room,
+                            differences.most + room);
+  const auto point = [&](size_t i) {
+    return Point{pairs[i].a / 2 + pairs[i].b / 2, pairs[i].b - pairs[i].a};
+  };
+  const PairCloud cloud(pairs.size(), point, x, y);
   Plot plot(out.title, 640, 420, x, y);
   std::vector<LegendEntry> legend = cloud.legend();
   legend.push_back({"mean difference", theme::kMark, LegendEntry::line});
@@ -143,6 +156,7 @@ Figure bland_altman_figure(const std::string& name, const std::string& tag_a, co
   level(plot, x, found.high, "+1.96 SD", true, -4);
   level(plot, x, found.low, "\u22121.96 SD", true, 13);
   out.svg = plot.picture();
+  out.points = tips(plot, pairs, names, tag_a, tag_b, point);
   out.caption = "Difference " + tag_b + " \u2212 " + tag_a +
                 " (upwards) against the mean of the two (to the right) of " + count_text(pairs.size()) +
                 " alleles. " + cloud.about() + " The mean difference is " + value_text(found.mean) +
@@ -293,15 +307,20 @@ std::string PairCloud::multiqc(const std::string& id, const std::string& title) 
   return json_text(out);
 }
 
-void AgreementFigures::add(double a, double b) {
-  if (!std::isfinite(a) || !std::isfinite(b))
+void AgreementFigures::add(double a, double b, const std::string& name) {
+  if (!std::isfinite(a) || !std::isfinite(b)) {
     ++infinite_;
+    return;
+  }
+  pairs_.push_back({a, b});
+  if (!name.empty() && pairs_.size() <= PairCloud::kMostDots)
+    names_.push_back(name);
   else
-    pairs_.push_back({a, b});
+    names_.clear();
 }
 
 void AgreementFigures::finish(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                              Section& section) {
+                              Section& section, const std::string& unit) {
   if (infinite_ > 0)
     section.paragraphs.push_back(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
                                  " an infinite value of " + tag_a + " or " + tag_b +
@@ -314,10 +333,11 @@ void AgreementFigures::finish(const std::string& name, const std::string& tag_a,
   }
   const Agreement found = agreement(pairs_);
   const Differences differences = differences_of(pairs_);
-  section.parts.push_back(scatter_figure(name, tag_a, tag_b, pairs_, found));
-  section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, pairs_, differences));
+  section.parts.push_back(scatter_figure(name, tag_a, tag_b, unit, pairs_, found, names_));
+  section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, unit, pairs_, differences, names_));
   section.parts.push_back(measure_table(tag_a, tag_b, pairs_.size(), found, differences));
   pairs_ = {};
+  names_ = {};
 }
 
 }  // namespace carbon

@@ -50,16 +50,20 @@ class PairCloud {
 class AgreementFigures {
  public:
   /// Two scores of one allele, neither of them NaN. Infinite ones are counted and left out.
-  void add(double a, double b);
+  /// `name` says what the allele is, for those who point at it; it is kept while dots are drawn.
+  void add(double a, double b, const std::string& name = "");
   /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
   /// pairs a paragraph that says so. `name` begins the names of the figures.
-  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section);
+  /// `unit` is that of both.
+  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section,
+              const std::string& unit = "");
 
  private:
   struct Both {
     double a, b;
   };
   std::vector<Both> pairs_;
+  std::vector<std::string> names_;
   uint64_t infinite_ = 0;
 };
 

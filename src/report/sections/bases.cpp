@@ -25,14 +25,12 @@ void add_genes(BaseSection& out, const std::string& path, const ReportOptions& o
   if (options.genes.empty() || out.table.pieces.empty()) return;
   GeneFile file = read_genes(options.genes, areas_of(out.table.pieces));
   if (!file.known_sequence) {
-    const std::string& mine = out.table.pieces[0].sequence;
-    const std::string theirs =
-        file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'";
-    options.log->warning("report", options.genes + ": no feature lies on a sequence of " + path +
-                                       ", such as '" + mine + "'; " + theirs);
+    const std::string words = no_sequence_words(file, out.table.pieces[0].sequence);
+    options.log->warning("report",
+                         options.genes + ": no feature lies on a sequence of " + path + ", " + words);
     out.section.paragraphs.push_back("No exons are drawn: " + file_name(options.genes) +
-                                     " has no feature on a sequence of this table, such as '" + mine + "'; " +
-                                     theirs + ". The names must be equal.");
+                                     " has no feature on a sequence of this table, " + words +
+                                     ". The names must be equal.");
     return;
   }
   out.genes = std::move(file.genes);

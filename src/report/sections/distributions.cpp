@@ -43,6 +43,8 @@ double rough(float score) {
   return std::bit_cast<float>(std::signbit(score) ? bits | 0xFFFFu : bits & ~0xFFFFu);
 }
 
+}  // namespace
+
 // Few extreme scores would make all others a single bar: then the bins end earlier, and the values beyond are
 // counted beside them.
 ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all) {
@@ -55,8 +57,6 @@ ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all) {
   const bool cut = high > low && all.most - all.least > 2 * (high - low);
   return cut ? ScoreBins(low, high) : ScoreBins(all.least, all.most);
 }
-
-}  // namespace
 
 GroupNames::GroupNames(const std::vector<std::string>& first) {
   for (const std::string& name : first) number(name);

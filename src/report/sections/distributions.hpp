@@ -82,6 +82,9 @@ struct ScoreSummary {
   explicit ScoreSummary(std::vector<float>& scores);
 };
 
+/// Bins for these scores, whose summary is known. Changes their order.
+ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all);
+
 enum class Grouping { all, type, filter, consequence };
 inline constexpr size_t kGroupings = 4;
 

@@ -19,8 +19,10 @@ constexpr size_t kComponents = 10, kMostPoints = 20'000;
 constexpr size_t kMostNumbers = 500;         // rows of the table of a figure
 constexpr size_t kMostMultiqcPoints = 2000;  // a page of MultiQC has an element for each
 constexpr size_t kMostGroupRows = 500;
-constexpr size_t kColours = theme::kSeries.size(), kSteps = 7;
+constexpr size_t kColours = theme::kSeries.size(), kSteps = 48;  // of a scale, which are too fine to be seen
 constexpr size_t kLongestName = 28;
+constexpr size_t kMostTips = 5000;  // points that say what they are
+constexpr double kOpacity = 0.7;
 
 std::string component_name(size_t component) {
   return "PC" + std::to_string(component + 1);
@@ -76,6 +78,17 @@ class Looks {
   /// The groups that share one look.
   bool others() const { return !data_.numeric && data_.groups.size() > kColours; }
 
+  bool scaled() const { return steps_ > 0; }
+  double least() const { return least_; }
+  double most() const { return most_; }
+  /// Of a scale, from low to high; without those that have no value.
+  std::vector<std::string> scale() const {
+    std::vector<std::string> out;
+    for (const Look& look : looks_)
+      if (out.size() < steps_) out.push_back(look.colour);
+    return out;
+  }
+
   size_t of(const EmbeddingPoint& point) const {
     if (!data_.coloured) return 0;
     if (point.group == kNoGroup) return looks_.size() - 1;
@@ -92,36 +105,25 @@ class Looks {
   }
 
   void add_steps() {
-    double most = 0;
     bool first = true;
     for (const EmbeddingPoint& point : data_.points) {
       if (point.group == kNoGroup) continue;
       least_ = first ? point.number : std::min(least_, point.number);
-      most = first ? point.number : std::max(most, point.number);
+      most_ = first ? point.number : std::max(most_, point.number);
       first = false;
     }
-    width_ = (most - least_) / static_cast<double>(kSteps);
+    width_ = (most_ - least_) / static_cast<double>(kSteps);
     if (!std::isfinite(width_)) width_ = 0;
     if (first) return;
-    for (size_t i = 0; i < (width_ > 0 ? kSteps : 1); ++i) {
-      const double from = least_ + width_ * static_cast<double>(i), to = width_ > 0 ? from + width_ : most;
-      looks_.push_back({value_text(from) + " to " + value_text(to), step_colour(i)});
-    }
+    steps_ = width_ > 0 ? kSteps : 1;
+    for (size_t i = 0; i < steps_; ++i) looks_.push_back({"", step_colour(i)});
   }
 
   const EmbeddingPoints& data_;
   std::vector<Look> looks_;
-  double least_ = 0, width_ = 0;
+  size_t steps_ = 0;
+  double least_ = 0, most_ = 0, width_ = 0;
 };
-
-std::vector<LegendEntry> legend_of(const Looks& looks, const std::vector<std::string>& names) {
-  std::vector<LegendEntry> out;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const Look& look = looks.looks()[i];
-    out.push_back({names[i], look.colour, LegendEntry::shape, look.marker});
-  }
-  return out;
-}
 
 Axis axis_of(const EmbeddingPoints& data, size_t component) {
   double least = 0, most = 0;
@@ -147,7 +149,7 @@ class Scatter {
     Figure figure;
     figure.name = name + "_pc" + std::to_string(x_ + 1) + "_pc" + std::to_string(y_ + 1);
     figure.title = "Principal components " + std::to_string(x_ + 1) + " and " + std::to_string(y_ + 1);
-    figure.svg = picture(figure.title);
+    figure.svg = picture(figure.title, figure.points);
     figure.caption = caption();
     figure.words = component_name(x_) + " explains " + value_text(share(data_, x_)) +
                    " % of the variance of the embeddings, and " + component_name(y_) + " " +
@@ -158,28 +160,53 @@ class Scatter {
   }
 
  private:
-  std::string picture(const std::string& title) const {
+  std::string picture(const std::string& title, std::vector<FigurePoint>& tips) const {
     Plot plot(title, 700, 560, axis_of(data_, x_), axis_of(data_, y_));
     std::vector<std::vector<Point>> points(looks_.looks().size());
     for (const EmbeddingPoint& point : data_.points)
       points[looks_.of(point)].push_back({point.at[x_], point.at[y_]});
-    std::vector<std::string> names;
-    if (data_.coloured)
-      for (size_t i = 0; i < points.size(); ++i)
-        names.push_back(shortened(looks_.looks()[i].name, kLongestName) + " (" +
-                        count_text(points[i].size()) + ")");
-    plot.legend(legend_of(looks_, names));
+    add_legend(plot, points);
     // The largest groups are drawn first, and points without a value before them, so that none hides a small
     // group.
     for (size_t i = 0; i < points.size(); ++i) {
       const size_t at = i == 0 ? points.size() - 1 : i - 1;
       const Look& look = looks_.looks()[at];
       if (look.marker == Marker::circle)
-        plot.dots(points[at], look.colour, look.radius);
+        plot.dots(points[at], look.colour, look.radius, kOpacity);
       else
-        plot.points(points[at], look.marker, look.colour, look.radius);
+        plot.points(points[at], look.marker, look.colour, look.radius, kOpacity);
     }
+    if (data_.points.size() <= kMostTips)
+      for (const EmbeddingPoint& point : data_.points)
+        tips.push_back({plot.x(point.at[x_]), plot.y(point.at[y_]), words_of(point)});
     return plot.picture();
+  }
+
+  // A scale for numbers, else an entry for each look.
+  void add_legend(Plot& plot, const std::vector<std::vector<Point>>& points) const {
+    if (!data_.coloured) return;
+    if (looks_.scaled())
+      plot.colour_scale(shortened(colour_, kLongestName), looks_.least(), looks_.most(), looks_.scale());
+    std::vector<LegendEntry> entries;
+    for (size_t i = 0; i < points.size(); ++i) {
+      const Look& look = looks_.looks()[i];
+      if (look.name.empty()) continue;
+      entries.push_back(
+          {.name = shortened(look.name, kLongestName) + " (" + count_text(points[i].size()) + ")",
+           .colour = look.colour,
+           .mark = LegendEntry::shape,
+           .marker = look.marker,
+           .opacity = kOpacity});
+    }
+    plot.legend(entries);
+  }
+
+  std::string words_of(const EmbeddingPoint& point) const {
+    std::string out = shortened(point.name, 60);
+    if (data_.coloured)
+      out += "\n" + shortened(colour_, kLongestName) + ": " +
+             (point.group == kNoGroup ? "no value" : shortened(value_name(data_, point), 60));
+    return out;
   }
 
   std::string caption() const {
@@ -195,7 +222,9 @@ class Scatter {
         " Axes have the unit of the embedding's values; components are of the covariance of its columns, "
         "without scaling.";
     if (data_.coloured) {
-      out += " Colours and shapes show column " + colour_ + "; the legend has the number of points.";
+      out += looks_.scaled()
+                 ? " Colours show the number in column " + colour_ + "."
+                 : " Colours and shapes show column " + colour_ + "; the legend has the number of points.";
       if (looks_.others())
         out += " The " + plural(data_.groups.size() - kColours, "smaller group") + " are shown as other.";
     }
@@ -237,8 +266,9 @@ class Scatter {
       const Look& look = looks_.looks()[looks_.of(*point)];
       ordered_json mark = {
           {"x", point->at[x_]}, {"y", point->at[y_]}, {"name", point->name}, {"color", look.colour}};
-      if (data_.coloured) mark["group"] = look.name;
-      out["data"][data_.coloured ? look.name : "sequences"].push_back(std::move(mark));
+      const std::string group = !data_.coloured ? "sequences" : look.name.empty() ? colour_ : look.name;
+      if (data_.coloured) mark["group"] = group;
+      out["data"][group].push_back(std::move(mark));
     }
     return json_text(out);
   }

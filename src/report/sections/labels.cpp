@@ -13,12 +13,20 @@ namespace carbon {
 namespace {
 
 constexpr double kConfidence = 0.95;
+constexpr double kClassOpacity = 0.25, kBandOpacity = 0.22;
 constexpr std::string_view kPositive = theme::kSeries[1], kNegative = theme::kSeries[0];
 constexpr const char* kAreaNames[] = {"AUROC", "AUPRC", "average precision"};
 
 std::string percent(double share) {
   return value_text(100 * share) + " %";
 }
+
+// "305 pathogenic alleles"
+std::string class_text(uint64_t count, const std::string& name) {
+  return count_text(count) + " " + name + (count == 1 ? " allele" : " alleles");
+}
+
+}  // namespace
 
 // The numbers of a lined picture, {"name": [[x, y], ...]}, as MultiQC reads them. Names of values would be
 // sorted as text. Of several values at one x, as a steep curve has them, MultiQC draws the last.
@@ -39,6 +47,8 @@ std::string line_graph(const std::string& id, const std::string& title, const st
   out["data"] = std::move(data);
   return json_text(out);
 }
+
+namespace {
 
 // ---- The distribution of both classes
 
@@ -79,7 +89,7 @@ Histogram histogram_of(const std::string& tag, const LabelledScores& labelled) {
     most = any ? std::max<double>(most, score) : score;
     any = true;
   }
-  out.axis = round_axis(tag, least, most);
+  out.axis = round_axis(with_unit(tag, labelled.unit), least, most);
   for (size_t i = 0; i < labelled.scores.size(); ++i) {
     if (!std::isfinite(labelled.scores[i])) {
       ++out.infinite;
@@ -110,7 +120,7 @@ void draw_class(Plot& plot, const Histogram& histogram, int positive, std::strin
       line.push_back({x, 100 * histogram.share(positive, bin)});
       ground.push_back({x, 0});
     }
-  plot.band(ground, line, colour, 0.25);
+  plot.band(ground, line, colour, kClassOpacity);
   plot.line(line, colour, 1.5);
 }
 
@@ -123,11 +133,14 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
   Figure out;
   out.name = name + "_label_classes";
   out.title = tag + " by label";
-  const std::string positives = plural(histogram.totals[1], "positive allele");
-  const std::string negatives = plural(histogram.totals[0], "negative allele");
+  const ClassNames& names = labelled.names;
+  const std::string positives = class_text(histogram.totals[1], names.positive);
+  const std::string negatives = class_text(histogram.totals[0], names.negative);
   Axis y = round_axis("Share of the alleles of the class (%)", 0, 100 * highest);
   Plot plot(out.title, 640, 340, histogram.axis, y);
-  plot.legend(std::vector<LegendEntry>{{positives, kPositive}, {negatives, kNegative}});
+  plot.legend(std::vector<LegendEntry>{
+      {.name = positives, .colour = kPositive, .opacity = kClassOpacity, .edge = kPositive},
+      {.name = negatives, .colour = kNegative, .opacity = kClassOpacity, .edge = kNegative}});
   draw_class(plot, histogram, 0, kNegative);
   draw_class(plot, histogram, 1, kPositive);
   out.svg = plot.picture();
@@ -136,14 +149,14 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
                 " intervals of " + value_text(histogram.edge(1) - histogram.edge(0)) + ".";
   if (histogram.infinite > 0)
     out.caption += " " + plural(histogram.infinite, "infinite value") + " cannot be drawn.";
-  out.words = "The median is " + value_text(median_of(labelled, true)) + " for positive alleles and " +
-              value_text(median_of(labelled, false)) + " for negative ones.";
+  out.words = "The median is " + value_text(median_of(labelled, true)) + " for " + names.positive +
+              " alleles and " + value_text(median_of(labelled, false)) + " for " + names.negative + " ones.";
   out.numbers.columns = {{"From", "lower edge, which belongs to the interval", true},
                          {"To", "upper edge", true},
-                         {"Positive", "number of alleles", true},
-                         {"Share of the positive", "", true},
-                         {"Negative", "number of alleles", true},
-                         {"Share of the negative", "", true}};
+                         {"Alleles: " + names.positive, "number of alleles", true},
+                         {"Share: " + names.positive, "of the alleles of this class", true},
+                         {"Alleles: " + names.negative, "number of alleles", true},
+                         {"Share: " + names.negative, "of the alleles of this class", true}};
   std::vector<Point> lines[2];
   for (size_t bin = 0; bin < Histogram::kBins; ++bin) {
     out.numbers.rows.push_back({six_digits(histogram.edge(bin)), six_digits(histogram.edge(bin + 1)),
@@ -154,8 +167,8 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
       lines[positive].push_back(
           {(histogram.edge(bin) + histogram.edge(bin + 1)) / 2, 100 * histogram.share(positive, bin)});
   }
-  out.multiqc =
-      line_graph(out.name, out.title, tag, y.label, {{"positive", lines[1]}, {"negative", lines[0]}}, 0);
+  out.multiqc = line_graph(out.name, out.title, histogram.axis.label, y.label,
+                           {{names.positive, lines[1]}, {names.negative, lines[0]}}, 0);
   return out;
 }
 
@@ -167,6 +180,7 @@ struct Curves {
   ClassMetrics metrics;
   CurveIntervals intervals;
   std::string score, label;  // what is judged: TAG or minus TAG
+  ClassNames names;
   uint64_t samples, seed;
 };
 
@@ -208,6 +222,16 @@ std::string interval_text(const Curves& curves, size_t area) {
          value_text(curves.intervals.high[area]) + ")";
 }
 
+// An area and its interval, as they stand within the figure.
+std::vector<std::string> area_lines(const Curves& curves, size_t area) {
+  std::vector<std::string> out = {kAreaNames[area] + std::string(" ") +
+                                  value_text(curves.metrics.values[area])};
+  if (curves.intervals.samples > 0)
+    out.push_back("95 % interval " + value_text(curves.intervals.low[area]) + " to " +
+                  value_text(curves.intervals.high[area]));
+  return out;
+}
+
 std::string band_text(const Curves& curves, const std::string& rate) {
   if (curves.samples == 0) return "";
   if (curves.intervals.samples == 0)
@@ -229,7 +253,8 @@ std::vector<Point> along(const Rates& rates) {
 
 std::vector<LegendEntry> curve_legend(const Curves& curves, const std::string& reference) {
   std::vector<LegendEntry> out = {{curves.score, theme::kLine, LegendEntry::line}};
-  if (curves.intervals.samples > 0) out.push_back({"95 % of the samples", theme::kArea});
+  if (curves.intervals.samples > 0)
+    out.push_back({.name = "95 % of the samples", .colour = theme::kLine, .opacity = kBandOpacity});
   out.push_back({reference, theme::kSoft, LegendEntry::dashes});
   return out;
 }
@@ -247,18 +272,18 @@ std::string threshold_text(const Curves& curves, size_t groups) {
   return groups == 0 ? "." : six_digits(curves.groups.threshold(groups - 1));
 }
 
-Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves) {
+Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves,
+                  std::vector<Point>& drawn) {
   Figure out;
   out.name = name + "_roc";
   out.title = "ROC curve of " + tag;
-  const std::string positives = count_text(curves.metrics.positive),
-                    negatives = count_text(curves.metrics.negative);
-  Plot plot(out.title, 520, 500,
-            {"False positive rate (share of " + negatives + " negative alleles)", 0, 1, false, {}},
-            {"True positive rate (share of " + positives + " positive alleles)", 0, 1, false, {}});
+  const std::string positives = class_text(curves.metrics.positive, curves.names.positive),
+                    negatives = class_text(curves.metrics.negative, curves.names.negative);
+  Plot plot(out.title, 520, 500, {"False positive rate (share of " + negatives + ")", 0, 1, false, {}},
+            {"True positive rate (share of " + positives + ")", 0, 1, false, {}});
   plot.legend(curve_legend(curves, "chance"));
   if (curves.intervals.samples > 0)
-    plot.band(along(curves.intervals.roc_low), along(curves.intervals.roc_high), theme::kLine, 0.22);
+    plot.band(along(curves.intervals.roc_low), along(curves.intervals.roc_high), theme::kLine, kBandOpacity);
   const std::vector<Point> chance = {{0, 0}, {1, 1}};
   plot.line(chance, theme::kSoft, 1, true);
 
@@ -277,13 +302,14 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
     for (; k < kRates && p.x > rate_at(k); ++k) thresholds[k] = threshold_text(curves, g);
   }
   for (; k < kRates; ++k) thresholds[k] = threshold_text(curves, curves.groups.size());
-  const std::vector<Point> drawn = line.finish();
+  drawn = line.finish();
   plot.line(drawn, theme::kLine, 2);
+  plot.corner_note(area_lines(curves, 0), Anchor::end);
   out.svg = plot.picture();
 
   const Rates rates = true_positive_rates(counts, curves.metrics);
   out.caption = "Receiver operating characteristic of " + curves.score + " for the label " + curves.label +
-                ", over all thresholds: " + positives + " positive and " + negatives + " negative alleles. " +
+                ", over all thresholds: " + positives + " and " + negatives + ". " +
                 interval_text(curves, 0) + "." + band_text(curves, "false positive rate");
   out.words = "At a false positive rate of 5 % the true positive rate is " + percent(rates[5]) +
               ", at 10 % it is " + percent(rates[10]) + ".";
@@ -302,16 +328,17 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
   Figure out;
   out.name = name + "_precision_recall";
   out.title = "Precision and recall of " + tag;
-  const std::string positives = count_text(curves.metrics.positive),
-                    negatives = count_text(curves.metrics.negative);
+  const std::string positives = class_text(curves.metrics.positive, curves.names.positive),
+                    negatives = class_text(curves.metrics.negative, curves.names.negative);
   const double share = static_cast<double>(curves.metrics.positive) /
                        static_cast<double>(curves.metrics.positive + curves.metrics.negative);
-  Plot plot(out.title, 520, 500, {"Recall (share of " + positives + " positive alleles)", 0, 1, false, {}},
-            {"Precision (share of positive alleles among those found)", 0, 1, false, {}});
-  plot.legend(curve_legend(curves, "share of positive alleles, " + percent(share)));
+  Plot plot(
+      out.title, 520, 500, {"Recall (share of " + positives + ")", 0, 1, false, {}},
+      {"Precision (share of " + curves.names.positive + " alleles among those found)", 0, 1, false, {}});
+  plot.legend(curve_legend(curves, "share of " + curves.names.positive + " alleles, " + percent(share)));
   if (curves.intervals.samples > 0)
     plot.band(along(curves.intervals.precision_low), along(curves.intervals.precision_high), theme::kLine,
-              0.22);
+              kBandOpacity);
   const std::vector<Point> chance = {{0, share}, {1, share}};
   plot.line(chance, theme::kSoft, 1, true);
 
@@ -331,15 +358,17 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
   }
   const std::vector<Point> drawn = line.finish();
   plot.line(drawn, theme::kLine, 2);
+  plot.corner_note(area_lines(curves, 2), Anchor::start);
   out.svg = plot.picture();
 
   const Rates rates = precisions(counts, curves.metrics);
   out.caption = "Precision against recall of " + curves.score + " for the label " + curves.label +
-                ", over all thresholds: " + positives + " positive and " + negatives + " negative alleles. " +
+                ", over all thresholds: " + positives + " and " + negatives + ". " +
                 interval_text(curves, 1) + ", " + interval_text(curves, 2) + "." +
                 band_text(curves, "recall");
   out.words = "At a recall of 50 % the precision is " + percent(rates[50]) + ", at 90 % it is " +
-              percent(rates[90]) + "; the share of positive alleles is " + percent(share) + ".";
+              percent(rates[90]) + "; the share of " + curves.names.positive + " alleles is " +
+              percent(share) + ".";
   out.numbers.columns = {{"Recall", "", true},
                          {"Precision", "on the line", true},
                          {"Low", "lower end of the band", true},
@@ -363,9 +392,9 @@ Table area_table(const Curves& curves, const LabelledScores& labelled) {
   for (size_t m = 0; m < 3; ++m)
     out.rows.push_back({names[m], six_digits(curves.metrics.values[m]), six_digits(curves.intervals.low[m]),
                         six_digits(curves.intervals.high[m])});
-  const std::pair<const char*, uint64_t> counts[] = {
-      {"Positive alleles", curves.metrics.positive},
-      {"Negative alleles", curves.metrics.negative},
+  const std::pair<std::string, uint64_t> counts[] = {
+      {"Alleles: " + curves.names.positive, curves.metrics.positive},
+      {"Alleles: " + curves.names.negative, curves.metrics.negative},
       {"Alleles without score", labelled.missing_score},
       {"Alleles without label", labelled.missing_label},
       {"Alleles with a label of neither class", labelled.other_label}};
@@ -384,34 +413,47 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
          (labelled.scores.size() == 1 ? "the only allele"
                                       : "all " + plural(labelled.scores.size(), "allele")) +
          " with " + tag + " and a class " + (labelled.scores.size() == 1 ? "is " : "are ") +
-         (labelled.positive[0] ? "positive" : "negative") + without + ", so there are no curves of " + tag +
-         ": they need both classes.";
+         (labelled.positive[0] ? labelled.names.positive : labelled.names.negative) + without +
+         ", so there are no curves of " + tag + ": they need both classes.";
 }
 
 }  // namespace
 
-void add_label_figures(const std::string& name, const std::string& tag, const LabelledScores& labelled,
-                       const ReportOptions& options, Section& section) {
+std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
+                                          const LabelledScores& labelled, const ReportOptions& options,
+                                          Section& section) {
   const bool negate = labelled.low || options.negate;
   Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
                 {},
                 {},
                 (negate ? "minus " : "") + tag,
                 options.label,
+                labelled.names,
                 options.bootstrap,
                 options.seed};
   curves.metrics = class_metrics(curves.groups.counts());
   if (!curves.metrics.defined()) {
     section.paragraphs.push_back(why_no_curves(tag, options.label, labelled));
-    return;
+    return std::nullopt;
   }
   if (const double auroc = curves.metrics.values[0]; auroc < 0.5)
     options.log->warning("report", reversed_words(tag, six_digits(auroc), negate, labelled.low));
   curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
+  RocCurve roc{curves.score,
+               {},
+               true_positive_rates(curves.groups.counts(), curves.metrics),
+               curves.metrics.values[0],
+               curves.intervals.low[0],
+               curves.intervals.high[0],
+               curves.intervals.samples > 0,
+               curves.metrics.positive,
+               curves.metrics.negative,
+               labelled.names};
   section.parts.push_back(class_figure(name, tag, options.label, labelled));
-  section.parts.push_back(roc_figure(name, tag, curves));
+  section.parts.push_back(roc_figure(name, tag, curves, roc.line));
   section.parts.push_back(precision_figure(name, tag, curves));
   section.parts.push_back(area_table(curves, labelled));
+  return roc;
 }
 
 }  // namespace carbon

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
+#include "src/report/drawing/plot.hpp"
 #include "src/report/sources/labels.hpp"
 #include "src/report/sources/options.hpp"
+#include "src/statistics/curves.hpp"
 
 namespace carbon {
 
@@ -18,12 +22,33 @@ struct LabelledScores {
   std::vector<float> scores;
   std::vector<bool> positive;
   uint64_t missing_score = 0, missing_label = 0, other_label = 0;
-  bool low = false;  // by the header, low scores are those of positive alleles
+  bool low = false;       // by the header, low scores are those of positive alleles
+  std::string unit = {};  // of the scores
+  ClassNames names = {};
 };
 
+/// A curve as it is drawn.
+struct RocCurve {
+  std::string name;  // of the score
+  std::vector<Point> line;
+  Rates rates;  // true positive rates
+  double auroc = 0, low = 0, high = 0;
+  bool interval = false;  // low and high are known
+  uint64_t positive = 0, negative = 0;
+  ClassNames names;
+};
+
+/// The numbers of a picture with lines as MultiQC reads them; `most` is the end of the upward axis, 0 for
+/// none.
+std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
+                       const std::string& y,
+                       const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most);
+
 /// Adds three figures and a table of the areas, whose values are those of +auroc; with one class alone a
-/// paragraph that says so. `name` begins the names of the figures, `tag` is the score's.
-void add_label_figures(const std::string& name, const std::string& tag, const LabelledScores& scores,
-                       const ReportOptions& options, Section& section);
+/// paragraph that says so, and nothing is returned. `name` begins the names of the figures, `tag` is the
+/// score's.
+std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
+                                          const LabelledScores& scores, const ReportOptions& options,
+                                          Section& section);
 
 }  // namespace carbon

@@ -112,12 +112,12 @@ constexpr size_t kAllele = 16;  // letters of a long allele
 constexpr size_t kText = 60;    // of texts that a file may make as long as it likes
 constexpr size_t kFlank = 7;    // bases of a logo on each side of POS
 
-const char* verdict_text(LabelJudge::Verdict verdict) {
+std::string verdict_text(LabelJudge::Verdict verdict, const ClassNames& classes) {
   switch (verdict) {
     case LabelJudge::Verdict::positive:
-      return "positive";
+      return cut_text(classes.positive, kText);
     case LabelJudge::Verdict::negative:
-      return "negative";
+      return cut_text(classes.negative, kText);
     case LabelJudge::Verdict::other:
       return "neither";
     case LabelJudge::Verdict::missing:
@@ -190,7 +190,9 @@ void VariantRanking::add(const VariantRecord& record) {
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
     const float score = record.scores[0][alt];
     const uint64_t number = alleles_++;
-    if (std::isnan(score) || options_.top == 0) continue;
+    if (std::isnan(score)) continue;
+    ++scored_;
+    if (options_.top == 0) continue;
     if (rows_.size() == options_.top) {
       // A later allele of an equal score ranks behind.
       if (!(score < rows_.front().score)) continue;
@@ -214,7 +216,7 @@ VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt)
     out.texts.push_back(consequence.gene.empty() ? "." : cut_text(consequence.gene, kText));
   }
   for (const std::vector<float>& scores : record.scores) out.texts.push_back(score_text(scores[alt]));
-  if (!record.labels.empty()) out.texts.emplace_back(verdict_text(record.labels[alt]));
+  if (!record.labels.empty()) out.texts.push_back(verdict_text(record.labels[alt], layout_.classes));
   return out;
 }
 
@@ -240,10 +242,17 @@ Table VariantRanking::table() const {
   std::vector<Row> rows = rows_;
   std::sort(rows.begin(), rows.end());
   Table out;
-  out.title = "Lowest scores: " + plural(rows.size(), "allele") + " by " + layout_.tags[0].name +
-              ", the lowest first";
+  out.brief = "Lowest scores: " + layout_.tags[0].name;
+  out.title =
+      "Lowest scores: " +
+      (rows.size() < scored_
+           ? "the " + count_text(rows.size()) + " lowest of " + plural(scored_, "allele") +
+                 " with a score (--top shows more)"
+           : (scored_ == 1 ? "the only allele" : "all " + plural(scored_, "allele")) + " with a score") +
+      ", by " + layout_.tags[0].name + ", the lowest first";
   out.columns = columns();
   out.search = true;
+  out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
   std::vector<BasePlace> places;
   for (Row& row : rows) {
     places.push_back({std::move(row.contig), row.pos - 1});

@@ -50,7 +50,7 @@ class VariantRanking {
   const VariantLayout& layout_;
   const ReportOptions& options_;
   std::vector<Row> rows_;  // a heap with the highest score on top
-  uint64_t alleles_ = 0;
+  uint64_t alleles_ = 0, scored_ = 0;
 };
 
 }  // namespace carbon

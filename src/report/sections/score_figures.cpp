@@ -13,10 +13,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kWidth = 760, kRow = 46;
-constexpr size_t kLabel = 34;  // bytes of a group's name beside its row
+constexpr double kBoxOpacity = 0.55;  // of the middle half
+constexpr size_t kLabel = 34;         // bytes of a group's name beside its row
 
 std::string axis_label(const ScoreTag& tag) {
-  return cut_text(tag.name, 60) + (tag.unit.empty() ? "" : " (" + tag.unit + ")");
+  return with_unit(cut_text(tag.name, 60), tag.unit);
 }
 
 // An edge is a round number, and stands with all its digits.
@@ -102,8 +103,10 @@ std::string steps_path(const BinCounts& counts, const ScoreBins& bins, const Plo
 void draw_box(const ScoreSummary& scores, Plot& plot, double top, double height) {
   const auto inside = [&](double value) { return std::clamp(plot.x(value), plot.left(), plot.right()); };
   const double low = inside(scores.quartiles[0]), high = inside(scores.quartiles[2]);
+  std::string digits;
+  append_general(kBoxOpacity, 3, digits);
   plot.marks().path(box_path(low, top + 2, std::max(high - low, 1.0), height - 4), theme::kMark,
-                    " fill-opacity=\"0.55\"");
+                    " fill-opacity=\"" + digits + "\"");
   const double median = plot.x(scores.quartiles[1]);
   if (median >= plot.left() && median <= plot.right())
     plot.marks().stroke("M" + px(median) + " " + px(top - 2) + "v" + px(height + 4), theme::kInk, 2);
@@ -132,7 +135,7 @@ Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const Sc
   Plot plot(out.title, kWidth, 300, score_axis(about.tag, bins),
             round_axis("Alleles per bin", 0, 1.1 * static_cast<double>(highest(all.bins))));
   const LegendEntry legend[] = {{"alleles, n = " + count_text(all.scores.count), theme::kLine},
-                                {"middle half", theme::kMark},
+                                {.name = "middle half", .colour = theme::kMark, .opacity = kBoxOpacity},
                                 {"median", theme::kInk, LegendEntry::line}};
   plot.legend(legend);
   plot.marks().path(steps_path(all.bins, bins, plot, plot.bottom(),
@@ -178,8 +181,10 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
   }
   Plot plot(out.title, kWidth, 110 + kRow * static_cast<double>(drawn.size()), score_axis(about.tag, bins),
             category_axis("", labels));
-  const LegendEntry legend[] = {{"alleles per bin, highest bin of a row at full height", theme::kArea},
-                                {"middle half", theme::kMark},
+  const LegendEntry legend[] = {{.name = "alleles per bin, highest bin of a row at full height",
+                                 .colour = theme::kArea,
+                                 .edge = theme::kLine},
+                                {.name = "middle half", .colour = theme::kMark, .opacity = kBoxOpacity},
                                 {"median", theme::kInk, LegendEntry::line}};
   plot.legend(legend);
   const double row = (plot.bottom() - plot.top()) / static_cast<double>(drawn.size());

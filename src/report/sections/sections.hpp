@@ -10,7 +10,11 @@
 
 namespace carbon {
 
-Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options);
+class VariantComparison;
+
+/// What is compared with other files also goes to `comparison`, if it is not null.
+Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options,
+                        VariantComparison* comparison = nullptr);
 Section mutagenesis_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options);

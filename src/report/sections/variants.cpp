@@ -16,7 +16,9 @@
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/agreement.hpp"
+#include "src/report/sections/comparison.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sections/gene_track.hpp"
 #include "src/report/sections/labels.hpp"
 #include "src/report/sections/ranking.hpp"
 #include "src/report/sections/score_figures.hpp"
@@ -28,7 +30,8 @@ namespace carbon {
 namespace {
 
 constexpr std::string_view kTypes[] = {"SNV", "MNV", "INS", "DEL", "complex", "other"};
-constexpr size_t kFlags = 30;  // different words that are kept apart
+constexpr size_t kClassName = 40;  // letters of the name of a class
+constexpr size_t kFlags = 30;      // different words that are kept apart
 constexpr const char* kFurther = "further flags";
 
 // In the order of carbon vep.
@@ -219,8 +222,13 @@ void VariantCounts::add_flag_figures(const std::string& name, const std::string&
 // What labels say of the scores of each tag.
 class Labels {
  public:
-  explicit Labels(const std::vector<ScoreTag>& tags) : scores_(tags.size()) {
-    for (size_t t = 0; t < tags.size(); ++t) scores_[t].low = tags[t].low;
+  explicit Labels(const VariantLayout& layout) : scores_(layout.tags.size()) {
+    for (size_t t = 0; t < scores_.size(); ++t) {
+      scores_[t].low = layout.tags[t].low;
+      scores_[t].unit = layout.tags[t].unit;
+      scores_[t].names = {cut_text(layout.classes.positive, kClassName),
+                          cut_text(layout.classes.negative, kClassName)};
+    }
   }
 
   void add(const VariantRecord& record) {
@@ -248,8 +256,10 @@ class Labels {
 
 class VariantSection {
  public:
-  VariantSection(const std::string& name, const std::string& path, const ReportOptions& options)
-      : name_(name),
+  VariantSection(const std::string& name, const std::string& path, const ReportOptions& options,
+                 VariantComparison* comparison)
+      : comparison_(comparison),
+        name_(name),
         sample_(file_name(path)),
         options_(options),
         source_(open_variants(path, options)),
@@ -257,7 +267,9 @@ class VariantSection {
         counts_(layout_),
         distributions_(layout_),
         ranking_(layout_, options),
-        labels_(layout_.tags) {}
+        labels_(layout_),
+        path_(path),
+        genes_(layout_, options) {}
 
   Section make() {
     read();
@@ -279,13 +291,13 @@ class VariantSection {
           "(SnpEff).");
     out.provenance = layout_.provenance;
     out.models = layout_.models;
+    // First, because it is what most readers look for.
+    if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
+    genes_.finish(name_, path_, out);
     add_distributions(out);
     counts_.add_flag_figures(name_, sample_, out);
-    if (!options_.label.empty())
-      for (size_t t = 0; t < layout_.tags.size(); ++t)
-        add_label_figures(name_ + parts_[t], layout_.tags[t].name, labels_.of(t), options_, out);
-    if (both_ > 0) agreement_.finish(name_ + "_agreement", layout_.tags[0].name, layout_.tags[1].name, out);
-    if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
+    if (!options_.label.empty()) add_labels(out);
+    if (both_ > 0) add_agreement(out);
     return out;
   }
 
@@ -301,20 +313,44 @@ class VariantSection {
     std::vector<std::string> names;
     for (const ScoreTag& tag : layout_.tags) names.push_back(tag.name);
     parts_ = figure_parts(names);
+    if (comparison_) comparison_->begin(sample_, layout_);
     VariantRecord record;
     while (source_->next(record)) {
       counts_.add(record);
       distributions_.add(record);
       ranking_.add(record);
       labels_.add(record);
+      genes_.add(record);
+      if (comparison_) comparison_->add(record);
       for (size_t alt = 0; layout_.tags.size() > 1 && alt < record.alts.size(); ++alt) {
         const float a = record.scores[0][alt], b = record.scores[1][alt];
         if (std::isnan(a) || std::isnan(b)) continue;
-        agreement_.add(static_cast<double>(a), static_cast<double>(b));
+        agreement_.add(static_cast<double>(a), static_cast<double>(b),
+                       both_ < PairCloud::kMostDots ? allele_name(record, alt) : "");
         ++both_;
       }
     }
     distributions_.finish();
+  }
+
+  // With several tags their curves are drawn together, before those of each.
+  void add_labels(Section& out) {
+    const size_t before = out.parts.size();
+    std::vector<RocCurve> curves;
+    for (size_t t = 0; t < layout_.tags.size(); ++t)
+      if (auto curve =
+              add_label_figures(name_ + parts_[t], layout_.tags[t].name, labels_.of(t), options_, out))
+        curves.push_back(std::move(*curve));
+    if (curves.size() > 1)
+      out.parts.insert(out.parts.begin() + static_cast<ptrdiff_t>(before),
+                       roc_overlay(name_ + "_roc", options_.label, curves));
+    if (comparison_)
+      for (RocCurve& curve : curves) comparison_->add(std::move(curve));
+  }
+
+  void add_agreement(Section& out) {
+    const ScoreTag &a = layout_.tags[0], &b = layout_.tags[1];
+    agreement_.finish(name_ + "_agreement", a.name, b.name, out, a.unit == b.unit ? a.unit : "");
   }
 
   void add_distributions(Section& out) const {
@@ -349,6 +385,7 @@ class VariantSection {
     return grouping == Grouping::type ? "type" : "consequence (" + layout_.consequence_tag + ")";
   }
 
+  VariantComparison* comparison_;
   std::string name_, sample_;
   const ReportOptions& options_;
   std::unique_ptr<VariantSource> source_;
@@ -358,14 +395,17 @@ class VariantSection {
   VariantDistributions distributions_;
   VariantRanking ranking_;
   Labels labels_;
+  std::string path_;
+  GeneTracks genes_;
   AgreementFigures agreement_;  // of the first two tags
   uint64_t both_ = 0;           // alleles that have both
 };
 
 }  // namespace
 
-Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options) {
-  return VariantSection(name, path, options).make();
+Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options,
+                        VariantComparison* comparison) {
+  return VariantSection(name, path, options, comparison).make();
 }
 
 }  // namespace carbon

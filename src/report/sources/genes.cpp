@@ -173,6 +173,11 @@ class GeneReader {
 
 }  // namespace
 
+std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
+  return "such as '" + mine + "'; " +
+         (file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'");
+}
+
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas) {
   return GeneReader(path, areas).read();
 }

@@ -34,6 +34,10 @@ struct GeneFile {
   std::string other;
 };
 
+/// "such as 'chr1'; its first feature is on '1'": for a file without a feature on any sequence, of which
+/// `mine` is one.
+std::string no_sequence_words(const GeneFile& file, const std::string& mine);
+
 /// Reads GFF3, plain or compressed: features of the types exon and CDS (and UTRs), with the genes that they
 /// belong to. Throws Error (path:line) for a malformed line, and for GTF.
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);

@@ -52,6 +52,15 @@ std::pair<size_t, size_t> values_of(const VcfRecord& record, const InfoValues& v
                          std::to_string(alts) + " alternative alleles");
 }
 
+// "A", "A or B", "A, B or 3 more"
+std::string list_of(const std::vector<std::string>& words) {
+  constexpr size_t kShown = 3;
+  std::string out = words[0];
+  const size_t shown = words.size() <= kShown ? words.size() : kShown - 1;
+  for (size_t i = 1; i < shown; ++i) out += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  return shown == words.size() ? out : out + " or " + std::to_string(words.size() - shown) + " more";
+}
+
 }  // namespace
 
 LabelJudge::LabelJudge(const std::string& expression, const VcfReader& reader)
@@ -80,6 +89,15 @@ Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, s
     throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
                            " values, and the header does not say of which allele each is (Number=A or R)");
   return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at]);
+}
+
+ClassNames LabelJudge::names() const {
+  if (label_.is_preset()) return {"pathogenic", "benign"};
+  if (label_.is_flag()) return {label_.tag(), "other"};
+  if (label_.is_tag_alone()) return {label_.tag() + "=1", label_.tag() + "=0"};
+  if (label_.positive_words().empty()) return {expression_, "other"};
+  return {list_of(label_.positive_words()),
+          label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
 }
 
 LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {

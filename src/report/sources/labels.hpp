@@ -8,6 +8,11 @@
 
 namespace carbon {
 
+/// What a page calls the alleles of the two classes: a word or two before "alleles".
+struct ClassNames {
+  std::string positive = "positive", negative = "negative";
+};
+
 class LabelJudge {
  public:
   /// `expression` is clinvar, TAG, TAG=A,B, TAG=A,B/C,D or TAG>NUMBER and the like. Throws Error for another
@@ -18,8 +23,13 @@ class LabelJudge {
   /// Of an ALT, counted from 0. Throws Error (contig:pos) if it is unclear which value belongs to the allele,
   /// and for a number other than 0 and 1 where the expression is a tag alone.
   Verdict judge(const VcfReader& reader, const VcfRecord& record, size_t alt);
+  /// The words of the label itself: "pathogenic" and "benign" for clinvar, "A or B" and "C" for TAG=A,B/C,
+  /// "TAG>2" and "other" for TAG>2.
+  ClassNames names() const;
   /// How often each word of a preset label stood where; "" for another label.
-  std::string words() const { return label_.is_preset() ? words_.sentence() : ""; }
+  std::string words() const {
+    return label_.is_preset() ? words_.sentence(names().positive, names().negative) : "";
+  }
 
  private:
   carbon::Verdict verdict(const VcfRecord& record, const InfoValues& values, size_t alt);

@@ -61,7 +61,10 @@ class VcfSource final : public VariantSource {
     layout_.provenance = variant_provenance(path, carbon_lines(reader_));
     layout_.models = model_sentences(carbon_lines(reader_));
     choose_consequences(known, options.consequence_tag);
-    if (!options.label.empty()) judge_.emplace(options.label, reader_);
+    if (!options.label.empty()) {
+      judge_.emplace(options.label, reader_);
+      layout_.classes = judge_->names();
+    }
   }
 
   std::string label_words() const override { return judge_ ? judge_->words() : ""; }
@@ -221,6 +224,15 @@ class TableSource final : public VariantSource {
 };
 
 }  // namespace
+
+std::string allele_name(const VariantRecord& record, size_t alt) {
+  constexpr size_t kLetters = 20;
+  const auto cut = [](const std::string& text) {
+    return text.size() <= kLetters ? text : text.substr(0, kLetters) + "\u2026";
+  };
+  return cut(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " + cut(record.ref) +
+         ">" + cut(record.alts[alt]);
+}
 
 bool VariantSource::next(VariantRecord& record) {
   if (!read(record)) return false;

@@ -28,6 +28,7 @@ struct VariantLayout {
   std::vector<ScoreTag> tags;          // at least one
   std::vector<std::string> flag_tags;  // CARBON_FLAG and the like
   bool table = false;                  // a table of vep: lines of one allele each, without FILTER
+  ClassNames classes;                  // of a label, if there is one
   std::string consequence_tag;         // BCSQ, CSQ or ANN; "" for none
   std::string unread_consequences;     // a tag of that kind whose fields the header does not name
   /// How the file was made: pairs of what it is and its value.
@@ -46,6 +47,9 @@ struct VariantRecord {
   std::vector<Consequence> consequences;        // for each alternative; empty without a consequence tag
   std::vector<LabelJudge::Verdict> labels;      // for each alternative; empty without a label
 };
+
+/// "chr1:1,234 A>G", with long alleles shortened.
+std::string allele_name(const VariantRecord& record, size_t alt);
 
 class VariantSource {
  public:

@@ -1,0 +1,53 @@
+// Scores along genes: a figure for each of the genes with the lowest scores, with its exons.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/report/drawing/document.hpp"
+#include "src/report/sources/genes.hpp"
+#include "src/report/sources/options.hpp"
+#include "src/report/sources/variants.hpp"
+
+namespace carbon {
+
+/// An allele with a score, in 16 bytes.
+struct GeneAllele {
+  int64_t pos;
+  float score;
+  uint32_t contig : 30;  // among those of the file
+  uint32_t verdict : 2;  // a LabelJudge::Verdict
+};
+
+class GeneTracks {
+ public:
+  static constexpr size_t kMostGenes = 6;
+
+  GeneTracks(const VariantLayout& layout, const ReportOptions& options);
+
+  /// Keeps 16 bytes for each allele with a score of the first tag, if options.genes names a file.
+  void add(const VariantRecord& record);
+  /// Reads the genes, twice, and adds figures, or a paragraph that says why there are none. `name` begins the
+  /// names of the figures; `path` is the file of the variants. Throws Error for a malformed file of genes.
+  void finish(const std::string& name, const std::string& path, Section& section);
+
+ private:
+  struct Place {
+    uint32_t contig;
+    Gene gene;
+  };
+
+  uint32_t contig_number(const std::string& name);
+  std::vector<GeneArea> lowest_places() const;
+  std::vector<Place> lowest_genes(const GeneFile& file, const std::vector<GeneArea>& places) const;
+  void read_exons(std::vector<Place>& genes) const;
+  Figure figure(const std::string& name, const Place& place) const;
+
+  const VariantLayout& layout_;
+  const ReportOptions& options_;
+  std::vector<std::string> contigs_;
+  std::vector<GeneAllele> alleles_;
+};
+
+}  // namespace carbon
