@@ -72,8 +72,13 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
   const VcfWriterOptions output = output_options(options);
   RunIdentity run = identity_of(model);
-  for (const auto& recipe : recipes)
-    run.emplace(std::string("recipe ") + recipe->name(), header_text(settings_of(*recipe)));
+  std::string names;
+  for (const auto& recipe : recipes) {
+    names += (names.empty() ? "" : "+") + std::string(recipe->name());
+    for (const auto& [name, value] : settings_of(*recipe))
+      if (name != "recipe") run.emplace(recipe->name() + (" " + name), value);
+  }
+  run.emplace("recipe", names);
   run.merge(RunIdentity{
       {"check-ref", word_of(kCheckRefWords, options.check_ref)},
       {"tag-prefix", options.tag_prefix},

@@ -13,7 +13,7 @@ def random_bases(length, seed):
 
 
 SEQUENCES = [("s%d" % i, random_bases(600 + i, 100 + i)) for i in range(6)]
-VEP = ["vep", "-w", 12, "--strand", "+", "--max-ref-mismatch", 1, "--no-version"]
+VEP = ["vep", "--strand", "+", "--max-ref-mismatch", 1, "--no-version"]
 
 
 def run(args, *more):
@@ -53,7 +53,7 @@ for _name, _args in (("out.vcf", ()), ("out.vcf.gz", ("-Oz",)), ("out.bcf", ("-O
         head, body = records_of_mini()
         broken = write(fresh(), "in.vcf", head + b"".join(body) + b"c1\tx\t.\tA\tC\t.\t.\t.\n")
         mended = write(fresh(), "in.vcf", head + b"".join(body + body[:1]))
-        continues([*VEP, *args, "-f", data("mini.fa")], name, [broken], [mended], "c1:x")
+        continues([*VEP, *(args if "--recipe" in args else ("-w", 12, *args)), "-f", data("mini.fa")], name, [broken], [mended], "c1:x")
 
 
 @case
@@ -63,7 +63,7 @@ def vep_of_a_cut_compressed_file():
                            for i in range(80) for line in body)
     whole = bgzip(write(fresh(), "in.vcf", text))
     cut = write(fresh(), "in.vcf.gz", read(whole)[:-1000])
-    continues([*VEP, "-f", data("mini.fa")], "out.vcf", [cut], [whole], "in.vcf.gz")
+    continues([*VEP, "-w", 12, "-f", data("mini.fa")], "out.vcf", [cut], [whole], "in.vcf.gz")
 
 
 @case
@@ -71,7 +71,7 @@ def vep_of_an_early_error_leaves_nothing():
     head, body = records_of_mini()
     bad = write(fresh(), "in.vcf", head + b"c1\tx\t.\tA\tC\t.\t.\t.\n" + b"".join(body))
     directory = fresh()
-    failed = run([*VEP, "-f", data("mini.fa")], "-o", os.path.join(directory, "out.vcf"), bad)
+    failed = run([*VEP, "-w", 12, "-f", data("mini.fa")], "-o", os.path.join(directory, "out.vcf"), bad)
     expect_failure(failed, "c1:x")
     expect("--resume" not in failed.err and "kept" not in failed.err, "it speaks of work", failed)
     expect_equal(os.listdir(directory), [], "files")
@@ -81,7 +81,7 @@ def vep_of_an_early_error_leaves_nothing():
 def blank_lines_of_a_vcf():
     """At the end they are read with one warning; one before a record is refused, and what comes before it is kept."""
     head, body = records_of_mini()
-    args = [*VEP, "-f", data("mini.fa")]
+    args = [*VEP, "-w", 12, "-f", data("mini.fa")]
     plain = run(args, write(fresh(), "in.vcf", head + b"".join(body)))
     for end in (b"\n", b"\n\n\n", b"\r\n", b" \t\n", b"\n\n "):
         result = run(args, write(fresh(), "in.vcf", head + b"".join(body) + end))
@@ -141,7 +141,7 @@ def an_error_of_the_output_keeps_the_work():
     directory = fresh()
     out = os.path.join(directory, "out.vcf.gz")
     os.mkdir(out + ".csi")
-    failed = run([*VEP, "-f", data("mini.fa"), "-W"], "-o", out, given)
+    failed = run([*VEP, "-w", 12, "-f", data("mini.fa"), "-W"], "-o", out, given)
     expect(failed.rc == 1 and len(own_errors(failed)) == 1, "the run", failed)
 
 

@@ -12,7 +12,8 @@ GENOME = {name: bases.upper() for name, bases in genome().items()}
 
 
 def mutagenesis(*args, before=(), fasta=None):
-    return ok("+mutagenesis", "-m", model(), "--no-version", *before, fasta or data("mini.fa"), "--", *SETTINGS, *args)
+    window = SETTINGS if "--recipe" not in args else ()
+    return ok("+mutagenesis", "-m", model(), "--no-version", *before, fasta or data("mini.fa"), "--", *window, *args)
 
 
 def sites(text):

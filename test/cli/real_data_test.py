@@ -11,6 +11,7 @@ import subprocess
 from harness import (ROOT, SHARED, carbon, case, command, decompress, expect, expect_equal, expect_failure, fresh,
                      info_of, is_bgzf, main, model, ok, own_errors, parse_fasta, read, records, Skip, to_fasta, tool,
                      without_tags, write)
+from vep_support import summary_of
 
 TIMEOUT = 20  # seconds for one file
 

@@ -165,12 +165,15 @@ def another_run_is_refused_and_the_files_kept():
     kept = contents(directory)
     for words, *args in (("context 252, now 246", "--context", 246), ("level marginal, now chain", "--level", "chain"),
                          ("frames 1, now 2", "--frames", 2), ("strand both, now +", "--strand", "+"),
-                         ("dtype bf16, now f32", "--dtype", "f32"), ("output-type t, now bedgraph", "-O", "bedgraph"),
+                         ("dtype bf16, now f32", "--dtype", "f32"),
                          ("bases 329", "-r", "c1"), ("bases 329", "--shard", "1/2"),
                          ("histogram none, now yes", "--histogram", os.path.join(directory, HISTOGRAM))):
         given = [a for a in arguments() if not (words.startswith("context") and a in ("--context", "252"))]
         expect_failure(carbon(*given, "--resume", *args, "-o", out), out + ".partial", words, "--restart")
         expect_unchanged(directory, kept, words)
+    # The name says which format it is, so that another one needs a name that says nothing.
+    plain = fresh()
+    expect_failure(carbon(*arguments(), "--resume", "-O", "bedgraph", "-o", begun(plain, name="scan.out")), "output-type t, now bedgraph")
     other = [model(**SIZES, seed=9) if a == model(**SIZES) else a for a in arguments()]
     expect_failure(carbon(*other, "--resume", "-o", out), "model ", ", now ")
     changed = bytearray(read(fasta()))

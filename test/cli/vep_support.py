@@ -43,7 +43,8 @@ def summary_of(result):
 
 def mini(*args, **options):
     """Annotated records of mini.vcf by ID."""
-    result = vep("-w", WINDOW, "--no-version", *args, MINI, **options)
+    recipe = args[args.index("--recipe") + 1] if "--recipe" in args else "centered"
+    result = vep(*(("-w", WINDOW) if "centered" in recipe else ()), "--no-version", *args, MINI, **options)
     return {line.split("\t")[2]: line for line in records(result.text)}
 
 

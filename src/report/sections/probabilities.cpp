@@ -107,8 +107,9 @@ std::string logo_multiqc(const Figure& figure, const TablePiece& piece, const Ba
     const auto position = static_cast<double>(piece.first) + mean.x - 0.5;
     line.push_back({static_cast<int64_t>(std::floor(position)), mean.y});
   }
-  return plot_json("linegraph", figure.name, figure.title, "Position", "Mean ln P of the base (nats)",
-                   {{piece.place(), line}});
+  nlohmann::ordered_json data = nlohmann::ordered_json::object();
+  data[piece.place()] = std::move(line);
+  return plot_json("linegraph", figure.name, figure.title, "Position", "Mean ln P of the base (nats)", data);
 }
 
 std::string logo_caption(const TablePiece& piece, const BaseTrack& track, bool genes,
