@@ -89,7 +89,7 @@ def multiqc_draws_the_same_lines():
             continue
         dataset, = document["report_plot_data"][plot["pconfig"]["id"]]["datasets"]
         expect_equal({line["name"]: [tuple(map(float, pair)) for pair in line["pairs"]] for line in dataset["lines"]},
-                     {line: sorted({float(x): float(y) for x, y in points}.items()) for line, points in plot["data"].items()}, "lines of " + name)
+                     {line: sorted({float(x): float(y) for x, y in points}.items()) for line, points in plot["data"][0].items()}, "lines of " + name)
 
 
 def plots_of(folder):
