@@ -1,6 +1,7 @@
 // The records of regions, found by an index, in VCF or BCF. The input is the file before it is compressed;
 // the index says of every contig that its records begin after the header. So it is right for the contig of
 // the first record, and for it the regions must give what targets give, which are looked for in all records.
+// By the same index the values of SNVs are looked up.
 // What is read and written must read back.
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "src/formats/snv_table.hpp"
 #include "src/formats/vcf.hpp"
 #include "test/fuzz/harness.hpp"
 
@@ -104,6 +106,16 @@ uint64_t copy(const std::string& path, const VcfReaderOptions& options, const Vc
   return count;
 }
 
+// Values of SNVs by the same index; also of a table, which has other columns.
+void look_up(const std::string& path, const std::string& tag) {
+  SnvTable table(path, tag);
+  if (!table.has_contig("c1")) return;
+  for (const int64_t pos : {40, 41, 45, 44, 1000, 0})
+    if (const SnvValues* const found = table.at("c1", pos))
+      require(found->pos == pos && std::string_view("ACGT").find(found->ref) != std::string_view::npos,
+              "values of another place");
+}
+
 }  // namespace
 
 void run(std::string_view input, const Folder& folder) {
@@ -116,6 +128,8 @@ void run(std::string_view input, const Folder& folder) {
   regions.regions = kRegions;
   targets.targets = kRegions;
   targets.targets_overlap = VcfOverlap::record;
+
+  attempt([&] { look_up(path, "CARBON_LLR"); });
 
   std::vector<Key> all, wanted;
   if (attempt([&] { all = read_all(path, {}); }) && is_indexable(all)) {
