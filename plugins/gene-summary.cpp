@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
 #include "src/formats/gff3.hpp"
 
@@ -91,6 +92,7 @@ class GeneSummary {
     const int type = checked(run_->api->info_type(run_, tag_.c_str()));
     if (type != CARBON_TYPE_INTEGER && type != CARBON_TYPE_FLOAT)
       fail("--tag " + tag_ + ": the header has no INFO tag of that name that is a number");
+    warn_of_demonstration(run_);
     read_regions();
     for (Region& region : regions_) sweeps_[region.contig].add(&region);
     for (auto& [contig, sweep] : sweeps_) sweep.sort();

@@ -166,6 +166,21 @@ def the_words_of_clinvar():
     expect_failure(carbon("+auroc", vcf([("c", 1, "S=1")]), "--", "--score", "S", "--label", "clinvar"), "CLNSIG")
 
 
+@case
+def the_demonstration_model_is_named():
+    path = vcf([("c", 1, "S=%d;L=%d" % (i, i % 2)) for i in range(6)])
+    with open(path) as f:
+        text = f.read()
+    bed = write(fresh(), "r.bed", "c\t0\t9\tr\n")
+    for model, warned in (("carbon-tiny", True), ("some/where/carbon-tiny", True), ("HuggingFaceBio/Carbon-500M", False)):
+        head = '##carbon_vepModel=<ID=S_LLR,Model="%s",SHA256=1>\n##INFO=<ID=S,' % model
+        scored = write(fresh(), "in.vcf", text.replace("##INFO=<ID=S,", head, 1))
+        for args in (("+auroc", scored, "--", "--score", "S", "--label", "L", "--bootstrap", 0),
+                     ("+concord", scored, "--", "--tags", "S,R"), ("+gene-summary", scored, "--", "--regions", bed, "--tag", "S")):
+            told = [line for line in carbon(*args).messages("W") if "demonstration model: not meaningful for variants" in line]
+            expect_equal(len(told), int(warned), "warnings of %s with %s" % (args[0], model))
+
+
 def counts(lines, label, score="S"):
     found = table(ok("+auroc", vcf(lines), "--", "--score", score, "--label", label, "--bootstrap", 0).text)
     return tuple(int(found[name][0]) for name in ("positive", "negative", "missing_label", "other_label"))
