@@ -158,8 +158,10 @@ int64_t end_of_csi(const bcf_hdr_t* header, char type) {
       longest = std::max<uint64_t>(longest, contig->info[0]);
   if (longest == 0) longest = uint64_t{1} << 31;
   const uint64_t margin = 256;  // of htslib
+  // A header may have lengths that no index reaches; beyond this, a further level would be no number.
+  constexpr uint64_t most = uint64_t{1} << 62;
   uint64_t end = uint64_t{1} << (type == 'z' ? 32 : csi_min_shift);
-  while (end < longest + margin) end <<= 3;
+  while (end < most && end - margin < longest) end = end > most / 8 ? most : end * 8;
   return static_cast<int64_t>(end);
 }
 
