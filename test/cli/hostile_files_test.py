@@ -55,6 +55,16 @@ def samples_that_do_not_fit_the_header():
 
 
 @case
+def a_contig_longer_than_any_index():
+    """It ended in an endless search for the levels of an index, also where none is written."""
+    text = HEAD % ("##contig=<ID=c1,length=%s>\n" % ("7" * 40)) + "c1\t100\t.\tG\tT\t.\t.\t.\n"
+    path = write(fresh(), "in.vcf", text)
+    expect_equal(len(records(vep("-w", WINDOW, path, timeout=60).text)), 1, "records")
+    for args in (("-O", "z", "-W", "-o", os.path.join(fresh(), "x.vcf.gz")), ("-O", "b")):
+        expect_failure(carbon("vep", "-m", model(), "-f", data("mini.fa"), *args, path, timeout=60), "contig c1")
+
+
+@case
 def the_largest_position():
     for recipe in ("centered", "next-token", "anchored"):
         result = vep(*(("-w", WINDOW) if recipe == "centered" else ("--context", "60")),
