@@ -51,6 +51,8 @@ int run(const CommandLine& line, VepCommand& command) {
     if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
     check_combination(options.scores);
   });
+  if (line.given("window") && !tables_alone && !options.scores.wants("centered"))
+    program_log().warning("vep", "--window has no effect: recipe centered, whose it is, is not chosen");
   if (line.given("shard")) options.shard = parse_shard(command.shard);
   check_tag_prefix(options.tag_prefix);
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())

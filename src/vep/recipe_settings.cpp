@@ -72,7 +72,8 @@ void check_combination(const RecipeSettings& settings) {
         "vep", "context",
         "context means something else for each of the recipes next-token and anchored: run them one "
         "after the other");
-  if (settings.window && !settings.wants("centered"))
+  // Beside next-token alone a window was always accepted, and scripts give it; the command line warns.
+  if (settings.window && settings.wants("anchored") && !settings.wants("centered"))
     throw SettingError("vep", "window", "window belongs to recipe centered, which is not chosen");
   if (settings.context && !settings.wants("next-token") && !settings.wants("anchored"))
     throw SettingError("vep", "context",

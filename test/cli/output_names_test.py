@@ -77,7 +77,9 @@ def a_name_that_says_nothing_changes_nothing():
 @case
 def settings_of_recipes_that_are_not_chosen_are_refused():
     args = ("vep", "-m", model(), "-f", reference())
-    for options, word in ((("--recipe", "anchored", "-w", 48), "window"), (("--recipe", "next-token", "-w", 48), "window"),
+    result = ok(*args, "--recipe", "next-token", "-w", 48, MINI)
+    expect(any("--window has no effect" in line for line in result.messages("W")), "no warning", result)
+    for options, word in ((("--recipe", "anchored", "-w", 48), "window"), (("--recipe", "anchored,next-token", "-w", 48), "window"),
                           (("--context", 60), "context"), (("--recipe", "centered", "--horizon", 6), "horizon")):
         expect_failure(carbon(*args, *options, MINI), "--" + word, "chosen")
     ok(*args, "--recipe", "centered,anchored", "-w", 48, "--context", 60, MINI)
