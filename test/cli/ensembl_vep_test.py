@@ -188,7 +188,8 @@ def the_plugin_compiles_and_its_manual_is_whole():
     result = command(["perl", "-I" + STAND_IN, "-wc", os.path.join(PLUGINS, "Carbon.pm")])
     expect_equal((result.rc, result.err), (0, os.path.join(PLUGINS, "Carbon.pm") + " syntax OK\n"), "perl -wc")
     result = tool("podchecker", "-warnings", os.path.join(PLUGINS, "Carbon.pm"))
-    expect("pod syntax OK" in result.err, "podchecker", result)
+    # Which of the two it writes to depends on the version of Perl.
+    expect("pod syntax OK" in result.text + result.err, "podchecker", result)
 
 
 @case
