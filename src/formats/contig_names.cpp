@@ -2,6 +2,7 @@
 
 #include "src/formats/contig_names.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <unordered_set>
@@ -43,10 +44,10 @@ std::string plain_spelling(std::string name) {
 }  // namespace
 
 std::string other_spelling(const std::string& name, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), name) != names.end()) return "";
   std::string found;
   const std::string plain = plain_spelling(name);
   for (const std::string& other : names) {
-    if (other == name) return "";
     if (plain_spelling(other) != plain) continue;
     if (!found.empty()) return "";
     found = other;

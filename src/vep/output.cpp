@@ -88,6 +88,16 @@ class TableSiteOutput final : public SiteOutput {
 
 }  // namespace
 
+std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
+                                    const std::vector<std::string>& earlier) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const bool kept = flags[i] == AlleleFlag::scored && i < earlier.size() && earlier[i] != ".";
+    texts.push_back(kept ? earlier[i] : flag_name(flags[i]));
+  }
+  return texts;
+}
+
 std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
                                              TableHeader header) {
   if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options);

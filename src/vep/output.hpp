@@ -10,6 +10,7 @@
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/vep/variant.hpp"
 
 namespace carbon {
 
@@ -23,6 +24,11 @@ struct SiteScores {
 enum class TableHeader { full, plain };
 inline constexpr Word<TableHeader> kTableHeaderWords[] = {{"full", TableHeader::full},
                                                           {"plain", TableHeader::plain}};
+
+/// The texts of the flags of a record's ALTs; where this run has all scores of one, the reason of an earlier
+/// run, whose scores are kept, if `earlier` has one (else "." or nothing).
+std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
+                                    const std::vector<std::string>& earlier);
 
 class SiteOutput {
  public:

@@ -47,11 +47,7 @@ SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
   std::vector<AlleleFlag> flags;
   for (size_t i = 0; i < alts; ++i) flags.push_back(planned.site.flag(i));
   if (to.tables) add_table_scores(to.tables->look_up(planned.record), scores, flags, to.by_tables);
-  for (size_t i = 0; i < alts; ++i) {
-    const bool earlier =
-        flags[i] == AlleleFlag::scored && i < planned.earlier_flags.size() && planned.earlier_flags[i] != ".";
-    scores.flags.emplace_back(earlier ? planned.earlier_flags[i] : flag_name(flags[i]));
-  }
+  scores.flags = flag_texts(flags, planned.earlier_flags);
   return scores;
 }
 

@@ -1,5 +1,7 @@
 #include "src/vep/table_run.hpp"
 
+#include <algorithm>
+
 #include "src/base/progress.hpp"
 #include "src/formats/table_output.hpp"
 #include "src/vep/header.hpp"
@@ -44,15 +46,9 @@ void run_vep_tables(const VepOptions& options) {
     add_table_scores(tables.look_up(record), scores, flags, counts.alleles);
     std::vector<std::string> before;
     if (keeps_flags) before = vcf.info(record, flag_tag(options.tag_prefix).id).texts;
-    bool any = false;
-    for (size_t i = 0; i < flags.size(); ++i) {
-      const bool has = flags[i] == AlleleFlag::scored;
-      any |= has;
-      scores.flags.emplace_back(has && i < before.size() && before[i] != "." ? before[i]
-                                                                             : flag_name(flags[i]));
-    }
+    scores.flags = flag_texts(flags, before);
     ++counts.total;
-    counts.scored += any ? 1 : 0;
+    if (std::find(flags.begin(), flags.end(), AlleleFlag::scored) != flags.end()) ++counts.scored;
     output->write(record, scores);
     progress.update(counts.total, place_of(record));
   }
