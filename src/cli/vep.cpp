@@ -70,18 +70,17 @@ int run(const CommandLine& line, VepCommand& command) {
   options.progress = command.common.progress;
   options.log = &program_log();
   if (tables_alone && !command.fill && !line.given("model")) {
-    run_vep_tables(options);
+    ScoreTables tables = open_tables(options);
+    run_vep_tables(options, tables);
     return 0;
   }
   run_with_engine(command.common, options, [&](Engine& engine, VepOptions& run) {
     PrivateDirectory folder;  // of what --fill computes
     if (command.fill) fill_tables(engine, run, folder);
     std::optional<ScoreTables> tables;
-    if (!run.tables.empty())
-      check_same_model(engine.model(),
-                       tables.emplace(run.tables, contig_names(run.unify_chr_names, run.chr_map)));
+    if (!run.tables.empty()) check_same_model(engine.model(), tables.emplace(open_tables(run)));
     if (tables_alone)
-      run_vep_tables(run);
+      run_vep_tables(run, *tables);
     else
       run_vep(engine, run, tables ? &*tables : nullptr);
   });

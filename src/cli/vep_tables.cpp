@@ -53,13 +53,17 @@ void check_table_options(const CommandLine& line, const VepOptions& options, boo
     throw Error(kFunction, "-f has no effect where all scores come from tables; leave it out, or add --fill");
 }
 
+ScoreTables open_tables(const VepOptions& options) {
+  return {options.tables, contig_names(options.unify_chr_names, options.chr_map)};
+}
+
 void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) {
-  const ScoreTables tables(options.tables, contig_names(options.unify_chr_names, options.chr_map));
+  ScoreTables tables = open_tables(options);
   check_same_model(engine.model(), tables);
   check_readable_twice(options.input);
   const std::string missing = folder.file("missing.bed"), filled = folder.file("filled.bcf");
   folder.file("filled.bcf.csi");
-  const uint64_t count = write_missing(options, missing);
+  const uint64_t count = write_missing(options, tables, missing);
   if (count == 0) return;
   options.log->message("vep", std::to_string(count) + " SNVs that the tables lack are computed");
   ScanOptions scan = scan_of(tables, options);

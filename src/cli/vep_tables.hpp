@@ -5,6 +5,7 @@
 #include "src/engine/engine.hpp"
 #include "src/files/temporary_files.hpp"
 #include "src/vep/options.hpp"
+#include "src/vep/score_tables.hpp"
 
 namespace carbon {
 
@@ -14,6 +15,9 @@ bool only_tables(const CommandLine& line, const VepOptions& options, const std::
 
 /// Throws Error for options that have no effect, or are missing, in a run of tables alone.
 void check_table_options(const CommandLine& line, const VepOptions& options, bool fill);
+
+/// Opens the tables of the options; there is at least one. Throws Error.
+ScoreTables open_tables(const VepOptions& options);
 
 /// Computes the SNVs of the input that the tables lack, as the scan that made these did, and adds a table of
 /// them, in `folder`, to the options. Throws Error.

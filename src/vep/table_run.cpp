@@ -12,10 +12,6 @@
 namespace carbon {
 namespace {
 
-ScoreTables open_tables(const VepOptions& options) {
-  return {options.tables, contig_names(options.unify_chr_names, options.chr_map)};
-}
-
 RecordSource records_of(VcfReader& vcf, const VepOptions& options) {
   RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
   if (!options.shard) return next;
@@ -27,8 +23,7 @@ RecordSource records_of(VcfReader& vcf, const VepOptions& options) {
 
 }  // namespace
 
-void run_vep_tables(const VepOptions& options) {
-  ScoreTables tables = open_tables(options);
+void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
   VcfReader vcf(options.input, options.selection, *options.log);
   const RecordSource next = records_of(vcf, options);
   const ScoredTags scored = scored_tags(options.tag_prefix, tables);
@@ -58,8 +53,7 @@ void run_vep_tables(const VepOptions& options) {
   print_summary(counts, *options.log);
 }
 
-uint64_t write_missing(const VepOptions& options, const std::string& bed) {
-  ScoreTables tables = open_tables(options);
+uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed) {
   const IndexedFasta fasta(options.fasta, *options.log);
   const ContigNames names = contig_names(options.unify_chr_names, options.chr_map);
   VcfReader vcf(options.input, options.selection, *options.log);
