@@ -1,4 +1,5 @@
-// The background of +rank: how many SNVs of a scan have which score, from the histograms of carbon scan.
+// The background of +rank: how many SNVs of a scan, or alleles of a run of vep, have which score, from the
+// histograms of carbon scan and carbon vep.
 //
 // Knows neither records nor references.
 #pragma once
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "plugins/support.hpp"
+#include "src/statistics/rank_type.hpp"
 
 namespace carbon_plugins {
 
@@ -62,7 +64,7 @@ inline std::string differences(const HeaderFields& a, const std::string& in_a, c
   return out;
 }
 
-/// How many SNVs of one class have a score in each bin.
+/// How many alleles of one class have a score in each bin.
 class Histogram {
  public:
   void add(int64_t bin, int64_t count) { counts_[bin] += count; }
@@ -70,7 +72,7 @@ class Histogram {
   void cumulate() {
     for (auto& [bin, count] : counts_) count = total_ += count;
   }
-  /// -10 log10 of the share of the class in this bin and lower ones. The SNV that is ranked counts as one
+  /// -10 log10 of the share of the class in this bin and lower ones. The allele that is ranked counts as one
   /// more of the class, so that there is a value below all bins.
   double phred(int64_t bin) const {
     const auto above = counts_.upper_bound(bin);
@@ -84,23 +86,34 @@ class Histogram {
   int64_t total_ = 0;
 };
 
-/// The bin of a score: floor(100 score), of the score as a VCF or a table has it, so that a score that went
-/// through text stays in its bin.
+/// The bin of a score.
 inline int64_t score_bin(carbon_run* run, double score) {
   char text[32];
   const size_t length = run->api->format_float(static_cast<float>(score), text);
-  double printed = 0;
-  std::from_chars(text, text + length, printed);
-  constexpr double limit = 1e15;  // no scan has such scores, but an INFO column may
-  return static_cast<int64_t>(std::clamp(std::floor(100 * printed), -limit, limit));
+  return carbon::histogram_bin(std::string_view(text, length));
 }
 
-/// Histograms of one scan or of its shards, one after the other in a file.
+/// The two kinds of histograms, by the command that writes them.
+struct BackgroundKind {
+  const char* command;
+  const char* model_key;  // of the header line that says what the scores depend on
+  const char* names;      // of the columns
+  const char* names_text;
+};
+inline constexpr BackgroundKind kScanBackground{"carbon scan", "carbon_scanModel", "#TRI\tALT\tBIN\tCOUNT",
+                                                "#TRI ALT BIN COUNT"};
+inline constexpr BackgroundKind kVepBackground{"carbon vep", "carbon_vepModel", "#TAG\tTYPE\tBIN\tCOUNT",
+                                               "#TAG TYPE BIN COUNT"};
+
+/// The only tag of a scan.
+inline constexpr const char* kScanTag = "CARBON_SCAN";
+
+/// Histograms of one scan or one run of vep, or of their shards, one after the other in a file.
 class Background {
  public:
-  /// Reads the file. With `by_context`, each trinucleotide and ALT is a class of its own.
-  Background(carbon_run* run, const std::string& path, bool by_context)
-      : run_(run), by_context_(by_context), text_(checked(run->api->text_open(run, path.c_str()))) {
+  /// Reads the file.
+  Background(carbon_run* run, const std::string& path)
+      : run_(run), text_(checked(run->api->text_open(run, path.c_str()))) {
     for (std::string line; next(line);) {
       if (line.starts_with("##"))
         read_header(line);
@@ -109,27 +122,41 @@ class Background {
       else
         read_row(split(line, '\t'));
     }
-    if (!names_seen_) fail(where() + ": the file ends without the line #TRI ALT BIN COUNT; " + kAdvice);
-    if (!model_) fail(where() + ": the file ends without a line ##carbon_scanModel; " + kAdvice);
+    if (!names_seen_)
+      fail(where() + ": the file ends without the line " +
+           (kind_ ? kind_->names_text
+                  : std::string(kScanBackground.names_text) + " or " + kVepBackground.names_text) +
+           "; " + kAdvice);
+    if (models_.empty())
+      fail(where() + ": the file ends without a line ##" + kind_->model_key + "; " + kAdvice);
     if (total_ == 0) fail(where() + ": the file ends without a count, so there is nothing to rank against");
-    for (auto& [name, histogram] : classes_) histogram.cumulate();
   }
 
-  const HeaderFields& model() const { return *model_; }
-  /// The class of an SNV, null if the background has none of it. The trinucleotide may be empty if the
-  /// classes do not depend on it.
-  const Histogram* find(const std::string& trinucleotide, char alt) const {
-    const auto found = classes_.find(class_name(trinucleotide, alt));
-    return found == classes_.end() ? nullptr : &found->second;
+  /// Whether it is of carbon scan, and so of SNVs and CARBON_SCAN alone.
+  bool of_scan() const { return kind_ == &kScanBackground; }
+  const BackgroundKind& kind() const { return *kind_; }
+  /// The tags whose scores it has, and what the scores of each depend on.
+  const std::map<std::string, HeaderFields>& models() const { return models_; }
+
+  /// The counts of a class, the alleles for which `chosen` returns true for the first two columns; null if
+  /// there are none. Made once for each name.
+  template <class Chosen>
+  const Histogram* class_of(const std::string& name, Chosen chosen) {
+    const auto known = classes_.find(name);
+    if (known != classes_.end()) return known->second ? &*known->second : nullptr;
+    std::optional<Histogram>& made = classes_[name];
+    for (const auto& [columns, bins] : rows_) {
+      if (!chosen(columns.first, columns.second)) continue;
+      if (!made) made.emplace();
+      for (const auto& [bin, count] : bins) made->add(bin, count);
+    }
+    if (made) made->cumulate();
+    return made ? &*made : nullptr;
   }
 
  private:
-  static constexpr const char* kNames = "#TRI\tALT\tBIN\tCOUNT";
-  static constexpr const char* kAdvice = "give a file that carbon scan --histogram wrote";
-
-  std::string class_name(const std::string& trinucleotide, char alt) const {
-    return by_context_ ? trinucleotide + alt : "";
-  }
+  static constexpr const char* kAdvice =
+      "give a file that carbon scan --histogram or carbon vep --histogram wrote";
 
   bool next(std::string& line) {
     const char* bytes = nullptr;
@@ -143,38 +170,61 @@ class Background {
   }
   std::string where() const { return checked(run_->api->text_where(run_, text_)); }
 
+  void set_kind(const BackgroundKind& kind) {
+    if (kind_ && kind_ != &kind)
+      fail(where() +
+           ": histograms of carbon scan and of carbon vep do not add up; give a file of one of them");
+    kind_ = &kind;
+  }
+
   void read_header(const std::string& line) {
-    if (!line.starts_with("##carbon_scanModel=")) return;
-    const std::optional<HeaderFields> fields = header_fields(line);
-    if (!fields) fail(where() + ": the line ##carbon_scanModel is damaged; " + kAdvice);
-    if (!model_) {
-      model_ = fields;
-      model_where_ = where();
-    } else if (const std::string text = differences(*model_, model_where_, *fields, where()); !text.empty()) {
-      fail(where() + ": histograms of different scans do not add up; they differ in " + text);
+    for (const BackgroundKind* kind : {&kScanBackground, &kVepBackground}) {
+      const std::string start = std::string("##") + kind->model_key;
+      if (!line.starts_with(start + "=")) continue;
+      const std::optional<HeaderFields> fields = header_fields(line);
+      if (!fields || !fields->contains("ID"))
+        fail(where() + ": the line " + start + " is damaged; " + kAdvice);
+      set_kind(*kind);
+      add_model(kind == &kScanBackground ? kScanTag : fields->at("ID"), *fields);
     }
   }
 
+  /// Each part of a file has its own line, and all of a tag have to agree.
+  void add_model(const std::string& tag, const HeaderFields& fields) {
+    const auto [known, added] = models_.emplace(tag, fields);
+    if (added) {
+      model_where_[tag] = where();
+      return;
+    }
+    const std::string text = differences(known->second, model_where_[tag], fields, where());
+    if (!text.empty())
+      fail(where() + ": histograms of different " + (of_scan() ? "scans" : "runs") +
+           " do not add up; they differ in " + text);
+  }
+
   void read_names(const std::string& line) {
-    if (line != kNames)
-      fail(where() + ": expected the names #TRI, ALT, BIN and COUNT, separated by tabs; " + kAdvice);
+    if (line == kScanBackground.names)
+      set_kind(kScanBackground);
+    else if (line == kVepBackground.names)
+      set_kind(kVepBackground);
+    else
+      fail(
+          where() +
+          ": expected the names #TRI, ALT, BIN and COUNT, or #TAG, TYPE, BIN and COUNT, separated by tabs; " +
+          kAdvice);
     names_seen_ = true;
   }
 
   void read_row(const std::vector<std::string>& fields) {
-    constexpr std::string_view letters = "ACGT";
-    if (!names_seen_) fail(where() + ": a line before #TRI ALT BIN COUNT; " + kAdvice);
+    if (!names_seen_)
+      fail(where() + ": a line before " + (kind_ ? kind_->names_text : "the names of the columns") + "; " +
+           kAdvice);
     if (fields.size() != 4)
       fail(where() + ": " + std::to_string(fields.size()) + " columns; expected 4, separated by tabs");
-    const std::string &trinucleotide = fields[0], &alt = fields[1];
-    const bool known = trinucleotide != ".";
-    if (known && (trinucleotide.size() != 3 || trinucleotide.find_first_not_of(letters) != std::string::npos))
-      fail(where() + ": TRI is " + shown(trinucleotide) + "; expected three letters A, C, G, T, or .");
-    if (alt.size() != 1 || letters.find(alt) == std::string::npos)
-      fail(where() + ": ALT is " + shown(alt) + "; expected A, C, G or T");
-    if (known && trinucleotide[1] == alt[0])
-      fail(where() + ": ALT " + alt + " is the base in the middle of " + trinucleotide +
-           ", so this is no SNV");
+    if (of_scan())
+      check_snv(fields[0], fields[1]);
+    else
+      check_type(fields[0], fields[1]);
     int64_t bin = 0, count = 0;
     if (!parse_number(fields[2], bin))
       fail(where() + ": BIN is " + shown(fields[2]) + "; expected an integer");
@@ -183,17 +233,42 @@ class Background {
     if (count > std::numeric_limits<int64_t>::max() - total_)
       fail(where() + ": the counts up to here add up to 2^63 or more");
     total_ += count;
-    classes_[class_name(trinucleotide, alt[0])].add(bin, count);
+    rows_[{fields[0], fields[1]}][bin] += count;
   }
 
+  void check_snv(const std::string& trinucleotide, const std::string& alt) const {
+    constexpr std::string_view letters = "ACGT";
+    const bool known = trinucleotide != ".";
+    if (known && (trinucleotide.size() != 3 || trinucleotide.find_first_not_of(letters) != std::string::npos))
+      fail(where() + ": TRI is " + shown(trinucleotide) + "; expected three letters A, C, G, T, or .");
+    if (alt.size() != 1 || letters.find(alt) == std::string::npos)
+      fail(where() + ": ALT is " + shown(alt) + "; expected A, C, G or T");
+    if (known && trinucleotide[1] == alt[0])
+      fail(where() + ": ALT " + alt + " is the base in the middle of " + trinucleotide +
+           ", so this is no SNV");
+  }
+
+  void check_type(const std::string& tag, const std::string& type) const {
+    if (!models_.contains(tag))
+      fail(where() + ": TAG is " + shown(tag) + ", of which no line ##carbon_vepModel before it speaks; " +
+           kAdvice);
+    if (std::find(std::begin(carbon::kRankTypes), std::end(carbon::kRankTypes), type) ==
+        std::end(carbon::kRankTypes))
+      fail(where() + ": TYPE is " + shown(type) +
+           "; expected snv, mnv, other, or ins: or del: with 1, 2, 3, 4-6, " + "7-12, 13-24, 25-48 or 49+");
+  }
+
+  using Bins = std::map<int64_t, int64_t>;
+
   carbon_run* run_;
-  bool by_context_;
   carbon_text* text_;
-  std::optional<HeaderFields> model_;
-  std::string model_where_;
+  const BackgroundKind* kind_ = nullptr;  // null before a line says it
+  std::map<std::string, HeaderFields> models_;
+  std::map<std::string, std::string> model_where_;
   bool names_seen_ = false;
   int64_t total_ = 0;
-  std::map<std::string, Histogram> classes_;
+  std::map<std::pair<std::string, std::string>, Bins> rows_;  // by the first two columns
+  std::map<std::string, std::optional<Histogram>> classes_;
 };
 
 }  // namespace carbon_plugins

@@ -1,9 +1,13 @@
-// +rank: where CARBON_SCAN of each allele stands among the SNVs of a scan, on a PHRED scale.
+// +rank: where the scores of each allele stand among those of a scan or of a run of vep, on a PHRED scale.
 //
-// An allele is ranked if it is an SNV with a score; all others get a missing value and are counted.
+// With the histogram of a scan, an allele is ranked if it is an SNV with a score; with that of vep, if it has
+// a score and its type is known. All others get a missing value and are counted.
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
+#include "plugins/alleles.hpp"
 #include "plugins/background.hpp"
 #include "plugins/support.hpp"
 
@@ -11,14 +15,26 @@ namespace {
 
 using namespace carbon_plugins;
 
-constexpr const char* kScore = "CARBON_SCAN";
-constexpr const char* kRank = "CARBON_PHRED";
-constexpr const char* kModelKey = "carbon_scanModel";
 constexpr int64_t kFetchedBases = 4096;  // about what a disk reads at once
 
 bool is_base(const std::string& allele) {
   return allele.size() == 1 && allele.find_first_of("ACGT") == 0;
 }
+
+/// How many alleles of a tag got a rank, and why others did not.
+enum Outcome : size_t { kRanked, kNoSnv, kNoType, kNoScore, kNoContext, kNoClass, kOutcomes };
+constexpr const char* kReasons[kOutcomes] = {"",
+                                             " not an SNV of A, C, G and T",
+                                             " of no known type",
+                                             " without a score",
+                                             " beside an unknown base",
+                                             " of a class that the background lacks"};
+
+/// A tag with scores, that of their ranks, and what became of its alleles.
+struct RankedTag {
+  std::string score, rank;
+  std::array<uint64_t, kOutcomes> counts{};
+};
 
 /// Bases of the reference and their neighbours, fetched in pieces, as records mostly come in order.
 class Neighbours {
@@ -65,156 +81,247 @@ class Rank {
   explicit Rank(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("background", "FILE", "histogram from carbon scan --histogram; required", background_path_);
-    options.choice("by", {"none", "trinucleotide"},
-                   "rank among all SNVs, or those of the same context (default: none)", by_);
+    options.text("background", "FILE", "histogram from carbon scan or carbon vep --histogram; required",
+                 background_path_);
+    options.choice(
+        "by", {"none", "trinucleotide", "type"},
+        "rank among all alleles (default for a scan), or among SNVs of the same context (of a scan), "
+        "or alleles of the same type (default for vep)",
+        by_);
     options.text("fasta-ref", "FILE", "the reference, for --by trinucleotide", fasta_path_);
     options.example("the rank of each scanned SNV among all of the genome",
                     "carbon +rank -o ranked.bcf annotated.bcf -- --background scan.hist");
-    options.example(
-        "among the SNVs of the same trinucleotide",
-        "carbon +rank annotated.bcf -- --background scan.hist --by trinucleotide --fasta-ref ref.fa");
+    options.example("the rank of each variant among those of its type in the same run",
+                    "carbon +rank -o ranked.bcf scored.bcf -- --background vep.hist");
   }
 
   void start() {
     if (background_path_.empty())
-      fail("--background is missing: name a histogram that carbon scan --histogram wrote");
-    if (by_context() && fasta_path_.empty())
+      fail(
+          "--background is missing: name a histogram that carbon scan --histogram or carbon vep --histogram "
+          "wrote");
+    if (by_ == kByTrinucleotide && fasta_path_.empty())
       fail("--by trinucleotide needs --fasta-ref, the FASTA that was scanned");
-    if (!by_context() && !fasta_path_.empty()) fail("--fasta-ref is of use only with --by trinucleotide");
-    check_tag();
-    background_.emplace(run_, background_path_, by_context());
-    check_models();
-    if (by_context()) reference_.emplace(run_, fasta_path_);
-    checked(run_->api->info_declare(run_, kRank, description().c_str()));
+    if (by_ != kByTrinucleotide && !fasta_path_.empty())
+      fail("--fasta-ref is of use only with --by trinucleotide");
+    background_.emplace(run_, background_path_);
+    choose_class();
+    choose_tags();
+    for (const RankedTag& tag : tags_) check_models(tag.score);
+    if (by_ == kByTrinucleotide) reference_.emplace(run_, fasta_path_);
+    for (const RankedTag& tag : tags_)
+      checked(run_->api->info_declare(run_, tag.rank.c_str(), description(tag.score).c_str()));
   }
 
   void record(carbon_record* record) {
-    const size_t alts = run_->api->record_allele_count(run_, record) - 1;
+    const size_t alts = alt_count(run_, record);
     if (alts == 0) return;
-    const std::vector<double> scores = read_scores(record, alts);
-    const std::string ref = allele(record, 0);
     std::string context;  // of the position, read for the first allele that is to be ranked
-    std::vector<double> ranks(alts);
-    for (size_t i = 0; i < alts; ++i) ranks[i] = rank(record, ref, allele(record, i + 1), scores[i], context);
-    checked(run_->api->info_set(run_, record, kRank, ranks.data(), alts));
+    for (RankedTag& tag : tags_) {
+      const std::vector<double> scores = read_scores(record, tag.score, alts);
+      std::vector<double> ranks(alts);
+      for (size_t i = 0; i < alts; ++i)
+        ranks[i] = background_->of_scan() ? rank_snv(record, i, scores[i], context, tag)
+                                          : rank_typed(record, i, scores[i], tag);
+      checked(run_->api->info_set(run_, record, tag.rank.c_str(), ranks.data(), alts));
+    }
   }
 
   void finish() {
+    for (const RankedTag& tag : tags_) say_counts(tag);
+    if (indels_ > 0 && by_ == kByNone)
+      run_->api->message(
+          run_, CARBON_WARNING,
+          (std::to_string(indels_) +
+           " ranks are those of insertions and deletions, whose scores grow with their length; "
+           "--by type compares those of a length")
+              .c_str());
+  }
+
+ private:
+  enum By { kByDefault = -1, kByNone, kByTrinucleotide, kByType };
+
+  void say_counts(const RankedTag& tag) const {
     uint64_t alleles = 0;
-    for (const uint64_t count : counts_) alleles += count;
-    const uint64_t ranked = counts_[kRanked];
-    std::string text = std::to_string(ranked) + " of " + std::to_string(alleles) + " alleles have a rank";
-    constexpr const char* reasons[] = {"", " not an SNV of A, C, G and T", " without a score",
-                                       " beside an unknown base", " of a class that the background lacks"};
+    for (const uint64_t count : tag.counts) alleles += count;
+    const uint64_t ranked = tag.counts[kRanked];
+    std::string text = (background_->of_scan() ? "" : tag.score + ": ") + std::to_string(ranked) + " of " +
+                       std::to_string(alleles) + " alleles have a rank";
     const char* separator = "; the others: ";
     for (size_t i = kRanked + 1; i < kOutcomes; ++i) {
-      if (counts_[i] == 0) continue;
-      text += separator + std::to_string(counts_[i]) + reasons[i];
+      if (tag.counts[i] == 0) continue;
+      text += separator + std::to_string(tag.counts[i]) + kReasons[i];
       separator = ", ";
     }
     run_->api->message(run_, ranked == alleles ? CARBON_INFO : CARBON_WARNING, text.c_str());
   }
 
- private:
-  enum Outcome : size_t { kRanked, kNoSnv, kNoScore, kNoContext, kNoClass, kOutcomes };
-
-  bool by_context() const { return by_ == 1; }
-
   // ---- what the scores are
 
-  void check_tag() const {
-    const int type = checked(run_->api->info_type(run_, kScore));
-    if (type == CARBON_TYPE_NONE)
-      fail(std::string("the header has no INFO tag ") + kScore +
-           ": annotate the file with the output of carbon scan first");
-    if (type != CARBON_TYPE_FLOAT) fail(std::string("the INFO tag ") + kScore + " is not of type Float");
+  void choose_class() {
+    if (by_ == kByDefault) by_ = background_->of_scan() ? kByNone : kByType;
+    if (background_->of_scan() && by_ == kByType)
+      fail("--by type: " + background_path_ + " is of a scan, whose alleles are all SNVs");
+    if (!background_->of_scan() && by_ == kByTrinucleotide)
+      fail("--by trinucleotide: " + background_path_ +
+           " is of carbon vep, which counts types and not trinucleotides; carbon scan does");
+  }
+
+  /// The tags of the background that the input has.
+  void choose_tags() {
+    std::vector<std::string> absent;
+    for (const auto& [tag, model] : background_->models()) {
+      const int type = checked(run_->api->info_type(run_, tag.c_str()));
+      if (type == CARBON_TYPE_NONE)
+        absent.push_back(tag);
+      else if (type != CARBON_TYPE_FLOAT)
+        fail("the INFO tag " + tag + " is not of type Float");
+      else
+        tags_.push_back({tag, background_->of_scan() ? "CARBON_PHRED" : tag + "_PHRED"});
+    }
+    if (tags_.empty())
+      fail("the header has no INFO tag " + absent.front() + ": annotate the file with the output of " +
+           background_->kind().command + " first");
+    for (const std::string& tag : absent)
+      run_->api->message(run_, CARBON_WARNING,
+                         ("the header has no INFO tag " + tag + ", which the background has").c_str());
   }
 
   /// A header may have several lines after files were merged; then each has to be that of the background.
-  void check_models() const {
-    for (size_t i = 0;; ++i) {
-      const char* line = nullptr;
-      checked(run_->api->header_line(run_, kModelKey, i, &line));
-      if (!line && i > 0) return;
-      if (!line)
-        fail(std::string("the header has no line ##") + kModelKey + ", so it does not say what " + kScore +
-             " was computed with: copy that line from the header of the scan into a file, and add it with "
-             "bcftools annotate -h");
+  void check_models(const std::string& tag) const {
+    const std::string key = background_->kind().model_key;
+    bool found = false;
+    for_header_lines(run_, key.c_str(), [&](const char* line) {
       const std::optional<HeaderFields> fields = header_fields(line);
-      if (!fields) fail(std::string("the header's line ##") + kModelKey + " is damaged: " + line);
-      const std::string text = differences(*fields, "the VCF", background_->model(), "the background");
+      if (!fields) fail("the header's line ##" + key + " is damaged: " + line);
+      const auto id = fields->find("ID");
+      if (!background_->of_scan() && (id == fields->end() || id->second != tag)) return;
+      found = true;
+      const std::string text =
+          differences(*fields, "the VCF", background_->models().at(tag), "the background");
       if (!text.empty())
-        fail(background_path_ + " is of another scan than the scores; they differ in " + text);
-    }
+        fail(background_path_ + " is of another " + (background_->of_scan() ? "scan" : "run") +
+             " than the scores; they differ in " + text);
+    });
+    if (!found)
+      fail("the header has no line ##" + key + (background_->of_scan() ? "" : "=<ID=" + tag + ",...>") +
+           ", so it does not say what " + tag + " was computed with: copy that line from the header of the " +
+           (background_->of_scan() ? "scan" : "output of carbon vep") +
+           " into a file, and add it with bcftools annotate -h");
   }
 
-  std::string description() const {
-    return std::string("-10 log10 of the share of SNVs") +
-           (by_context() ? " of the same trinucleotide and ALT" : "") +
-           " in the background whose CARBON_SCAN is as low or lower; 10 = the lowest 10 %, 20 = the lowest 1 "
-           "%";
+  std::string description(const std::string& tag) const {
+    const std::string of = background_->of_scan() ? "SNVs" : "alleles";
+    const std::string alike = by_ == kByTrinucleotide ? " of the same trinucleotide and ALT"
+                              : by_ == kByType        ? " of the same type"
+                                                      : "";
+    return "-10 log10 of the share of " + of + alike + " in the background whose " + tag +
+           " is as low or lower; 10 = the lowest 10 %, 20 = the lowest 1 %";
   }
 
   // ---- records
 
-  std::string place(carbon_record* record) const {
-    return std::string(run_->api->record_contig(run_, record)) + ":" +
-           std::to_string(run_->api->record_pos(run_, record) + 1);
-  }
-  std::string allele(carbon_record* record, size_t index) {
-    return upper_case(checked(run_->api->record_allele(run_, record, index)));
-  }
-
   /// A score or NaN for each ALT.
-  std::vector<double> read_scores(carbon_record* record, size_t alts) {
-    carbon_values values{};
-    checked(run_->api->record_info(run_, record, kScore, &values));
+  std::vector<double> read_scores(carbon_record* record, const std::string& tag, size_t alts) {
+    const carbon_values values = info(run_, record, tag);
     const bool missing = values.count == 0 || (values.count == 1 && std::isnan(values.numbers[0]));
     if (missing) return std::vector<double>(alts, std::numeric_limits<double>::quiet_NaN());
     if (values.per != CARBON_PER_ALT)
-      fail(std::string("the header does not give ") + kScore + " one value for each ALT (Number=A)");
+      fail("the header does not give " + tag + " one value for each ALT (Number=A)");
     if (values.count != alts)
-      fail(place(record) + ": " + std::to_string(values.count) + " values of " + kScore + " for " +
+      fail(place(run_, record) + ": " + std::to_string(values.count) + " values of " + tag + " for " +
            std::to_string(alts) + " alternative alleles");
     return {values.numbers, values.numbers + alts};
   }
 
-  /// The value of one allele, NaN if it has none.
-  double rank(carbon_record* record, const std::string& ref, const std::string& alt, double score,
-              std::string& context) {
-    const auto without = [&](Outcome why) {
-      ++counts_[why];
-      return std::numeric_limits<double>::quiet_NaN();
-    };
-    if (!is_base(ref) || !is_base(alt) || ref == alt) return without(kNoSnv);
-    if (std::isnan(score)) return without(kNoScore);
-    if (by_context() && context.empty()) context = read_context(record, ref);
-    if (by_context() && context.find_first_not_of("ACGT") != std::string::npos) return without(kNoContext);
-    const Histogram* histogram = background_->find(context, alt[0]);
-    if (!histogram) return without(kNoClass);
-    ++counts_[kRanked];
+  double without(Outcome why, RankedTag& tag) {
+    ++tag.counts[why];
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double within(const Histogram* histogram, double score, RankedTag& tag) {
+    if (!histogram) return without(kNoClass, tag);
+    ++tag.counts[kRanked];
     return histogram->phred(score_bin(run_, score));
+  }
+
+  /// The value of one ALT among those of a scan, NaN if it has none.
+  double rank_snv(carbon_record* record, size_t i, double score, std::string& context, RankedTag& tag) {
+    const std::string ref = allele_text(run_, record, 0), alt = allele_text(run_, record, i + 1);
+    if (!is_base(ref) || !is_base(alt) || ref == alt) return without(kNoSnv, tag);
+    if (std::isnan(score)) return without(kNoScore, tag);
+    if (by_ == kByNone)
+      return within(background_->class_of("", [](const auto&, const auto&) { return true; }), score, tag);
+    if (context.empty()) context = read_context(record, ref);
+    if (context.find_first_not_of("ACGT") != std::string::npos) return without(kNoContext, tag);
+    const auto same = [&](const std::string& trinucleotide, const std::string& other) {
+      return trinucleotide == context && other == alt;
+    };
+    return within(background_->class_of(context + alt, same), score, tag);
+  }
+
+  /// The same among those of a run of vep.
+  double rank_typed(carbon_record* record, size_t i, double score, RankedTag& tag) {
+    if (std::isnan(score)) return without(kNoScore, tag);
+    const std::optional<size_t> type = type_of(record, i);
+    if (!type) return without(kNoType, tag);
+    const std::string name = by_ == kByType ? carbon::kRankTypes[*type] : "";
+    const auto same = [&](const std::string& of, const std::string& other) {
+      return of == tag.score && (name.empty() || other == name);
+    };
+    const Histogram* histogram = background_->class_of(tag.score + "\t" + name, same);
+    if (histogram && carbon::is_indel(*type)) ++indels_;
+    return within(histogram, score, tag);
+  }
+
+  std::optional<size_t> type_of(carbon_record* record, size_t i) {
+    const std::string alt = upper_case(checked(run_->api->record_allele(run_, record, i + 1)));
+    if (alt.starts_with('<')) return carbon::named_rank_type(alt, named_length(record, i));
+    return carbon::rank_type(upper_case(checked(run_->api->record_allele(run_, record, 0))), alt);
+  }
+
+  /// The bases that a named allele changes, by END where that is of this ALT, else by SVLEN; 0 if the record
+  /// does not say. That both agree, and the ends are exact, carbon vep has seen to before it gave a score.
+  int64_t named_length(carbon_record* record, size_t i) {
+    const std::optional<double> end = number_of_alt(record, "END", i),
+                                length = number_of_alt(record, "SVLEN", i);
+    const double bases = end      ? *end - static_cast<double>(run_->api->record_pos(run_, record) + 1)
+                         : length ? std::abs(*length)
+                                  : 0;
+    return bases >= 1 && bases < 1e15 ? static_cast<int64_t>(bases) : 0;
+  }
+
+  /// Whatever type the header gives the tag; none unless there is a number for each ALT.
+  std::optional<double> number_of_alt(carbon_record* record, const char* tag, size_t i) {
+    const carbon_values values = info(run_, record, tag);
+    if (values.count != alt_count(run_, record)) return std::nullopt;
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (values.type == CARBON_TYPE_STRING) {
+      if (!values.texts[i] || !parse_number(values.texts[i], number)) return std::nullopt;
+    } else {
+      number = values.numbers[i];
+    }
+    return std::isnan(number) ? std::nullopt : std::optional(number);
   }
 
   std::string read_context(carbon_record* record, const std::string& ref) {
     const std::string bases =
         reference_->around(run_->api->record_contig(run_, record), run_->api->record_pos(run_, record));
     if (bases[1] != ref[0])
-      fail(place(record) + ": REF " + ref + " differs from " + reference_->path() + " (" + bases[1] +
+      fail(place(run_, record) + ": REF " + ref + " differs from " + reference_->path() + " (" + bases[1] +
            "); give the FASTA that was scanned");
     return bases;
   }
 
   carbon_run* run_;
   std::string background_path_, fasta_path_;
-  int by_ = 0;
+  int by_ = kByDefault;
   std::optional<Background> background_;
   std::optional<Neighbours> reference_;
-  std::array<uint64_t, kOutcomes> counts_{};
+  std::vector<RankedTag> tags_;
+  uint64_t indels_ = 0;  // ranks of insertions and deletions
 };
 
 }  // namespace
 
-CARBON_PLUGIN(Rank, "PHRED-scaled rank of CARBON_SCAN among the SNVs of a scan",
+CARBON_PLUGIN(Rank, "PHRED-scaled rank of scores among those of a scan or a run of vep",
               CARBON_READS_RECORDS | CARBON_WRITES_RECORDS)

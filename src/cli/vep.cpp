@@ -63,7 +63,8 @@ int run(const CommandLine& line, VepCommand& command) {
   }
   std::vector<std::string> inputs = options.tables;
   inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
-  check_keeps_inputs("main_vep", options.output, inputs);
+  for (const std::string& output : {options.output, options.histogram})
+    check_keeps_inputs("main_vep", output, inputs);
   check_vep_output(options);
   options.version_lines = !command.no_version;
   options.command_line = line.text();
@@ -164,6 +165,9 @@ Run declare_vep(CommandLine& line) {
       options.tables);
   group.flag("fill", "with --table, compute the SNVs that no table has, as that scan would", command->fill);
   group.option({"cache", kFile, "take known scores from this file and add new ones to it"}, options.cache);
+  group.option({"histogram", kFile,
+                "also count the scores by type of allele in this file, the background of carbon +rank"},
+               options.histogram);
   group.option({"shard", "I/N",
                 "annotate only the I-th of N contiguous shares of the records; not with standard input"},
                command->shard);

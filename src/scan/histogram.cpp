@@ -1,8 +1,6 @@
 #include "src/scan/histogram.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -10,13 +8,13 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
+#include "src/statistics/rank_type.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr std::string_view kLetters = "ACGT";
 constexpr int64_t kSliceBases = 1 << 16;
-constexpr double kLargestBin = 1e15;  // values beyond it are no probabilities
 
 // Of three letters; 0 for anything but A, C, G and T.
 size_t trinucleotide_number(std::string_view letters) {
@@ -35,14 +33,13 @@ std::string trinucleotide_text(size_t number) {
   return {kLetters[digits / 16], kLetters[digits / 4 % 4], kLetters[digits % 4]};
 }
 
-}  // namespace
-
-int64_t histogram_bin(float value) {
+int64_t bin_of(float value) {
   std::string printed;
   append_vcf_float(value, printed);
-  const double bin = std::floor(100 * std::strtod(printed.c_str(), nullptr));
-  return static_cast<int64_t>(std::clamp(bin, -kLargestBin, kLargestBin));
+  return histogram_bin(printed);
 }
+
+}  // namespace
 
 size_t ScanHistogram::trinucleotide(const ScannedBase& base) {
   const ScanPiece& piece = *base.piece;
@@ -62,7 +59,7 @@ void ScanHistogram::add(const ScannedBase& base) {
   const size_t trinucleotide_class = 4 * trinucleotide(base);
   const Alternatives alts(base);
   for (size_t i = 0; i < alts.letters.size(); ++i)
-    ++counts_[trinucleotide_class + kLetters.find(alts.letters[i])][histogram_bin(alts.values[i])];
+    ++counts_[trinucleotide_class + kLetters.find(alts.letters[i])][bin_of(alts.values[i])];
 }
 
 std::string ScanHistogram::text() const {

@@ -14,9 +14,6 @@
 
 namespace carbon {
 
-/// floor(100 * value), of the value as it is printed with six digits.
-int64_t histogram_bin(float value);
-
 class ScanHistogram {
  public:
   /// Opens the FASTA once more, for the neighbours of the bases. Throws Error.

@@ -1,6 +1,7 @@
 #include "src/vep/options.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
@@ -8,6 +9,13 @@
 #include "src/files/sequence_output.hpp"
 
 namespace carbon {
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+  return a == b || std::filesystem::weakly_canonical(a) == std::filesystem::weakly_canonical(b);
+}
+
+}  // namespace
 
 VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
@@ -24,10 +32,13 @@ void check_vep_output(const VepOptions& options) {
     throw Error("vep", "a plain header is for tables", {AdviceTopic::table_output});
   check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
                     "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
-  if (!options.cache.empty() && options.output != "-" &&
-      std::filesystem::weakly_canonical(options.cache) == std::filesystem::weakly_canonical(options.output))
+  if (!options.cache.empty() && options.output != "-" && same_file(options.cache, options.output))
     throw Error("vep", options.output + " is named as output and as score cache; they must be two files",
                 {AdviceTopic::other_cache});
+  if (!options.histogram.empty())
+    for (const auto& [path, what] : {std::pair(options.output, "output"), {options.cache, "score cache"}})
+      if (!path.empty() && same_file(options.histogram, path))
+        throw Error("vep", path + " is named as histogram and as " + what + "; they must be two files");
   check_continuable("vep", options.output, options.earlier);
 }
 

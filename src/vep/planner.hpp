@@ -46,6 +46,8 @@ struct PlannedRecord {
   std::optional<std::vector<float>> saved;
   /// Of the scores of an earlier run that are kept; one per ALT if there are any.
   std::vector<std::string> earlier_flags;
+  /// Of the ALTs, if there is a histogram (rank_types()).
+  std::vector<std::optional<size_t>> rank_types;
 
   size_t bytes() const;
 };

@@ -8,7 +8,9 @@
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/vep/header.hpp"
+#include "src/vep/histogram.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "src/vep/resume.hpp"
@@ -20,10 +22,11 @@ namespace {
 struct Destinations {
   const SitePlanner& sites;  // which computes them
   SiteOutput& output;
-  ScoreCache* cache;        // null: none
-  Journal* journal;         // null: none
-  ScoreTables* tables;      // which have more of them; null: none
-  AlleleCounts& by_tables;  // alleles that only the tables do not score
+  ScoreCache* cache;         // null: none
+  Journal* journal;          // null: none
+  HistogramFile* histogram;  // null: none
+  ScoreTables* tables;       // which have more of them; null: none
+  AlleleCounts& by_tables;   // alleles that only the tables do not score
 };
 
 // Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
@@ -103,6 +106,20 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
   return journal;
 }
 
+// Opens the file that counts the scores of the recipes, those of tables not among them; null if none is
+// wanted.
+std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const SitePlanner& sites,
+                                              const ScoredTags& scored, TemporaryName name) {
+  if (options.histogram.empty()) return nullptr;
+  std::vector<std::string> first_lines;
+  if (options.version_lines) first_lines = version_lines("vep", options.command_line);
+  const auto computed = static_cast<ptrdiff_t>(sites.tag_count());
+  return std::make_unique<HistogramFile>(
+      options.histogram, name, first_lines,
+      std::vector<InfoTag>(scored.tags.begin(), scored.tags.begin() + computed),
+      std::vector<std::string>(scored.lines.begin(), scored.lines.begin() + computed), options.tag_prefix);
+}
+
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
 // whole input are counted first, and their contigs noted.
 IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
@@ -151,9 +168,19 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
   if (to.journal)
     ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
   run_ordered<PlannedRecord>(
-      engine, [&](const std::function<void(PlannedRecord)>& emit) { planner.run(input, to.journal, emit); },
+      engine,
+      [&](const std::function<void(PlannedRecord)>& emit) {
+        planner.run(input, to.journal, [&](PlannedRecord planned) {
+          if (to.histogram)
+            planned.rank_types = rank_types(
+                planned.record, [&](const std::string& tag) { return input.info(planned.record, tag); });
+          emit(std::move(planned));
+        });
+      },
       [&](PlannedRecord& planned) {
-        to.output.write(planned.record, site_scores(planned, to));
+        const SiteScores scores = site_scores(planned, to);
+        if (to.histogram) to.histogram->counts().add(planned.rank_types, scores);
+        to.output.write(planned.record, scores);
         if (++done; planned.saved) progress.begin_at(done);
         progress.update(done, place_of(planned.record));
       },
@@ -203,6 +230,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
   const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
   if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
+  const std::unique_ptr<HistogramFile> histogram = open_histogram(options, sites, scored, writing.temporary);
   const auto output = make_site_output(vcf, writing, options.header);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
@@ -215,11 +243,13 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
                       *options.log};
   run_keeping(kept, [&] {
     annotate(engine, options, planner, input, progress, kept,
-             {sites, *output, shared_cache, journal.get(), tables, by_tables});
+             {sites, *output, shared_cache, journal.get(), histogram.get(), tables, by_tables});
     if (tables) tables->check_contigs();
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
+    if (histogram) histogram->finish();
     output->file().close();
+    if (histogram) histogram->commit();
   });
   if (journal) journal->remove();
   VepCounts counts = planner.counts();

@@ -193,6 +193,29 @@ def a_share_and_regions():
 
 
 @case
+def the_histogram_is_that_of_an_uninterrupted_run():
+    """Scores from FILE.partial are counted like new ones, and a stopped run leaves no histogram."""
+    first, directory = fresh(), fresh()
+    vep(*ARGS, "--histogram", os.path.join(first, "h"), "-o", os.path.join(first, "out.vcf"), given())
+    out = os.path.join(directory, "out.vcf")
+    for number, status in ((signal.SIGTERM, 143), (signal.SIGKILL, 137), (signal.SIGTERM, 143)):
+        found, err = interrupted(out, number, 20, "--resume", "--histogram", os.path.join(directory, "h"))
+        expect(found == status, "rc %d: %s" % (found, err))
+        hidden = [".h.partial", ".out.vcf.partial"] if number == signal.SIGKILL else []
+        expect_equal(sorted(os.listdir(directory)), sorted(hidden + ["out.vcf.partial"]), "files after the signal")
+    result = resumed(out, "--histogram", os.path.join(directory, "h"))
+    expect(result.rc == 0, "expected rc 0", result)
+    expect_equal(sorted(os.listdir(directory)), ["h", "out.vcf"], "files at the end")
+    for name in ("h", "out.vcf"):
+        same(read(os.path.join(directory, name)), read(os.path.join(first, name)), name)
+    # A run that had no histogram can be continued with one.
+    out = partial_of(fresh(), 40)
+    result = resumed(out, "--histogram", os.path.join(directory, "later"))
+    expect(result.rc == 0, "expected rc 0", result)
+    same(read(os.path.join(directory, "later")), read(os.path.join(first, "h")), "a histogram that began later")
+
+
+@case
 def with_a_cache():
     directory, cache = fresh(), os.path.join(fresh(), "cache")
     _, wanted = whole("out.vcf", given())

@@ -394,6 +394,9 @@ def plugin_seeds():
     scores = HEAD + COLUMNS + "\n" + RECORDS
     bed, genes = "c1\t30\t60\tg1\nc2\t0\t20\n", next(gff3_seeds())[1]
     histogram = "##carbon_scanModel=<ID=CARBON_SCAN,Model=\"m\">\nTRI\tALT\tBIN\tCOUNT\nACG\tA\t-120\t3\n.\tT\t7\t1\n"
+    model = "##carbon_vepModel=<ID=CARBON_LLR,Model=\"m\">\n"
+    types = model + "#TAG\tTYPE\tBIN\tCOUNT\nCARBON_LLR\tsnv\t-120\t3\nCARBON_LLR\tdel:4-6\t7\t1\n"
+    typed = HEAD + model + COLUMNS + "\n" + RECORDS
     sequences = b">c1\n" + b"ATGGCCAAGGACTTTGCAGGCATTACCGGA" * 4 + b"\n>c2\n" + b"ATGAAACCCGGGTTTTAA" * 3 + b"\n"
     inputs = {
         "auroc": ("auroc\n--label\nCARBON_LLR>0\n--bootstrap\n10\n--json=x\n", "", scores),
@@ -407,6 +410,7 @@ def plugin_seeds():
         "perturb": ("perturb\n--task\ntriplet\n--start-after=6\n--patch=6\n--write-pairs=x\n", "", scores),
         "perturb-given": ("perturb\n--task=given\n", "name\toriginal\tperturbed\na\tACGTACGT\tACGTACGA\n", scores),
         "rank": ("rank\n--background\nx\n--by\ntrinucleotide\n--fasta-ref=x\n", histogram, scores),
+        "rank-types": ("rank\n--background\nx\n--by=type\n", types, typed),
         "recovery": ("recovery\n--length=12\n--context=12\n", "", scores),
         "recovery-given": ("recovery\n--task=given\n--group=kind\n", "name\tprompt\ttarget\tkind\na\tACGTAC\tACG\tk\n", scores)}
     for name, (words, text, records) in inputs.items():

@@ -2,12 +2,17 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "src/statistics/agreement.hpp"
 #include "src/statistics/allele_type.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
+#include "src/statistics/rank_type.hpp"
 #include "src/statistics/ranking.hpp"
 #include "src/statistics/split_mix.hpp"
 
@@ -105,6 +110,49 @@ TEST_CASE("the type of an allele") {
   CHECK(std::string(allele_type("GAC", "TT")) == "complex");
   for (const char* alt : {"A", "<DEL>", "*", "A[chr2:3[", "", "a"})
     CHECK(std::string(allele_type("A", alt)) == "other");
+}
+
+TEST_CASE("the type among which an allele is ranked") {
+  const auto type = [](const std::string& ref, const std::string& alt) -> std::string {
+    const std::optional<size_t> found = rank_type(ref, alt);
+    return found ? kRankTypes[*found] : "none";
+  };
+  CHECK(type("A", "C") == "snv");
+  CHECK(type("GAC", "GTC") == "snv");
+  CHECK(type("AC", "GT") == "mnv");
+  CHECK(type("ACG", "TCA") == "mnv");
+  CHECK(type("GAC", "TT") == "other");
+  CHECK(type("A", "A") == "other");
+  const std::pair<int64_t, std::string> lengths[] = {
+      {1, "1"},      {2, "2"},      {3, "3"},      {4, "4-6"},    {6, "4-6"},  {7, "7-12"},  {12, "7-12"},
+      {13, "13-24"}, {24, "13-24"}, {25, "25-48"}, {48, "25-48"}, {49, "49+"}, {1000, "49+"}};
+  for (const auto& [length, text] : lengths) {
+    const std::string longer = "A" + std::string(static_cast<size_t>(length), 'C');
+    CHECK(type("A", longer) == "ins:" + text);
+    CHECK(type(longer, "A") == "del:" + text);
+    CHECK(kRankTypes[*named_rank_type("<DEL>", length)] == "del:" + text);
+    CHECK(kRankTypes[*named_rank_type("<DUP>", length)] == "ins:" + text);
+    CHECK(kRankTypes[*named_rank_type("<DUP:TANDEM>", length)] == "ins:" + text);
+    CHECK(*named_rank_type("<INV>", length) == kTypeMnv);
+  }
+  CHECK(named_rank_type("<DEL>", std::numeric_limits<int64_t>::max()));
+  for (const char* alt : {"<DEL>", "*", "A[chr2:3[", "", "a", "N"}) CHECK(type("A", alt) == "none");
+  CHECK(!named_rank_type("<DEL>", 0));
+  CHECK(!named_rank_type("<INS>", 3));
+  for (size_t i = 0; i < kRankTypeCount; ++i) {
+    const std::string text = kRankTypes[i];
+    CHECK(is_indel(i) == (text.starts_with("ins:") || text.starts_with("del:")));
+  }
+  CHECK(std::string(kRankTypes[kTypeOther]) == "other");
+}
+
+TEST_CASE("the bin of a score") {
+  CHECK(histogram_bin("0.29") == 28);  // 100 * 0.29 is less than 29 in double
+  CHECK(histogram_bin("-0.01") == -1);
+  CHECK(histogram_bin("-1e-05") == -1);
+  CHECK(histogram_bin("0") == 0);
+  CHECK(histogram_bin("1e30") == 1'000'000'000'000'000);
+  CHECK(histogram_bin("-inf") == -1'000'000'000'000'000);
 }
 
 TEST_CASE("expressions of labels") {
