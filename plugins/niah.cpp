@@ -161,7 +161,7 @@ class Niah {
     options.number("context", "TOKENS", "of prompt and value with <dna>, six bases each (default: 4096)",
                    context_, int64_t{5 + 4 + 8 * 9 + 1}, int64_t{1} << 24);
     options.text("depths", "LIST",
-                 "where needles lie, as shares of the haystack (default: 0.1,0.3,0.5,0.7,0.9)", depths_);
+                 "where needles lie, as shares of the haystack (default: 0.1,0.25,0.5,0.75,0.9)", depths_);
     options.number("rows", "N", "prompts, the depths in turn (default: 500)", rows_, uint64_t{1});
     options.number("seed", "N", "of the data set (default: 0)", seed_, uint64_t{0});
     options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
@@ -382,7 +382,7 @@ class Niah {
   int64_t context_ = 4096;
   uint64_t rows_ = 500, seed_ = 0;
   bool likelihood_ = false;
-  std::string depths_ = "0.1,0.3,0.5,0.7,0.9", data_path_, details_path_, json_path_;
+  std::string depths_ = "0.1,0.25,0.5,0.75,0.9", data_path_, details_path_, json_path_;
   std::vector<std::string> depth_texts_;
   std::vector<double> depth_values_;
   std::optional<Output> data_, details_;

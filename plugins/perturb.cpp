@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "plugins/codon_usage.hpp"
 #include "plugins/support.hpp"
 
 namespace {
@@ -19,39 +20,14 @@ bool is_acgt(std::string_view bases) {
   return bases.find_first_not_of("ACGT") == std::string_view::npos;
 }
 
-// ---- the genetic code
-
-/// Codons in the order of their letters A, C, G, T; amino acids of the standard code, * for a stop.
-constexpr char kAminoAcids[] = "KNKNTTTTRSRSIIMIQHQHPPPPRRRRLLLLEDEDAAAAGGGGVVVV*Y*YSSSS*CWCLFLF";
-constexpr char kLetters[] = "ACGT";
-
-std::string codon(size_t index) {
-  return {kLetters[index / 16], kLetters[index / 4 % 4], kLetters[index % 4]};
-}
-
-/// 0 ... 63, of three letters A, C, G, T.
-size_t codon_index(std::string_view bases) {
-  size_t index = 0;
-  for (const char base : bases) index = index * 4 + std::string_view(kLetters).find(base);
-  return index;
-}
-
-/// The other codons of the same amino acid, in order; none for a stop.
-std::vector<std::string> synonyms(std::string_view bases) {
-  const size_t own = codon_index(bases);
-  std::vector<std::string> out;
-  for (size_t i = 0; i < 64; ++i)
-    if (i != own && kAminoAcids[i] == kAminoAcids[own] && kAminoAcids[own] != '*') out.push_back(codon(i));
-  return out;
-}
-
 // ---- pairs
 
 struct Pair {
   std::string name, original, perturbed;
 };
 
-enum Task { kTriplet, kSynonymous, kGiven };
+enum Task { kTriplet, kSynHuman, kSynMouse, kSynRandom, kGiven };
+constexpr const char* kTasks[] = {"triplet", "syn_human", "syn_mouse", "syn_random", "given"};
 
 struct Settings {
   int task = kTriplet;
@@ -75,22 +51,37 @@ std::optional<Pair> expand_triplet(const std::string& name, const std::string& b
 
 /// Every codon after the first that has synonyms is replaced by one of them with probability `rate`.
 /// Sequences are cut from the right before that.
-std::optional<Pair> replace_codons(const std::string& name, const std::string& bases, const Settings& s,
-                                   Random random) {
+Pair replace_at_random(const std::string& name, const std::string& bases, const Settings& s, Random random) {
   const std::string original = bases.substr(0, static_cast<size_t>(s.max_length));
   std::string perturbed = original;
   for (size_t at = static_cast<size_t>(s.cds_start) + 3; at + 3 <= original.size(); at += 3) {
     const std::string_view own = std::string_view(original).substr(at, 3);
     if (!is_acgt(own)) continue;
-    const std::vector<std::string> others = synonyms(own);
+    const std::vector<size_t> others = synonyms(codon_index(own));
     if (others.empty()) continue;
     // Both numbers are drawn for every such codon, so that a change at one does not move the draws of the
     // next.
     const double chance = random.unit();
-    const std::string& other = others[random.below(others.size())];
-    if (chance < s.rate) perturbed.replace(at, 3, other);
+    const size_t other = others[random.below(others.size())];
+    if (chance < s.rate) perturbed.replace(at, 3, codon(other));
   }
-  return Pair{name, original, perturbed};
+  return {name, original, perturbed};
+}
+
+/// Every codon is replaced by the commonest of its amino acid, up to the first stop codon of the reading
+/// frame; what follows a stop is no coding sequence. Sequences are cut from the right before that.
+Pair replace_by_commonest(const std::string& name, const std::string& bases, const Settings& s,
+                          const CodonCounts& counts) {
+  const std::string original = bases.substr(0, static_cast<size_t>(s.max_length));
+  std::string perturbed = original;
+  for (size_t at = static_cast<size_t>(s.cds_start); at + 3 <= original.size(); at += 3) {
+    const std::string_view own = std::string_view(original).substr(at, 3);
+    if (!is_acgt(own)) continue;
+    const size_t index = codon_index(own);
+    if (is_stop(index)) break;
+    perturbed.replace(at, 3, codon(commonest_synonym(index, counts)));
+  }
+  return {name, original, perturbed};
 }
 
 // ---- the plugin
@@ -101,8 +92,11 @@ class Perturb {
 
   void declare(Options& options) {
     options.choice(
-        "task", {"triplet", "synonymous", "given"},
-        "how pairs are made from a FASTA, or given: the input is a table of them (default: triplet)",
+        "task", {std::begin(kTasks), std::end(kTasks)},
+        "how pairs are made from a FASTA: triplet (default), each codon replaced by the commonest synonym of "
+        "human (syn_human) or mouse (syn_mouse) or by a random one (syn_random); or given: the input is a "
+        "table "
+        "of pairs",
         settings_.task);
     options.number("cds-start", "BP", "where the coding sequence begins in each sequence (default: 0)",
                    settings_.cds_start, int64_t{0}, kLongest);
@@ -111,9 +105,9 @@ class Perturb {
                    settings_.start_after, int64_t{0}, kLongest);
     options.number("patch", "BP", "triplet: bases that the repeats replace (default: 30)", settings_.patch,
                    int64_t{3}, kLongest);
-    options.number("rate", "SHARE", "synonymous: of the codons that have synonyms (default: 1)",
+    options.number("rate", "SHARE", "syn_random: of the codons that have synonyms (default: 1)",
                    settings_.rate, 0.0, 1.0);
-    options.number("seed", "N", "synonymous: of the choice of codons (default: 0)", settings_.seed,
+    options.number("seed", "N", "syn_random: of the choice of codons (default: 0)", settings_.seed,
                    uint64_t{0});
     options.number("max-length", "BP", "longer sequences are cut (default: 8192)", settings_.max_length,
                    int64_t{6});
@@ -123,8 +117,8 @@ class Perturb {
     options.text("details", "FILE", "write the likelihoods of each pair", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
     options.example("triplet expansions in coding sequences", "carbon +perturb cds.fa");
-    options.example("synonymous codons, as JSON as well",
-                    "carbon +perturb cds.fa -- --task synonymous --json syn.json");
+    options.example("the commonest synonymous codons of human genes, as JSON as well",
+                    "carbon +perturb cds.fa -- --task syn_human --json syn.json");
   }
 
   void start() {
@@ -164,14 +158,24 @@ class Perturb {
     Sequences input(run_, input_);
     for (uint64_t record = 0; input.next(); ++record) {
       const std::string name = input.name(), sequence = upper_case(std::string(input.bases()));
-      const std::optional<Pair> pair =
-          settings_.task == kTriplet
-              ? expand_triplet(name, sequence, settings_)
-              : replace_codons(name, sequence, settings_, row_stream(settings_.seed, record));
+      const std::optional<Pair> pair = make_pair(name, sequence, record);
       if (pair && pair->original != pair->perturbed)
         take(*pair);
       else
         ++skipped_;
+    }
+  }
+
+  std::optional<Pair> make_pair(const std::string& name, const std::string& sequence, uint64_t record) const {
+    switch (settings_.task) {
+      case kSynHuman:
+        return replace_by_commonest(name, sequence, settings_, kHumanCodons);
+      case kSynMouse:
+        return replace_by_commonest(name, sequence, settings_, kMouseCodons);
+      case kSynRandom:
+        return replace_at_random(name, sequence, settings_, row_stream(settings_.seed, record));
+      default:
+        return expand_triplet(name, sequence, settings_);
     }
   }
 
@@ -240,12 +244,11 @@ class Perturb {
   }
 
   std::string json() const {
-    constexpr const char* tasks[] = {"triplet", "synonymous", "given"};
     Json out;
-    out.open('{').name("task").value(tasks[settings_.task]);
+    out.open('{').name("task").value(kTasks[settings_.task]);
     out.name("level").value(level_);
     if (settings_.task == kTriplet) out.name("motif").value(settings_.motif);
-    if (settings_.task == kSynonymous)
+    if (settings_.task == kSynRandom)
       out.name("rate").value(settings_.rate).name("seed").value(settings_.seed);
     add_model(out, run_);
     out.name("accuracy").value(per_pair(static_cast<double>(correct_)));

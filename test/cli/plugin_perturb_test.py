@@ -22,7 +22,7 @@ def triplet(sequence, motif="CAG", start_after=60, patch=30, cds_start=0, max_le
     return original[-max_length:], perturbed[-max_length:]
 
 
-def synonymous(sequence, record, seed=0, rate=1.0, cds_start=0, max_length=8192):
+def at_random(sequence, record, seed=0, rate=1.0, cds_start=0, max_length=8192):
     rng = SplitMix64(SplitMix64(SplitMix64(seed).next() + record).next())
     sequence = sequence[:max_length]
     out = list(sequence)
@@ -35,6 +35,21 @@ def synonymous(sequence, record, seed=0, rate=1.0, cds_start=0, max_length=8192)
             if chance < rate:
                 out[i:i + 3] = other
     return sequence, "".join(out)
+
+
+# The commonest codon of each amino acid by the Codon Usage Database (Kazusa), taxa 9606 and 10090.
+HUMAN = dict(A="GCC", C="TGC", D="GAC", E="GAG", F="TTC", G="GGC", H="CAC", I="ATC", K="AAG", L="CTG", M="ATG", N="AAC", P="CCC",
+             Q="CAG", R="AGA", S="AGC", T="ACC", V="GTG", W="TGG", Y="TAC")
+MOUSE = dict(HUMAN, P="CCT", R="AGG")
+
+
+def commonest(sequence, table, cds_start=0, max_length=8192):
+    sequence = sequence[:max_length]
+    out = sequence[:cds_start]
+    codons = [sequence[i:i + 3] for i in range(cds_start, len(sequence), 3)]
+    stop = next((i for i, codon in enumerate(codons) if CODE.get(codon) == "*"), len(codons))
+    out += "".join(table.get(CODE.get(codon), codon) for codon in codons[:stop]) + "".join(codons[stop:])
+    return sequence, out
 
 
 # ---- input
@@ -79,17 +94,53 @@ for options in ({}, {"motif": "GGC", "patch": 60}, {"start_after": 0, "patch": 9
 
 
 for options in ({}, {"seed": 12345}, {"rate": 0.3, "seed": 7}, {"cds_start": 30}, {"max_length": 100, "seed": 1}, {"seed": MASK}):
-    @case(name="synonymous data set %r" % options)
-    def synonymous_data(options=options):
+    @case(name="syn_random data set %r" % options)
+    def random_data(options=options):
         words = [w for k, v in options.items() for w in ("--" + k.replace("_", "-"), str(v))]
-        made = [(name, *synonymous(bases.upper(), i, **options)) for i, (name, bases) in enumerate(cds())]
-        found = pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", "synonymous", *words)
+        made = [(name, *at_random(bases.upper(), i, **options)) for i, (name, bases) in enumerate(cds())]
+        found = pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", "syn_random", *words)
         expect_equal(found, [pair for pair in made if pair[1] != pair[2]], "pairs")
+
+
+for task, codons_of in (("syn_human", HUMAN), ("syn_mouse", MOUSE)):
+    for options in ({}, {"cds_start": 30}, {"cds_start": 31}, {"max_length": 100}):
+        @case(name="%s data set %r" % (task, options))
+        def commonest_data(task=task, codons_of=codons_of, options=options):
+            words = [w for k, v in options.items() for w in ("--" + k.replace("_", "-"), str(v))]
+            made = [(name, *commonest(bases.upper(), codons_of, **options)) for name, bases in cds()]
+            found = pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", task, *words)
+            expect_equal(found, [pair for pair in made if pair[1] != pair[2]], "pairs")
+            expect(len(found) > 10, "too few pairs to compare")
+
+
+@case
+def every_codon_becomes_the_commonest():
+    sense = sorted(codon for codon, amino in CODE.items() if amino != "*")
+    for task, table in (("syn_human", HUMAN), ("syn_mouse", MOUSE)):
+        sequences = [("all", "".join(sense)), ("again", "".join(reversed(sense)).lower()), ("stopped", "TTTCGGTGATTTCGG"),
+                     ("taa", "TTATAATTA"), ("tag", "TTATAGTTA"), ("one_codon_each", "ATGTGGATGTGG"), ("best", "ATGGCCAAGTGA"),
+                     ("partial", "TTATT"), ("unknown", "TTNTTATTRttaUUU")]
+        found = {name: pair for name, *pair in pairs_of(write(fresh(), "all.fa", to_fasta(sequences)), "--task", task)}
+        whole = "".join(table[CODE[codon]] for codon in sense)
+        expect_equal(found["all"], ["".join(sense), whole], task + ", all codons")
+        expect_equal(found["again"][1], "".join(table[CODE[codon]] for codon in reversed(sense)), "in lower case")
+        expect_equal(found["stopped"][1], "TTC" + table["R"] + "TGATTTCGG", "what follows a stop")
+        expect_equal((found["taa"][1], found["tag"][1]), ("CTGTAATTA", "CTGTAGTTA"), "the other stops")
+        expect_equal(found["partial"][1], "CTGTT", "a codon that is cut")
+        expect_equal(found["unknown"][1], "TTNCTGTTRCTGTTC", "codons with other letters, and U for T")
+        expect_equal(sorted(set(dict(sequences)) - set(found)), ["best", "one_codon_each"], "records in which nothing changes")
+        # An optimum is not changed again.
+        perturbed = write(fresh(), "again.fa", to_fasta([("all", whole), ("more", "TTA")]))
+        expect_equal([name for name, *_ in pairs_of(perturbed, "--task", task)], ["more"], "perturbed twice")
 
 
 @case
 def synonymous_pairs_code_for_the_same_protein():
-    for _, original, perturbed in pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", "synonymous"):
+    for task in ("syn_human", "syn_mouse"):
+        for _, original, perturbed in pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", task):
+            codons = [(original[i:i + 3], perturbed[i:i + 3]) for i in range(0, len(original), 3)]
+            expect(all(CODE.get(a, a) == CODE.get(b, b) for a, b in codons), "another protein: " + original)
+    for _, original, perturbed in pairs_of(write(fresh(), "cds.fa", to_fasta(cds())), "--task", "syn_random"):
         codons = [(original[i:i + 3], perturbed[i:i + 3]) for i in range(0, len(original) - 2, 3)]
         expect(all(CODE.get(a, a) == CODE.get(b, b) for a, b in codons), "another protein: " + original)
         expect(codons[0][0] == codons[0][1] and len(original) == len(perturbed), "the start or the length changed")
@@ -107,7 +158,7 @@ def by_score(pairs, level):
 @case
 def the_metric_is_that_of_carbon_score():
     path = write(fresh(), "cds.fa", to_fasta(cds()))
-    for task in ("triplet", "synonymous"):
+    for task in ("triplet", "syn_human", "syn_random"):
         pairs = pairs_of(path, "--task", task)
         for level in ("bp", "token"):
             details, document = os.path.join(fresh(), "d.tsv"), os.path.join(fresh(), "r.json")
@@ -131,7 +182,7 @@ def the_metric_is_that_of_carbon_score():
 @case
 def given_pairs():
     path, out = write(fresh(), "cds.fa", to_fasta(cds())), os.path.join(fresh(), "pairs.tsv")
-    whole = perturb(path, "--write-pairs", out, "--task", "synonymous").text
+    whole = perturb(path, "--write-pairs", out, "--task", "syn_random").text
     again = table(perturb(out, "--task", "given").text)
     expect_equal(again, {**table(whole), "skipped": "0"}, "pairs read back")
     rows = [line.split("\t") for line in read(out).decode().splitlines()[1:]]
@@ -147,12 +198,12 @@ def given_pairs():
 @case
 def batches_do_not_matter():
     path = write(fresh(), "cds.fa", to_fasta(cds()))
-    plain = perturb(path, "--task", "synonymous").text
+    plain = perturb(path, "--task", "syn_random").text
     for small in (("--batch-tokens", "1"), ("-@", "1")):
-        expect_equal(perturb(path, "--task", "synonymous", before=small).text, plain, " ".join(small))
+        expect_equal(perturb(path, "--task", "syn_random", before=small).text, plain, " ".join(small))
     # Records keep their pairs when others follow.
-    head = pairs_of(write(fresh(), "head.fa", to_fasta(cds()[:5])), "--task", "synonymous")
-    expect_equal(head, pairs_of(path, "--task", "synonymous")[:len(head)], "the first records' pairs")
+    head = pairs_of(write(fresh(), "head.fa", to_fasta(cds()[:5])), "--task", "syn_random")
+    expect_equal(head, pairs_of(path, "--task", "syn_random")[:len(head)], "the first records' pairs")
 
 
 @case
@@ -165,10 +216,12 @@ def refusals():
     out = os.path.join(fresh(), "out")
     for given, args, words in ((path, ("--motif", "CAGC"), "three letters"), (path, ("--patch", "31"), "multiples of 3"),
                                (path, ("--cds-start", str((1 << 63) - 1)), "from 0 to"),
-                               (path, ("--rate", "1.5"), "from 0 to 1"), (path, ("--task", "other"), "triplet|synonymous|given"),
+                               (path, ("--rate", "1.5"), "from 0 to 1"), (path, ("--task", "other"), "triplet|syn_human|syn_mouse|syn_random|given"),
                                (short, (), "2 sequences were left out"), (bad, ("--task", "given"), "original_sequence"),
                                (ragged, ("--task", "given"), "ragged.tsv:2"), (empty, ("--task", "given"), "pair 1"),
-                               (path, ("--task", "synonymous", "--rate", "0"), "no pairs")):
+                               (path, ("--task", "syn_random", "--rate", "0"), "no pairs"),
+                               (path, ("--task", "synonymous"), "syn_human|syn_mouse|syn_random"),
+                               (short, ("--task", "syn_mouse", "--cds-start", "1000"), "no pairs")):
         expect_failure(carbon("+perturb", "-m", model(), "-o", out, given, "--", *args), "[E::perturb]", words)
         expect(not os.path.exists(out), "an output appeared")
 

@@ -143,7 +143,7 @@ mutagenesis-indel          +mutagenesis MODEL @ref.fa -- --type indel --window 4
 niah-[niah|d4=neardup_d4 --sampler marginal|d2=neardup_d2 --sampler chain --seed 9|d1=neardup_d1 --likelihood --depths 0,0.5,1]  \
     +niah MODEL @hay.fa -- --context 110 --rows 6 --write-data data.tsv DETAILS --task [1]; \
     +niah MODEL data.tsv -- --task given --likelihood
-perturb-[triplet|synonymous]-[bp|token]  +perturb MODEL @cds.fa -- --task [1] --level [2] --write-pairs pairs.tsv DETAILS; \
+perturb-[triplet|syn_human|syn_random]-[bp|token]  +perturb MODEL @cds.fa -- --task [1] --level [2] --write-pairs pairs.tsv DETAILS; \
     +perturb MODEL pairs.tsv -- --task given --max-length 150
 recovery-[kmer|marginal|chain]  +recovery MODEL @seqs.fa -- --context 240 --sampler [1] DETAILS
 recovery-given             +recovery MODEL -o out.tsv @recovery.tsv -- --task given --context 96 --length 12 --group type
