@@ -1,6 +1,7 @@
 #include "src/base/run_identity.hpp"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "src/base/json.hpp"
 
@@ -18,10 +19,15 @@ std::string identity_differences(std::string_view earlier, const RunIdentity& ru
     const auto found = object.is_object() ? object.find(name) : object.end();
     return found == object.end() || !found->is_string() ? "none" : printable(found->get<std::string>());
   };
+  std::set<std::string> names;
+  for (const auto& [name, ignored] : run) names.insert(name);
+  if (theirs.is_object())
+    for (const auto& [name, ignored] : theirs.items()) names.insert(name);
   std::string differences;
-  for (const auto& [name, ignored] : run) {
+  for (const std::string& name : names) {
     const std::string was = value(theirs, name), is = value(ours, name);
-    if (was != is) differences += (differences.empty() ? "" : "; ") + name + " " + was + ", now " + is;
+    if (was != is)
+      differences += (differences.empty() ? "" : "; ") + printable(name) + " " + was + ", now " + is;
   }
   return differences.empty() ? "unknown ones" : differences;
 }

@@ -17,7 +17,7 @@ namespace {
 struct VepCommand {
   VepOptions options;
   CommonOptions common;
-  std::string recipes = "centered", horizons, shard;
+  std::string recipes = "centered", levels = "bp", horizons, shard;
   bool no_version = false, fill = false;
 };
 
@@ -48,6 +48,7 @@ int run(const CommandLine& line, VepCommand& command) {
   }
   with_dashes("main_vep", [&] {
     if (!tables_alone) options.scores.recipes = parse_recipes(command.recipes);
+    options.scores.levels = parse_levels(command.levels);
     if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
     check_combination(options.scores);
   });
@@ -102,9 +103,10 @@ Run declare_vep(CommandLine& line) {
         "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
        {"one chromosome as a table with one line per allele",
         "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
-      "Tags: CARBON_LLR (recipe centered), CARBON_NT (next-token), CARBON_ALLR (anchored) and CARBON_SCAN\n"
-      "(--table): ln P with the alternative minus ln P with the reference, in nats; negative means that\n"
-      "the model finds the alternative less likely. CARBON_FLAG says why a value is missing.\n"
+      "Tags: CARBON_LLR and CARBON_LLR_TOKEN (recipe centered), CARBON_NT (next-token), CARBON_ALLR\n"
+      "(anchored) and CARBON_SCAN (--table): ln P with the alternative minus ln P with the reference, in\n"
+      "nats; negative means that the model finds the alternative less likely. CARBON_FLAG says why a value\n"
+      "is missing.\n"
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
@@ -135,6 +137,13 @@ Run declare_vep(CommandLine& line) {
                 "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
                 "several"},
                command->horizons);
+  group
+      .option({"level", "LIST",
+               "of recipe centered: bp (default), single bases, or token, whole 6-mers as in the published "
+               "tables, "
+               "or both with a comma"},
+              command->levels)
+      .offers(all_words(kScoreLevelWords));
   group.option({"strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
       .shows_default("both, but + for next-token");
   group.option(

@@ -157,6 +157,7 @@ void Scheduler::stand_alone(SequenceRun& run) {
   prefix.resize(run.shared);
   run.tokens.insert(run.tokens.begin(), prefix.begin(), prefix.end());
   for (size_t* place : {&run.request_begin, &run.decode_begin, &run.want_begin}) *place += run.shared;
+  for (Reading& reading : run.readings) reading.want_begin += run.shared;
   run.shared = 0;
 }
 
@@ -168,9 +169,8 @@ void Scheduler::suspend(const RunPtr& run) {
   if (run->shared > 0) stand_alone(*run);
   run->done = 0;
   // The values of a sample belong to the 6-mers that it keeps.
-  if (!run->generates()) run->values->clear();
-  run->states.clear();
-  run->sums.clear();
+  if (!run->generates())
+    for (Reading& reading : run->readings) reading.clear();
 }
 
 // Called when memory ran out in a pass of `rows` rows, or before a pass (`rows` is 0). Makes passes shorter

@@ -40,12 +40,17 @@ size_t head_width(HeadKind head, size_t hidden) {
 }
 
 size_t Request::bytes(size_t hidden) const {
-  const size_t rows = head == HeadKind::mean_hidden ? 1 : tokens.size() - std::min(want_begin, tokens.size());
+  const size_t rows = head == HeadKind::mean_hidden ? 1 + targets.size()
+                                                    : tokens.size() - std::min(want_begin, tokens.size());
   size_t results = rows * head_width(head, hidden) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
   if (generation)
     results += generation->bases->kmers() *
                (sizeof(uint16_t) + (generation->rank ? kRankWidth * sizeof(double) : 0));
   return sizeof(Request) + (tokens.size() + targets.size()) * sizeof(uint32_t) + results;
+}
+
+bool same_tokens(const Request& a, const Request& b) {
+  return a.shared == b.shared && a.tokens == b.tokens && (a.parent == b.parent || a.prefix() == b.prefix());
 }
 
 }  // namespace carbon

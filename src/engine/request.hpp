@@ -2,8 +2,9 @@
 // data. The scheduler (scheduler.hpp) decides when it runs and with which other requests; no result depends
 // on that.
 //
-// A request for scores or states asks for the values of a head at some rows of a sequence. A request for a
-// sample asks for new 6-mers. A request may begin with the first tokens of another request, its parent: the
+// A request for scores or states asks for the values of a head at some rows of a sequence; several requests
+// for the same tokens ask for several heads, and the tokens run once. A request for a sample asks for new
+// 6-mers. A request may begin with the first tokens of another request, its parent: the
 // parent's keys and values are then shared and not computed again.
 #pragma once
 
@@ -37,7 +38,8 @@ enum class HeadKind : uint8_t {
   kmer_ranks,      // values [rows, kRankWidth]: the likeliest 6-mers, and the 6-mer at `targets` (ranks.hpp)
   kmer_logits,     // states [rows, 4096]: logits in 6-mer order
   hidden,          // states [rows, hidden]: hidden states of `layer`
-  mean_hidden,     // states [1, hidden]: their mean, summed in double from the first row to the last
+  mean_hidden,  // states [targets + 1, hidden]: their mean, summed in double from the first row to the last;
+                // before it the means of the first `targets` rows
 };
 
 /// Values per row of a head; `hidden` is the model's width.
@@ -95,7 +97,7 @@ struct Request {
   size_t want_begin = 0;  // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
   /// One per wanted row: for token_logprobs the id of a token; for kmer_ranks the index of a 6-mer, or
   /// kNoKmer; for conditionals the true letters of the 6-mer that the row predicts, as ops::KnownBases
-  /// (known_bases() of src/marginals).
+  /// (known_bases() of src/marginals). For mean_hidden ascending numbers of rows, fewer than are wanted.
   std::vector<uint32_t> targets;
   int layer = kFinalNorm;  // for hidden and mean_hidden
   std::optional<Generation> generation;
@@ -136,5 +138,8 @@ struct Request {
   /// Memory of the request and its results in bytes; `hidden` is the model's width.
   size_t bytes(size_t hidden) const;
 };
+
+/// True if both run the same tokens after the same ones, so that one run can serve them.
+bool same_tokens(const Request& a, const Request& b);
 
 }  // namespace carbon

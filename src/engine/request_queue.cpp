@@ -40,9 +40,11 @@ std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, bool wait,
       ++at;
       continue;
     }
-    if (rows >= wanted && !also(**at)) break;
+    // Requests that read the rows of one run come one after the other.
+    const bool same_rows = !taken.empty() && same_tokens(*taken.back(), **at);
+    if (rows >= wanted && !same_rows && !also(**at)) break;
     (*at)->device = device;
-    rows += (*at)->rows();
+    if (!same_rows) rows += (*at)->rows();
     taken.push_back(std::move(*at));
     at = waiting_.erase(at);
   }

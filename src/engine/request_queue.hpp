@@ -18,8 +18,9 @@ class RequestQueue {
   /// Adds the requests. A parent is pushed before its children. Throws the failure given to fail().
   void push(const std::vector<RequestPtr>& requests);
 
-  /// Takes the next requests for device `device` until they have `rows` rows together, and after that as long
-  /// as `also` returns true for the next one. A request whose parent was taken by another device is left for
+  /// Takes the next requests for device `device` until they have `rows` rows together, where those with the
+  /// tokens of the one before add none, and after that as long as the next one is such a request or `also`
+  /// returns true for it. A request whose parent was taken by another device is left for
   /// that device. With `wait` it waits for at least one request. Returns no requests if there are none now
   /// or, with `wait`, if none will come. Throws the failure given to fail().
   std::vector<RequestPtr> take(int device, size_t rows, bool wait,

@@ -9,52 +9,23 @@
 namespace carbon {
 namespace {
 
-// A difference of a value and itself is 0, unless the value is infinite or NaN. Written so that the compiler
-// uses vectors: a GPU waits while this runs.
-template <class T>
-bool all_finite(std::span<const T> values) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = 0; i < values.size(); ++i) sum += values[i] - values[i];
-  return sum == 0;
-}
-
-void keep_values(SequenceRun& run, std::span<const double> values) {
-  run.values->insert(run.values->end(), values.begin(), values.end());
-  run.finite = run.finite && all_finite(values);
-}
-
-// Keeps states, [n, width], or their sums for mean_hidden.
-void keep_states(SequenceRun& run, std::span<const float> states, size_t width) {
-  run.finite = run.finite && all_finite(states);
-  if (run.head() != HeadKind::mean_hidden) {
-    run.states.insert(run.states.end(), states.begin(), states.end());
-    return;
-  }
-  run.sums.resize(width);
-  for (size_t i = 0; i < states.size(); ++i) run.sums[i % width] += double{states[i]};
-}
-
-// The targets of the rows that the slices want, in their order.
-template <class Slice>
-std::vector<uint32_t> wanted_targets(std::span<const Slice> slices) {
+// The targets of the rows of parts that one head reads, in their order.
+template <class Part>
+std::vector<uint32_t> wanted_targets(std::span<const Part> parts) {
   std::vector<uint32_t> targets;
-  for (const Slice& slice : slices) {
-    const SequenceRun& run = *slice.run;
-    const auto first =
-        run.request().targets.begin() + static_cast<ptrdiff_t>(run.done + slice.want_begin - run.want_begin);
-    targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(slice.wanted()));
+  for (const Part& part : parts) {
+    const auto first = part.reading->targets.begin() + static_cast<ptrdiff_t>(part.row);
+    targets.insert(targets.end(), first, first + static_cast<ptrdiff_t>(part.count));
   }
   return targets;
 }
 
 }  // namespace
 
-// Slices of the same class and head follow one another, and so do their rows.
+// Slices of the same class follow one another, and so do their rows.
 void Scheduler::read_heads(const Pass& pass, const HiddenRows& rows) {
   const auto alike = [](const Slice& a, const Slice& b) {
-    return a.row_class == b.row_class && a.run->generates() == b.run->generates() &&
-           (a.run->generates() || a.run->head() == b.run->head());
+    return a.row_class == b.row_class && a.run->generates() == b.run->generates();
   };
   size_t row = 0;
   for (auto at = pass.slices.begin(); at != pass.slices.end();) {
@@ -66,9 +37,62 @@ void Scheduler::read_heads(const Pass& pass, const HiddenRows& rows) {
     if (at->run->generates())
       draw({at, end}, part);
     else
-      read_group({at, end}, part);
+      read_windows({at, end}, part);
     row += count;
     at = end;
+  }
+}
+
+// What each reading of the slices reads from `rows`, which are theirs: by head, and where one head reads rows
+// that follow one another, these together.
+std::vector<Scheduler::Part> Scheduler::parts_of(std::span<const Slice> slices) {
+  std::vector<Part> parts;
+  size_t at = 0;
+  for (const Slice& slice : slices) {
+    SequenceRun& run = *slice.run;
+    const size_t begin = run.done + slice.want_begin, end = run.done + slice.tokens.size();
+    for (Reading& reading : run.readings) {
+      const size_t first = std::max(begin, reading.want_begin);
+      if (first < end && reading.head != HeadKind::none)
+        parts.push_back({&reading, first - reading.want_begin, at + first - begin, end - first});
+    }
+    at += slice.wanted();
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.reading->head < b.reading->head; });
+  return parts;
+}
+
+// Reads the rows of slices that have one class, and keeps the values in their runs.
+void Scheduler::read_windows(std::span<const Slice> slices, const HiddenRows& rows) {
+  const std::vector<Part> parts = parts_of(slices);
+  for (auto at = parts.begin(); at != parts.end();) {
+    auto end = at + 1;
+    size_t count = at->count;
+    for (; end != parts.end() && end->reading->head == at->reading->head && end->at == at->at + count; ++end)
+      count += end->count;
+    read_parts({at, end}, model_.decoder().part(rows, at->at, count, rows.row_class));
+    at = end;
+  }
+  for (const Slice& slice : slices) slice.run->done += slice.tokens.size();
+}
+
+// Reads rows that follow one another by one head, and keeps the values in the readings.
+void Scheduler::read_parts(std::span<const Part> parts, const HiddenRows& rows) {
+  const HeadKind head = parts.front().reading->head;
+  const size_t width = head_width(head, model_.config().hidden);
+  run_head(parts, rows);
+  size_t at = 0;
+  for (const auto& [reading, row, first, count] : parts) {
+    if (gives_doubles(head)) {
+      reading->keep_values(row, width, std::span(values_).subspan(at, count * width));
+    } else {
+      const std::span<float> mine = std::span(states_).subspan(at, count * width);
+      if (head != HeadKind::kmer_logits && reading->layer == kFinalNorm)
+        model_.decoder().final_norm(mine.data(), count);
+      reading->keep_states(row, width, mine);
+    }
+    at += count * width;
   }
 }
 
@@ -88,9 +112,9 @@ void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targ
   }
 }
 
-// Runs the head of the slices on their rows and fills values_ or states_ with head_width() values per row.
-void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) {
-  const HeadKind head = slices.front().run->head();
+// Runs the head of the parts on their rows and fills values_ or states_ with head_width() values per row.
+void Scheduler::run_head(std::span<const Part> parts, const HiddenRows& rows) {
+  const HeadKind head = parts.front().reading->head;
   const size_t count = rows.count * head_width(head, model_.config().hidden);
   switch (head) {
     case HeadKind::none:
@@ -100,13 +124,13 @@ void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) 
       return model_.head().marginals(rows, values_.data());
     case HeadKind::conditionals:
       values_.resize(count);
-      return model_.head().conditionals(rows, wanted_targets(slices), values_.data());
+      return model_.head().conditionals(rows, wanted_targets(parts), values_.data());
     case HeadKind::token_logprobs:
       values_.resize(count);
-      return model_.head().token_logprob(rows, wanted_targets(slices), values_.data());
+      return model_.head().token_logprob(rows, wanted_targets(parts), values_.data());
     case HeadKind::kmer_ranks:
       values_.resize(count);
-      return rank_rows(rows, wanted_targets(slices), values_.data());
+      return rank_rows(rows, wanted_targets(parts), values_.data());
     case HeadKind::kmer_logits:
       states_.resize(count);
       return model_.head().kmer_logits(rows, states_.data());
@@ -114,28 +138,6 @@ void Scheduler::run_head(std::span<const Slice> slices, const HiddenRows& rows) 
     case HeadKind::mean_hidden:
       states_.resize(count);
       model_.decoder().download_residual(rows, states_.data());
-  }
-}
-
-// Reads the rows of slices that have one class and one head, and keeps the values in their runs.
-void Scheduler::read_group(std::span<const Slice> slices, const HiddenRows& rows) {
-  const HeadKind head = slices.front().run->head();
-  const size_t width = head_width(head, model_.config().hidden);
-  const bool in_double = gives_doubles(head);
-  if (rows.count > 0) run_head(slices, rows);
-  size_t at = 0;
-  for (const Slice& slice : slices) {
-    SequenceRun& run = *slice.run;
-    const size_t count = slice.wanted() * width;
-    if (count > 0 && in_double) keep_values(run, std::span(values_).subspan(at, count));
-    if (count > 0 && !in_double) {
-      const std::span<float> mine = std::span(states_).subspan(at, count);
-      if (head != HeadKind::kmer_logits && run.request().layer == kFinalNorm)
-        model_.decoder().final_norm(mine.data(), slice.wanted());
-      keep_states(run, mine, width);
-    }
-    at += count;
-    run.done += slice.tokens.size();
   }
 }
 
@@ -211,22 +213,22 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
 
 void Scheduler::deliver(SequenceRun& run, Request& request) {
   if (request.outcome != Outcome::pending) return;
+  Reading& reading = *run.reading_of(request);
   const size_t width = head_width(request.head, model_.config().hidden);
-  request.value_store = run.values;
+  request.value_store = reading.values;
   request.first_value =
-      run.values->empty() ? 0 : (request.want_begin + run.request_begin - run.want_begin) * width;
-  request.states = RunTable::shareable(request) ? run.states : std::move(run.states);
-  request.outcome = run.outcome;
+      reading.values->empty() ? 0 : (request.want_begin + run.request_begin - reading.want_begin) * width;
+  request.states = RunTable::shareable(request) ? reading.states : std::move(reading.states);
+  request.outcome = run.outcome == Outcome::done && !reading.finite ? Outcome::not_finite : run.outcome;
   if (request.finished) request.finished(request);
 }
 
 void Scheduler::finish(const RunPtr& run) {
   count_fork(*run);
   if (!run->generates() && run->outcome == Outcome::pending) keep_prefix(*run);
-  if (run->outcome == Outcome::pending) run->outcome = run->finite ? Outcome::done : Outcome::not_finite;
-  if (!run->sums.empty()) {
-    const auto rows = static_cast<double>(run->tokens.size() - run->want_begin);
-    for (const double sum : run->sums) run->states.push_back(static_cast<float>(sum / rows));
+  if (run->outcome == Outcome::pending) {
+    run->outcome = Outcome::done;
+    for (Reading& reading : run->readings) reading.end();
   }
   const bool keep =
       run->outcome != Outcome::cancelled && (run->has_children || RunTable::shareable(run->request()));

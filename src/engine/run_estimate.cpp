@@ -14,21 +14,29 @@ namespace {
 constexpr uint64_t kWarmUp = 512;
 constexpr double kSeconds = 2;
 
-uint64_t tokens_of(const std::vector<RequestPtr>& requests) {
-  uint64_t tokens = 0;
-  for (const RequestPtr& request : requests) tokens += request->rows();
-  return tokens;
+/// What requests run. Those with the tokens of the one before read other things from the same rows.
+struct Runs {
+  uint64_t windows = 0, tokens = 0;
+};
+Runs runs_of(const std::vector<RequestPtr>& requests) {
+  Runs runs;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i > 0 && same_tokens(*requests[i - 1], *requests[i])) continue;
+    ++runs.windows;
+    runs.tokens += requests[i]->rows();
+  }
+  return runs;
 }
 
 }  // namespace
 
 void RunEstimate::add(const std::vector<RequestPtr>& requests) {
   if (requests.empty()) return;
-  const uint64_t tokens = tokens_of(requests);
-  windows_ += requests.size();
-  tokens_ += tokens;
+  const Runs runs = runs_of(requests);
+  windows_ += runs.windows;
+  tokens_ += runs.tokens;
   if (enough_to_measure()) return;
-  kept_tokens_ += tokens;
+  kept_tokens_ += runs.tokens;
   kept_.push_back({requests});
 }
 
@@ -47,7 +55,7 @@ size_t RunEstimate::run(Engine& engine, const std::vector<Item>& items, size_t f
     };
     if (!std::all_of(requests.begin(), requests.end(), known)) continue;
     for (const RequestPtr& request : requests) running.insert(request.get());
-    tokens += tokens_of(requests);
+    tokens += runs_of(requests).tokens;
     chosen.push_back(items[next]);
   }
   const Stopwatch watch;

@@ -15,17 +15,16 @@ size_t hash_of(const Request& request) {
   return std::hash<std::string_view>()(bytes) ^ (request.shared * 0x9e3779b97f4a7c15u);
 }
 
-bool same_content(const Request& a, const Request& b) {
-  return a.shared == b.shared && a.head == b.head && a.layer == b.layer && a.tokens == b.tokens &&
-         a.targets == b.targets && (a.parent == b.parent || a.prefix() == b.prefix());
-}
-
 // True if the run's results contain those that `request` asks for, or can still be extended to.
-bool has_rows(const SequenceRun& run, const Request& request) {
+bool can_serve(SequenceRun& run, const Request& request) {
+  const bool not_begun = run.done == 0 && run.outcome == Outcome::pending;
+  const Reading* reading = run.reading_of(request);
+  // Rows of inner layers come from passes of their own.
+  if (!reading) return not_begun && request.layer == kFinalNorm && run.request().layer == kFinalNorm;
   const size_t first = request.want_begin + run.request_begin;
-  if (first == run.want_begin || request.head == HeadKind::none) return true;
+  if (first == reading->want_begin || request.head == HeadKind::none) return true;
   if (request.head != HeadKind::marginals) return false;
-  return first > run.want_begin || (run.done == 0 && run.outcome == Outcome::pending);
+  return first > reading->want_begin || not_begun;
 }
 
 }  // namespace
@@ -41,9 +40,9 @@ RunPtr RunTable::find_equal(const Request& request) const {
   if (!shareable(request)) return nullptr;
   const auto [begin, end] = by_content_.equal_range(hash_of(request));
   for (auto at = begin; at != end; ++at) {
-    const SequenceRun& run = *at->second;
+    SequenceRun& run = *at->second;
     const bool can_fork = request.forks == 0 || run.sequence || run.outcome == Outcome::pending;
-    if (can_fork && same_content(run.request(), request) && has_rows(run, request)) return at->second;
+    if (can_fork && same_tokens(run.request(), request) && can_serve(run, request)) return at->second;
   }
   return nullptr;
 }
@@ -60,7 +59,7 @@ void RunTable::add(const RunPtr& run) {
 
 void RunTable::join(const RunPtr& run, const RequestPtr& request) {
   run->requests.push_back(request);
-  run->want_begin = std::min(run->want_begin, request->want_begin + run->request_begin);
+  run->read_for(*request);
   by_request_.emplace(request.get(), run);
 }
 

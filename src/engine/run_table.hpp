@@ -1,5 +1,5 @@
-// Finds the runs of a scheduler by what they compute, so that equal requests share one run, and by request,
-// so that children find their parent's keys and values.
+// Finds the runs of a scheduler by their tokens, so that requests with the same ones share a run, also those
+// that read other things from its rows, and by request, so that children find their parent's keys and values.
 #pragma once
 
 #include <deque>
@@ -14,8 +14,8 @@ class RunTable {
   /// True if one run may serve the request and others like it. A single row of hidden states is shared, but
   /// not many rows, whose copies could take any amount of memory.
   static bool shareable(const Request& request);
-  /// Returns a run that computes what `request` asks for, with at least its rows, or null. A run that has not
-  /// begun counts too, because join() can add rows to it.
+  /// Returns a run that computes what `request` asks for, with at least its rows, or null. A run of the same
+  /// tokens that has not begun counts too, because join() can add rows and another reading to it.
   RunPtr find_equal(const Request& request) const;
   /// Returns the run that serves the request, or null if it is not kept any more.
   RunPtr run_of(const Request& request) const;

@@ -15,7 +15,7 @@ constexpr size_t kWindowShare = 4;
 
 // Slices of one row class are ordered by this number in a pass.
 int kind_of(const SequenceRun& run) {
-  return run.generates() ? static_cast<int>(HeadKind::mean_hidden) + 1 : static_cast<int>(run.head());
+  return run.generates() ? static_cast<int>(HeadKind::mean_hidden) + 1 : static_cast<int>(run.request().head);
 }
 
 }  // namespace
@@ -102,14 +102,14 @@ void Scheduler::add(const RequestPtr& request) {
   run->tokens = request->tokens;
   run->shared = request->parent ? request->shared : 0;
   run->has_children = request->forks > 0;
-  run->want_begin = request->head == HeadKind::none ? run->tokens.size() : request->want_begin;
   if (run->generates() && run->tokens.empty() && !draws_from_parent(*run)) {
     // The parent has no logits, so the last shared token is computed again for its row.
     --run->shared;
     run->tokens = {request->prefix().back()};
     run->request_begin = 1;
   }
-  run->decode_begin = run->tokens.size();
+  run->decode_begin = run->want_begin = run->tokens.size();
+  run->read_for(*request);
   table_.add(run);
   wait(run);
 }
@@ -153,9 +153,8 @@ SchedulerState Scheduler::state() const {
 }
 
 size_t Scheduler::blocks_of(const SequenceRun& run) const {
-  const bool partial = (run.head() == HeadKind::hidden || run.head() == HeadKind::mean_hidden) &&
-                       run.request().layer != kFinalNorm;
-  return partial ? static_cast<size_t>(run.request().layer) : model_.config().layers;
+  const int layer = run.request().layer;
+  return layer == kFinalNorm ? model_.config().layers : static_cast<size_t>(layer);
 }
 
 Scheduler::Pass Scheduler::pack() {

@@ -98,6 +98,13 @@ class Scheduler {
 
     size_t wanted() const { return tokens.size() - want_begin; }
   };
+  /// Rows of a pass that one reading reads.
+  struct Part {
+    Reading* reading = nullptr;
+    size_t row = 0;  // of the reading, counted from its first
+    size_t at = 0;   // among the rows of the slices
+    size_t count = 0;
+  };
   struct Pass {
     std::vector<Slice> slices;  // prefill class first; within a class, slices of one head together
     size_t rows = 0;
@@ -141,8 +148,10 @@ class Scheduler {
 
   // results.cpp: how results are read and handed over.
   void read_heads(const Pass& pass, const HiddenRows& rows);
-  void read_group(std::span<const Slice> slices, const HiddenRows& rows);
-  void run_head(std::span<const Slice> slices, const HiddenRows& rows);
+  static std::vector<Part> parts_of(std::span<const Slice> slices);
+  void read_windows(std::span<const Slice> slices, const HiddenRows& rows);
+  void read_parts(std::span<const Part> parts, const HiddenRows& rows);
+  void run_head(std::span<const Part> parts, const HiddenRows& rows);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
   void rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
   void rank_drawn(SequenceRun& run, const HiddenRows& rows, size_t drawn_before);

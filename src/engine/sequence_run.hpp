@@ -1,12 +1,14 @@
-// A sequence that is being computed for one request, or for several equal requests: its tokens, how many of
-// them are done, its place in the KV cache, and the results read so far.
+// A sequence that is being computed for one request, or for several with the same tokens: its tokens, how
+// many of them are done, its place in the KV cache, and what is read from its rows.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "src/engine/reading.hpp"
 #include "src/engine/request.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/transformer/kv_cache.hpp"
@@ -16,11 +18,12 @@ namespace carbon {
 
 struct SequenceRun {
   std::vector<RequestPtr> requests;  // the first one made the run; a sample has only that one
+  std::vector<Reading> readings;     // at least one, that of the first request
   size_t shared = 0;             // tokens of the request's parent that come before `tokens`; 0: stands alone
   std::vector<uint32_t> tokens;  // of the request, then the drawn 6-mers
   size_t request_begin = 0;      // where in `tokens` the request's own tokens begin
   size_t decode_begin = 0;       // tokens from here on were drawn and have the decode class
-  size_t want_begin = 0;         // rows [want_begin, tokens.size()) are read
+  size_t want_begin = 0;         // rows [want_begin, tokens.size()) are read by some reading
   size_t done = 0;               // how many of `tokens` are in the cache
   std::optional<Sequence> sequence;  // none: not admitted, or suspended
 
@@ -32,11 +35,6 @@ struct SequenceRun {
   BoundState bound_state;
   size_t bounded = 0;
 
-  // Results read so far.
-  std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
-  std::vector<float> states;
-  std::vector<double> sums;  // for mean_hidden
-  bool finite = true;        // true while all values read are finite
   Outcome outcome = Outcome::pending;
 
   bool has_children = false;  // one of its requests is a parent: keys and values outlast the run
@@ -44,7 +42,21 @@ struct SequenceRun {
 
   const Request& request() const { return *requests.front(); }
   Request& request() { return *requests.front(); }
-  HeadKind head() const { return request().head; }
+  /// The reading that serves a request with the run's tokens; null if it has none.
+  Reading* reading_of(const Request& request) {
+    const auto found = std::find_if(readings.begin(), readings.end(),
+                                    [&](const Reading& reading) { return reading.serves(request); });
+    return found == readings.end() ? nullptr : &*found;
+  }
+  /// Makes a reading for a request with the run's tokens, or lets the one that it has begin early enough.
+  void read_for(const Request& request) {
+    const bool nothing = request.head == HeadKind::none;
+    const size_t begin = nothing ? tokens.size() : request.want_begin + request_begin;
+    Reading* reading = reading_of(request);
+    if (!reading) reading = &readings.emplace_back(request, begin);
+    reading->want_begin = std::min(reading->want_begin, begin);
+    want_begin = std::min(want_begin, begin);
+  }
   bool generates() const { return request().generation.has_value(); }
   size_t remaining() const { return tokens.size() - done; }
   /// True for a sample whose tokens are all in the cache except the last: it draws a 6-mer in every pass.
@@ -82,6 +94,7 @@ struct SequenceRun {
   /// Appends the ranks of new 6-mer number `position`, which was drawn from `logits`, to the values.
   void rank_drawn(std::span<const float> logits, size_t position) {
     const Generation& generation = *request().generation;
+    const auto& values = readings.front().values;
     values->resize((position + 1) * kRankWidth);
     KmerSet among;
     if (generation.bounds) among = generation.bounds->allowed(bounds_before(position), position);

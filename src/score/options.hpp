@@ -12,16 +12,13 @@
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
+#include "src/marginals/level.hpp"
 
 namespace carbon {
 
 enum class ScoreOutput { summary, bedgraph, tsv };
 inline constexpr Word<ScoreOutput> kScoreOutputWords[] = {
     {"summary", ScoreOutput::summary}, {"bedgraph", ScoreOutput::bedgraph}, {"tsv", ScoreOutput::tsv}};
-
-enum class ScoreLevel { base, token };
-inline constexpr Word<ScoreLevel> kScoreLevelWords[] = {{"bp", ScoreLevel::base},
-                                                        {"token", ScoreLevel::token}};
 
 struct ScoreOptions {
   SequenceInputs inputs;

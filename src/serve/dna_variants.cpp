@@ -43,6 +43,7 @@ RecipeSettings read_settings(const Fields& fields) {
   if (std::find(names.begin(), names.end(), recipe) == names.end())
     fields.fail_choice("recipe", recipe, names);
   settings.recipes = {recipe};
+  settings.levels = {fields.choice("level", ScoreLevel::base, kScoreLevelWords)};
   if (fields.has("strand")) settings.strand = read_strand(fields, StrandChoice::both);
   settings.phases = read_phases(fields);
   const auto bases = [&](const std::string& name) -> std::optional<int64_t> {

@@ -20,6 +20,12 @@ std::string strand_text(const std::vector<Strand>& strands) {
   return word_of(kStrandWords, read);
 }
 
+Settings with_sizes(const Recipe& recipe, Settings sizes) {
+  sizes.insert(sizes.begin(), {"recipe", recipe.name()});
+  sizes.emplace_back("strand", strand_text(recipe.strands()));
+  return sizes;
+}
+
 }  // namespace
 
 std::span<const RecipeEntry> recipe_table() {
@@ -40,10 +46,7 @@ RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& confi
 }
 
 Settings settings_of(const Recipe& recipe) {
-  Settings settings = {{"recipe", recipe.name()}};
-  for (auto& size : recipe.sizes()) settings.push_back(std::move(size));
-  settings.emplace_back("strand", strand_text(recipe.strands()));
-  return settings;
+  return with_sizes(recipe, recipe.sizes());
 }
 
 std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& prefix) {
@@ -59,7 +62,8 @@ std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& pr
 std::vector<std::string> tag_settings(const RecipeList& recipes) {
   std::vector<std::string> all;
   for (const auto& recipe : recipes)
-    all.insert(all.end(), recipe->tag_count(), header_text(settings_of(*recipe)));
+    for (size_t tag = 0; tag < recipe->tag_count(); ++tag)
+      all.push_back(header_text(with_sizes(*recipe, recipe->tag_sizes(tag))));
   return all;
 }
 
@@ -72,9 +76,13 @@ InfoTag flag_tag(const std::string& prefix) {
 bool is_score_tag(const std::string& tag, const std::string& prefix) {
   return std::any_of(std::begin(kRecipes), std::end(kRecipes), [&](const RecipeEntry& entry) {
     const std::string own = prefix + "_" + entry.tag;
-    if (tag == own) return true;
-    return entry.tag_with_numbers && tag.starts_with(own + "_") && tag.size() > own.size() + 1 &&
-           tag.find_first_not_of("0123456789", own.size() + 1) == std::string::npos;
+    if (!tag.starts_with(own)) return false;
+    const std::string rest = tag.substr(own.size()), further = entry.further;
+    if (rest.empty() || rest == further) return true;
+    const size_t number = further.find('#');
+    return number != std::string::npos && rest.size() > number &&
+           rest.starts_with(further.substr(0, number)) &&
+           rest.find_first_not_of("0123456789", number) == std::string::npos;
   });
 }
 

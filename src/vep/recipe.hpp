@@ -41,6 +41,7 @@ struct PlacedSite {
 struct Planning {
   TokenLayout layout;
   ScoreCache* cache = nullptr;  // null: none
+  bool means = false;           // mean hidden states are wanted beside the scores
 };
 
 /// A recipe with its sizes, which fit the model that it was made for.
@@ -51,6 +52,8 @@ class Recipe {
   virtual const char* name() const = 0;
   /// What its scores depend on besides the model and the strands, under the names of RecipeSettings.
   virtual Settings sizes() const = 0;
+  /// The same for one of its tags alone.
+  virtual Settings tag_sizes(size_t /*tag*/) const { return sizes(); }
   virtual std::vector<Strand> strands() const = 0;
   /// The INFO tags of its scores, in the order in which records have them.
   virtual std::vector<InfoTag> tags(const std::string& prefix) const = 0;
@@ -71,8 +74,9 @@ using RecipeList = std::vector<std::unique_ptr<const Recipe>>;
 /// How a recipe is found and made.
 struct RecipeEntry {
   const char* name;
-  const char* tag;        // without the prefix of a run
-  bool tag_with_numbers;  // TAG_96 is one of its tags, too
+  const char* tag;  // without the prefix of a run
+  /// How its further tags go on after `tag`, where "#" stands for a number; "": it has no further ones.
+  const char* further;
   /// Throws SettingError for a size that does not fit the model.
   std::unique_ptr<const Recipe> (*make)(const RecipeSettings&, const ModelConfig&);
 };
@@ -89,7 +93,7 @@ Settings settings_of(const Recipe& recipe);
 
 /// The INFO tags of all recipes, in the order in which records have them.
 std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& prefix);
-/// What the scores of each of these tags depend on, as header_text() of their recipe's settings.
+/// What the scores of each of these tags depend on, as header_text() of settings like settings_of().
 std::vector<std::string> tag_settings(const RecipeList& recipes);
 /// The tag that says why a score is missing.
 InfoTag flag_tag(const std::string& prefix);

@@ -26,30 +26,47 @@ int64_t bases_setting(const std::string& name, const std::string& text) {
   throw SettingError("vep", name, name + " '" + text + "': expected a number of bases, 0 or more");
 }
 
+// Some of `names`, joined by commas.
+std::set<std::string> parse_names(const std::string& setting, const std::string& text,
+                                  const std::vector<std::string>& names) {
+  std::set<std::string> chosen;
+  std::istringstream in(text + (text.empty() || text.ends_with(',') ? "," : ""));  // no name is a wrong one
+  for (std::string name; std::getline(in, name, ',');) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw SettingError(
+          "vep", setting,
+          setting + " " + text + ": expected " + or_list(names) + ", or several joined by commas");
+    if (!chosen.insert(name).second)
+      throw SettingError("vep", setting, setting + " " + text + " names a " + setting + " twice");
+  }
+  return chosen;
+}
+
 }  // namespace
 
 bool RecipeSettings::wants(std::string_view recipe) const {
   return std::find(recipes.begin(), recipes.end(), recipe) != recipes.end();
 }
 
+bool RecipeSettings::wants(ScoreLevel level) const {
+  return std::find(levels.begin(), levels.end(), level) != levels.end();
+}
+
+// The order of tags in a record does not depend on how a list was written.
 std::vector<std::string> parse_recipes(const std::string& text) {
-  std::set<std::string> chosen;
-  std::istringstream in(text.empty() ? "," : text);  // no name is a wrong one
-  const std::span<const RecipeEntry> table = recipe_table();
-  for (std::string name; std::getline(in, name, ',');) {
-    if (std::none_of(table.begin(), table.end(),
-                     [&](const RecipeEntry& entry) { return name == entry.name; }))
-      throw SettingError(
-          "vep", "recipe",
-          "recipe " + text + ": expected " + or_list(recipe_names()) + ", or several joined by commas");
-    if (!chosen.insert(name).second)
-      throw SettingError("vep", "recipe", "recipe " + text + " names a recipe twice");
-  }
-  // The order of tags in a record does not depend on how the list was written.
+  const std::set<std::string> chosen = parse_names("recipe", text, recipe_names());
   std::vector<std::string> recipes;
-  for (const RecipeEntry& entry : table)
+  for (const RecipeEntry& entry : recipe_table())
     if (chosen.contains(entry.name)) recipes.emplace_back(entry.name);
   return recipes;
+}
+
+std::vector<ScoreLevel> parse_levels(const std::string& text) {
+  const std::set<std::string> chosen = parse_names("level", text, all_words(kScoreLevelWords));
+  std::vector<ScoreLevel> levels;
+  for (const auto& [name, level] : kScoreLevelWords)
+    if (chosen.contains(name)) levels.push_back(level);
+  return levels;
 }
 
 std::vector<int64_t> parse_horizons(const std::string& text) {
@@ -72,6 +89,8 @@ void check_combination(const RecipeSettings& settings) {
         "vep", "context",
         "context means something else for each of the recipes next-token and anchored: run them one "
         "after the other");
+  if (settings.wants(ScoreLevel::token) && settings.recipes != std::vector<std::string>{"centered"})
+    throw SettingError("vep", "level", "level token belongs to recipe centered alone");
   // Beside next-token alone a window was always accepted, and scripts give it; the command line warns.
   if (settings.window && settings.wants("anchored") && !settings.wants("centered"))
     throw SettingError("vep", "window", "window belongs to recipe centered, which is not chosen");
@@ -88,6 +107,7 @@ RecipeSettings parse_recipe_settings(const std::string& text) {
   read_settings(
       text,
       {{"recipe", [&](Text, Text value) { settings.recipes = parse_recipes(value); }},
+       {"level", [&](Text, Text value) { settings.levels = parse_levels(value); }},
        {"strand", [&](Text name, Text value) { settings.strand = word_setting(name, value, kStrandWords); }},
        {"phases", [&](Text name, Text value) { settings.phases = word_setting(name, value, kPhaseWords); }},
        {"window", [&](Text name, Text value) { settings.window = bases_setting(name, value); }},

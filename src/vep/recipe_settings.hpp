@@ -10,6 +10,7 @@
 
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
+#include "src/marginals/level.hpp"
 
 namespace carbon {
 
@@ -20,17 +21,21 @@ inline constexpr Word<PhaseChoice> kPhaseWords[] = {
 
 /// What is not given is the recipe's default.
 struct RecipeSettings {
-  std::vector<std::string> recipes = {"centered"};  // in the order of recipe_table()
+  std::vector<std::string> recipes = {"centered"};      // in the order of recipe_table()
+  std::vector<ScoreLevel> levels = {ScoreLevel::base};  // of recipe centered, in the order of their words
   std::optional<StrandChoice> strand;
   PhaseChoice phases = PhaseChoice::automatic;
   std::optional<int64_t> window, context;  // bp
   std::vector<int64_t> horizons;           // bp; they ascend
 
   bool wants(std::string_view recipe) const;
+  bool wants(ScoreLevel level) const;
 };
 
 /// Names of recipes joined by commas, in any order. Throws SettingError.
 std::vector<std::string> parse_recipes(const std::string& text);
+/// Names of levels joined by commas, in any order. Throws SettingError.
+std::vector<ScoreLevel> parse_levels(const std::string& text);
 /// Numbers of bases joined by commas, in any order. Throws SettingError.
 std::vector<int64_t> parse_horizons(const std::string& text);
 /// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand

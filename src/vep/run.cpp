@@ -26,7 +26,7 @@ struct Destinations {
   Journal* journal;          // null: none
   HistogramFile* histogram;  // null: none
   ScoreTables* tables;       // which have more of them; null: none
-  AlleleCounts& by_tables;   // alleles that only the tables do not score
+  AlleleCounts& later;       // changes of the counts of flags that are known when values are
 };
 
 // Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
@@ -48,8 +48,13 @@ SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
     }
   }
   std::vector<AlleleFlag> flags;
-  for (size_t i = 0; i < alts; ++i) flags.push_back(planned.site.flag(i));
-  if (to.tables) add_table_scores(to.tables->look_up(planned.record), scores, flags, to.by_tables);
+  for (size_t i = 0; i < alts; ++i) {
+    flags.push_back(value_flag(planned.site, i, scores.values));
+    if (flags.back() == planned.site.flag(i)) continue;
+    --to.later[static_cast<size_t>(planned.site.flag(i))];
+    ++to.later[static_cast<size_t>(flags.back())];
+  }
+  if (to.tables) add_table_scores(to.tables->look_up(planned.record), scores, flags, to.later);
   scores.flags = flag_texts(flags, planned.earlier_flags);
   return scores;
 }
@@ -238,12 +243,12 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   } else if (progress.enabled()) {
     progress.set_total(vcf.indexed_records().value_or(0));
   }
-  AlleleCounts by_tables{};
+  AlleleCounts later{};
   const KeptWork kept{"vep", [&] { return journal && journal->has_entries() ? journal->path() : ""; },
                       *options.log};
   run_keeping(kept, [&] {
     annotate(engine, options, planner, input, progress, kept,
-             {sites, *output, shared_cache, journal.get(), histogram.get(), tables, by_tables});
+             {sites, *output, shared_cache, journal.get(), histogram.get(), tables, later});
     if (tables) tables->check_contigs();
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
@@ -253,7 +258,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   });
   if (journal) journal->remove();
   VepCounts counts = planner.counts();
-  for (size_t i = 0; i < by_tables.size(); ++i) counts.alleles[i] += by_tables[i];
+  for (size_t i = 0; i < later.size(); ++i) counts.alleles[i] += later[i];
   print_summary(counts, *options.log);
 }
 

@@ -1,58 +1,89 @@
 #include "src/vep/shared_window.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <set>
 
 #include "src/marginals/base_scores.hpp"
 
 namespace carbon {
+namespace {
 
-ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, size_t first, std::string alternative,
-                           std::vector<size_t> ends)
-    : window_(std::move(window)),
-      first_(first),
-      alternative_(std::move(alternative)),
-      ends_(std::move(ends)),
-      cached_(ends_.size()) {
-  const std::string_view ours = alternative_, theirs = reference();
+std::string_view whole_kmers(std::string_view bases) {
+  return bases.substr(0, bases.size() / kKmerLength * kKmerLength);
+}
+
+// The values of the 6-mers from `begin` on that have only letters A, C, G and T; rows[0] is that of 6-mer
+// `begin`.
+std::vector<double> kmer_values(std::string_view bases, size_t begin, std::span<const double> rows) {
+  std::vector<double> values;
+  for (size_t at = begin * kKmerLength, row = 0; at < bases.size(); at += kKmerLength, ++row)
+    if (kmer_index(bases.substr(at, kKmerLength)) >= 0) values.push_back(rows[row]);
+  return values;
+}
+
+// The mean over the first `rows` rows of a request for means, which has it: after so many, or at its end.
+std::span<const float> mean_after(const Request& request, size_t rows) {
+  const size_t width = request.states.size() / (request.targets.size() + 1);
+  const auto place = std::find(request.targets.begin(), request.targets.end(), rows);
+  return std::span(request.states)
+      .subspan(static_cast<size_t>(place - request.targets.begin()) * width, width);
+}
+
+}  // namespace
+
+ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison)
+    : window_(std::move(window)), allele_(std::move(comparison)), cached_(tags()) {
+  const std::string_view ours = allele_.alternative, theirs = reference();
   const auto differ = std::mismatch(ours.begin(), ours.end(), theirs.begin()).first;
   differs_ = differ != ours.end();
-  diverge_ = first_ + static_cast<size_t>(differ - ours.begin()) / kKmerLength;
+  diverge_ = allele_.first + static_cast<size_t>(differ - ours.begin()) / kKmerLength;
+  tokens_differ_ = diverge_ < kmers();
 }
 
-bool ForkedAllele::computes() const {
-  const auto known = [](const std::optional<CachedScore>& cached) { return cached && cached->llr; };
-  return differs_ && !std::all_of(cached_.begin(), cached_.end(), known);
+size_t ForkedAllele::end(size_t tag) const {
+  return of_tokens(tag) ? whole_kmers(allele_.alternative).size() : allele_.ends[tag];
 }
 
-// The request for the 6-mers of the alternative after the first that differs; null if there are none.
-RequestPtr ForkedAllele::make_suffix(const RequestPtr& reference, const TokenLayout& layout) {
-  const std::vector<uint32_t> kmers =
-      encode_kmers(std::string_view(alternative_).substr((diverge_ - first_) * kKmerLength), layout);
-  // Reference and allele have the inputs up to 6-mer diverge - 1 in common, and so also row `diverge`. The
-  // last 6-mer is only predicted.
-  if (kmers.size() < 2) return nullptr;
-  suffix_ = std::make_shared<Request>();
-  suffix_->parent = reference;
-  suffix_->shared = layout.lead() + diverge_ + 1;
-  suffix_->tokens.assign(kmers.begin(), kmers.end() - 1);
-  suffix_->head = HeadKind::marginals;
-  ++reference->forks;
-  return suffix_;
+bool ForkedAllele::computes_bases() const {
+  if (!differs_) return false;
+  for (size_t tag = 0; tag < allele_.ends.size(); ++tag)
+    if (!known(tag)) return true;
+  return false;
+}
+
+bool ForkedAllele::computes_tokens() const {
+  return allele_.tokens && tokens_differ_ && !known(allele_.ends.size());
+}
+
+bool ForkedAllele::has(size_t tag) const {
+  return !of_tokens(tag) || tokens_differ_ || !allele_.is_other;
 }
 
 double ForkedAllele::llr(size_t tag) const {
-  if (!differs_) return 0;
-  if (cached_[tag] && cached_[tag]->llr) return *cached_[tag]->llr;
-  const size_t end = ends_[tag], diverge = diverge_ - first_;
+  if (!differs(tag)) return 0;
+  if (known(tag)) return *cached_[tag]->llr;
+  return of_tokens(tag) ? token_ratio() : base_ratio(tag);
+}
+
+double ForkedAllele::base_ratio(size_t tag) const {
+  const size_t end = allele_.ends[tag], diverge = diverge_ - allele_.first;
   const size_t shared_end = std::min(end, (diverge + 1) * kKmerLength);
   const auto from_diverge =
-      window_->reference->values().subspan((diverge_ - window_->first_row) * ops::kMarginals);
+      window_->marginals->values().subspan((diverge_ - window_->first_row) * ops::kMarginals);
   std::vector<double> ref_logps, alt_logps;
   append_base_logprobs(reference(), diverge, end, from_diverge, ref_logps);
-  append_base_logprobs(alternative_, diverge, shared_end, from_diverge, alt_logps);
-  if (suffix_) append_base_logprobs(alternative_, diverge + 1, end, suffix_->values(), alt_logps);
+  append_base_logprobs(allele_.alternative, diverge, shared_end, from_diverge, alt_logps);
+  if (marginals_)
+    append_base_logprobs(allele_.alternative, diverge + 1, end, marginals_->values(), alt_logps);
   return log_likelihood_ratio(alt_logps, ref_logps);
+}
+
+double ForkedAllele::token_ratio() const {
+  const size_t tag = allele_.ends.size(), diverge = diverge_ - allele_.first;
+  const std::span<const double> from_diverge =
+      window_->tokens->values().subspan(diverge_ - window_->first_token);
+  return log_likelihood_ratio(kmer_values(alternative_bases(tag), diverge, tokens_->values()),
+                              kmer_values(reference_bases(tag), diverge, from_diverge));
 }
 
 const ScoreKey* ForkedAllele::missing(size_t tag) const {
@@ -60,22 +91,133 @@ const ScoreKey* ForkedAllele::missing(size_t tag) const {
   return cached && !cached->llr ? &cached->key : nullptr;
 }
 
-void request_window(SharedWindow& window, std::span<const WindowUser> users, const TokenLayout& layout) {
-  const auto reference = std::make_shared<Request>();
-  size_t end = 0, first_row = std::numeric_limits<size_t>::max();
-  for (const auto& [allele, requests] : users) {
-    if (!allele->computes()) continue;
-    if (end == 0) requests->push_back(reference);
-    end = std::max(end, allele->first_ * kKmerLength + allele->alternative_.size());
-    first_row = std::min(first_row, allele->diverge_);
-    if (const RequestPtr suffix = allele->make_suffix(reference, layout)) requests->push_back(suffix);
+std::optional<AlleleMeans> ForkedAllele::means() const {
+  const size_t all = kmers(), alike = std::min(diverge_, all);
+  if (!window_->means || all == 0) return std::nullopt;
+  const auto reference = mean_after(*window_->means, all);
+  AlleleMeans means{{reference.begin(), reference.end()}, {reference.begin(), reference.end()}};
+  if (!means_) return means;
+  const auto own = mean_after(*means_, 0);
+  means.alt.assign(own.begin(), own.end());
+  if (alike == 0) return means;
+  const auto shared = mean_after(*window_->means, alike);
+  for (size_t i = 0; i < own.size(); ++i)
+    means.alt[i] = static_cast<float>(
+        (static_cast<double>(alike) * shared[i] + static_cast<double>(all - alike) * own[i]) /
+        static_cast<double>(all));
+  return means;
+}
+
+/// Makes the requests of a window.
+class WindowRequests {
+ public:
+  WindowRequests(SharedWindow& window, std::span<const WindowUser> users, const TokenLayout& layout)
+      : window_(window), users_(users), layout_(layout) {}
+
+  void make() {
+    size_t end = 0;
+    for (const auto& [allele, requests] : users_) note(*allele, *requests, end);
+    if (!first_) return;
+    const std::string_view bases = std::string_view(window_.bases).substr(0, end);
+    inputs_ = means_ ? sequence_tokens(whole_kmers(bases), layout_) : window_tokens(bases, layout_);
+    if (bases_) window_.marginals = reference(HeadKind::marginals, layout_.lead() + window_.first_row);
+    if (tokens_) {
+      window_.tokens = reference(HeadKind::token_logprobs, layout_.lead() + window_.first_token);
+      window_.tokens->targets = targets(encode_kmers(whole_kmers(bases), layout_), window_.first_token,
+                                        inputs_.size() - layout_.lead());
+    }
+    if (means_) {
+      window_.means = reference(HeadKind::mean_hidden, layout_.lead() + 1);
+      places_.erase(static_cast<uint32_t>(inputs_.size() - window_.means->want_begin));  // all of them
+      window_.means->targets.assign(places_.begin(), places_.end());
+    }
+    for (const auto& [allele, requests] : users_) fork(*allele, *requests);
   }
-  if (end == 0) return;
-  reference->tokens = window_tokens(std::string_view(window.bases).substr(0, end), layout);
-  reference->head = HeadKind::marginals;
-  reference->want_begin = layout.lead() + first_row;
-  window.reference = reference;
-  window.first_row = first_row;
+
+ private:
+  // What an allele needs of the reference window.
+  void note(const ForkedAllele& allele, std::vector<RequestPtr>& requests, size_t& end) {
+    const bool bases = allele.computes_bases(), tokens = allele.computes_tokens(),
+               means = allele.allele_.means && allele.kmers() > 0;
+    if (!bases && !tokens && !means) return;
+    if (!first_) first_ = &requests;
+    end = std::max(end, allele.allele_.first * kKmerLength + allele.allele_.alternative.size());
+    if (bases) window_.first_row = std::min(bases_ ? window_.first_row : allele.diverge_, allele.diverge_);
+    if (tokens)
+      window_.first_token = std::min(tokens_ ? window_.first_token : allele.diverge_, allele.diverge_);
+    if (means) places_.insert(static_cast<uint32_t>(allele.kmers()));
+    if (means && allele.diverge_ > 0 && allele.diverge_ < allele.kmers())
+      places_.insert(static_cast<uint32_t>(allele.diverge_));
+    bases_ |= bases;
+    tokens_ |= tokens;
+    means_ |= means;
+  }
+
+  RequestPtr reference(HeadKind head, size_t want_begin) {
+    const auto request = std::make_shared<Request>();
+    request->tokens = inputs_;
+    request->head = head;
+    request->want_begin = want_begin;
+    first_->push_back(request);
+    if (!parent_) parent_ = request;
+    return request;
+  }
+
+  // Row i predicts 6-mer `first` + i; a row after the last whole one predicts nothing that is read.
+  std::vector<uint32_t> targets(const std::vector<uint32_t>& kmers, size_t first, size_t end) const {
+    std::vector<uint32_t> targets;
+    for (size_t i = first; i < end; ++i) targets.push_back(i < kmers.size() ? kmers[i] : layout_.kmer0());
+    return targets;
+  }
+
+  // Reference and allele have the inputs up to 6-mer diverge - 1 in common, and so also row `diverge`. A
+  // level of tokens reads that row for the 6-mer of the allele, so the allele computes it again. The last
+  // 6-mer is only predicted, unless its state is wanted.
+  void fork(ForkedAllele& allele, std::vector<RequestPtr>& requests) const {
+    const bool tokens = allele.computes_tokens(), means = allele.allele_.means;
+    if (!allele.differs_ || (!allele.computes_bases() && !tokens && !means)) return;
+    const std::string_view own = std::string_view(allele.allele_.alternative)
+                                     .substr((allele.diverge_ - allele.allele_.first) * kKmerLength);
+    const std::vector<uint32_t> kmers = encode_kmers(own, layout_);
+    const size_t whole = own.size() / kKmerLength, again = tokens ? 1 : 0;
+    const size_t inputs = means ? whole : kmers.size() - 1;
+    const size_t shared = layout_.lead() + allele.diverge_ + 1 - again;
+    std::vector<uint32_t> rows(kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(inputs));
+    if (tokens) rows.insert(rows.begin(), parent_->tokens[shared]);
+    const auto add = [&](HeadKind head, size_t want_begin) {
+      const auto request = std::make_shared<Request>();
+      request->tokens = rows;
+      request->head = head;
+      request->want_begin = want_begin;
+      if (shared > 0) {
+        request->parent = parent_;
+        request->shared = shared;
+        ++parent_->forks;
+      }
+      requests.push_back(request);
+      return request;
+    };
+    if (allele.computes_bases() && inputs > 0) allele.marginals_ = add(HeadKind::marginals, again);
+    if (tokens) {
+      allele.tokens_ = add(HeadKind::token_logprobs, 0);
+      allele.tokens_->targets =
+          targets({kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(whole)}, 0, rows.size());
+    }
+    if (means && whole > 0) allele.means_ = add(HeadKind::mean_hidden, again);
+  }
+
+  SharedWindow& window_;
+  std::span<const WindowUser> users_;
+  const TokenLayout& layout_;
+  bool bases_ = false, tokens_ = false, means_ = false;  // what some allele needs
+  std::set<uint32_t> places_;                            // after how many rows means are needed
+  std::vector<RequestPtr>* first_ = nullptr;             // the requests of the first site that needs any
+  std::vector<uint32_t> inputs_;
+  RequestPtr parent_;
+};
+
+void request_window(SharedWindow& window, std::span<const WindowUser> users, const TokenLayout& layout) {
+  WindowRequests(window, users, layout).make();
 }
 
 }  // namespace carbon

@@ -2,7 +2,8 @@
 //
 // Work is shared without changing any result: the reference window runs once, and each allele runs from the
 // first 6-mer that differs. Rows before that cancel in the ratio and are not read. An allele whose ratios are
-// in the score cache runs nothing.
+// in the score cache runs nothing. What several heads read from the same rows are requests for the same
+// tokens, which run once.
 #pragma once
 
 #include <cstddef>
@@ -22,49 +23,69 @@ namespace carbon {
 /// A window of the reference, in reading direction.
 struct SharedWindow {
   std::string bases;
-  RequestPtr reference;  // null if nothing is computed
-  size_t first_row = 0;  // the 6-mer that the first row of its values belongs to
+  // Null where nothing of the kind is computed.
+  RequestPtr marginals, tokens, means;
+  size_t first_row = 0, first_token = 0;  // the 6-mers that their first rows belong to
+};
+
+/// How an allele is compared with the window that it forks from.
+struct Comparison {
+  size_t first = 0;         // the 6-mer of the window from which on the allele may differ
+  std::string alternative;  // the window's bases from there on with the alternative
+  /// For tag t of the level of bases, up to `ends[t]` of the alternative are compared. They ascend; the
+  /// alternative is all that is needed for the last one.
+  std::vector<size_t> ends;
+  /// The tag after those is of the level of tokens: whole 6-mers of both windows from their beginnings.
+  bool tokens = false;
+  bool means = false;    // the mean hidden states of both windows are wanted
+  bool is_other = true;  // false for an ALT that is REF
 };
 
 class ForkedAllele final : public AlleleRatios {
  public:
-  /// `alternative` has the window's bases from 6-mer `first` on with the alternative. For tag t, up to
-  /// `ends[t]` of them are compared; these ascend, and the last one is all of them.
-  ForkedAllele(std::shared_ptr<const SharedWindow> window, size_t first, std::string alternative,
-               std::vector<size_t> ends);
+  ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison);
 
   double llr(size_t tag) const override;
+  bool has(size_t tag) const override;
   const ScoreKey* missing(size_t tag) const override;
+  std::optional<AlleleMeans> means() const override;
 
-  /// Whether the alleles differ anywhere in the compared bases. If not, there is nothing to compute.
-  bool differs() const { return differs_; }
-  size_t tags() const { return ends_.size(); }
+  /// Whether the alleles differ anywhere in what is compared for a tag. If not, there is nothing to compute.
+  bool differs(size_t tag) const { return of_tokens(tag) ? tokens_differ_ : differs_; }
+  size_t tags() const { return allele_.ends.size() + (allele_.tokens ? 1 : 0); }
   /// The bases that are compared for a tag, with the reference and with the alternative, and those before
   /// them.
-  std::string_view reference_bases(size_t tag) const { return reference().substr(0, ends_[tag]); }
+  std::string_view reference_bases(size_t tag) const { return reference().substr(0, end(tag)); }
   std::string_view alternative_bases(size_t tag) const {
-    return std::string_view(alternative_).substr(0, ends_[tag]);
+    return std::string_view(allele_.alternative).substr(0, end(tag));
   }
   std::string_view bases_before() const {
-    return std::string_view(window_->bases).substr(0, first_ * kKmerLength);
+    return std::string_view(window_->bases).substr(0, allele_.first * kKmerLength);
   }
   /// What the score cache has for a tag.
   void set_cached(size_t tag, CachedScore cached) { cached_[tag] = std::move(cached); }
 
  private:
-  friend void request_window(SharedWindow& window, std::span<const struct WindowUser> users,
-                             const TokenLayout& layout);
-  std::string_view reference() const { return std::string_view(window_->bases).substr(first_ * kKmerLength); }
-  bool computes() const;
-  RequestPtr make_suffix(const RequestPtr& reference, const TokenLayout& layout);
+  friend class WindowRequests;
+  bool of_tokens(size_t tag) const { return tag >= allele_.ends.size(); }
+  bool known(size_t tag) const { return cached_[tag] && cached_[tag]->llr; }
+  bool computes_bases() const;
+  bool computes_tokens() const;
+  std::string_view reference() const {
+    return std::string_view(window_->bases).substr(allele_.first * kKmerLength);
+  }
+  size_t end(size_t tag) const;
+  /// Whole 6-mers of either window.
+  size_t kmers() const { return allele_.first + allele_.alternative.size() / kKmerLength; }
+  double base_ratio(size_t tag) const;
+  double token_ratio() const;
 
   std::shared_ptr<const SharedWindow> window_;
-  size_t first_, diverge_ = 0;  // 6-mers of the window: where the comparison begins; where the alleles differ
-  bool differs_ = false;
-  std::string alternative_;
-  std::vector<size_t> ends_;
+  Comparison allele_;
+  size_t diverge_ = 0;  // the 6-mer of the window where the alleles differ
+  bool differs_ = false, tokens_differ_ = false;
   std::vector<std::optional<CachedScore>> cached_;  // one per tag; none: no cache, or nothing to compute
-  RequestPtr suffix_;
+  RequestPtr marginals_, tokens_, means_;           // of the alternative's own 6-mers, as in SharedWindow
 };
 
 /// An allele that is compared in a window, and the requests of its site.
@@ -72,8 +93,8 @@ struct WindowUser {
   ForkedAllele* allele;
   std::vector<RequestPtr>* requests;
 };
-/// Adds the request for the window, as far as those users need that have something to compute, to the first
-/// of these, and to each of them that for its own 6-mers.
+/// Adds the requests for the window, as far as those users need that have something to compute, to the first
+/// of these, and to each of them those for its own 6-mers.
 void request_window(SharedWindow& window, std::span<const WindowUser> users, const TokenLayout& layout);
 
 }  // namespace carbon

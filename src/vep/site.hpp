@@ -4,7 +4,10 @@
 // It has no VCF record, so that variants from other sources are scored by the same code, and knows no recipe.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +17,24 @@
 
 namespace carbon {
 
+/// Mean hidden states of a window with the reference and with an alternative, [hidden] each.
+struct AlleleMeans {
+  std::vector<float> ref, alt;
+};
+
 /// The log-likelihood ratios of one allele on one strand in one phase, for each tag of its recipe.
 class AlleleRatios {
  public:
   virtual ~AlleleRatios() = default;
+  /// False if the phase says nothing for a tag and is left out of the mean over phases.
+  virtual bool has(size_t /*tag*/) const { return true; }
   /// In nats, alternative minus reference; exactly 0 for an allele equal to the reference. The requests of
   /// the site, and of those that it shares windows with, must be finished.
   virtual double llr(size_t tag) const = 0;
   /// The key for adding the ratio to the score cache; null if it need not be added.
   virtual const ScoreKey* missing(size_t tag) const = 0;
+  /// The mean states of the windows, of a run that wants them; none where a window has no whole 6-mer.
+  virtual std::optional<AlleleMeans> means() const { return std::nullopt; }
 };
 
 /// An ALT that is scored, in its normal form.
@@ -42,7 +54,8 @@ struct VepSite {
   std::vector<RecipeSite> recipes;  // of the run, in its order
   std::vector<RequestPtr> requests;
 
-  /// The flag of an ALT: why its first missing score is missing.
+  /// The flag of an ALT: why its first missing score is missing. Of one that is `scored`, values may still be
+  /// missing, because no phase says anything: value_flag().
   AlleleFlag flag(size_t alt) const;
   bool any_scored() const;
 };
@@ -50,5 +63,14 @@ struct VepSite {
 /// For each tag of the run's recipes one score per ALT in nats, alternative minus reference: the mean over
 /// strands of the means over phases, NaN for ALTs that are not scored.
 using SiteValues = std::vector<std::vector<double>>;
+
+/// The flag of an ALT whose values are known, which are doubles or floats as in SiteValues.
+template <class Values>
+AlleleFlag value_flag(const VepSite& site, size_t alt, const Values& values) {
+  const AlleleFlag flag = site.flag(alt);
+  const auto missing = [&](const auto& of_tag) { return std::isnan(of_tag[alt]); };
+  return flag == AlleleFlag::scored && std::any_of(values.begin(), values.end(), missing) ? AlleleFlag::edge
+                                                                                          : flag;
+}
 
 }  // namespace carbon

@@ -16,22 +16,28 @@ double checked(double value, const std::string& place) {
   return value;
 }
 
-// Returns one score per ALT for a tag, NaN for ALTs that are not scored. Ratios that were computed, not
-// cached, are added to `cache`.
+// Returns one score per ALT for a tag, NaN for ALTs that are not scored. Phases that say nothing are left
+// out, and so are strands without a phase. Ratios that were computed, not cached, are added to `cache`.
 std::vector<double> scores(const RecipeSite& site, size_t tag, const std::string& place, ScoreCache* cache) {
   std::vector<double> values(site.flags.size(), std::numeric_limits<double>::quiet_NaN());
   for (const ScoredAllele& allele : site.alleles) {
     double sum = 0;
+    size_t strands = 0;
     for (const auto& phases : allele.strands) {
       double strand = 0;
+      size_t count = 0;
       for (const auto& ratios : phases) {
+        if (!ratios->has(tag)) continue;
         const double llr = ratios->llr(tag);
         strand += llr;
+        ++count;
         if (const ScoreKey* key = ratios->missing(tag)) cache->insert(*key, checked(llr, place));
       }
-      sum += strand / static_cast<double>(phases.size());
+      if (count == 0) continue;
+      sum += strand / static_cast<double>(count);
+      ++strands;
     }
-    values[allele.alt] = checked(sum / static_cast<double>(allele.strands.size()), place);
+    if (strands > 0) values[allele.alt] = checked(sum / static_cast<double>(strands), place);
   }
   return values;
 }

@@ -48,7 +48,7 @@ void plan_variants(const SitePlanner& planner, std::span<const PlacedVariant> va
 VariantScores variant_scores(const SitePlanner& planner, const VariantItem& item) {
   VariantScores out;
   out.values = planner.values(item.site, item.place);
-  for (size_t i = 0; i < item.alts; ++i) out.flags.push_back(item.site.flag(i));
+  for (size_t i = 0; i < item.alts; ++i) out.flags.push_back(value_flag(item.site, i, out.values));
   return out;
 }
 

@@ -108,14 +108,14 @@ class Comparison:
     def __init__(self):
         self.worst, self.scores, self.zeros, self.flags = 0.0, 0, 0, {}
 
-    def check(self, sizes, genome, fasta, path, recipes, window, context, strand=None, phases=None):
-        lines = run_vep(sizes, fasta, path, recipes, window, context, strand, phases)
+    def check(self, sizes, genome, fasta, path, recipes, window, context, strand=None, phases=None, levels=("bp",)):
+        lines = run_vep(sizes, fasta, path, recipes, window, context, strand, phases, "--level", ",".join(levels))
         variants = [variant_of(line) for line in lines]
         wanted = vep_reference.annotate(reference_model(**sizes), upper(genome), variants, recipes, window, context, strand,
-                                        phases or "auto")
+                                        phases or "auto", levels)
         for line, variant, expected in zip(lines, variants, wanted):
             what = "%s:%d %s>%s, strand %s, window %d, phases %s" % (*variant[:3], ",".join(variant[3]), strand, window, phases)
-            for tag in ("LLR", "NT"):
+            for tag in ("LLR", "LLR_TOKEN", "NT"):
                 found = values(line, "CARBON_" + tag)
                 if tag not in expected or not variant[3]:
                     expect_equal(found, None, tag + " of " + what)

@@ -84,6 +84,21 @@ def edge_cases_in_every_window_and_strand():
 
 
 @case
+def edge_cases_at_the_level_of_tokens():
+    genome = edge_genome()
+    d = fresh()
+    fasta = write(d, "edge.fa", to_fasta(list(genome.items())))
+    path = write(d, "edge.vcf", as_vcf(edge_variants(genome), [*genome, "absent"]))
+    compared = Comparison()
+    for sizes, window, strand, phases, levels in (
+            (SMALL, 96, None, None, ("bp", "token")), (SMALL, 96, "-", "1", ("token",)), (SMALL, 12, "both", "6", ("bp", "token")),
+            (UNTIED, 192, "+", "auto", ("token",)), (UNTIED, 50, "both", "1", ("bp", "token")), (UNTIED, 1000, "-", None, ("token",))):
+        compared.check(sizes, genome, fasta, path, ("centered",), window, None, strand, phases, levels)
+    compared.report("edge cases at the level of tokens")
+    expect(compared.scores > 4000 and compared.zeros > 400, "%d scores, %d zeros" % (compared.scores, compared.zeros))
+
+
+@case
 def default_windows():
     rng = random.Random(13)
     genome = {"big": with_runs(random_bases(rng, 30000), (9000, "N" * 40), (20005, "N"))}

@@ -24,6 +24,10 @@ def rc(bases):
     return bases.translate(COMPLEMENT)[::-1]
 
 
+def whole(bases):
+    return bases[:len(bases) // K * K]
+
+
 # ---- the model -----------------------------------------------------------------------------------------------------
 
 
@@ -63,6 +67,7 @@ class Model:
         self.oov, self.first_kmer = self.dna_begin + 2, self.dna_begin + 3
         self.w = load_tensors(os.path.join(directory, "model.safetensors"))
         head = self.w["model.embed_tokens.weight" if self.config["tie_word_embeddings"] else "lm_head.weight"]
+        self.head = head
         self.kmer_head = head[self.first_kmer:self.first_kmer + KMERS]
 
     def tokens(self, bases):
@@ -144,6 +149,25 @@ class Model:
             for bases, rows in zip(part, hidden):
                 table = self.marginals(rows[:-1]).reshape(-1, 4)  # <dna> predicts the first 6-mer
                 out[bases] = np.array([table[i, DIGITS[b]] for i, b in enumerate(bases) if b in DIGITS])
+        return out
+
+    def kmer_logps(self, sequences):
+        """For each sequence ln P of its every whole 6-mer of bases, the softmax being over the whole vocabulary."""
+        out = {}
+        for part, hidden in self.batches([whole(bases) for bases in sequences]):
+            for bases, rows in zip(part, hidden):
+                z = rows[:-1] @ self.head.T
+                z = z - z.max(axis=-1, keepdims=True)
+                logs = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+                ids = self.tokens(bases)[1:]
+                out[bases] = np.array([logs[i, token] for i, token in enumerate(ids) if token != self.oov])
+        return out
+
+    def means(self, sequences):
+        """For each sequence the mean final hidden state of its whole 6-mers."""
+        out = {}
+        for part, hidden in self.batches([whole(bases) for bases in sequences]):
+            out.update((bases, rows[1:].mean(axis=0)) for bases, rows in zip(part, hidden))
         return out
 
     def next_base(self, contexts):
@@ -326,10 +350,16 @@ def upper(variant):
     return (contig, pos, ref.upper(), [alt.upper() for alt in alts], *info)
 
 
-def annotate(model, genome, variants, recipes=("centered",), window=8192, context=24000, strand=None, phases="auto"):
+def says_something(pair, same):
+    """Whether whole 6-mers of the two windows differ, as far as the alleles do."""
+    return same or whole(pair[0]) != whole(pair[1])
+
+
+def annotate(model, genome, variants, recipes=("centered",), window=8192, context=24000, strand=None, phases="auto",
+             levels=("bp",)):
     """For each (contig, pos, ref, [alt, ...]) or (contig, pos, ref, [alt, ...], {INFO}) a dict of lists, a value an ALT:
-    LLR, NT (those asked for; None is a missing value) and FLAG (None where nothing is missing). `genome`: upper-case
-    bases by name."""
+    LLR, LLR_TOKEN, NT (those asked for; None is a missing value) and FLAG (None where nothing is missing). `genome`:
+    upper-case bases by name."""
     windows, contexts, plans = {}, {}, []
     for variant in map(upper, variants):
         plan = []
@@ -344,8 +374,8 @@ def annotate(model, genome, variants, recipes=("centered",), window=8192, contex
                 for s in strands(recipe, strand):
                     if recipe == "centered":
                         pairs = [centered_windows(bases, p, ref, alt, window, s, f) for f in phases_of(phases, ref, alt)]
-                        needs[recipe].append([pair for pair in pairs if pair is not None])
-                        for pair in needs[recipe][-1]:
+                        needs[recipe].append([(*pair, ref == alt) for pair in pairs if pair is not None])
+                        for *pair, _ in needs[recipe][-1]:
                             windows.update(dict.fromkeys(pair))
                     else:
                         text = next_token_context(bases, p, context, s)
@@ -354,9 +384,18 @@ def annotate(model, genome, variants, recipes=("centered",), window=8192, contex
             plan.append((reasons, needs))
         plans.append(plan)
     logps, following = model.base_logps(windows), model.next_base(contexts)
+    tokens = model.kmer_logps(windows) if "token" in levels else {}
 
     def difference(pair):
-        a, r = (logps[bases] for bases in pair)
+        return smaller(*(logps[bases] for bases in pair[:2]))
+
+    def token_score(strands_of_pairs):
+        """As `score`, without the phases that say nothing, and without strands that have none left."""
+        left = [[pair for pair in pairs if says_something(pair[:2], pair[2])] for pairs in strands_of_pairs]
+        return mean([mean([smaller(*(tokens[whole(bases)] for bases in pair[:2])) for pair in pairs])
+                     for pairs in left if pairs]) if any(left) else None
+
+    def smaller(a, r):
         n = min(len(a), len(r))
         return a[:n].sum() - r[:n].sum()
 
@@ -372,5 +411,11 @@ def annotate(model, genome, variants, recipes=("centered",), window=8192, contex
         values = {"LLR" if recipe == "centered" else "NT": [score(recipe, needs) for _, needs in plan] for recipe in recipes}
         ordered = [recipe for recipe in ("centered", "next-token") if recipe in recipes]
         values["FLAG"] = [next((reasons[recipe] for recipe in ordered if reasons[recipe]), None) for reasons, _ in plan]
+        if "token" in levels:
+            values["LLR_TOKEN"] = [token_score(needs["centered"]) if "centered" in needs else None for _, needs in plan]
+            values["FLAG"] = [flag or ("edge" if value is None else None)
+                              for flag, value in zip(values["FLAG"], values["LLR_TOKEN"])]
+        if "bp" not in levels:
+            del values["LLR"]
         out.append(values)
     return out

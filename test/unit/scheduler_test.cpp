@@ -102,6 +102,15 @@ std::vector<RequestPtr> mixture(const TokenLayout& layout) {
     all.push_back(window(random_tokens(layout, 90, 6), 1, HeadKind::mean_hidden));
     all[all.size() - 1]->layer = all[all.size() - 2]->layer = layer;
   }
+  for (const RequestPtr& parent : {reference, RequestPtr()}) {  // other readings of the same rows
+    all.push_back(parent ? fork_of(parent, 130, random_tokens(layout, 90, 2))
+                         : window(random_tokens(layout, 300, 1), 0));
+    all.back()->head = HeadKind::mean_hidden;
+    all.back()->targets = {1, 17, 60};
+    all.push_back(copy_of(*all.back(), parent));
+    all.back()->head = HeadKind::token_logprobs;
+    all.back()->targets.assign(all.back()->tokens.size(), layout.kmer0() + 5);
+  }
   const RequestPtr prompt = window(random_tokens(layout, 100, 7), 99, HeadKind::kmer_logits);
   all.push_back(prompt);
   for (uint32_t i = 0; i < 5; ++i)
@@ -328,10 +337,30 @@ TEST_CASE("equal requests run once, and forks share what they share") {
     levels.back()->targets.assign(30, layout.kmer0());
     levels.back()->targets[7] += change;
   }
-  CHECK(run({levels}, 4096) == 60);
+  CHECK(run({levels}, 4096) == 30);
   CHECK(same_bits(levels[0]->values(), levels[2]->values()));
   CHECK(levels[0]->values()[7] != levels[1]->values()[7]);
   CHECK(levels[0]->values()[8] == levels[1]->values()[8]);
+}
+
+TEST_CASE("requests for several heads of the same tokens run them once, in one pass") {
+  const GeneratedCheckpoint files(tiny());
+  for (const size_t batch_tokens : {4096u, 50u}) {
+    TestEngine engine(files.dir(), batch_tokens);
+    const TokenLayout& layout = engine.get().config().layout;
+    std::vector<RequestPtr> requests;
+    for (unsigned site = 0; site < 20; ++site)
+      for (const HeadKind head : {HeadKind::marginals, HeadKind::token_logprobs, HeadKind::mean_hidden}) {
+        requests.push_back(window(random_tokens(layout, 40, 30 + site), 12, head));
+        if (head == HeadKind::token_logprobs) requests.back()->targets.assign(28, layout.kmer0() + site);
+      }
+    run_requests(engine.get(), requests);
+    CHECK(engine.get().counts().rows == 20 * 40);
+    CHECK(engine.get().counts().shared == 2 * 20);
+    CHECK(engine.get().counts().window_passes == (20 * 40 + batch_tokens - 1) / batch_tokens);
+    TestEngine lone(files.dir(), 4096);
+    for (const RequestPtr& request : requests) CHECK(same_results(*request, *alone(lone, *request)));
+  }
 }
 
 TEST_CASE("a mean is that of the rows, and a row of a longer sequence is the same") {
@@ -347,12 +376,18 @@ TEST_CASE("a mean is that of the rows, and a row of a longer sequence is the sam
       requests.back()->layer = layer;
     }
     requests[2]->want_begin = 29;
+    requests[1]->targets = {4, 28};
     run_requests(engine.get(), requests);
     REQUIRE(requests[0]->states.size() == 29 * width);
+    REQUIRE(requests[1]->states.size() == 3 * width);
     for (size_t j = 0; j < width; ++j) {
       double sum = 0;
-      for (size_t row = 0; row < 29; ++row) sum += requests[0]->states[row * width + j];
-      CHECK(requests[1]->states[j] == static_cast<float>(sum / 29));
+      for (size_t row = 0; row < 29; ++row) {
+        sum += requests[0]->states[row * width + j];
+        if (row + 1 == 4) CHECK(requests[1]->states[j] == static_cast<float>(sum / 4));
+        if (row + 1 == 28) CHECK(requests[1]->states[width + j] == static_cast<float>(sum / 28));
+      }
+      CHECK(requests[1]->states[2 * width + j] == static_cast<float>(sum / 29));
       CHECK(requests[2]->states[j] == requests[0]->states[28 * width + j]);
     }
   }

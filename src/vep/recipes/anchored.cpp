@@ -168,15 +168,15 @@ class AnchoredBatch {
 
   std::unique_ptr<ForkedAllele> fork(const Window& window, const Member& member, const ReferenceSlice& strand,
                                      const std::shared_ptr<const SharedWindow>& shared) const {
-    std::string alternative = anchored_alternative(member.form, member.place, sizes_.horizons.back(), strand);
-    std::vector<size_t> ends;
+    Comparison comparison;
+    comparison.first = static_cast<size_t>(member.place.first - window.start) / kKmerLength;
+    comparison.alternative = anchored_alternative(member.form, member.place, sizes_.horizons.back(), strand);
     for (const int64_t horizon : sizes_.horizons) {
       const int64_t end = anchored_end(member.form, horizon) - member.place.first;
-      ends.push_back(std::min(alternative.size(), static_cast<size_t>(end)));
+      comparison.ends.push_back(std::min(comparison.alternative.size(), static_cast<size_t>(end)));
     }
-    const size_t first = static_cast<size_t>(member.place.first - window.start) / kKmerLength;
-    auto forked = std::make_unique<ForkedAllele>(shared, first, std::move(alternative), std::move(ends));
-    for (size_t h = 0; with_.cache && forked->differs() && h < forked->tags(); ++h)
+    auto forked = std::make_unique<ForkedAllele>(shared, std::move(comparison));
+    for (size_t h = 0; with_.cache && h < forked->tags() && forked->differs(h); ++h)
       forked->set_cached(h, with_.cache->look_up(recipe_, sizes_.strands[window.strand],
                                                  {forked->bases_before(), forked->reference_bases(h),
                                                   forked->alternative_bases(h)}));

@@ -66,6 +66,6 @@ int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions)
 /// Throws SettingError for a context that is not possible, and for a context and horizons that do not fit the
 /// model.
 std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kAnchored{"anchored", "ALLR", true, make_anchored};
+inline constexpr RecipeEntry kAnchored{"anchored", "ALLR", "_#", make_anchored};
 
 }  // namespace carbon

@@ -82,20 +82,32 @@ CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const Re
 
 namespace {
 
+constexpr const char* kTokenScores = "centered token";  // in the score cache
+
 class Centered final : public Recipe {
  public:
-  Centered(int64_t window, PhaseChoice phases, std::vector<Strand> strands)
-      : window_(window), phases_(phases), strands_(std::move(strands)) {}
+  Centered(int64_t window, const RecipeSettings& settings)
+      : window_(window),
+        phases_(settings.phases),
+        bases_(settings.wants(ScoreLevel::base)),
+        tokens_(settings.wants(ScoreLevel::token)),
+        strands_(strands_of(settings.strand, StrandChoice::both)) {}
 
   const char* name() const override { return kCentered.name; }
-  Settings sizes() const override {
-    return {{"window", std::to_string(window_)}, {"phases", word_of(kPhaseWords, phases_)}};
-  }
+  Settings sizes() const override { return sizes(bases_, tokens_); }
+  Settings tag_sizes(size_t tag) const override { return sizes(!of_tokens(tag), of_tokens(tag)); }
   std::vector<Strand> strands() const override { return strands_; }
+  size_t tag_count() const override { return (bases_ ? 1 : 0) + (tokens_ ? 1 : 0); }
   std::vector<InfoTag> tags(const std::string& prefix) const override {
-    return {{prefix + "_" + kCentered.tag, "A", "Float",
-             "Carbon log-likelihood ratio of the " + std::to_string(window_) +
-                 " bp window, alternative minus reference, in nats"}};
+    const std::string window = "log-likelihood ratio of the " + std::to_string(window_) + " bp window",
+                      unit = "alternative minus reference, in nats";
+    std::vector<InfoTag> tags;
+    if (bases_)
+      tags.push_back({prefix + "_" + kCentered.tag, "A", "Float", "Carbon " + window + ", " + unit});
+    if (tokens_)
+      tags.push_back({prefix + "_" + kCentered.tag + kCentered.further, "A", "Float",
+                      "Carbon " + window + ", whole 6-mers as the model predicts them, " + unit});
+    return tags;
   }
   AlleleLimits limits() const override { return {window_ / 2, AlleleFlag::too_long, window_ / 2}; }
   BaseRange reach(const NormalAllele& form, const ContigReference&) const override {
@@ -140,21 +152,39 @@ class Centered final : public Recipe {
     window->bases = std::move(windows.reference);
     std::vector<WindowUser> users;
     for (size_t i = 0; i < members.size(); ++i) {
-      const size_t length = windows.alternatives[i].size();
-      auto forked = std::make_unique<ForkedAllele>(window, 0, std::move(windows.alternatives[i]),
-                                                   std::vector<size_t>{length});
-      if (with.cache && forked->differs())
-        forked->set_cached(0,
-                           with.cache->look_up(name(), strands_[s],
-                                               {forked->reference_bases(0), forked->alternative_bases(0)}));
+      Comparison comparison;
+      if (bases_) comparison.ends = {windows.alternatives[i].size()};
+      comparison.alternative = std::move(windows.alternatives[i]);
+      comparison.tokens = tokens_;
+      comparison.means = with.means;
+      comparison.is_other = members[i]->form.ref != members[i]->form.alt;
+      auto forked = std::make_unique<ForkedAllele>(window, std::move(comparison));
+      for (size_t tag = 0; with.cache && tag < forked->tags(); ++tag)
+        if (forked->differs(tag))
+          forked->set_cached(
+              tag, with.cache->look_up(of_tokens(tag) ? kTokenScores : name(), strands_[s],
+                                       {forked->reference_bases(tag), forked->alternative_bases(tag)}));
       users.push_back({forked.get(), &requests});
       members[i]->strands[s].push_back(std::move(forked));
     }
     request_window(*window, users, with.layout);
   }
 
+  // In the order of the tags, the level of bases comes first.
+  bool of_tokens(size_t tag) const { return tag == (bases_ ? 1 : 0); }
+  // The level of bases is not named: header lines, caches and journals that have no other stay as they were.
+  Settings sizes(bool bases, bool tokens) const {
+    Settings sizes = {{"window", std::to_string(window_)}, {"phases", word_of(kPhaseWords, phases_)}};
+    const std::string token = word_of(kScoreLevelWords, ScoreLevel::token);
+    if (tokens)
+      sizes.emplace_back("level",
+                         bases ? word_of(kScoreLevelWords, ScoreLevel::base) + ("+" + token) : token);
+    return sizes;
+  }
+
   int64_t window_;
   PhaseChoice phases_;
+  bool bases_, tokens_;  // which levels are wanted
   std::vector<Strand> strands_;
 };
 
@@ -168,7 +198,7 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
                            " bp cannot be used; expected an even number of at least 12",
                        {AdviceTopic::window});
   check_fits("window", window, config, AdviceTopic::window);
-  return std::make_unique<Centered>(window, settings.phases, strands_of(settings.strand, StrandChoice::both));
+  return std::make_unique<Centered>(window, settings);
 }
 
 }  // namespace carbon

@@ -46,6 +46,6 @@ CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const Re
 
 /// Throws SettingError for a window that is not possible or does not fit the model.
 std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kCentered{"centered", "LLR", false, make_centered};
+inline constexpr RecipeEntry kCentered{"centered", "LLR", "_TOKEN", make_centered};
 
 }  // namespace carbon

@@ -25,6 +25,6 @@ std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t
 
 /// Throws SettingError for a context that does not fit the model.
 std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kNextToken{"next-token", "NT", false, make_next_token};
+inline constexpr RecipeEntry kNextToken{"next-token", "NT", "", make_next_token};
 
 }  // namespace carbon

@@ -1,0 +1,47 @@
+// What one head reads from the rows of a sequence, for the requests that ask for the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/engine/request.hpp"
+
+namespace carbon {
+
+struct Reading {
+  Reading(const Request& request, size_t first_row)
+      : head(request.head), layer(request.layer), targets(request.targets), want_begin(first_row) {}
+
+  HeadKind head;
+  int layer;
+  std::vector<uint32_t> targets;  // as those of the requests
+  size_t want_begin;              // tokens of the run: rows from here on are read
+
+  // Results so far.
+  std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
+  std::vector<float> states;
+  std::vector<double> sums;  // for mean_hidden
+  size_t summed = 0;         // rows in `sums`
+  bool finite = true;        // true while all of them are finite
+
+  bool serves(const Request& request) const {
+    return head == request.head && layer == request.layer && targets == request.targets;
+  }
+  /// Keeps what the head gives for row `row`, counted from want_begin, and those after it. Rows that are
+  /// there already come again after a pass that failed, with the same bits.
+  void keep_values(size_t row, size_t width, std::span<const double> more);
+  void keep_states(size_t row, size_t width, std::span<const float> more);
+  /// Called after the last row: adds the mean over all rows to the states of mean_hidden.
+  void end();
+  /// Forgets all results.
+  void clear();
+
+ private:
+  void keep_sums(size_t row, size_t width, std::span<const float> more);
+  void add_mean();
+};
+
+}  // namespace carbon
