@@ -296,7 +296,9 @@ class Rank {
     if (values.count != alt_count(run_, record)) return std::nullopt;
     double number = std::numeric_limits<double>::quiet_NaN();
     if (values.type == CARBON_TYPE_STRING) {
-      if (!values.texts[i] || !parse_number(values.texts[i], number)) return std::nullopt;
+      std::string text = values.texts[i] ? values.texts[i] : "";
+      if (text.starts_with('+')) text.erase(0, 1);
+      if (!parse_number(text, number)) return std::nullopt;
     } else {
       number = values.numbers[i];
     }

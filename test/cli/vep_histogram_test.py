@@ -388,6 +388,26 @@ def alleles_without_a_rank_are_counted():
 
 
 @case
+def lengths_of_named_alleles_in_tags_of_any_type():
+    bases = long_reference()[0]["c1"]
+    rows = [(200, "<DEL>", "SVLEN=-5"), (300, "<DUP>", "END=303"), (400, "<DEL>", "END=460;SVLEN=-60"), (500, "<INV>", "SVLEN=+7"),
+            (600, "<del>", "SVLEN=-5"), (700, "<DEL>,<DUP>", "SVLEN=-1,2"), (800, "<DUP:TANDEM>", "SVLEN=+13")]
+    body = "".join("c1\t%d\t.\t%s\t%s\t.\t.\t%s\n" % (pos, bases[pos - 1], alts, info) for pos, alts, info in rows)
+    wanted = collections.Counter({"del:4-6": 2, "ins:3": 1, "del:49+": 1, "mnv": 1, "del:1": 1, "ins:2": 1, "ins:13-24": 1})
+    for types in ((), ("END,1,String", "SVLEN,1,Float"), ("END,.,Float", "SVLEN,.,String"), ("END,1,Integer", "SVLEN,A,Integer")):
+        head = "".join('##INFO=<ID=%s,Number=%s,Type=%s,Description="x">\n' % tuple(tag.split(",")) for tag in types)
+        path = write(fresh(), "in.vcf", HEAD % (head + "##contig=<ID=c1>\n") + body)
+        out, histogram, _ = run(path, recipes=("-w", "240"))
+        counts = parsed(read(histogram))[1]
+        found = collections.Counter()
+        for (_, kind, _), n in counts.items():
+            found[kind] += n
+        expect_equal(found, wanted, "types, header %s" % (types,))
+        result = ok("+rank", "-v", "4", out, "--", "--background", histogram)
+        expect("8 of 8 alleles have a rank" in result.err, "ranks, header %s" % (types,), result)
+
+
+@case
 def tags_of_one_file_alone():
     rows = [("CARBON_LLR", "snv", 0, 9), ("CARBON_NT", "snv", 0, 9)]
     one = by_hand([(1, "A", "C", "CARBON_LLR=-1")], tags=("CARBON_LLR",), head=MODEL % "CARBON_LLR")
