@@ -12,6 +12,7 @@ from vep_support import HEAD, MINI, OTHER, WINDOW, reference, values, vcf, vep
 
 RECIPES = ("--recipe", "centered,anchored", "--context", "60", "--horizon", "12,30", "-w", "240", "--strand", "+", "--phases", "1")
 TAGS = ["CARBON_LLR", "CARBON_ALLR_12", "CARBON_ALLR_30"]
+LEVELS = ("--level", "bp,token", "-w", "240"), ["CARBON_LLR", "CARBON_LLR_TOKEN"]
 OTHERS = ("--recipe", "centered,next-token", "-w", "48", "--context", "60"), ["CARBON_LLR", "CARBON_NT"]
 NAMES = "#TAG\tTYPE\tBIN\tCOUNT"
 SV = ('##INFO=<ID=END,Number=1,Type=Integer,Description="end">\n##INFO=<ID=SVLEN,Number=A,Type=Integer,Description="length">\n'
@@ -167,7 +168,7 @@ def ranked(path, background):
 @case
 def every_score_is_counted_by_its_type():
     types = set()
-    for seed, (recipes, tag_names) in ((1, (RECIPES, TAGS)), (2, (RECIPES, TAGS)), (3, OTHERS)):
+    for seed, (recipes, tag_names) in ((1, (RECIPES, TAGS)), (2, (RECIPES, TAGS)), (3, OTHERS), (4, LEVELS)):
         out, histogram, _ = run(given(every_kind(seed)), recipes=recipes)
         lines = records(read(out).decode())
         head, counts = parsed(read(histogram))
