@@ -23,7 +23,7 @@ printf '##fileformat=VCFv4.2\n##contig=<ID=c1,length=84>\n#CHROM\tPOS\tID\tREF\t
 printf 'c1\t40\t.\t%s\tT\t.\t.\t.\nc1\t50\t.\t%s\t%sA\t.\t.\t.\n' "${bases:39:1}" "${bases:49:1}" "${bases:49:1}" >> "$work/in.vcf"
 
 for threads in 1 2; do
-  "$carbon" score -q -@ $threads "$work/ref.fa" > "$work/score.$threads" || fail "carbon score fails"
+  "$carbon" score -q -@ $threads --no-version "$work/ref.fa" > "$work/score.$threads" || fail "carbon score fails"
   "$carbon" vep -q -@ $threads -w 48 --no-version -f "$work/ref.fa" -o "$work/out.$threads.vcf" "$work/in.vcf" \
     2> "$work/log" || fail "carbon vep fails: $(< "$work/log")"
 done

@@ -45,7 +45,7 @@ class Scorer:
                 for name, sequence in records:
                     out.write(f">{name}\n{sequence}\n")
             done = subprocess.run([*self.command, *options, path], check=True, stdout=subprocess.PIPE, text=True)
-        return [line.split("\t") for line in done.stdout.splitlines()]
+        return [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("##")]
 
     def sums(self, records, level):
         """(values scored, sum of their log-probabilities) of each sequence."""

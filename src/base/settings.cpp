@@ -5,14 +5,47 @@
 #include <sstream>
 
 namespace carbon {
+namespace {
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+// PadTail for pad-tail.
+std::string field_name(const std::string& name) {
+  std::string out;
+  bool begins = true;
+  for (const char c : name) {
+    if (c != '-') out += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    begins = c == '-';
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string header_text(const Settings& settings) {
   std::string text;
-  for (auto [name, value] : settings) {
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    text += (text.empty() ? "" : ",") + name + "=" + value;
+  for (const auto& [name, value] : settings) {
+    const bool plain = !value.empty() && value.find_first_of(" ,\"<>=%\\") == std::string::npos &&
+                       std::none_of(value.begin(), value.end(), is_control);
+    text += (text.empty() ? "" : ",") + field_name(name) + "=" + (plain ? value : quoted_field(value));
   }
   return text;
+}
+
+std::string quoted_field(std::string_view text) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '%' || is_control(c))
+      out += {'%', digits[byte >> 4], digits[byte & 15]};
+    else
+      out += c;
+  }
+  return out + '"';
 }
 
 void read_settings(const std::string& text, const std::vector<SettingReader>& readers) {

@@ -18,8 +18,13 @@ namespace carbon {
 /// Names and values of what the output of a command depends on, in the order of its header lines.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// "Level=marginal,Frames=1" for {"level", "marginal"}, {"frames", "1"}: as header lines have them.
+/// "Level=marginal,TopK=1" for {"level", "marginal"}, {"top-k", "1"}: as header lines have them. Values that
+/// are more than a word are quoted.
 std::string header_text(const Settings& settings);
+
+/// A value of a header line in quotation marks, as take_header_value() (src/formats/carbon_scores.hpp) reads
+/// it. Control characters and % are written as %0A, so that it stays on its line.
+std::string quoted_field(std::string_view text);
 
 /// A setting that can be given, and what takes its value, "" for a flag.
 struct SettingReader {

@@ -223,7 +223,8 @@ std::string command_text(int argc, char** argv) {
     line += quote ? " '" + argument + "'" : " " + argument;
   }
   for (char& c : line)
-    if (c == '\n') c = ' ';  // a header line cannot hold one
+    // A header line cannot hold a line break of any kind that readers of tables know.
+    if (c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)) c = ' ';
   return line;
 }
 

@@ -43,6 +43,7 @@ Run declare_embed(CommandLine& line) {
       {'o', "output", kFile,
        "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv"},
       options.output);
+  add_record_option(line, options.record);
   group.option(
       {"layer", "L", "-1: after the final norm (default); L: the residual stream after the first L layers"},
       options.layer);

@@ -115,6 +115,7 @@ Run declare_generate(CommandLine& line) {
       .shows_default();
   group.flag("unconditional", "start without prompts", options.unconditional).excludes("input");
   add_text_output_option(line, options.output);
+  add_record_option(line, options.record);
   group.flag("include-prompt", "write the prompt before the new bases", options.include_prompt)
       .excludes("unconditional");
   group.option({'L', "line-length", "INT", "bases per line; 0: one line per sequence"}, options.line_length)

@@ -120,6 +120,12 @@ void add_resume_options(CommandLine& line, EarlierRun& earlier) {
       .excludes("resume");
 }
 
+void add_record_option(CommandLine& line, CommandRecord& record) {
+  line.options().flag("no-version", "do not write version and command line into the output",
+                      record.no_version);
+  line.after_parsing([&] { record.text = line.text(); });
+}
+
 void add_estimate_option(CommandLine& line, bool& estimate) {
   line.options().flag("estimate", "print the expected work and run time, then exit", estimate);
 }

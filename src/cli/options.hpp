@@ -12,6 +12,7 @@
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
 #include "src/engine/engine.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/formats/vcf.hpp"
 
@@ -41,6 +42,8 @@ void add_text_output_option(CommandLine& line, std::string& output);
 void add_index_option(CommandLine& line, std::string& kind);
 /// Adds --resume and --restart.
 void add_resume_options(CommandLine& line, EarlierRun& earlier);
+/// Adds --no-version, and takes down the command line.
+void add_record_option(CommandLine& line, CommandRecord& record);
 /// Adds --estimate.
 void add_estimate_option(CommandLine& line, bool& estimate);
 

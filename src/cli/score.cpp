@@ -45,6 +45,7 @@ Run declare_score(CommandLine& line) {
                 "summary (one line per sequence; default), bedgraph or tsv (one line per base)"},
                options.type, kScoreOutputWords);
   add_text_output_option(line, options.output);
+  add_record_option(line, options.record);
   group.option({"level", "LEVEL",
                 "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)"},
                options.level, kScoreLevelWords);

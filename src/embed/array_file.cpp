@@ -5,15 +5,16 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "src/base/error.hpp"
 
 namespace carbon {
 namespace {
 
-// Sizes of the headers. Both have room for the largest numbers, and are multiples of 64, so that the data are
-// aligned to a cache line.
-constexpr size_t kNpyHeader = 128, kSafetensorsHeader = 256;
+// Sizes of the headers without metadata. Both have room for the largest numbers, and are multiples of 64, so
+// that the data are aligned to a cache line.
+constexpr size_t kNpyHeader = 128, kSafetensorsHeader = 256, kAligned = 64;
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
 void put_little_endian(std::string& out, uint64_t value, size_t bytes) {
@@ -26,7 +27,8 @@ std::string shape(uint64_t rows, size_t columns) {
 
 }  // namespace
 
-std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns) {
+std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns,
+                         const std::string& metadata) {
   // The text is padded with spaces, which both formats allow.
   std::string out;
   if (format == ArrayFormat::npy) {
@@ -37,17 +39,25 @@ std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t c
     out.resize(kNpyHeader - 1, ' ');
     return out + '\n';
   }
-  put_little_endian(out, kSafetensorsHeader - 8, 8);
-  out += R"({"embeddings":{"dtype":")" + std::string(type == DType::f16 ? "F16" : "F32") + R"(","shape":[)" +
-         shape(rows, columns) + R"(],"data_offsets":[0,)" +
+  const std::string entry = metadata.empty() ? "" : R"("__metadata__":)" + metadata + ",";
+  const size_t size = kSafetensorsHeader + (entry.size() + kAligned - 1) / kAligned * kAligned;
+  put_little_endian(out, size - 8, 8);
+  out += "{" + entry + R"("embeddings":{"dtype":")" + std::string(type == DType::f16 ? "F16" : "F32") +
+         R"(","shape":[)" + shape(rows, columns) + R"(],"data_offsets":[0,)" +
          std::to_string(rows * columns * dtype_size(type)) + "]}}";
-  out.resize(kSafetensorsHeader, ' ');
+  out.resize(size, ' ');
   return out;
 }
 
-ArrayFile::ArrayFile(const std::string& path, ArrayFormat format, DType type, size_t columns)
-    : target_(path), format_(format), type_(type), columns_(columns), fd_(target_.open()) {
-  buffer_.assign(array_header(format_, type_, 0, columns_).size(), ' ');
+ArrayFile::ArrayFile(const std::string& path, ArrayFormat format, DType type, size_t columns,
+                     std::string metadata)
+    : target_(path),
+      format_(format),
+      type_(type),
+      columns_(columns),
+      metadata_(std::move(metadata)),
+      fd_(target_.open()) {
+  buffer_.assign(array_header(format_, type_, 0, columns_, metadata_).size(), ' ');
 }
 
 ArrayFile::~ArrayFile() {
@@ -68,7 +78,7 @@ void ArrayFile::append(std::span<const float> rows) {
 void ArrayFile::finish() {
   flush();
   if (::lseek(fd_, 0, SEEK_SET) != 0) fail("cannot go back to the beginning of");
-  const std::string text = array_header(format_, type_, rows(), columns_);
+  const std::string text = array_header(format_, type_, rows(), columns_, metadata_);
   write(text.data(), text.size());
   const int fd = fd_;
   fd_ = -1;

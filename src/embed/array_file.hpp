@@ -18,14 +18,17 @@ namespace carbon {
 /// npy: format 1.0 of numpy, C order. safetensors: one tensor `embeddings`. Both [rows, columns].
 enum class ArrayFormat { npy, safetensors };
 
-/// The bytes before the data of such a file. Their number depends only on the format.
-std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns);
+/// The bytes before the data of such a file. Their number depends only on the format and the metadata: a JSON
+/// object of strings for __metadata__ of safetensors, or "".
+std::string array_header(ArrayFormat format, DType type, uint64_t rows, size_t columns,
+                         const std::string& metadata = "");
 
 class ArrayFile {
  public:
-  /// `path` names a regular file, not a stream (see OutputPath). `type` is f32 or f16. Throws Error, as do
-  /// the other functions.
-  ArrayFile(const std::string& path, ArrayFormat format, DType type, size_t columns);
+  /// `path` names a regular file, not a stream (see OutputPath). `type` is f32 or f16. `metadata` as for
+  /// array_header(). Throws Error, as do the other functions.
+  ArrayFile(const std::string& path, ArrayFormat format, DType type, size_t columns,
+            std::string metadata = "");
   ~ArrayFile();
   ArrayFile(const ArrayFile&) = delete;
   ArrayFile& operator=(const ArrayFile&) = delete;
@@ -48,6 +51,7 @@ class ArrayFile {
   ArrayFormat format_;
   DType type_;
   size_t columns_;
+  std::string metadata_;
   int fd_;
   uint64_t values_ = 0;
   std::string buffer_;

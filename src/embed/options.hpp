@@ -11,6 +11,7 @@
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/request.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
@@ -38,6 +39,7 @@ struct EmbedOptions {
   StrandChoice strand = StrandChoice::forward;
   bool pad_tail = false;  // a partial 6-mer at the end is padded with A; otherwise it is left out
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial, for a table
+  CommandRecord record;                     // of the header, or of what stands for one in a matrix
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody

@@ -1,8 +1,10 @@
 #include "src/embed/run.hpp"
 
 #include "src/base/counts.hpp"
+#include "src/base/settings.hpp"
 #include "src/embed/planner.hpp"
 #include "src/embed/writer.hpp"
+#include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
 
 namespace carbon {
@@ -14,15 +16,26 @@ std::string shown_name(const SequencePlace& place, bool is_region) {
   return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
 }
 
-// Everything that the output depends on, except the sequences, which are compared one by one.
+// What the values depend on besides the sequences and the model.
+Settings settings_of(const EmbedOptions& options) {
+  return {{"pool", word_of(kPoolWords, options.pool)},
+          {"layer", std::to_string(options.layer)},
+          {"strand", word_of(kStrandWords, options.strand)},
+          {"pad-tail", options.pad_tail ? "yes" : "no"},
+          {"dtype-out", dtype_name(options.dtype)}};
+}
+
+// Everything that the output depends on, except the sequences, which are compared one by one, and the version
+// lines of the header.
 RunIdentity run_identity(const LoadedModel& model, const EmbedOptions& options) {
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"pool", word_of(kPoolWords, options.pool)},
-                        {"layer", std::to_string(options.layer)},
-                        {"strand", word_of(kStrandWords, options.strand)},
-                        {"pad-tail", options.pad_tail ? "yes" : "no"},
-                        {"dtype-out", dtype_name(options.dtype)}});
+  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
   return run;
+}
+
+std::vector<std::string> header_lines(const LoadedModel& model, const EmbedOptions& options) {
+  return provenance_lines("embed", options.record,
+                          {model_line("embed", "embeddings", model, header_text(settings_of(options)))});
 }
 
 }  // namespace
@@ -31,8 +44,10 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   const ModelConfig& config = engine.config();
   check_embed_options(options);
   const EmbedPlanner planner(config, options);
-  const SequenceRunInfo run{
-      {"embed", "sequence"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+  const SequenceRunInfo run{{"embed", "sequence"},
+                            [&] { return run_identity(engine.model(), options); },
+                            options.earlier,
+                            [&] { return header_lines(engine.model(), options); }};
   const auto writer = make_embed_writer(options, run, config.hidden);
   SequencesRead read(writer->continued());
   Progress progress(*options.log, options.progress, "embed", "sequences");

@@ -1,16 +1,19 @@
 #include "src/embed/writer.hpp"
 
 #include <charconv>
+#include <vector>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/embed/array_file.hpp"
 #include "src/files/output_name.hpp"
+#include "src/formats/provenance.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr const char kNpy[] = ".npy", kSafetensors[] = ".safetensors", kNames[] = ".names.tsv";
+constexpr const char kNpy[] = ".npy", kSafetensors[] = ".safetensors", kNames[] = ".names.tsv",
+                     kRecord[] = ".json";
 
 EmbedOutput output_of(const EmbedOptions& options) {
   if (options.type) return *options.type;
@@ -79,13 +82,19 @@ class TableWriter final : public EmbedWriter {
   std::string line_;
 };
 
+// The provenance stands in the header of safetensors; npy has no place for it, so it is in a file beside.
 class MatrixWriter final : public EmbedWriter {
  public:
-  MatrixWriter(const EmbedOptions& options, ArrayFormat format, size_t hidden)
-      : matrix_(stem_of(options) + suffix_of(output_of(options)), format, options.dtype, hidden),
+  MatrixWriter(const EmbedOptions& options, ArrayFormat format, const std::vector<std::string>& provenance,
+               size_t hidden)
+      : matrix_(stem_of(options) + suffix_of(output_of(options)), format, options.dtype, hidden,
+                format == ArrayFormat::safetensors ? provenance_strings(provenance) : ""),
         names_(stem_of(options) + kNames),
         hidden_(hidden) {
     names_.write("#name\tfirst_row\trows\n");
+    if (format == ArrayFormat::safetensors) return;
+    record_.emplace(stem_of(options) + kRecord);
+    record_->write(provenance_json(provenance));
   }
 
   void write(const std::string& name, std::span<const float> rows) override {
@@ -96,17 +105,20 @@ class MatrixWriter final : public EmbedWriter {
 
   void flush_for_reader() override {}
 
-  // The matrix gets its name last, so that a complete matrix always has its table of names.
+  // The matrix gets its name last, so that a complete matrix always has the files beside it.
   void close() override {
     names_.finish();
+    if (record_) record_->finish();
     matrix_.finish();
     names_.commit();
+    if (record_) record_->commit();
     matrix_.commit();
   }
 
  private:
   ArrayFile matrix_;
   TextOutput names_;
+  std::optional<TextOutput> record_;
   size_t hidden_;
 };
 
@@ -131,15 +143,16 @@ void check_embed_output(const EmbedOptions& options) {
   if (options.output == "-" || stem.empty() || stem.ends_with('/')) refuse("");
   for (const std::string& path : {options.output, stem + suffix})
     if (is_stream(path)) refuse(path);
+  if (type == EmbedOutput::npy) check_provenance_file("embed", stem + kRecord);
 }
 
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
                                                size_t hidden) {
   switch (output_of(options)) {
     case EmbedOutput::npy:
-      return std::make_unique<MatrixWriter>(options, ArrayFormat::npy, hidden);
+      return std::make_unique<MatrixWriter>(options, ArrayFormat::npy, run.header(), hidden);
     case EmbedOutput::safetensors:
-      return std::make_unique<MatrixWriter>(options, ArrayFormat::safetensors, hidden);
+      return std::make_unique<MatrixWriter>(options, ArrayFormat::safetensors, run.header(), hidden);
     case EmbedOutput::tsv:
       break;
   }

@@ -33,7 +33,7 @@ class EmbedWriter {
 /// Throws Error if the output cannot have the type that the options ask for. Opens no file.
 void check_embed_output(const EmbedOptions& options);
 
-/// `run` is used for a table alone.
+/// Of `run`, a matrix uses the header alone.
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
                                                size_t hidden);
 

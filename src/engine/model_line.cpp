@@ -1,5 +1,7 @@
 #include "src/engine/model_line.hpp"
 
+#include "src/base/settings.hpp"
+
 namespace carbon {
 namespace {
 
@@ -21,7 +23,7 @@ std::string model_line(const std::string& name, const std::string& id, const Loa
   if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
     line += ",RopeScaling=" + scaling;
   if (const std::string& text = model.checkpoint().metadata(); !text.empty())
-    line += ",Metadata=\"" + text + "\"";
+    line += ",Metadata=" + quoted_field(text);
   return line + ">";
 }
 

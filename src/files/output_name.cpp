@@ -29,9 +29,12 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "
                                                                       {".json", "json"},
                                                                       {".html", "html"}};
 
-}  // namespace
+struct NameEnd {
+  std::string_view format;  // "" for a name that says nothing
+  size_t stem;              // the letters before the end
+};
 
-std::string_view format_of_name(const std::string& path) {
+NameEnd end_of_name(const std::string& path) {
   std::string name = path;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const std::string_view compressed : {".gz", ".bgz"})
@@ -40,8 +43,18 @@ std::string_view format_of_name(const std::string& path) {
       break;
     }
   for (const auto& [ending, format] : kEndings)
-    if (name.ends_with(ending)) return format;
-  return "";
+    if (name.ends_with(ending)) return {format, name.size() - ending.size()};
+  return {"", path.size()};
+}
+
+}  // namespace
+
+std::string_view format_of_name(const std::string& path) {
+  return end_of_name(path).format;
+}
+
+std::string stem_of_name(const std::string& path) {
+  return path.substr(0, end_of_name(path).stem);
 }
 
 void check_output_name(const std::string& function, const std::string& path,

@@ -11,6 +11,9 @@ namespace carbon {
 /// that says nothing.
 std::string_view format_of_name(const std::string& path);
 
+/// A name without the end that stands for a format, such as x for x.fa.gz; another name as it is.
+std::string stem_of_name(const std::string& path);
+
 /// Throws Error, from `function`, if the name stands for a format that is none of `fitting`. `written` says
 /// what the output is, and `way_out` what else can be done, for the message.
 void check_output_name(const std::string& function, const std::string& path,

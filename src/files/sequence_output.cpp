@@ -62,7 +62,10 @@ void check_continuable(const std::string& command, const std::string& output, Ea
 SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log)
     : resumable_(open_resumable(path, run, log)),
       continued_(sequences_of(resumable_.get())),
-      output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique) {}
+      output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique) {
+  if (continued_ || !run.header) return;
+  for (const std::string& line : run.header()) write(line + "\n");
+}
 
 void SequenceOutput::end_sequence(const SequencesDone& done, uint64_t units) {
   if (output_.compressed() && written_ < kBlockBytes) return;
@@ -87,7 +90,12 @@ void SequenceOutput::flush_finished() {
 }
 
 void SequenceOutput::close() {
-  output_.close();
+  finish();
+  commit();
+}
+
+void SequenceOutput::commit() {
+  output_.commit();
   if (resumable_) resumable_->finish();
 }
 

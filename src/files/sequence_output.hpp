@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/files/output.hpp"
 #include "src/files/resumable_output.hpp"
@@ -29,6 +30,8 @@ struct SequenceRunInfo {
   /// Asked for only if there is a file to continue: the digest of a large model takes long.
   std::function<RunIdentity()> identity;
   EarlierRun earlier = EarlierRun::refuse;
+  /// The lines that begin the output, of which a continued one keeps those of its first run; null: none.
+  std::function<std::vector<std::string>()> header = nullptr;
 };
 
 /// Throws Error if an earlier run is to be resumed, but the output is a stream, for which no partial file is
@@ -37,7 +40,8 @@ void check_continuable(const std::string& command, const std::string& output, Ea
 
 class SequenceOutput {
  public:
-  /// Opens the output; as ResumableOutput if it is a file. Throws Error, as do the other functions.
+  /// Opens the output, as ResumableOutput if it is a file, and writes the header of the run unless it
+  /// continues another. Throws Error, as do the other functions.
   SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log);
 
   /// The sequences that the file has from an earlier run; none without one.
@@ -61,6 +65,9 @@ class SequenceOutput {
   void flush_finished();
   /// Completes the output file. Without it, a named file is not left behind.
   void close();
+  /// close() in two steps, as TextOutput has them.
+  void finish() { output_.finish(); }
+  void commit();
 
  private:
   struct Mark {

@@ -11,6 +11,7 @@
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/sampling/samplers.hpp"
 
@@ -42,6 +43,7 @@ struct GenerateOptions {
   size_t line_length = 60;                  // bases per line; 0: one line per sequence
   std::optional<size_t> draft_tokens;       // 6-mers drafted per round; without it DraftPolicy chooses
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
+  CommandRecord record;                     // of the JSON beside the output
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody

@@ -1,9 +1,13 @@
 #include "src/generate/run.hpp"
 
+#include <charconv>
 #include <cstdio>
 
 #include "src/base/counts.hpp"
+#include "src/base/settings.hpp"
+#include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
+#include "src/generate/bounds.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
 #include "src/model/metadata.hpp"
@@ -33,28 +37,49 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
   read.finish();
 }
 
-std::string sampler_text(const SamplerOptions& sampler) {
-  const std::string name = word_of(kSamplerWords, sampler.kind);
-  if (sampler.greedy) return name + " greedy";
-  char text[120];
-  std::snprintf(text, sizeof text, " T=%.17g top-k=%zu top-p=%.17g seed=%llu", sampler.temperature,
-                static_cast<size_t>(sampler.top_k), sampler.top_p,
-                static_cast<unsigned long long>(sampler.seed));
-  return name + text;
+// The fewest digits that give the same number.
+std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// What the new bases depend on besides the prompts, a file of constraints and the model. A draft changes no
+// byte.
+Settings settings_of(const GenerateOptions& options) {
+  const SamplerOptions& sampler = options.sampler;
+  Settings settings = {{"length", std::to_string(options.length)},
+                       {"sampler", word_of(kSamplerWords, sampler.kind)}};
+  if (sampler.greedy) {
+    settings.emplace_back("greedy", "yes");
+  } else {
+    settings.emplace_back("temperature", number_text(sampler.temperature));
+    settings.emplace_back("top-k", std::to_string(sampler.top_k));
+    settings.emplace_back("top-p", number_text(sampler.top_p));
+    settings.emplace_back("seed", std::to_string(sampler.seed));
+  }
+  settings.emplace_back("constraint", !options.constraint_file.empty() ? "file"
+                                      : options.constraint.empty()     ? "none"
+                                                                       : options.constraint);
+  settings.emplace_back("bounds", bounds_text(options.bounds));
+  if (!options.prefix.empty()) settings.emplace_back("metadata", options.prefix);
+  return settings;
 }
 
 // Everything that the output depends on, except the prompts and their constraints, which are compared one by
-// one. A draft changes no byte.
+// one.
 RunIdentity run_identity(const LoadedModel& model, const GenerateOptions& options) {
   RunIdentity run = identity_of(model);
-  run["metadata"] = options.prefix.empty() ? "none" : options.prefix;
-  run.merge(RunIdentity{{"length", std::to_string(options.length)},
-                        {"samples", std::to_string(options.samples)},
-                        {"sampler", sampler_text(options.sampler)},
-                        {"bounds", bounds_text(options.bounds)},
+  for (const auto& [name, value] : settings_of(options)) run.insert_or_assign(name, value);
+  run.erase("constraint");  // by its letters, with the prompts
+  run.merge(RunIdentity{{"samples", std::to_string(options.samples)},
                         {"include-prompt", options.include_prompt ? "yes" : "no"},
                         {"line-length", std::to_string(options.line_length)}});
   return run;
+}
+
+std::vector<std::string> provenance(const LoadedModel& model, const GenerateOptions& options) {
+  return provenance_lines("generate", options.record,
+                          {model_line("generate", "sequences", model, header_text(settings_of(options)))});
 }
 
 void report_draft(const DraftCounts& counts, Log& log) {
@@ -82,7 +107,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
                               prefix_ids(model.checkpoint(), options.prefix), options);
   const SequenceRunInfo run{
       {"generate", "sample"}, [&] { return run_identity(model, options); }, options.earlier};
-  GenerateWriter writer(options, run);
+  GenerateWriter writer(options, run, [&] { return provenance(model, options); });
   SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress);
   uint64_t samples = writer.continued() ? samples_in(*writer.continued(), options.samples) : 0;

@@ -3,14 +3,45 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "src/files/output_name.hpp"
+#include "src/formats/provenance.hpp"
+
 namespace carbon {
 
 uint64_t samples_in(const SequencesDone& done, size_t per_prompt) {
   return done.parts == 0 ? done.count * per_prompt : (done.count - 1) * per_prompt + done.parts;
 }
 
-GenerateWriter::GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run)
-    : options_(options), output_(options.output, run, *options.log) {}
+namespace {
+
+// x.json for x.fa.gz; "" for a stream, which has no place beside it.
+std::string record_path(const std::string& output) {
+  if (replaced_file(output).empty()) return "";
+  std::string path = stem_of_name(output) + ".json";
+  check_provenance_file("generate", path);
+  return path;
+}
+
+}  // namespace
+
+GenerateWriter::GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run,
+                               const std::function<std::vector<std::string>()>& provenance)
+    : options_(options),
+      record_path_(record_path(options.output)),
+      output_(options.output, run, *options.log) {
+  if (!record_path_.empty()) record_ = provenance_json(provenance());
+}
+
+void GenerateWriter::close() {
+  if (record_path_.empty()) return output_.close();
+  TextOutput record(record_path_);
+  record.write(record_);
+  record.finish();
+  output_.finish();
+  // The sequences get their name last, so that complete ones always have the JSON beside them.
+  record.commit();
+  output_.commit();
+}
 
 void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp) {
   std::string text = ">" + prompt.name;

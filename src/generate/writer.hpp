@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "src/files/sequence_output.hpp"
 #include "src/generate/prompt.hpp"
@@ -15,7 +17,10 @@ uint64_t samples_in(const SequencesDone& done, size_t per_prompt);
 
 class GenerateWriter {
  public:
-  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run);
+  /// Opens the output. A FASTA has no place for the lines of `provenance`, so a file gets them as JSON beside
+  /// it; they are asked for only then. Throws Error, as do the other functions.
+  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run,
+                 const std::function<std::vector<std::string>()>& provenance);
 
   /// The prompts whose samples the output has from an earlier run, of the last of them perhaps only some;
   /// none without one.
@@ -27,10 +32,12 @@ class GenerateWriter {
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
   void flush_finished() { output_.flush_finished(); }
-  void close() { output_.close(); }
+  /// Completes the output and the JSON beside it. Without it, neither is left behind.
+  void close();
 
  private:
   const GenerateOptions& options_;
+  std::string record_path_, record_;  // the JSON; "": none
   SequenceOutput output_;
 };
 

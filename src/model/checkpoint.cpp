@@ -135,7 +135,7 @@ void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids
                     " tokens and leaves no room in the model's context of " +
                     std::to_string(config_.max_positions),
                 {AdviceTopic::prefix});
-  metadata_ = in_one_line(text);
+  metadata_ = text;
   config_.layout.prefix = std::move(ids);
 }
 

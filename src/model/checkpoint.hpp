@@ -62,7 +62,7 @@ class Checkpoint {
   /// The rope scaling that the caller asked for, as rope_scaling_text() writes it, if it differs from that of
   /// config.json; otherwise "".
   const std::string& rope_override() const { return rope_override_; }
-  /// The text of the metadata beside every sequence, in one line; "" for none.
+  /// The text of the metadata beside every sequence, as it was given; "" for none.
   const std::string& metadata() const { return metadata_; }
   /// The name of the model in messages and in headers of outputs: the last component of dir(), or ORG/NAME
   /// for a snapshot in the Hugging Face cache. With an adapter, "+" and its name follow.

@@ -77,7 +77,8 @@ TensorInfo read_entry(const std::string& where, const json& entry, uint64_t base
   return info;
 }
 
-std::map<std::string, TensorInfo> read_header(const std::string& path, const uint8_t* data, uint64_t size) {
+std::map<std::string, TensorInfo> read_header(const std::string& path, const uint8_t* data, uint64_t size,
+                                              std::string& metadata) {
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i) length = length << 8 | data[i];
   if (length > size - 8 || length > kMaxHeader) {
@@ -90,7 +91,10 @@ std::map<std::string, TensorInfo> read_header(const std::string& path, const uin
 
   std::map<std::string, TensorInfo> tensors;
   for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
+    if (name == "__metadata__") {
+      metadata = entry.dump(-1, ' ', false, json::error_handler_t::replace);
+      continue;
+    }
     tensors.emplace(name, read_entry(path + ": tensor '" + printable(name) + "'", entry, base, size));
   }
 
@@ -107,7 +111,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path)
   data_ = file_.data();
   size_ = file_.size();
   stamp_ = file_.stamp();
-  tensors_ = read_header(path_, data_, size_);
+  tensors_ = read_header(path_, data_, size_, metadata_);
 }
 
 }  // namespace carbon

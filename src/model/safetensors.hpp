@@ -16,8 +16,12 @@ class SafetensorsFile final : public TensorFile {
   /// needs another number of bytes than its range has.
   explicit SafetensorsFile(const std::string& path);
 
+  /// `__metadata__` of the header, as JSON; "{}" if there is none.
+  const std::string& metadata() const { return metadata_; }
+
  private:
   MappedFile file_;
+  std::string metadata_ = "{}";
 };
 
 }  // namespace carbon

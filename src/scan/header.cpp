@@ -34,10 +34,8 @@ std::string pieces_text(const std::vector<ScanPiece>& pieces) {
 }  // namespace
 
 std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanOptions& options) {
-  std::vector<std::string> lines;
-  if (options.version_lines) lines = version_lines("scan", options.command_line);
-  lines.push_back(model_line("scan", "CARBON_SCAN", model, header_text(settings_of(options))));
-  return lines;
+  return provenance_lines("scan", {options.command_line, !options.version_lines},
+                          {model_line("scan", "CARBON_SCAN", model, header_text(settings_of(options)))});
 }
 
 RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,

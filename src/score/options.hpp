@@ -11,6 +11,7 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/marginals/level.hpp"
 
@@ -28,6 +29,7 @@ struct ScoreOptions {
   StrandChoice strand = StrandChoice::forward;
   size_t window = 0, stride = 0;            // bp, multiples of 6; 0: the defaults of windows.hpp
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
+  CommandRecord record;                     // of the header
   bool estimate = false;                    // print the expected work and run time, then exit
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();

@@ -1,6 +1,8 @@
 #include "src/score/run.hpp"
 
 #include "src/base/counts.hpp"
+#include "src/base/settings.hpp"
+#include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/score/assembler.hpp"
@@ -30,15 +32,26 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
   options.log->message("score", estimate.measure(engine, estimate.tokens()));
 }
 
-// Everything that the output depends on, except the sequences, which are compared one by one.
+// What the values depend on besides the sequences and the model.
+Settings settings_of(const ScoreOptions& options) {
+  return {{"level", word_of(kScoreLevelWords, options.level)},
+          {"strand", word_of(kStrandWords, options.strand)},
+          {"window", std::to_string(options.window)},
+          {"stride", std::to_string(options.stride)}};
+}
+
+// Everything that the output depends on, except the sequences, which are compared one by one, and the version
+// lines of the header.
 RunIdentity run_identity(const LoadedModel& model, const ScoreOptions& options) {
   RunIdentity run = identity_of(model);
-  run.merge(RunIdentity{{"output-type", word_of(kScoreOutputWords, score_output_type(options))},
-                        {"level", word_of(kScoreLevelWords, options.level)},
-                        {"strand", word_of(kStrandWords, options.strand)},
-                        {"window", std::to_string(options.window)},
-                        {"stride", std::to_string(options.stride)}});
+  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
+  run.emplace("output-type", word_of(kScoreOutputWords, score_output_type(options)));
   return run;
+}
+
+std::vector<std::string> header_lines(const LoadedModel& model, const ScoreOptions& options) {
+  return provenance_lines("score", options.record,
+                          {model_line("score", "logp", model, header_text(settings_of(options)))});
 }
 
 // A sequence or region in one line, for comparing the input of two runs.
@@ -54,8 +67,10 @@ void run_score(Engine& engine, ScoreOptions options) {
   options.inputs.in_order = score_output_type(options) == ScoreOutput::bedgraph;
   if (options.estimate) return estimate_score(engine, options);
 
-  const SequenceRunInfo run{
-      {"score", "sequence"}, [&] { return run_identity(engine.model(), options); }, options.earlier};
+  const SequenceRunInfo run{{"score", "sequence"},
+                            [&] { return run_identity(engine.model(), options); },
+                            options.earlier,
+                            [&] { return header_lines(engine.model(), options); }};
   ScoreWriter writer(options, run);
   SequencesRead read(writer.continued());
   ScoreAssembler assembler(options, writer);

@@ -63,8 +63,7 @@ VcfWriterOptions writer_options(const VepOptions& options, const ScoredTags& sco
   for (const std::string& tag : earlier.removed) out.drop_header_lines.push_back(line_start(tag));
   for (const std::string& line : scored.lines)
     out.drop_header_lines.push_back(line.substr(0, line.find(',') + 1));
-  if (options.version_lines) out.header_lines = version_lines("vep", options.command_line);
-  out.header_lines.insert(out.header_lines.end(), scored.lines.begin(), scored.lines.end());
+  out.header_lines = provenance_lines("vep", {options.command_line, !options.version_lines}, scored.lines);
   return out;
 }
 

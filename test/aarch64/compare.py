@@ -40,7 +40,7 @@ def inputs(folder):
     with open(prompts, "w") as out:
         for i in range(2):
             out.write(f">p{i}\n{random_bases(60 + 7 * i, 10 + i)}\n")
-    return {"score": ["score", "-q", "--dtype", "f32", "--level", "bp", "-O", "bedgraph", fasta],
+    return {"score": ["score", "-q", "--no-version", "--dtype", "f32", "--level", "bp", "-O", "bedgraph", fasta],
             "vep": ["vep", "-q", "--no-version", "--dtype", "f32", "-w", "120", "--recipe", "centered,next-token", "-f", fasta, vcf],
             "generate": ["generate", "-q", "--dtype", "f32", "-l", "60", "--seed", "5", prompts]}
 

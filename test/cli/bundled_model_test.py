@@ -32,7 +32,7 @@ def mean_logp(sequences):
     """Nats a base of each sequence, mean of both strands."""
     fasta = "".join(">s%d\n%s\n" % item for item in enumerate(sequences))
     result = ok("score", "-m", MODEL, "--strand", "both", write(fresh(), "s.fa", fasta))
-    return [float(line.split("\t")[6]) for line in result.lines()[1:]]
+    return [float(line.split("\t")[6]) for line in result.table()[1:]]
 
 
 @case

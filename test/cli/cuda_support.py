@@ -2,14 +2,14 @@
 
 import os
 
-from harness import CARBON, command, expect_equal, expect_failure
+from harness import CARBON, command, expect_equal, expect_failure, undated
 
 FOLDER = os.path.dirname(CARBON)
 EMULATED = os.path.join(FOLDER, "emulated")
 
 
 def emulated(*args, env=None, folder=EMULATED, **options):
-    return command([os.path.join(folder, "carbon"), *args], env=env, timeout=120, **options)
+    return command([os.path.join(folder, "carbon"), *undated(args)], env=env, timeout=120, **options)
 
 
 def least_memory(run, enough, fails=1 << 20, does=1 << 26, tolerance=1 << 14):

@@ -92,7 +92,7 @@ def switches():
     apart = {"CARBON_EMULATED_ERROR": "8192"}
     library = score("cuda", "-O", "tsv", run=emulated, env=apart, head_dim=64)
     own = score("cuda", "-O", "tsv", run=emulated, env={"CARBON_CUDA_LIBRARY": "0", **apart}, head_dim=64)
-    expect(library.rc == 0 and own.rc == 0 and library.out != own.out, "products without the library", own)
+    expect(library.rc == 0 and own.rc == 0 and library.table() != own.table(), "products without the library", own)
     for value in ("2", "off", " 0"):
         wrong = {"CARBON_CUDA_GRAPHS": value}
         expect_failure(score("cuda", run=emulated, env=wrong), 'CARBON_CUDA_GRAPHS is "%s"' % value, "must be 0 (off) or 1 (on)")
@@ -107,7 +107,7 @@ def emulated_scores():
         expect(gpu.rc == 0, "expected rc 0", gpu)
         warnings = [line for line in gpu.messages("W") if "emulation" in line]
         expect_equal(len(warnings), 1, "warnings that no GPU has run this yet")
-        rows = [line.split("\t") for line in gpu.lines()], [line.split("\t") for line in cpu.lines()]
+        rows = [line.split("\t") for line in gpu.table()], [line.split("\t") for line in cpu.table()]
         expect_equal(len(rows[0]), len(rows[1]), "lines")
         for a, b in zip(*rows):
             expect_equal(a[:3], b[:3], "places")

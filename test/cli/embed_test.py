@@ -25,7 +25,7 @@ def parse_safetensors(content):
     """The only tensor of a file, by the format's description."""
     length, = struct.unpack("<Q", content[:8])
     header = json.loads(content[8:8 + length])
-    expect_equal(list(header), ["embeddings"], "tensors")
+    expect_equal(list(header), ["__metadata__", "embeddings"], "tensors")
     entry, body = header["embeddings"], content[8 + length:]
     expect_equal(entry["data_offsets"], [0, len(body)], "offsets")
     expect((8 + length) % 8 == 0 and content[8:9] == b"{", "the header's place")
@@ -47,7 +47,7 @@ def embed(*args, **options):
 
 def table(*args, **options):
     """Header, and rows as (key columns, values), of a run that writes a table."""
-    lines = [line.split("\t") for line in ok("embed", "-m", model(), *args, **options).lines()]
+    lines = [line.split("\t") for line in ok("embed", "-m", model(), *args, **options).table()]
     keys = 2 if lines[0][1] == "kmer" else 1
     expect_equal(lines[0][keys:], ["e%d" % i for i in range(HIDDEN)], "columns")
     return [(tuple(line[:keys]), np.array(line[keys:], "f4")) for line in lines[1:]]
@@ -109,7 +109,7 @@ def pandas_reads_the_tables():
         raise Skip("the Python package pandas is not installed")
     d, (names, matrix) = fresh(), embed(data("mini.fa"))
     ok("embed", "-m", model(), "-o", d + "/x.tsv", data("mini.fa"))
-    frame = pandas.read_csv(d + "/x.tsv", sep="\t", index_col=0, dtype={"e%d" % i: "f4" for i in range(HIDDEN)},
+    frame = pandas.read_csv(d + "/x.tsv", sep="\t", skiprows=1, index_col=0, dtype={"e%d" % i: "f4" for i in range(HIDDEN)},
                             float_precision="round_trip")
     expect_equal(list(frame.index), [name for name, _, _ in names], "index")
     same(frame.to_numpy(), matrix, "values")
@@ -301,10 +301,10 @@ def the_context_is_a_limit():
 @case
 def suffixes_and_kinds():
     path, d = data("mini.fa"), fresh()
-    for args, wanted in ((["-O", "npy", "-o", "a"], ["a.names.tsv", "a.npy"]), (["-O", "npy", "-o", "a.npy"], ["a.names.tsv", "a.npy"]),
-                         (["-o", "a.npy"], ["a.names.tsv", "a.npy"]), (["-O", "safetensors", "-o", "a.b"], ["a.b.names.tsv", "a.b.safetensors"]),
+    for args, wanted in ((["-O", "npy", "-o", "a"], ["a.json", "a.names.tsv", "a.npy"]), (["-O", "npy", "-o", "a.npy"], ["a.json", "a.names.tsv", "a.npy"]),
+                         (["-o", "a.npy"], ["a.json", "a.names.tsv", "a.npy"]), (["-O", "safetensors", "-o", "a.b"], ["a.b.names.tsv", "a.b.safetensors"]),
                          (["-o", "a.safetensors"], ["a.names.tsv", "a.safetensors"]), (["-o", "a.txt"], ["a.txt"]),
-                         (["-O", "tsv", "-o", "a.tsv"], ["a.tsv"]), (["-O", "npy", "-o", "a.txt"], ["a.txt.names.tsv", "a.txt.npy"])):
+                         (["-O", "tsv", "-o", "a.tsv"], ["a.tsv"]), (["-O", "npy", "-o", "a.txt"], ["a.txt.json", "a.txt.names.tsv", "a.txt.npy"])):
         d = fresh()
         ok("embed", "-m", model(), *args, path, cwd=d)
         expect_equal(sorted(os.listdir(d)), wanted, " ".join(args))

@@ -265,7 +265,7 @@ def the_server_reads_one_s():
         expect_equal(server.good("/tokenize", {"prompt": "<s>ATGGCC"})["count"], 2, "tokens")
         expect_equal(server.good("/detokenize", {"tokens": [1, 17, 0]})["prompt"], "<s><mam><oov>", "text")
         path = write(fresh(), "e.fa", ">a\nATGGCCAAGGAC\n")
-        row = [float(v) for v in ok("embed", "-m", generator(), "--dtype", "f32", path).lines()[-1].split("\t")[-48:]]
+        row = [float(v) for v in ok("embed", "-m", generator(), "--dtype", "f32", path).table()[-1].split("\t")[-48:]]
         for sent in ("<s>ATGGCCAAGGAC", "ATGGCCAAGGAC<s>", plain_ids("ATGGCCAAGGAC")):
             got = server.good("/v1/embeddings", {"input": sent})["data"][0]["embedding"]
             expect(np.allclose(got, row, atol=1e-5), "the embedding of %s is another" % sent)

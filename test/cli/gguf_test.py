@@ -25,7 +25,7 @@ def same_bits_as_the_checkpoint():
         path = gguf(checkpoint)
         for command in COMMANDS:
             expected, got = (ok(*command, "-m", m, data("mini.fa")) for m in (checkpoint, path))
-            expect_equal(got.out, expected.out, "%s of %s" % (" ".join(command), dtype))
+            expect_equal(got.table(), expected.table(), "%s of %s" % (" ".join(command), dtype))
             expect(len(got.out) > 100, "little output", got)
 
 
@@ -41,7 +41,7 @@ def q8_0_is_the_numbers_that_it_stands_for():
     for command in COMMANDS:
         expected, got = (ok(*command, "--dtype", "f32", "-m", m, data("mini.fa")) if "--dtype" not in command
                          else ok(*command, "-m", m, data("mini.fa")) for m in (widened, path))
-        expect_equal(got.out, expected.out, " ".join(command))
+        expect_equal(got.table(), expected.table(), " ".join(command))
 
 
 @case
@@ -50,17 +50,17 @@ def named_as_a_folder_or_by_name():
     folder = os.path.join(fresh(), "small")
     os.mkdir(folder)
     path = convert(checkpoint, os.path.join(folder, "weights.gguf"))
-    expected = ok("score", "-m", path, data("mini.fa")).out
-    expect_equal(ok("score", "-m", folder, data("mini.fa")).out, expected, "a folder")
+    expected = ok("score", "-m", path, data("mini.fa")).table()
+    expect_equal(ok("score", "-m", folder, data("mini.fa")).table(), expected, "a folder")
     place = {"CARBON_MODEL_PATH": os.path.dirname(folder)}
     for name in ("small", "small/weights", "small/weights.gguf"):
-        expect_equal(ok("score", "-m", name, data("mini.fa"), env=place).out, expected, name)
+        expect_equal(ok("score", "-m", name, data("mini.fa"), env=place).table(), expected, name)
     snapshot = os.path.join(fresh(), "hub", "models--Org--Small-GGUF", "snapshots", "abc")
     os.makedirs(snapshot)
     os.symlink(path, os.path.join(snapshot, "small-bf16.gguf"))
     cache = {"HF_HUB_CACHE": os.path.dirname(os.path.dirname(os.path.dirname(snapshot)))}
     result = ok("score", "-v", "4", "-m", "Org/Small-GGUF", data("mini.fa"), env=cache)
-    expect_equal(result.out, expected, "the cache")
+    expect_equal(result.table(), expected, "the cache")
     expect("model Org/Small-GGUF" in result.err, "the name of the model is not that of the repository", result)
     convert(checkpoint, os.path.join(folder, "other.gguf"))
     expect_failure(carbon("score", "-m", folder, data("mini.fa")), "several models in GGUF files", "other.gguf, weights.gguf")

@@ -217,11 +217,11 @@ def nothing_scored_is_said():
 @case
 def bedgraph_regions_are_sorted_and_disjoint():
     path = fasta(">b\n%s\n>a\n%s\n" % (BASES, BASES))
-    got = ok("score", "-m", model(), "-O", "bedgraph", "-r", "a:31-60", "-r", "b:101-130", "-r", "b:7-36", path).lines()
+    got = ok("score", "-m", model(), "-O", "bedgraph", "-r", "a:31-60", "-r", "b:101-130", "-r", "b:7-36", path).table()
     places = [(line.split("\t")[0], int(line.split("\t")[1])) for line in got]
     expect_equal(places, sorted(places, key=lambda place: (place[0] != "b", place[1])), "order of the file")
     expect_equal(len(places), 90, "lines")
-    single = sum((ok("score", "-m", model(), "-O", "bedgraph", "-r", region, path).lines() for region in ("b:7-36", "b:101-130", "a:31-60")), [])
+    single = sum((ok("score", "-m", model(), "-O", "bedgraph", "-r", region, path).table() for region in ("b:7-36", "b:101-130", "a:31-60")), [])
     expect_equal(got, single, "values of each region alone")
     expect_failure(carbon("score", "-m", model(), "-O", "bedgraph", "-r", "b:1-60", "-r", "b:60-90", path), "b:1-60", "b:60-90", "-O tsv")
     ok("score", "-m", model(), "-O", "tsv", "-r", "b:1-60", "-r", "b:60-90", path)

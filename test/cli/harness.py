@@ -54,6 +54,10 @@ class Result:
     def lines(self):
         return self.text.splitlines()
 
+    def table(self):
+        """The line of columns and the rows: without the lines before them that say what made the table."""
+        return [line for line in self.lines() if not line.startswith("##")]
+
     def messages(self, letter):
         return [line for line in self.err.splitlines() if line.startswith("[%s::" % letter)]
 
@@ -114,8 +118,17 @@ def command(args, stdin=b"", cwd=None, env=None, timeout=60):
     return Result(args, done.returncode, done.stdout, done.stderr)
 
 
-def carbon(*args, **options):
-    return command([CARBON, *args], **options)
+# Their output says when it was made, so that no two runs have the same bytes.
+DATED = ("score", "embed", "generate")
+
+
+def undated(args):
+    """The arguments of carbon for an output that has the same bytes each time."""
+    return [args[0], "--no-version", *args[1:]] if args and args[0] in DATED else list(args)
+
+
+def carbon(*args, dated=False, **options):
+    return command([CARBON, *(args if dated else undated(args))], **options)
 
 
 def peak_memory(*args, rc=0):

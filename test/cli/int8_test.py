@@ -10,7 +10,7 @@ FASTA = data("mini.fa")
 
 def totals(*args):
     """{(name, strand): (log-probability, bases)} of carbon score."""
-    rows = [line.split("\t") for line in ok("score", *args).lines() if not line.startswith("#")]
+    rows = [line.split("\t") for line in ok("score", *args).table() if not line.startswith("#")]
     return {(row[0], row[3]): (float(row[5]), int(row[4])) for row in rows}
 
 

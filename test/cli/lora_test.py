@@ -97,7 +97,7 @@ def plain_merge(base, scale=2):
 
 
 def score(*args):
-    return ok("score", "-O", "tsv", *args, data("mini.fa")).out
+    return ok("score", "-O", "tsv", *args, data("mini.fa")).table()
 
 
 def same_as_merged(base, lora, checkpoint, what):
@@ -198,8 +198,8 @@ def weights_of_bf16_stay_the_default():
     base = model()
     text = ok("score", "-O", "tsv", "-m", base, "--lora", adapter(), "-v", "4", data("mini.fa"))
     expect("bf16" in text.err, "computes in another type", text)
-    expect_equal(text.out, score("-m", base, "--lora", adapter(), "--dtype", "bf16"), "auto is bf16")
-    expect(text.out != score("-m", base), "the adapter changes nothing")
+    expect_equal(text.table(), score("-m", base, "--lora", adapter(), "--dtype", "bf16"), "auto is bf16")
+    expect(text.table() != score("-m", base), "the adapter changes nothing")
 
 
 @case

@@ -234,9 +234,9 @@ def the_engine_scores_as_carbon_score():
         expect(result.rc == 0, "expected rc 0", result)
         found = [line.split("\t") for line in result.lines()]
         for level, name in ((0, "bp"), (1, "token")):
-            wanted = [line.split("\t") for line in ok("score", "-m", model(max_positions=32), "--level", name, fasta).lines()[1:]]
+            wanted = [line.split("\t") for line in ok("score", "-m", model(max_positions=32), "--level", name, fasta).table()[1:]]
             expect_equal([[f[0], f[2], f[3]] for f in found if f[1] == str(level)], [[w[0], w[4], w[5]] for w in wanted], "level " + name)
-    first = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()[0].split("\t")
+    first = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).table()[0].split("\t")
     if first[1] == "0":
         expect_equal(found[0][4], first[3], "the first value")
 
@@ -276,13 +276,13 @@ def the_ends_of_sequences_have_all_before_them_as_context():
     directory = compiled("ends", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=ENDS)
     # 32 6-mers, the last of which is never an input. The windows of carbon score hold 30.
     fasta = write(fresh(), "s.fa", ">a\n%s\n>b\n%s\n" % ("ACGTTGCATCGN" * 15 + "AAGCTTACTGA", "GATTACCA" * 15 + "GCNGATAGCTA"))
-    wanted = [line for line in ok("score", "-m", model(), "-O", "bedgraph", fasta).lines()
+    wanted = [line for line in ok("score", "-m", model(), "-O", "bedgraph", fasta).table()
               if int(line.split("\t")[1]) >= {"a": 180, "b": 120}[line.split("\t")[0]]]
     expect_equal(len(wanted), 21, "values to compare")
     for small in ((), ("--batch-tokens", "1")):
         result = run(directory, "+ends", "-m", model(max_positions=32), *small, fasta)
         expect_equal(result.lines(), wanted, "values; " + result.err)
-    split = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).lines()
+    split = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).table()
     expect(wanted[0] not in split, "windows do not matter here")
     long = write(fresh(), "l.fa", ">long\n" + "ACGTTGCATCGA" * 16 + "CATCATCATCATCATCA"[:11] + "\n")
     expect_failure(run(directory, "+ends", "-m", model(max_positions=32), long), "192 bp", "203 bp")

@@ -135,7 +135,7 @@ def token_means(sequences, last):
     """Of the last 6-mers of each sequence, whose beginning fits one window."""
     path = write(fresh(), "s.fa", to_fasta([(str(i), s) for i, s in enumerate(sequences)]))
     values = {}
-    for line in ok("score", "-m", model(), "--level", "token", "-O", "bedgraph", "--window", 6 * 254, path).lines():
+    for line in ok("score", "-m", model(), "--level", "token", "-O", "bedgraph", "--window", 6 * 254, path).table():
         name, _, _, value = line.split("\t")
         values.setdefault(int(name), []).append(float(value))
     return [sum(values[i][-last:]) / last for i in range(len(sequences))]

@@ -150,7 +150,7 @@ def synonymous_pairs_code_for_the_same_protein():
 def by_score(pairs, level):
     """Mean log-likelihoods of carbon score."""
     fasta = write(fresh(), "all.fa", to_fasta([("%d_%d" % (i, k), pair[k]) for i, pair in enumerate(pairs) for k in (1, 2)]))
-    lines = ok("score", "-m", model(), "--level", level, fasta).lines()[1:]
+    lines = ok("score", "-m", model(), "--level", level, fasta).table()[1:]
     means = [float(line.split("\t")[6]) for line in lines]
     return list(zip(means[::2], means[1::2]))
 

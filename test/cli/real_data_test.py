@@ -129,8 +129,8 @@ def regions_of_awkward_names():
     fasta = shared("genome/brca2_hg38.fa.gz")
     name = "ref|NC_000013.11|:32306558-32408787"
     bases = parse_fasta(decompress(read(fasta)).decode())[0][1]
-    wanted = ok("score", "-m", model(), write(fresh(), "a.fa", to_fasta([(name, bases[1000:1100])]))).lines()[1].split("\t")
-    got = ok("score", "-m", model(), "-r", "{%s}:1001-1100" % name, fasta).lines()[1].split("\t")
+    wanted = ok("score", "-m", model(), write(fresh(), "a.fa", to_fasta([(name, bases[1000:1100])]))).table()[1].split("\t")
+    got = ok("score", "-m", model(), "-r", "{%s}:1001-1100" % name, fasta).table()[1].split("\t")
     expect_equal(got, [name, "1000", "1100"] + wanted[3:], "a name that looks like a region")
     ok("score", "-m", model(), "-r", name, "--window", "600", fasta)
 

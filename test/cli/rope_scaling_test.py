@@ -22,7 +22,7 @@ def edited(factor):
 
 
 def score(*args):
-    return ok("score", "-O", "tsv", *args, data("mini.fa")).text
+    return ok("score", "-O", "tsv", *args, data("mini.fa")).table()
 
 
 def vep(checkpoint, *args):

@@ -107,7 +107,7 @@ def marginal_equals_score():
     fasta = fasta_of({name: bases for name, bases in small_genome().items() if name in ("window", "short", "five", "one")})
     for strand in ("+", "-", "both"):
         wanted = ok("score", "-m", model(**SHORT), "-q", "-O", "bedgraph", "--window", 60, "--strand", strand, fasta)
-        expect_equal(scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand).out, wanted.out, "bedGraph of score")
+        expect_equal(scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand).lines(), wanted.table(), "bedGraph of score")
 
 
 def histogram(genome, lines):

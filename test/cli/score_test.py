@@ -12,7 +12,7 @@ HALF_UNIT = 5e-6  # of the sixth digit of a value between 1 and 10
 
 
 def score(*args, **options):
-    return ok("score", "-m", model(), *args, **options).lines()
+    return ok("score", "-m", model(), *args, **options).table()
 
 
 def half_unit_of_total(value):
@@ -352,7 +352,7 @@ def dtype_f32_is_close_and_different():
 @case
 def shards_change_nothing():
     path = data("mini.fa")
-    expect_equal(ok("score", "-m", model(shards=3), path).lines(), score(path), "a checkpoint in three shards")
+    expect_equal(ok("score", "-m", model(shards=3), path).table(), score(path), "a checkpoint in three shards")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from generate_support import random_bases
-from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, read, to_fasta, write)
+from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, read, to_fasta, undated, write)
 
 SEQUENCES = [("s%d" % i, random_bases(600 + i, 100 + i)) for i in range(12)]
 # Enough text for each sequence that a block of compressed output ends after one or two.
@@ -20,7 +20,7 @@ UNIT = {"score": "sequence", "embed": "sequence", "generate": "sample"}
 
 
 def arguments(command, *more):
-    return [*map(str, RUNS[command]), "-m", model(), "-q", *map(str, more)]
+    return undated([*map(str, RUNS[command]), "-m", model(), "-q", *map(str, more)])
 
 
 def fasta(sequences=SEQUENCES):
@@ -62,6 +62,11 @@ def interrupted(command, out, number, *more):
     return state_of(out)["done"]
 
 
+def complete(command, name):
+    """The files of a run that is complete: a FASTA has beside it what made it."""
+    return sorted([name] + ["out.json"] * (command == "generate"))
+
+
 def contents(directory):
     return {name: read(os.path.join(directory, name)) for name in sorted(os.listdir(directory))}
 
@@ -78,7 +83,7 @@ def continues(command, name):
     expect_equal(sorted(os.listdir(directory)), [name + ".partial", name + ".partial.state"], "files that are left")
     result = ok(*[a for a in arguments(command) if a != "-q"], "--resume", "-o", out, fasta())
     expect("continuing: %s.partial has the values of %s" % (out, counted(second, UNIT[command])) in result.err, "what it says", result)
-    expect_equal(os.listdir(directory), [name], "files")
+    expect_equal(sorted(os.listdir(directory)), complete(command, name), "files")
     expect(read(out) == read(whole), "%s differs from a run without a break" % name)
 
 
@@ -90,7 +95,7 @@ for _command, _suffix in (("score", "tsv"), ("embed", "tsv"), ("generate", "fa")
 @case
 def what_is_left_is_neither_lost_nor_mixed_with_another_run():
     for command, other, words in (("score", ["--strand", "-"], "strand +, now -"), ("embed", ["--layer", 1], "layer -1, now 1"),
-                                  ("generate", ["-T", 0.5], "sampler kmer")):
+                                  ("generate", ["-T", 0.5], "temperature 1, now 0.5")):
         directory = fresh()
         out = os.path.join(directory, "out")
         done = interrupted(command, out, signal.SIGTERM)
@@ -108,7 +113,7 @@ def what_is_left_is_neither_lost_nor_mixed_with_another_run():
         expect(contents(directory)["out.partial"].startswith(kept["out.partial"][:state_of(out)["bytes"]]), "the output after refusals")
         expect(contents(directory)["out.partial.state"] == kept["out.partial.state"], "the state after refusals")
         ok(*arguments(command), "--restart", "-o", out, fasta())
-        expect_equal(os.listdir(directory), ["out"], "files after --restart")
+        expect_equal(sorted(os.listdir(directory)), complete(command, "out"), "files after --restart")
 
 
 @case

@@ -189,7 +189,7 @@ def logprobs_are_those_of_the_6_mers():
     sequence = bases(120, 6) + "N" * 6 + bases(12, 7)
     # Over the whole vocabulary, of which this model has little besides 6-mers: a lower bound.
     path = fasta(sequence)
-    rows = [line.split("\t") for line in ok("score", "-m", model(), "--level", "token", "-O", "bedgraph", path).lines()]
+    rows = [line.split("\t") for line in ok("score", "-m", model(), "--level", "token", "-O", "bedgraph", path).table()]
     vocabulary = {int(r[1]): float(r[3]) for r in rows}
     with Server() as server:
         got = server.good("/v1/completions", {"prompt": "<dna>" + sequence, "max_tokens": 0, "echo": True, "logprobs": 5, "prompt_logprobs": 2})
@@ -224,7 +224,7 @@ def scores_are_those_of_score():
     with Server() as server:
         for strand in ("+", "-", "both"):
             got = server.good("/v1/dna/score", {"sequences": sequences, "strand": strand})["results"]
-            for sequence, result, line in zip(sequences, got, ok("score", "-m", model(), "--strand", strand, path).lines()[1:]):
+            for sequence, result, line in zip(sequences, got, ok("score", "-m", model(), "--strand", strand, path).table()[1:]):
                 fields = line.split("\t")
                 expect_equal(len(result["logp"]), len(sequence), "one value per base")
                 expect_equal(str(result["n_scored"]), fields[4], "scored: " + line)
@@ -233,7 +233,7 @@ def scores_are_those_of_score():
                         expect_equal((text, result["n_scored"]), (".", 0), line)
                     else:
                         expect_equal("%.10g" % result[name], text, name)
-            rows = [r.split("\t") for r in ok("score", "-m", model(), "--strand", strand, "-O", "tsv", path).lines()[1:]]
+            rows = [r.split("\t") for r in ok("score", "-m", model(), "--strand", strand, "-O", "tsv", path).table()[1:]]
             shown = {(row[0], int(row[1])): row[3] for row in rows}
             for i, result in enumerate(got):
                 for pos, value in enumerate(result["logp"], 1):
@@ -312,7 +312,7 @@ def a_scan_is_that_of_scan():
 def embeddings_are_those_of_embed():
     sequences = [bases(600, 1), bases(45, 2)]
     path = fasta(*sequences)
-    rows = [[float(x) for x in line.split("\t")[1:]] for line in ok("embed", "-m", model(), path).lines() if not line.startswith("#")]
+    rows = [[float(x) for x in line.split("\t")[1:]] for line in ok("embed", "-m", model(), path).table() if not line.startswith("#")]
     rows = [r for r in rows if len(r) == 32]
     with Server() as server:
         for tags in ("<dna>%s", "<dna>%s</dna>"):
@@ -340,7 +340,7 @@ def generation_in_bases():
             for sample, line in zip(got["samples"], [x for x in want.splitlines() if x.startswith(">")]):
                 text = line.split("logp=")[1].split()[0]
                 expect(abs(sample["logp"] - float(text)) <= 1e-4 * abs(float(text)), line)
-                table = ok("score", "-m", model(), "-O", "tsv", fasta(prompt + sample["sequence"])).lines()
+                table = ok("score", "-m", model(), "-O", "tsv", fasta(prompt + sample["sequence"])).table()
                 names = table[0].lstrip("#").split("\t")
                 columns = [names.index(n) for n in names if n in ("A", "C", "G", "T", "p_A", "p_C", "p_G", "p_T", "logp_A", "logp_C", "logp_G", "logp_T")]
                 expect(len(columns) == 4, names)

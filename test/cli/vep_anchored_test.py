@@ -31,7 +31,7 @@ def logps(sequences):
     """For each the ln P of its bases, {offset: as printed with six digits}."""
     path = write(fresh(), "s.fa", to_fasta([(str(i), bases) for i, bases in enumerate(sequences)], width=100000))
     found = [{} for _ in sequences]
-    for line in ok("score", "-m", model(), "-O", "bedgraph", path).lines():
+    for line in ok("score", "-m", model(), "-O", "bedgraph", path).table():
         name, begin, _, value = line.split("\t")
         found[int(name)][int(begin)] = float(value)
     return found

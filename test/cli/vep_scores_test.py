@@ -51,7 +51,7 @@ def centered_pairs(bases, pos, ref, alt, window, strand):
 def sums(sequences):
     """sum_logp of each, by one run of carbon score."""
     path = write(fresh(), "windows.fa", to_fasta([(str(i), s) for i, s in enumerate(sequences)], width=10000))
-    return [float(line.split("\t")[5]) for line in ok("score", "-m", model(), path).lines()[1:]]
+    return [float(line.split("\t")[5]) for line in ok("score", "-m", model(), path).table()[1:]]
 
 
 def expected_llr(rows, window, strands, bases_of):
@@ -179,7 +179,7 @@ def next_probabilities(contexts):
     """P_0 of the base after each context: the first base of the last, partial 6-mer of context + A."""
     path = write(fresh(), "contexts.fa", to_fasta([(str(i), c + "A") for i, c in enumerate(contexts)], width=100000))
     last = {}
-    for line in ok("score", "-m", model(), "-O", "tsv", path).lines()[1:]:
+    for line in ok("score", "-m", model(), "-O", "tsv", path).table()[1:]:
         fields = line.split("\t")
         last[int(fields[0])] = dict(zip("ACGT", map(float, fields[5:])))
     return [last[i] for i in range(len(contexts))]

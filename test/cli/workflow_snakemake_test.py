@@ -125,7 +125,9 @@ def rules_of_the_five_commands(snakemake):
 module carbon:
     snakefile: "%s/carbon.smk"
     config: config
-use rule score, generate from carbon as *
+use rule generate from carbon as *
+use rule score from carbon as score with:
+    params: extra="--no-version"
 use rule vep from carbon as annotate with:
     input: variants="{name}.vcf", fasta="ref.fa"
     output: "{name} annotated.vcf"

@@ -428,7 +428,8 @@ def report_seeds():
     yield "scan", files(scan + "".join("c1\t%d\tC\t%s\t%s\n" % (i, alt, value) for i in (3, 4) for alt, value in
                                        (("A", "-1"), ("G", "-2"), ("T", "0.5"))), genes)
     yield "matrix", files("#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT\nc1\t1\tG\t-3\t-1\t-2.5\t0\t.\n", genes)
-    yield "embeddings", files("#name\te0\te1\te2\na\t0.5\t1\t-2\nb\t0.25\t1e-3\t2\nc\t1\t0\t7\n")
+    yield "embeddings", files("##carbon_embedVersion=1\n##carbon_embedCommand=embed a.fa; Date=x\n"
+                              "##carbon_embedModel=<ID=embeddings,Model=\"m\",Pool=mean>\n#name\te0\te1\te2\na\t0.5\t1\t-2\nb\t0.25\t1e-3\t2\nc\t1\t0\t7\n")
     npy = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }"
     npy = b"\x93NUMPY\1\0" + struct.pack("<H", 118) + npy + b" " * (117 - len(npy)) + b"\n"
     yield "npy", files(npy + struct.pack("<6f", 1, 2, 3, 4, 5, 7), "", "#name\na\nb\nc\n")

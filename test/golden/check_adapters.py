@@ -23,7 +23,7 @@ def scores(*args):
     out = {}
     text = subprocess.run([CARBON, "score", "-O", "bedgraph", "--dtype", "f32", *args], check=True,
                           stdout=subprocess.PIPE).stdout.decode()
-    for line in text.splitlines():
+    for line in text.splitlines()[3:]:  # after the lines that say what made it
         name, start, _, logp = line.split("\t")
         out.setdefault(name, {})[int(start)] = float(logp)
     return out

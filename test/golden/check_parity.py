@@ -35,7 +35,7 @@ def carbon(*args):
 def scores(model, fasta, dtype, level):
     """sequence -> {start: logp}"""
     out = {}
-    for line in carbon("score", "-m", model, "--dtype", dtype, "--level", level, "-O", "bedgraph", fasta).splitlines():
+    for line in carbon("score", "-m", model, "--dtype", dtype, "--level", level, "-O", "bedgraph", fasta).splitlines()[3:]:
         name, start, _, logp = line.split("\t")
         out.setdefault(name, {})[int(start)] = float(logp)
     return out

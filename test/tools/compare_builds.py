@@ -92,49 +92,49 @@ vep-odd                               VEP BOTH --strand both VARIANTS  # model=o
 vep-ex1                               vep MODEL --no-version -f @ex1.fa -Ob BOTH -w 512 @ex1.vcf  # needs=ex1
 vep-ex1-defaults                      vep MODEL --no-version -f @ex1.fa @ex1.vcf  # needs=ex1
 
-score-[summary|bedgraph|tsv]-[plus=+|minus=-|mean=both]  score MODEL -O [1] --strand [2] @seqs.fa
-score-token-[summary|bedgraph]-[plus=+|minus=-]          score MODEL --level token -O [1] --strand [2] @seqs.fa
-score-window-[96=96 --stride 48|60=60 --stride 60|6=6 --stride 6|300=300 --stride 66|600]  score MODEL -O bedgraph --strand both --window [1] @seqs.fa
-score-token-window       score MODEL --level token -O bedgraph --strand - --window 96 @seqs.fa
-score-contigs            score MODEL --strand both @ref.fa
-score-regions            score MODEL -O tsv --window 120 -r c1:481-720 -r c2 -r gap:20- -r tiny:-4 -r c1:5,900-7,000 @ref.fa
-score-regions-file       score MODEL -R @regions.bed --strand - @ref.fa
-score-packed             score MODEL -o out.tsv.gz -O tsv @seqs.fa.gz
-score-several            score MODEL -o out.txt @embed.fa @prompts.fa @embed.fa
-score-stdin              score MODEL -O bedgraph -  # stdin=seqs.fa.gz
-score-yarn               score MODEL --rope-scaling yarn:2 -O bedgraph @embed.fa
-score-odd                score MODEL --strand both -O tsv @seqs.fa  # model=odd
+score-[summary|bedgraph|tsv]-[plus=+|minus=-|mean=both]  score MODEL --no-version -O [1] --strand [2] @seqs.fa
+score-token-[summary|bedgraph]-[plus=+|minus=-]          score MODEL --no-version --level token -O [1] --strand [2] @seqs.fa
+score-window-[96=96 --stride 48|60=60 --stride 60|6=6 --stride 6|300=300 --stride 66|600]  score MODEL --no-version -O bedgraph --strand both --window [1] @seqs.fa
+score-token-window       score MODEL --no-version --level token -O bedgraph --strand - --window 96 @seqs.fa
+score-contigs            score MODEL --no-version --strand both @ref.fa
+score-regions            score MODEL --no-version -O tsv --window 120 -r c1:481-720 -r c2 -r gap:20- -r tiny:-4 -r c1:5,900-7,000 @ref.fa
+score-regions-file       score MODEL --no-version -R @regions.bed --strand - @ref.fa
+score-packed             score MODEL --no-version -o out.tsv.gz -O tsv @seqs.fa.gz
+score-several            score MODEL --no-version -o out.txt @embed.fa @prompts.fa @embed.fa
+score-stdin              score MODEL --no-version -O bedgraph -  # stdin=seqs.fa.gz
+score-yarn               score MODEL --no-version --rope-scaling yarn:2 -O bedgraph @embed.fa
+score-odd                score MODEL --no-version --strand both -O tsv @seqs.fa  # model=odd
 
-embed-[separator|none]-[-1|1|LAST]   embed MODEL --pool [1] --layer [2] -o out.npy @seqs.fa
-embed-[last|mean]-[-1|1|LAST]        embed MODEL --pool [1] --layer [2] -o out.npy @embed.fa
+embed-[separator|none]-[-1|1|LAST]   embed MODEL --no-version --pool [1] --layer [2] -o out.npy @seqs.fa
+embed-[last|mean]-[-1|1|LAST]        embed MODEL --no-version --pool [1] --layer [2] -o out.npy @embed.fa
 embed-[separator|last|mean|none]-[tsv=|f16=-o out.tsv.gz --dtype-out f16|minus=--strand - -O npy -o out|\
-pad=--pad-tail -o out.npy|half=--dtype-out f16 -o out.safetensors]  embed MODEL --pool [1] [2] --layer 1 @embed.fa
-embed-[separator|last|mean]-both     embed MODEL --pool [1] --strand both --pad-tail -o out.safetensors @embed.fa
-embed-regions                        embed MODEL -r c1:481-720 -r c2 -r gap:25-90 --pool mean --strand both -o out.npy @ref.fa
-embed-regions-file                   embed MODEL -R @regions.bed @ref.fa
-embed-stdin                          embed MODEL -  # stdin=seqs.fa
-embed-contigs                        embed MODEL --pool mean -o out.npy @ref.fa @embed.fa
-embed-odd                            embed MODEL --pool none -o out.npy @seqs.fa  # model=odd
+pad=--pad-tail -o out.npy|half=--dtype-out f16 -o out.safetensors]  embed MODEL --no-version --pool [1] [2] --layer 1 @embed.fa
+embed-[separator|last|mean]-both     embed MODEL --no-version --pool [1] --strand both --pad-tail -o out.safetensors @embed.fa
+embed-regions                        embed MODEL --no-version -r c1:481-720 -r c2 -r gap:25-90 --pool mean --strand both -o out.npy @ref.fa
+embed-regions-file                   embed MODEL --no-version -R @regions.bed @ref.fa
+embed-stdin                          embed MODEL --no-version -  # stdin=seqs.fa
+embed-contigs                        embed MODEL --no-version --pool mean -o out.npy @ref.fa @embed.fa
+embed-odd                            embed MODEL --no-version --pool none -o out.npy @seqs.fa  # model=odd
 
 generate-[kmer|marginal|chain]-[draw=-n 3 --seed 7|greedy=--greedy|hot=-T 1.8|top-p=--top-p 0.5|draft=--draft DRAFT --draft-tokens 3|\
 constraint=--constraint NNNRYACGTNNSWKMBDHV|sharp=-n 2 -T 0.7 --top-k 3 --top-p 0.9 --seed 18446744073709551615]  \
-    generate MODEL --sampler [1] [2] -l 47 @prompts.fa
-generate-top-k             generate MODEL -l 30 -n 2 --top-k 20 @prompts.fa
-generate-constraint-file   generate MODEL -l 40 -n 2 --constraint-file @constraint.fa @prompts.fa
-generate-constraint-each   generate MODEL -l 40 --greedy --constraint-file @constraints.fa @prompts.fa
-generate-include-prompt    generate MODEL -l 33 --include-prompt -L 0 @prompts.fa
-generate-line-length       generate MODEL -l 200 -L 17 -o out.fa.gz --include-prompt @prompts.fa
-generate-unconditional     generate MODEL -l 100 -n 5 --unconditional --seed 3
-generate-many              generate MODEL -l 24 -n 40 --seed 5 -o out.fa @prompts.fa
-generate-length-[1|5|6|7]  generate MODEL -l [1] -n 2 @prompts.fa
-generate-stdin             generate MODEL -l 20 -  # stdin=prompts.fa
-generate-draft-[1|auto]    generate MODEL -l 62 -n 3 --seed 2 --draft DRAFT --draft-tokens [1] @prompts.fa
-generate-self-[3|auto]     generate MODEL -l 62 -n 3 -T 0.8 --draft SELF --draft-tokens [1] @prompts.fa
-generate-draft-limited     generate MODEL -l 62 -n 3 --draft SELF --draft-tokens 2 --constraint NNNRYACGTNNSWKMBDHV @prompts.fa
+    generate MODEL --no-version --sampler [1] [2] -l 47 @prompts.fa
+generate-top-k             generate MODEL --no-version -l 30 -n 2 --top-k 20 @prompts.fa
+generate-constraint-file   generate MODEL --no-version -l 40 -n 2 --constraint-file @constraint.fa @prompts.fa
+generate-constraint-each   generate MODEL --no-version -l 40 --greedy --constraint-file @constraints.fa @prompts.fa
+generate-include-prompt    generate MODEL --no-version -l 33 --include-prompt -L 0 @prompts.fa
+generate-line-length       generate MODEL --no-version -l 200 -L 17 -o out.fa.gz --include-prompt @prompts.fa
+generate-unconditional     generate MODEL --no-version -l 100 -n 5 --unconditional --seed 3
+generate-many              generate MODEL --no-version -l 24 -n 40 --seed 5 -o out.fa @prompts.fa
+generate-length-[1|5|6|7]  generate MODEL --no-version -l [1] -n 2 @prompts.fa
+generate-stdin             generate MODEL --no-version -l 20 -  # stdin=prompts.fa
+generate-draft-[1|auto]    generate MODEL --no-version -l 62 -n 3 --seed 2 --draft DRAFT --draft-tokens [1] @prompts.fa
+generate-self-[3|auto]     generate MODEL --no-version -l 62 -n 3 -T 0.8 --draft SELF --draft-tokens [1] @prompts.fa
+generate-draft-limited     generate MODEL --no-version -l 62 -n 3 --draft SELF --draft-tokens 2 --constraint NNNRYACGTNNSWKMBDHV @prompts.fa
 generate-tags-[species=--species vertebrate_mammalian|card=--species fungi --gene-type pseudo_gene --tag-grammar card|\
 eval=--species vertebrate_other --gene-type ribosomal_rna --tag-grammar eval|prefix=--prefix <mam>|\
-draft=--species plant --draft SELF --draft-tokens 3]  generate MODEL -l 60 -n 2 [1] @prompts.fa  # model=gen32
-generate-odd               generate MODEL -l 60 -n 2 @prompts.fa  # model=odd
+draft=--species plant --draft SELF --draft-tokens 3]  generate MODEL --no-version -l 60 -n 2 [1] @prompts.fa  # model=gen32
+generate-odd               generate MODEL --no-version -l 60 -n 2 @prompts.fa  # model=odd
 
 mutagenesis-[snv=--type snv --window 96|next=--recipe next-token --context 60 --strand both]  \
     +mutagenesis MODEL -o out.vcf.gz @ref.fa -- [1] --regions-file @small.bed --matrix matrix.tsv
@@ -158,7 +158,7 @@ gene-summary-[bed=@regions.bed|gff=@genes.gff3|all=@genes.gff3 --feature all --n
 tokenize        tokenize @dna.jsonl; tokenize -m @models/gen16 @dna.jsonl; tokenize --auto-dna-tags -o out.gz @bare.jsonl; \
     tokenize --decode -m @models/gen16 @ids.jsonl; tokenize --decode --skip-special -m @models/gen16 @ids.jsonl
 tokenize-text   tokenize -m @models/text @text.jsonl  # needs=qwen3
-generate-words  generate -m @models/text --progress never -l 60 --prefix 'some words <mam>' @prompts.fa  # needs=qwen3
+generate-words  generate -m @models/text --no-version --progress never -l 60 --prefix 'some words <mam>' @prompts.fa  # needs=qwen3
 help-[vep|score|embed|generate|tokenize|bench|plugin|+auroc|+gene-summary|+mutagenesis|+niah|+perturb|+rank|+recovery]  [1] --help
 completion-[bash|zsh]     completion [1]
 !error-vep-[input=none_here|window-large=-w 99996 @few.vcf|window-odd=-w 97 @few.vcf|recipe=--recipe middle @few.vcf|\
@@ -166,13 +166,13 @@ context=--recipe next-token --context 99996 @few.vcf|cut=@cut.vcf.gz|shard=--sha
 no-index=-r c1 @few.vcf|contigs=-f @renamed.fa @few.vcf|index=-W @few.vcf|assembly=-w 96 @labels.vcf|check-ref=-c e VARIANTS|\
 reference=-f none_here @few.vcf|model=-m none_here @few.vcf|threads=--threads 0 @few.vcf]  vep GEN16 --no-version -f @ref.fa [1]
 !error-score-[bad=@bad.fa|window=--window 100 @seqs.fa|stride=--window 96 --stride 102 @seqs.fa|region=-r nowhere:1-10 @ref.fa|\
-level=--level token --strand both @seqs.fa]  score GEN16 [1]
-!error-embed-[layer=--layer 4|empty=--pool mean|none=--pool none --strand both]  embed GEN16 [1] @seqs.fa
-!error-embed-stdout       embed -m @models/gen16 -O npy @seqs.fa
-!error-embed-long         embed -m @models/short -o out.npy @seqs.fa
+level=--level token --strand both @seqs.fa]  score GEN16 --no-version [1]
+!error-embed-[layer=--layer 4|empty=--pool mean|none=--pool none --strand both]  embed GEN16 --no-version [1] @seqs.fa
+!error-embed-stdout       embed -m @models/gen16 --no-version -O npy @seqs.fa
+!error-embed-long         embed -m @models/short --no-version -o out.npy @seqs.fa
 !error-generate-[length=-l 0|constraint=-l 6 --constraint-file @bad_constraint.fa|tags=-l 6 --species fungi|\
-top-k=-l 6 --sampler chain --top-k 5|long=-l 30000]  generate GEN16 [1] @prompts.fa
-!error-generate-empty     generate GEN16 -l 6 @seqs.fa
+top-k=-l 6 --sampler chain --top-k 5|long=-l 30000]  generate GEN16 --no-version [1] @prompts.fa
+!error-generate-empty     generate GEN16 --no-version -l 6 @seqs.fa
 !error-plugin-[auroc=+auroc -o out @labels.vcf -- --score S|niah=+niah GEN16 @hay.fa -- --context 20|\
 mutagenesis=+mutagenesis GEN16 @ref.fa -- --regions nowhere|none=+nothing]  [1]
 !error-command            nothing

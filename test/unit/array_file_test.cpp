@@ -58,6 +58,22 @@ TEST_CASE("array headers have one length for any number of rows") {
             .starts_with(begin + "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), } "));
 }
 
+TEST_CASE("metadata stands before the tensor, and the numbers stay aligned") {
+  const std::string plain = array_header(ArrayFormat::safetensors, DType::f32, 2, 3);
+  for (const size_t length : {0, 1, 38, 39, 40, 41, 102, 103, 104, 5000}) {
+    const std::string metadata = R"({"key":")" + std::string(length, 'x') + R"("})";
+    const std::string header = array_header(ArrayFormat::safetensors, DType::f32, 2, 3, metadata);
+    CHECK(header.size() % 64 == 0);
+    CHECK(header.size() == array_header(ArrayFormat::safetensors, DType::f16, 1u << 30, 3, metadata).size());
+    uint64_t text = 0;
+    std::memcpy(&text, header.data(), sizeof text);
+    CHECK(text == header.size() - 8);
+    const std::string tensor = plain.substr(9, plain.find_last_of('}') - 8);
+    CHECK(header.substr(8).starts_with(R"({"__metadata__":)" + metadata + "," + tensor));
+    CHECK(header.find_first_not_of(' ', header.rfind('}') + 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("an array file appears when it is complete") {
   const TempDir dir;
   const std::string path = (dir.path() / "a.npy").string();

@@ -72,6 +72,7 @@ TEST_CASE("two and three devices write what one writes") {
     options.window = 300;
     options.stride = 150;
     options.output = folder.file("score");
+    options.record.no_version = true;
     LoadedModels models = model.on(devices);
     Engine engine(models.all());
     run_score(engine, options);

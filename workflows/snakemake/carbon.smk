@@ -107,7 +107,8 @@ rule generate:
         " -o {output:q} {input:q} 2> {log:q}"
 
 
-# The second output is named by carbon: that of the matrix with .names.tsv for .npy or .safetensors.
+# The second output is named by carbon: that of the matrix with .names.tsv for .npy or .safetensors. Beside .npy, and beside the
+# FASTA of generate, there is also a .json, which says what made it.
 rule embed:
     input:
         "{name}.fa",

@@ -293,6 +293,7 @@ EmbeddingPoints read_points(const std::string& path, const ReportOptions& option
   EmbeddingPoints out;
   out.format = reader->format();
   out.names_path = reader->names_path();
+  out.header = reader->header();
   out.columns = reader->columns();
   PointReader points(options, most_points, out);  // first, because a wrong table shows at once
   out.pca = principal_components(

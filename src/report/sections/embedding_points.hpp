@@ -58,6 +58,7 @@ struct EmbeddingGroup {
 struct EmbeddingPoints {
   Pca pca;
   std::string format, names_path;
+  std::vector<std::string> header;  // of the file: lines that begin with ##carbon_
   size_t columns = 0;
   uint64_t rows = 0, sequences = 0;    // of the file; sequences with a row at least
   std::vector<EmbeddingPoint> points;  // all rows, or an even sample of them, in order

@@ -8,6 +8,7 @@
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -388,10 +389,11 @@ Section embedding_section(const std::string& name, const std::string& path, cons
     section.parts.emplace_back(Scatter(data, looks, options.colour, first).figure(name));
   if (!data.pca.components.empty()) section.parts.emplace_back(scree_figure(name, data));
   if (data.coloured) section.parts.emplace_back(group_table(data, options.colour));
-  section.provenance = {{"File", path},
-                        {"Format", data.format},
-                        {"Rows", count_text(data.rows)},
-                        {"Columns", count_text(data.columns)}};
+  section.provenance = variant_provenance(path, data.header);
+  section.provenance.insert(
+      section.provenance.end(),
+      {{"Format", data.format}, {"Rows", count_text(data.rows)}, {"Columns", count_text(data.columns)}});
+  section.models = model_sentences(data.header);
   if (!data.names_path.empty()) section.provenance.emplace_back("Names", data.names_path);
   if (data.coloured) section.provenance.emplace_back("Table of groups", options.groups);
   return section;

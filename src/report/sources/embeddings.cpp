@@ -12,6 +12,7 @@
 #include "src/base/json.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/npy.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/report/sources/table.hpp"
 
@@ -35,13 +36,14 @@ class EmbeddingTable final : public EmbeddingReader {
  public:
   explicit EmbeddingTable(const std::string& path) : path_(path) {
     TableReader table(path_, kFunction);
-    read_header(table);
+    read_columns(table);
+    header_ = table.header();
     format_ = per_kmer_ ? "table, a row for each 6-mer" : "table";
   }
 
   void read(const std::function<void(const EmbeddingRow&)>& use) const override {
     TableReader table(path_, kFunction);
-    table.next();
+    table.read_header();
     std::string name;
     std::vector<float> values(columns_);
     uint64_t sequences = 0, kmer = 0;
@@ -63,8 +65,9 @@ class EmbeddingTable final : public EmbeddingReader {
   }
 
  private:
-  void read_header(TableReader& table) {
-    if (!table.next()) fail(path_, "it is empty");
+  void read_columns(TableReader& table) {
+    table.read_header();
+    if (table.size() == 0) fail(path_, "it is empty");
     if (table[0] != "#name") table.fail("expected a line that begins with #name");
     per_kmer_ = table.size() > 1 && table[1] == "kmer";
     for (size_t at = before(); at < table.size(); ++at, ++columns_)
@@ -135,11 +138,12 @@ class NameTable {
 
 class ArrayReader final : public EmbeddingReader {
  public:
-  ArrayReader(const std::string& path, const NpyHeader& shape, std::string_view kind, std::string_view suffix)
+  ArrayReader(const std::string& path, const NpyHeader& shape, std::string_view kind, const std::string& stem,
+              std::vector<std::string> header)
       : path_(path), shape_(shape) {
     columns_ = shape.columns;
     format_ = std::string(kind) + (shape.half ? ", f16" : ", f32");
-    const std::string stem = path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+    header_ = std::move(header);
     names_path_ = stem + std::string(kNames);
     if (!std::ifstream(names_path_))
       fail(names_path_, "cannot be opened; the names of the rows of " + path +
@@ -179,6 +183,10 @@ class ArrayReader final : public EmbeddingReader {
   NpyHeader shape_;
 };
 
+std::string stem_of(const std::string& path, std::string_view suffix) {
+  return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+}
+
 // Checks that the file holds all that the header promises, no more and no less.
 void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_size) {
   uint64_t bytes = 0;
@@ -200,7 +208,8 @@ std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
   in.clear();
   in.seekg(0, std::ios::end);
   check_size(path, header, static_cast<uint64_t>(in.tellg()));
-  return std::make_unique<ArrayReader>(path, header, "numpy array", kNpy);
+  const std::string stem = stem_of(path, kNpy);
+  return std::make_unique<ArrayReader>(path, header, "numpy array", stem, provenance_of_file(stem + ".json"));
 }
 
 std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
@@ -213,7 +222,7 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
   check_columns(path, tensor.shape[1]);
   return std::make_unique<ArrayReader>(
       path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
-      kSafetensors);
+      stem_of(path, kSafetensors), provenance_of_json(file.metadata(), path));
 }
 
 // Different whole numbers of a column that are names of groups, such as those of clusters.
@@ -249,7 +258,8 @@ std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
 
 GroupTable::GroupTable(const std::string& path, const std::string& column) {
   TableReader table(path, "read_groups");
-  if (!table.next()) throw Error("read_groups", path + ": the table of groups is empty");
+  table.read_header();  // the table may be one of carbon score
+  if (table.size() == 0) throw Error("read_groups", path + ": the table of groups is empty");
   const size_t wanted = column_number(table, column), columns = table.size();
   while (table.next()) {
     if (table.line().empty()) continue;

@@ -38,12 +38,15 @@ class EmbeddingReader {
   const std::string& format() const { return format_; }
   /// The file with the names, "" if they are in the matrix's own file.
   const std::string& names_path() const { return names_path_; }
+  /// What the file says of the run that made it, as header lines that begin with ##carbon_.
+  const std::vector<std::string>& header() const { return header_; }
 
  protected:
   EmbeddingReader() = default;
 
   size_t columns_ = 0;
   std::string format_, names_path_;
+  std::vector<std::string> header_;
 };
 
 /// More columns than any model has hidden values; their covariance would not fit the memory of small

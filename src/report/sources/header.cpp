@@ -65,7 +65,12 @@ std::string words_of(const std::string& field) {
   if (field == "SHA256") return "SHA-256 of the model";
   if (field == "Dtype") return "Data type";
   if (field == "RopeScaling") return "Scaling of positions";
-  return field;
+  std::string out;  // "Pad tail" for PadTail
+  for (const char c : field) {
+    const bool begins = c >= 'A' && c <= 'Z' && !out.empty() && out.back() >= 'a' && out.back() <= 'z';
+    out += begins ? std::string{' ', static_cast<char>(c - 'A' + 'a')} : std::string(1, c);
+  }
+  return out;
 }
 
 }  // namespace

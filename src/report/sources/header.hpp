@@ -23,8 +23,8 @@ struct KnownTag {
 void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
                  const std::vector<std::string>& wanted, const std::string& path, VariantLayout& layout);
 
-/// Pairs of what it is and its value. `lines` are header lines that begin with ##carbon_; others are left
-/// out.
+/// Pairs of what it is and its value, of a file of any kind. `lines` are header lines that begin with
+/// ##carbon_; others are left out.
 std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
                                                                     const std::vector<std::string>& lines);
 

@@ -10,7 +10,7 @@
 namespace carbon {
 namespace {
 
-constexpr size_t kBeginning = 1 << 16;  // header lines before the line of columns can be this long together
+constexpr size_t kBeginning = 1 << 16;  // enough of a file to know JSON by its keys
 
 [[noreturn]] void refuse(const std::string& path, const std::string& seen) {
   throw Error(
@@ -21,16 +21,12 @@ constexpr size_t kBeginning = 1 << 16;  // header lines before the line of colum
           "+concord");
 }
 
-// The first line that does not begin with ##, of text that may be cut.
-std::string_view column_line(std::string_view text) {
-  while (text.starts_with("##")) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  std::string_view line = text.substr(0, text.find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
+// The first line that does not begin with ##; "" if there is none. A line with a command can be long.
+std::string column_line(TextInput& input) {
+  std::string line;
+  while (input.line(line))
+    if (!line.starts_with("##")) return line;
+  return "";
 }
 
 bool has_key(std::string_view text, std::string_view key) {
@@ -71,7 +67,7 @@ InputKind input_kind(const std::string& path) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return json_kind(path, text);
   if (text.starts_with("##fileformat=VCF")) return InputKind::variants;
-  return table_kind(path, column_line(text));
+  return table_kind(path, column_line(input));
 }
 
 std::string file_name(const std::string& path) {

@@ -17,6 +17,7 @@ process CARBON_EMBED {
     output:
     tuple val(meta), path("${prefix}.${suffix}"), emit: matrix
     tuple val(meta), path("${prefix}.names.tsv"), emit: names, optional: true
+    tuple val(meta), path("${prefix}.json"), emit: provenance, optional: true
     tuple val("${task.process}"), val('carbon'), eval("carbon --version | sed -n '1s/^carbon //p'"), emit: versions_carbon, topic: versions
 
     when:
@@ -46,8 +47,10 @@ process CARBON_EMBED {
                  (args =~ /(^| )(-O|--output-type)[ =]*tsv/) ? 'tsv' :
                  'npy'
     def names  = suffix == 'tsv' ? '' : "touch ${prefix}.names.tsv"
+    def record = suffix == 'npy' ? "touch ${prefix}.json" : ''
     """
     touch ${prefix}.${suffix}
     ${names}
+    ${record}
     """
 }

@@ -16,6 +16,7 @@ process CARBON_GENERATE {
 
     output:
     tuple val(meta), path("${prefix}.fa.gz"), emit: sequences
+    tuple val(meta), path("${prefix}.json"), emit: provenance
     tuple val("${task.process}"), val('carbon'), eval("carbon --version | sed -n '1s/^carbon //p'"), emit: versions_carbon, topic: versions
 
     when:
@@ -40,5 +41,6 @@ process CARBON_GENERATE {
     prefix     = task.ext.prefix ?: "${meta.id}.generated"
     """
     echo "" | gzip > ${prefix}.fa.gz
+    touch ${prefix}.json
     """
 }
