@@ -44,8 +44,9 @@ extern "C" {
 
 /* What the program's functions and the plugin's own return. */
 enum { CARBON_ERROR = -1, CARBON_OK = 0 };
-/* What `process` returns for a record that is to be written or not, under CARBON_WRITES_RECORDS. */
-enum { CARBON_KEEP = 0, CARBON_DROP = 1 };
+/* What `process` returns for a record that is to be written or not, under CARBON_WRITES_RECORDS. With
+ * CARBON_LATER the plugin writes it by `record_write`, at once or later. */
+enum { CARBON_KEEP = 0, CARBON_DROP = 1, CARBON_LATER = 2 };
 
 typedef struct carbon_api carbon_api;
 typedef struct carbon_run {
@@ -132,6 +133,19 @@ typedef struct carbon_values {
   const double* numbers;    /* of integers and floats; NaN is a missing value */
   const char* const* texts; /* of strings; null is a missing value */
 } carbon_values;
+
+/* Genotypes of all samples in one record, good until the next call of `record_genotypes`. Those of a sample
+ * follow those of another: that of sample s and its allele i has the index s * ploidy + i. A record without
+ * genotypes has ploidy 0. */
+typedef struct carbon_genotypes {
+  size_t samples;
+  const char* const* names; /* of the samples, in the order of the header */
+  size_t ploidy;            /* of the samples with the most alleles in this record */
+  const int32_t* alleles;   /* 0 for REF, 1 for the first ALT, ...; -1: missing; -2: the sample has fewer */
+  const uint8_t* phased;    /* 1 if the allele is phased, else 0; of the first allele, where no sign of
+                               its own is read before it, whether all others are phased */
+  const char* const* phase_sets; /* PS of each sample as text, null for none; null if no sample has one */
+} carbon_genotypes;
 
 /* A sequence to score. Any case; U is T; letters other than A, C, G, T get no value and are unknown context.
  */
@@ -281,6 +295,18 @@ struct carbon_api {
    * result does not keep. The run goes on and outputs appear; at its end the program prints each text as an
    * error. */
   int (*unmet)(carbon_run* run, const char* text);
+
+  /* The genotypes of a record (GT and PS). With a null record, only samples and names, of the input of
+   * `process`. Fails if an allele has a number that the record does not have, or if the header says of GT
+   * that it is not a String. */
+  int (*record_genotypes)(carbon_run* run, const carbon_record* record, carbon_genotypes* genotypes);
+  /* Under CARBON_WRITES_RECORDS: writes a record to the main output, before the one at hand if that is kept.
+   * Either `record`, which `process` was given and for which it returns or has returned CARBON_LATER: its
+   * handle is good until then, and every such record has to be written. Or `line`, a new line of VCF without
+   * newline, with all columns of the header. In init a line of the header, ##...;
+   * ##INFO=<ID=,Number=,Type=,Description=> replaces what the input has of that tag, definition and values.
+   * The other one is null. */
+  int (*record_write)(carbon_run* run, carbon_record* record, const char* line);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

@@ -58,6 +58,20 @@ struct InfoValues {
   std::vector<std::string> texts;  // for text; "." for a missing value
 };
 
+/// The genotypes of one record (FORMAT GT and PS). A record without GT has ploidy 0.
+struct Genotypes {
+  size_t samples = 0, ploidy = 0;  // ploidy is the largest of all samples
+  /// samples * ploidy numbers, sample by sample: 0 for REF, 1 for the first ALT, ...; -1 for a missing
+  /// allele; -2 where the sample has fewer alleles. They are as in the file, so that a damaged record may
+  /// have too large ones.
+  std::vector<int32_t> alleles;
+  /// Whether each of them is phased. The first allele of a genotype has a sign only with VCF 4.4 or newer and
+  /// htslib 1.22 or newer; elsewhere it is phased if all others are.
+  std::vector<uint8_t> phased;
+  /// PS of each sample as text, "" for none or `.`; empty if no sample has one.
+  std::vector<std::string> phase_sets;
+};
+
 /// Which records to read, by the rules of the bcftools options with these names. Empty texts select all
 /// records.
 struct VcfReaderOptions {
@@ -100,6 +114,11 @@ class VcfReader {
   /// The FILTER column of a record that was read by this reader, as in the file: names between semicolons, or
   /// `.`.
   std::string filter(const VcfRecord& record) const;
+  /// The names of the samples in the header, in order.
+  std::vector<std::string> samples() const;
+  /// The genotypes of a record that was read by this reader. Throws Error (contig:pos) if GT is damaged or
+  /// not of type String in the header.
+  void genotypes(const VcfRecord& record, Genotypes& out) const;
 
  private:
   friend class VcfWriter;
@@ -120,6 +139,8 @@ struct VcfWriterOptions {
   int level = -1;               // 0..9 with z or b, and of a table
   int compression_threads = 0;  // see BgzfOptions
   std::vector<InfoTag> tags;    // replace definitions of these names in the input
+  /// set_line() will be called, and reads values of the tags by their new definitions.
+  bool takes_lines = false;
   /// More tags whose definitions and values are removed, because they are those of an earlier run.
   std::vector<std::string> drop_infos;
   std::vector<std::string>
@@ -165,6 +186,11 @@ class VcfWriter final : public Output {
   /// Makes `record` an empty record of an SNV at a contig that the options name, counted from 0. `alts` has
   /// one letter per ALT.
   void set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref, std::string_view alts);
+  /// Makes `record` that of a line of VCF without its newline, with the columns of the header. Its values of
+  /// the output's tags count as set. Throws Error, in which the text is called `shown` and the line `where`,
+  /// for a malformed line.
+  void set_line(VcfRecord& record, const std::string& line, const std::string& shown,
+                const std::string& where);
   /// Sets a Float tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a String tag with one value per ALT (Number=A). "" is a missing value, written as `.`.

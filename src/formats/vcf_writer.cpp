@@ -89,7 +89,10 @@ void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, boo
                 "##contig=<ID=" + name + (length >= 0 ? ",length=" + std::to_string(length) : "") + ">");
   }
   for (const InfoTag& tag : options.tags) {
-    if (!bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.id.c_str()))) {
+    // htslib takes a removed tag for one that exists, until it is defined anew.
+    if (options.takes_lines) bcf_hdr_remove(header, BCF_HL_INFO, tag.id.c_str());
+    if (options.takes_lines ||
+        !bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.id.c_str()))) {
       append_line(header, info_line(tag, ""));
     }
   }
@@ -196,6 +199,7 @@ struct VcfWriter::Impl {
   std::vector<int> own_ids;                // INFO ids whose values in the input are removed
   std::optional<BcfDictionaries> written;  // what the header of the output defines
   int64_t records = 0;
+  VcfLineParser parser;  // of new records
   // For check_end(): the last position in reach of the index, and one that needs no check.
   int64_t csi_end = 0, last_checked = 0;
   // For check_order(): the last record and the contigs so far.
@@ -456,6 +460,15 @@ void VcfWriter::set_snv(VcfRecord& record, size_t contig, int64_t pos, char ref,
   }
   if (bcf_update_alleles_str(impl_->shared->header, target.record, alleles.c_str()) < 0)
     throw Error(function_name, target.where() + ": cannot set the alleles; out of memory?");
+}
+
+void VcfWriter::set_line(VcfRecord& record, const std::string& line, const std::string& shown,
+                         const std::string& where) {
+  VcfRecord::Impl& target = *record.impl_;
+  target.record->errcode = 0;
+  impl_->parser.parse(*impl_->shared, shown, where, line, target.record);
+  target.unpack(*impl_->shared, shown, where);
+  target.set_ids = impl_->own_ids;
 }
 
 void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values) {

@@ -3,6 +3,8 @@
 #include <functional>
 
 #include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {
@@ -45,6 +47,14 @@ PluginRun::PluginRun(const carbon_plugin& plugin, const PluginRunOptions& option
     : carbon_run{&plugin_api()}, plugin_(plugin), options_(options) {
   if (plugin.uses & CARBON_READS_RECORDS)
     reader_ = std::make_unique<VcfReader>(options.inputs.front(), options.selection, *options.log);
+}
+
+void GenotypesView::read_from(const VcfReader& from) {
+  if (reader == &from) return;
+  reader = &from;
+  names = from.samples();
+  name_views.clear();
+  for (const std::string& name : names) name_views.push_back(name.c_str());
 }
 
 PluginRun::~PluginRun() {
@@ -113,6 +123,42 @@ void PluginRun::set_tag(carbon_record& record, const std::string& tag, const std
   writer_->set_floats(record.record, tag, values);
 }
 
+void PluginRun::write_record(carbon_record& record) {
+  const bool at_hand = &record == at_hand_.get();
+  if (!writer_ || record.written || (!at_hand && !later_.contains(&record)))
+    throw Error("plugin",
+                "+" + options_.name + " writes a record that is not one of those that it may write");
+  writer_->write(record.record);
+  record.written = true;
+  if (at_hand) return;
+  const auto held = later_.find(&record);
+  spare_.push_back(std::move(held->second));
+  later_.erase(held);
+}
+
+void PluginRun::write_line(const std::string& line) {
+  if (line.find('\n') != std::string::npos)
+    throw Error("plugin", "+" + options_.name + " writes several lines in one call");
+  const bool of_header = line.starts_with("##");
+  if (!(plugin_.uses & CARBON_WRITES_RECORDS) || (!of_header && !writer_))
+    throw Error("plugin", "+" + options_.name + " writes a line, but no records are being written");
+  if (of_header && writer_)
+    throw Error("plugin", "+" + options_.name + " writes a line of the header after init");
+  if (!of_header) {
+    writer_->set_line(line_, line, "the VCF of +" + options_.name, "line " + std::to_string(++lines_));
+    writer_->write(line_);
+    return;
+  }
+  const HeaderFields fields = header_fields(line);
+  const InfoTag tag{header_field(fields, "ID"), header_field(fields, "Number"), header_field(fields, "Type"),
+                    header_field(fields, "Description")};
+  takes_lines_ = true;
+  if (line.starts_with("##INFO="))
+    declare_tag(tag);
+  else
+    header_lines_.push_back(line);
+}
+
 // Throws the failure that the plugin has given a reason for. A negative status without a reason is a failure,
 // too.
 void PluginRun::check(int status) {
@@ -132,12 +178,14 @@ VcfWriterOptions PluginRun::record_options() const {
                 {AdviceTopic::record_output});
   replaced_file(out.path);
   if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
+  out.header_lines.insert(out.header_lines.end(), header_lines_.begin(), header_lines_.end());
   return out;
 }
 
 void PluginRun::open_writer() {
   VcfWriterOptions out = record_options();
   out.tags = tags_;
+  out.takes_lines = takes_lines_;
   writer_ = std::make_unique<VcfWriter>(*reader_, out);
 }
 
@@ -164,16 +212,45 @@ void PluginRun::watch_for_stop() {
   });
 }
 
+std::unique_ptr<carbon_record> PluginRun::new_record() {
+  if (spare_.empty()) return std::make_unique<carbon_record>(reader_.get(), VcfRecord(), false);
+  std::unique_ptr<carbon_record> record = std::move(spare_.back());
+  spare_.pop_back();
+  record->written = false;
+  return record;
+}
+
+// What becomes of the record at hand.
+void PluginRun::take_verdict(int verdict) {
+  const bool later = writer_ && verdict == CARBON_LATER;
+  if (at_hand_->written && !later)
+    throw Error("plugin",
+                "+" + options_.name + " has written the record at hand, but does not return CARBON_LATER");
+  if (writer_ && verdict == CARBON_KEEP) writer_->write(at_hand_->record);
+  carbon_record* const handle = at_hand_.get();
+  if (later && !handle->written)
+    later_.emplace(handle, std::move(at_hand_));
+  else
+    spare_.push_back(std::move(at_hand_));
+}
+
 void PluginRun::process_records(void* state) {
   if (plugin_.uses & CARBON_WRITES_RECORDS) open_writer();
   uint64_t done = 0;
-  for (carbon_record record{reader_.get(), {}}; reader_->next(record.record);) {
-    const int verdict = enter(options_.name, [&] { return plugin_.process(this, state, &record); });
+  for (at_hand_ = new_record(); reader_->next(at_hand_->record); at_hand_ = new_record()) {
+    const std::string where = at_hand_->record.contig() + ":" + std::to_string(at_hand_->record.pos() + 1);
+    const int verdict = enter(options_.name, [&] { return plugin_.process(this, state, at_hand_.get()); });
     check(verdict);
-    if (writer_ && verdict == CARBON_KEEP) writer_->write(record.record);
-    const std::string where = record.record.contig() + ":" + std::to_string(record.record.pos() + 1);
+    take_verdict(verdict);
     show_progress(++done, "records", where.c_str());
   }
+  at_hand_.reset();
+}
+
+void PluginRun::check_all_written() const {
+  if (!later_.empty())
+    throw Error("plugin", "+" + options_.name + " has kept " + count_of(later_.size(), "record") +
+                              " that it never wrote; report this to its authors");
 }
 
 void PluginRun::run() {
@@ -190,6 +267,7 @@ void PluginRun::run() {
   check(enter(options_.name, [&] { return plugin_.init(this, argc, argv.data(), &state.value); }));
   if (reader_) process_records(state.value);
   check(enter(options_.name, [&] { return plugin_.finish(this, state.value); }));
+  check_all_written();
   if (progress_) progress_->finish();
   if (options_.stop) options_.stop->ignore();
   close_outputs();

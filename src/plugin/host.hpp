@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "plugins/carbon_plugin.h"
@@ -30,12 +31,13 @@
 struct carbon_record {
   const carbon::VcfReader* reader = nullptr;  // which has read it
   carbon::VcfRecord record;
+  bool written = false;  // by record_write()
 };
 struct carbon_records {
   carbon_records(const std::string& path, const carbon::VcfReaderOptions& selection, carbon::Log& log)
       : reader(path, selection, log) {}
   carbon::VcfReader reader;
-  carbon_record current{&reader, {}};
+  carbon_record current{&reader, {}, false};
 };
 struct carbon_output {
   explicit carbon_output(const std::string& path) { text.emplace(path); }
@@ -75,6 +77,17 @@ struct carbon_recipes {
 };
 
 namespace carbon {
+
+/// What record_genotypes() hands out.
+struct GenotypesView {
+  /// Takes the names of the samples, unless they are those of this reader.
+  void read_from(const VcfReader& reader);
+
+  const VcfReader* reader = nullptr;
+  std::vector<std::string> names;
+  Genotypes genotypes;
+  std::vector<const char*> name_views, set_views;
+};
 
 struct PluginRunOptions {
   std::string name;
@@ -135,6 +148,10 @@ class PluginRun : public carbon_run {
   carbon_output* open_output(const char* path);
   void declare_tag(const InfoTag& tag);
   void set_tag(carbon_record& record, const std::string& tag, const std::vector<float>& values);
+  /// Writes the record at hand, or one that `process` has kept for later.
+  void write_record(carbon_record& record);
+  /// Writes a line of VCF; in init one of the header.
+  void write_line(const std::string& line);
 
   std::vector<std::string> unmet;  // found by the plugin
 
@@ -148,10 +165,14 @@ class PluginRun : public carbon_run {
   InfoValues info;
   std::vector<const char*> info_texts;
   std::string property, header_line, filter;
+  GenotypesView genotypes;
 
  private:
   void check(int status);
   void process_records(void* state);
+  void take_verdict(int verdict);
+  void check_all_written() const;
+  std::unique_ptr<carbon_record> new_record();
   VcfWriterOptions record_options() const;
   void open_writer();
   void close_outputs();
@@ -169,6 +190,14 @@ class PluginRun : public carbon_run {
   std::unique_ptr<VcfReader> reader_;
   std::unique_ptr<VcfWriter> writer_;
   std::vector<InfoTag> tags_;
+  std::vector<std::string> header_lines_;
+  bool takes_lines_ = false;
+  uint64_t lines_ = 0;  // of records that the plugin has written as text
+  VcfRecord line_;      // the last of them
+  std::unique_ptr<carbon_record> at_hand_;
+  /// Records that the plugin writes later, by their handles, and some that are no longer in use.
+  std::unordered_map<const carbon_record*, std::unique_ptr<carbon_record>> later_;
+  std::vector<std::unique_ptr<carbon_record>> spare_;
   std::deque<carbon_output> outputs_;
   bool main_output_open_ = false;
 };

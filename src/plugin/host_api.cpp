@@ -160,6 +160,8 @@ const carbon_api& plugin_api() {
       api_records_info_type,
       api_record_filter,
       api_unmet,
+      api_record_genotypes,
+      api_record_write,
   };
   return api;
 }

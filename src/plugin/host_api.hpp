@@ -16,6 +16,8 @@ int api_record_info(carbon_run* handle, const carbon_record* record, const char*
 int api_info_type(carbon_run* handle, const char* tag);
 int api_header_line(carbon_run* handle, const char* key, size_t index, const char** line);
 const char* api_record_filter(carbon_run* handle, const carbon_record* record);
+int api_record_genotypes(carbon_run* handle, const carbon_record* record, carbon_genotypes* genotypes);
+int api_record_write(carbon_run* handle, carbon_record* record, const char* line);
 carbon_records* api_records_open(carbon_run* handle, const char* path);
 int api_records_next(carbon_run* run, carbon_records* records, const carbon_record** record);
 int api_records_info_type(carbon_run* run, carbon_records* records, const char* tag);

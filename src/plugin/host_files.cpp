@@ -117,6 +117,57 @@ const char* api_record_filter(carbon_run* handle, const carbon_record* record) {
       static_cast<const char*>(nullptr));
 }
 
+namespace {
+
+void check_alleles(const carbon_record& record, const Genotypes& genotypes,
+                   const std::vector<std::string>& names) {
+  const auto count = static_cast<int64_t>(record.record.alts().size()) + 1;
+  for (size_t i = 0; i < genotypes.alleles.size(); ++i)
+    if (genotypes.alleles[i] >= count)
+      throw Error("plugin", record.record.contig() + ":" + std::to_string(record.record.pos() + 1) +
+                                ": the genotype of sample " + names[i / genotypes.ploidy] +
+                                " names an allele that the record does not have; correct the genotype");
+}
+
+}  // namespace
+
+int api_record_genotypes(carbon_run* handle, const carbon_record* record, carbon_genotypes* genotypes) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        const VcfReader& reader = record ? *record->reader : run.reader();
+        GenotypesView& view = run.genotypes;
+        view.read_from(reader);
+        *genotypes = {view.names.size(), view.name_views.data(), 0, nullptr, nullptr, nullptr};
+        if (!record) return int{CARBON_OK};
+        Genotypes& found = view.genotypes;
+        reader.genotypes(record->record, found);
+        check_alleles(*record, found, view.names);
+        view.set_views.clear();
+        for (const std::string& set : found.phase_sets)
+          view.set_views.push_back(set.empty() ? nullptr : set.c_str());
+        genotypes->ploidy = found.ploidy;
+        genotypes->alleles = found.alleles.data();
+        genotypes->phased = found.phased.data();
+        genotypes->phase_sets = view.set_views.empty() ? nullptr : view.set_views.data();
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+int api_record_write(carbon_run* handle, carbon_record* record, const char* line) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        if (!record == !line)
+          throw Error("plugin",
+                      "+" + run.options().name + " writes a record and a line, or neither, in one call");
+        record ? run.write_record(*record) : run.write_line(line);
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
 carbon_records* api_records_open(carbon_run* handle, const char* path) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(

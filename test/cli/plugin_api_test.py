@@ -162,6 +162,133 @@ def further_records_are_read_and_a_complete_run_may_fail():
     expect_failure(run(without, "+without", first), "[E::plugin] ", "contradicts itself", "CARBON_READS_MORE")
 
 
+GENOTYPES = """
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  carbon_genotypes header;
+  size_t i;
+  (void)argc; (void)argv; (void)state;
+  if (!CARBON_HAS(run->api, record_genotypes)) return run->api->fail(run, "an old carbon");
+  if (run->api->record_genotypes(run, NULL, &header) != CARBON_OK) return CARBON_ERROR;
+  for (i = 0; i < header.samples; i++) run->api->message(run, CARBON_WARNING, header.names[i]);
+  return header.ploidy == 0 && !header.alleles ? CARBON_OK : run->api->fail(run, "genotypes without a record");
+}
+static int process(carbon_run *run, void *state, carbon_record *record) {
+  carbon_genotypes g;
+  char text[512];
+  size_t s, i;
+  (void)state;
+  if (run->api->record_genotypes(run, record, &g) != CARBON_OK) return CARBON_ERROR;
+  sprintf(text, "%lu:", (unsigned long)g.ploidy);
+  for (s = 0; s < g.samples; s++) {
+    for (i = 0; i < g.ploidy; i++)
+      sprintf(text + strlen(text), " %d%c", (int)g.alleles[s * g.ploidy + i], g.phased[s * g.ploidy + i] ? '|' : '/');
+    sprintf(text + strlen(text), " %s;", !g.phase_sets ? "none" : g.phase_sets[s] ? g.phase_sets[s] : "-");
+  }
+  run->api->message(run, CARBON_WARNING, text);
+  return CARBON_KEEP;
+}
+"""
+FORMATS = ('##FORMAT=<ID=GT,Number=1,Type=String,Description="g">\n##FORMAT=<ID=PS,Number=1,Type=Integer,Description="p">\n'
+           '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="d">\n')
+SAMPLES = "##fileformat=VCFv4.2\n" + FORMATS + "##contig=<ID=c,length=99>\n" + "\t".join(
+    "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT a b".split()) + "\n"
+
+
+@case
+def genotypes_are_read():
+    directory = compiled("genotypes", uses="CARBON_READS_RECORDS", init="", process=GENOTYPES)
+    rows = (("GT", "0|1", "1/1", "2: 0| 1| none; 1/ 1/ none;"), ("GT:PS", "0|1:7", "1:.", "2: 0| 1| 7; 1| -2/ -;"),
+            ("GT:PS", ".:5", "./.|2", "3: -1| -2/ -2/ 5; -1/ -1/ 2| -;"), ("GT", "0|2|1", ".|.", "3: 0| 2| 1| none; -1| -1| -2/ none;"),
+            ("DP", "1", "2", "0: none; none;"), ("DP:GT", "1:1|0", "2:0/2", "2: 1| 0| none; 0/ 2/ none;"),
+            ("GT:PS", "0/1:99999", "1|0:4", "2: 0/ 1/ 99999; 1| 0| 4;"))
+    text = SAMPLES + "".join("c\t%d\t.\tA\tC,G\t.\t.\t.\t%s\t%s\t%s\n" % (i + 1, *row[:3]) for i, row in enumerate(rows))
+    path = write(fresh(), "in.vcf", text)
+    binary = tool("bcftools", "view", "-Ob", path).out
+    for result in (run(directory, "+genotypes", path), run(directory, "+genotypes", "-", stdin=binary)):
+        expect(result.rc == 0, "expected rc 0", result)
+        expect_equal(result.err.splitlines(), ["[W::genotypes] " + text for text in ["a", "b"] + [row[3] for row in rows]], "genotypes")
+    many = SAMPLES + "c\t5\t.\tA\tC\t.\t.\t.\tGT\t0|1\t0|2\n"
+    expect_failure(run(directory, "+genotypes", write(fresh(), "in.vcf", many)), "c:5: the genotype of sample b names an allele")
+    bare = b"".join(b"\t".join(line.rstrip(b"\n").split(b"\t")[:8]) + b"\n" for line in read(MINI).splitlines())
+    result = run(directory, "+genotypes", write(fresh(), "in.vcf", bare))
+    expect(result.rc == 0, "a file without samples", result)
+    expect_equal(set(result.err.splitlines()), {"[W::genotypes] 0:"}, "a file without samples")
+
+
+WRITER = """
+static carbon_record *kept[8];
+static size_t held;
+static const char *how;
+static int init(carbon_run *run, int argc, char **argv, void **state) {
+  (void)state;
+  how = argc > 1 ? argv[1] : "";
+  if (!CARBON_HAS(run->api, record_write)) return run->api->fail(run, "an old carbon");
+  if (!strcmp(how, "early")) return run->api->record_write(run, NULL, "c\\t1\\t.\\tA\\tC\\t.\\t.\\t.\\tGT\\t.\\t.");
+  if (run->api->record_write(run, NULL, "##writer=hello") != CARBON_OK) return CARBON_ERROR;
+  return run->api->record_write(run, NULL, "##INFO=<ID=OWN,Number=1,Type=String,Description=\\"a word\\">");
+}
+static int process(carbon_run *run, void *state, carbon_record *record) {
+  const carbon_api *api = run->api;
+  char line[256];
+  (void)state;
+  sprintf(line, "c\\t%ld\\tnew\\tA\\tT\\t.\\t.\\tOWN=w%lu\\tGT\\t0|1\\t.", (long)api->record_pos(run, record) + 1, (unsigned long)held);
+  if (!strcmp(how, "header")) return api->record_write(run, NULL, "##late=1");
+  if (!strcmp(how, "bad")) return api->record_write(run, NULL, "c\\tx\\t.");
+  if (!strcmp(how, "two")) { strcat(line, "\\n#"); return api->record_write(run, NULL, line); }
+  if (!strcmp(how, "both")) return api->record_write(run, record, line);
+  if (!strcmp(how, "neither")) return api->record_write(run, NULL, NULL);
+  if (!strcmp(how, "twice")) {
+    if (api->record_write(run, record, NULL) != CARBON_OK) return CARBON_ERROR;
+    return api->record_write(run, record, NULL) == CARBON_OK ? CARBON_LATER : CARBON_ERROR;
+  }
+  if (!strcmp(how, "keep")) return api->record_write(run, record, NULL) == CARBON_OK ? CARBON_KEEP : CARBON_ERROR;
+  if (api->record_write(run, NULL, line) != CARBON_OK) return CARBON_ERROR;
+  if (held == 1) { /* this one now, and the first one after it */
+    if (api->record_write(run, record, NULL) != CARBON_OK) return CARBON_ERROR;
+    if (api->record_write(run, kept[0], NULL) != CARBON_OK) return CARBON_ERROR;
+    held = 8;
+    return CARBON_LATER;
+  }
+  if (held == 8) return CARBON_KEEP;
+  kept[held++] = record;
+  return CARBON_LATER;
+}
+static int finish(carbon_run *run, void *state) {
+  (void)state;
+  return run->api->record_write(run, NULL, "c\\t90\\t.\\tA\\tG\\t.\\t.\\t.\\tGT\\t.\\t1");
+}
+"""
+
+
+@case
+def records_are_written_in_any_order_and_new_ones_added():
+    directory = compiled("writer", uses="CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="", process=WRITER, finish="")
+    own = '##INFO=<ID=OWN,Number=.,Type=Integer,Description="of the input">\n'
+    row = "c\t%d\tr%d\tA\tC\t.\t.\tOWN=%d\tGT\t0|1\t1|1\n"
+    path = write(fresh(), "in.vcf", SAMPLES.replace("##contig", own + "##contig") + "".join(row % (i, i, i) for i in (10, 20, 30)))
+    new = "c\t%d\tnew\tA\tT\t.\t.\tOWN=%s\tGT\t0|1\t."
+    old = "c\t%d\tr%d\tA\tC\t.\t.\t.\tGT\t0|1\t1|1"
+    wanted = [new % (10, "w0"), new % (20, "w1"), old % (20, 20), old % (10, 10), new % (30, "w8"), old % (30, 30), "c\t90\t.\tA\tG\t.\t.\t.\tGT\t.\t1"]
+    text = run(directory, "+writer", "--no-version", path)
+    expect(text.rc == 0, "expected rc 0", text)
+    expect_equal(records(text.text), wanted, "records")
+    expect_equal([line for line in text.lines() if "OWN" in line and line.startswith("##")],
+                 ['##INFO=<ID=OWN,Number=1,Type=String,Description="a word">'], "the definition")
+    expect("\n##writer=hello\n" in text.text, "a line of the header", text)
+    binary = run(directory, "+writer", "-O", "b", path)
+    expect_equal(records(tool("bcftools", "view", "-", stdin=binary.out).text), wanted, "as BCF")
+    for how, words in (("early", ("writes a line, but no records",)), ("header", ("writes a line of the header after init",)),
+                       ("bad", ("the VCF of +writer", "line 1", "columns")), ("two", ("several lines in one call",)), ("both", ("a record and a line",)),
+                       ("neither", ("or neither",)), ("twice", ("a record that is not one of those",)), ("keep", ("does not return CARBON_LATER",))):
+        d = fresh()
+        expect_failure(run(directory, "+writer", "-o", os.path.join(d, "out.vcf"), path, "--", how), *words)
+        expect_equal(os.listdir(d), [], "files after the failure, " + how)
+    one = write(fresh(), "in.vcf", SAMPLES.replace("##contig", own + "##contig") + row % (10, 10, 10))
+    expect_failure(run(directory, "+writer", one), "has kept 1 record that it never wrote")
+    reader = compiled("reader", uses="CARBON_READS_RECORDS", process=WRITER, init="", finish="")
+    expect_failure(run(reader, "+reader", path), "no records are being written")
+
+
 # ---- the engine
 
 SCORE = """
