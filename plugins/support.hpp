@@ -5,7 +5,7 @@
 //     explicit Class(carbon_run* run);       run is null when only --help is wanted
 //     void declare(Options& options);
 //     void start();                          after the options are read
-//     void record(carbon_record* record);    if it reads records
+//     void record(carbon_record* record);    if it reads records; or int, what `process` is to return
 //     void finish();
 // and a line CARBON_PLUGIN(Class, "about", uses).
 #pragma once
@@ -21,6 +21,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,8 @@ inline std::string upper_case(std::string text) {
 /// Long options: `--name VALUE`, `--name=VALUE` and flags.
 class Options {
  public:
+  /// The option declared last is also `-letter VALUE`.
+  void letter(char letter) { options_.back().letter = letter; }
   void text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
     add(name, type, help, [&value](const std::string& given) { value = given; });
   }
@@ -116,7 +119,8 @@ class Options {
   std::string usage() const {
     std::string out;
     for (const Option& option : options_)
-      out += carbon::option_help("--" + option.name + (option.type.empty() ? "" : " " + option.type),
+      out += carbon::option_help((option.letter ? std::string{'-', option.letter, ','} : "") + "--" +
+                                     option.name + (option.type.empty() ? "" : " " + option.type),
                                  option.help);
     return out + "\n" + carbon::examples_help(examples_);
   }
@@ -141,6 +145,7 @@ class Options {
   struct Option {
     std::string name, type, help;  // without a type it is a flag
     std::function<void(const std::string&)> set;
+    char letter = 0;  // another name; 0: none
   };
 
   template <class T>
@@ -151,7 +156,7 @@ class Options {
   }
   void add(const std::string& name, const std::string& type, const std::string& help,
            std::function<void(const std::string&)> set) {
-    options_.push_back({name, type, help, std::move(set)});
+    options_.push_back({name, type, help, std::move(set), 0});
   }
   void add_choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
                   std::function<void(size_t)> set) {
@@ -165,7 +170,8 @@ class Options {
   }
   const Option& find(const std::string& word, const std::string& plugin) const {
     for (const Option& option : options_)
-      if (word == "--" + option.name) return option;
+      if (word == "--" + option.name || (option.letter && word == std::string{'-', option.letter}))
+        return option;
     fail("'" + word + "' is no option; see 'carbon +" + plugin + " --help'");
   }
 
@@ -375,8 +381,11 @@ struct EntryPoints {
   }
   static int process(carbon_run* run, void* state, carbon_record* record) {
     return inside(run, [&] {
-      static_cast<Plugin*>(state)->record(record);
-      return int{CARBON_KEEP};
+      Plugin& plugin = *static_cast<Plugin*>(state);
+      if constexpr (std::is_same_v<decltype(plugin.record(record)), int>)
+        return plugin.record(record);
+      else
+        return plugin.record(record), int{CARBON_KEEP};
     });
   }
   static int finish(carbon_run* run, void* state) {

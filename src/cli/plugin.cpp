@@ -78,7 +78,8 @@ void check_places(const CommandLine& line, char** begin, char** end, bool dashes
                   const std::string& usage) {
   for (char** word = begin; word != end; ++word) {
     const std::string option = std::string(*word).substr(0, std::string(*word).find('='));
-    const bool theirs = option.starts_with("--") && usage.find("  " + option + " ") != std::string::npos;
+    const bool theirs = option.starts_with("--") && (usage.find("  " + option + " ") != std::string::npos ||
+                                                     usage.find("," + option + " ") != std::string::npos);
     const Option* own = line.find(option);
     const std::string place = "it comes after --, as in 'carbon +" + name + " input -- " + option + "'";
     if (theirs && !own) throw Error("plugin", option + " is an option of the plugin: " + place);

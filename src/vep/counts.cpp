@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/counts.hpp"
+
 namespace carbon {
 
 void print_summary(const VepCounts& counts, Log& log) {
@@ -17,6 +19,11 @@ void print_summary(const VepCounts& counts, Log& log) {
       missing += (missing.empty() ? "; alleles without a score: " : ", ") + std::to_string(count) + " " +
                  flag_name(flag) + " (" + flag_meaning(flag) + ")";
   }
+  if (counts.neighbours > 0)
+    log.warning("vep",
+                count_of(counts.neighbours, "record") + (counts.neighbours == 1 ? " follows" : " follow") +
+                    " another one on the same haplotype within 6 bases, and a score is that of one change "
+                    "alone; carbon +haplotypes joins such changes, so that they can be scored as one");
   log.summary(
       "vep",
       "Records " + std::to_string(counts.total) + ", scored " + std::to_string(counts.scored) + missing,

@@ -12,9 +12,9 @@ namespace carbon {
 /// Alleles by their flag.
 using AlleleCounts = std::array<uint64_t, kAlleleFlags>;
 
-/// `total` and `scored` count records.
+/// `total`, `scored` and `neighbours` (NeighbourCount) count records.
 struct VepCounts {
-  uint64_t total = 0, scored = 0;
+  uint64_t total = 0, scored = 0, neighbours = 0;
   AlleleCounts alleles{};
 };
 

@@ -11,6 +11,7 @@
 #include "src/formats/provenance.hpp"
 #include "src/vep/header.hpp"
 #include "src/vep/histogram.hpp"
+#include "src/vep/neighbours.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "src/vep/resume.hpp"
@@ -225,6 +226,12 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
   if (options.estimate) return estimate_vep(engine, options, planner, input);
+  NeighbourCount neighbours(vcf);
+  input.next = [&neighbours, next = std::move(input.next)](VcfRecord& record) {
+    if (!next(record)) return false;
+    neighbours.add(record);
+    return true;
+  };
   const ScoredTags scored = scored_tags(model, options.tag_prefix, sites.recipes(), tables);
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   if (!earlier.kept.empty() && earlier.flag) input.earlier_flag = flag_tag(options.tag_prefix).id;
@@ -258,6 +265,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   });
   if (journal) journal->remove();
   VepCounts counts = planner.counts();
+  counts.neighbours = neighbours.count();
   for (size_t i = 0; i < later.size(); ++i) counts.alleles[i] += later[i];
   print_summary(counts, *options.log);
 }

@@ -5,6 +5,7 @@
 #include "src/base/progress.hpp"
 #include "src/formats/table_output.hpp"
 #include "src/vep/header.hpp"
+#include "src/vep/neighbours.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "src/vep/score_tables.hpp"
@@ -35,7 +36,9 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
 
   Progress progress(*options.log, options.progress, "vep", "records");
   VepCounts counts;
+  NeighbourCount neighbours(vcf);
   for (VcfRecord record; next(record);) {
+    neighbours.add(record);
     SiteScores scores;
     std::vector<AlleleFlag> flags(record.alts().size(), AlleleFlag::scored);
     add_table_scores(tables.look_up(record), scores, flags, counts.alleles);
@@ -50,6 +53,7 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
   tables.check_contigs();
   output->file().close();
   progress.finish();
+  counts.neighbours = neighbours.count();
   print_summary(counts, *options.log);
 }
 

@@ -57,6 +57,14 @@ def genes(d, name):
     os.rename(bgzip(write(fresh(), "genes.gff3", "##gff-version 3\n" + lines)), os.path.join(d, name))
 
 
+def phased(d, name):
+    """Two haplotypes of two samples on ref.fa, with SNVs that stand close together."""
+    head = '##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n##contig=<ID=chr1,length=2400>\n'
+    lines = "".join("chr1\t%d\t.\t%s\t%s\t.\t.\t.\tGT\t0|1\t1|0\n" % (p, BASES[p - 1], OTHER[BASES[p - 1]]) for p in (1001, 1003, 1100, 1106))
+    text = (HEAD % head).replace("INFO\n", "INFO\tFORMAT\tS1\tS2\n")
+    os.rename(bgzip(write(fresh(), "x.vcf", text + lines)), os.path.join(d, name))
+
+
 def reads(d, name):
     """Over a place of chr1 that all of them have changed."""
     bases = BASES[1000:1050] + OTHER[BASES[1050]] + BASES[1051:1100]
@@ -96,6 +104,7 @@ FILES = {
     "in.bcf": on_reference, "in.vcf": on_reference, "sorted.vcf.gz": on_reference,
     "a.bcf": on_reference, "b.bcf": on_reference, "c.bcf": on_reference,
     "reads.bam": reads,
+    "phased.vcf.gz": phased,
     "scored.bcf": scored, "brca2.bcf": scored, "genes.gff3.gz": genes,
     "transcripts.fa.gz": fasta(300, 421), "promoters.fa": fasta(90, 121), "upstream.fa": fasta(200), "left.fa": fasta(100),
     "starts.fa": fasta(60, 61),

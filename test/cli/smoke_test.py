@@ -144,6 +144,18 @@ def gene_summary():
     expect("first" in out and "second" in out, "a line for each region")
 
 
+@run("+haplotypes")
+def haplotypes():
+    ref, alts = GENOME["c1"][59:62], {"A": "C", "C": "G", "G": "T", "T": "A"}
+    lines = ["##fileformat=VCFv4.2", "##contig=<ID=c1>", '##FORMAT=<ID=GT,Number=1,Type=String,Description="genotype">',
+             "\t".join("#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT S1".split())]
+    lines += ["c1\t%d\t.\t%s\t%s\t.\t.\t.\tGT\t0|1" % (60 + i, ref[i], alts[ref[i]]) for i in (0, 2)]
+    joined = ok("+haplotypes", write(fresh(), "in.vcf", "\n".join(lines) + "\n"), "--", "-f", reference())
+    scored = ok("vep", "-m", model(), "-f", reference(), "-w", 96, "--phases", 6, "-", stdin=joined.out)
+    compared = records(ok("+haplotypes", "-", "--", "--compare", stdin=scored.out).text)
+    expect_equal(["CARBON_JOINT_EXCESS" in info_of(line) for line in compared], [False, True, False], "one group of two parts")
+
+
 @run("+mutagenesis")
 def mutagenesis():
     out = ok("+mutagenesis", "-m", model(), reference(), "--", "--regions", "c1:100-109").text

@@ -302,6 +302,7 @@ def vcf_seeds():
     yield "windows", (HEAD + COLUMNS + "\n" + RECORDS).replace("\n", "\r\n")
     samples = "".join(line + "\tGT\t0/1\t1|0\n" for line in RECORDS.splitlines())
     yield "samples", HEAD + COLUMNS + "\tFORMAT\ta\tb\n" + samples
+    yield "phased", haplotype_seeds()[0]
     yield "undefined", "##fileformat=VCFv4.3\n" + COLUMNS + "\nc1\t40\t.\tA\tC\t.\tq10\tDP=3;FLAG\n"
     yield "header", "##fileformat=VCFv4.2\n##k=v\n##ALT=<ID=DEL,Description=\"a, \\\"b\\\"\">\n##contig=<ID=c1,IDX=1>\n" + \
         COLUMNS + "\n"
@@ -390,6 +391,19 @@ def api_seeds():
 # ---- plugins and reports -------------------------------------------------------------------------------------------
 
 
+def haplotype_seeds():
+    """Phased alleles of sequences() below, and the same with a scored group."""
+    head = '##fileformat=VCFv4.2\n##contig=<ID=c1>\n##FORMAT=<ID=GT,Number=1,Type=String,Description="x">\n'
+    head += '##FORMAT=<ID=PS,Number=1,Type=Integer,Description="x">\n'
+    scored = '##INFO=<ID=CARBON_PARTS,Number=1,Type=String,Description="x">\n##INFO=<ID=CARBON_LLR,Number=A,Type=Float,Description="x">\n'
+    scored += '##carbon_vepModel=<ID=CARBON_LLR,Phases=6>\n'
+    names = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\tb\n"
+    first, last = "c1\t2\t.\tT\tC\t.\t.\t%s\tGT:PS\t0|1:4\t1/1:.\n", "c1\t4\t.\tGC\tG,GCA,*\t.\t.\t%s\tGT:PS\t2|1:4\t./.:.\n"
+    group = "c1\t2\t.\tTGGC\tCGG\t.\t.\tCARBON_PARTS=2:T>C|4:GC>G;CARBON_LLR=-1\tGT\t.\t.\n"
+    return (head + names + first % "." + last % ".",
+            head + scored + names + first % "CARBON_LLR=-0.5" + group + last % "CARBON_LLR=-0.25,1,.")
+
+
 def plugin_seeds():
     scores = HEAD + COLUMNS + "\n" + RECORDS
     bed, genes = "c1\t30\t60\tg1\nc2\t0\t20\n", next(gff3_seeds())[1]
@@ -398,11 +412,14 @@ def plugin_seeds():
     types = model + "#TAG\tTYPE\tBIN\tCOUNT\nCARBON_LLR\tsnv\t-120\t3\nCARBON_LLR\tdel:4-6\t7\t1\n"
     typed = HEAD + model + COLUMNS + "\n" + RECORDS
     sequences = b">c1\n" + b"ATGGCCAAGGACTTTGCAGGCATTACCGGA" * 4 + b"\n>c2\n" + b"ATGAAACCCGGGTTTTAA" * 3 + b"\n"
+    phased, joined = haplotype_seeds()
     inputs = {
         "auroc": ("auroc\n--label\nCARBON_LLR>0\n--bootstrap\n10\n--json=x\n", "", scores),
         "concord": ("concord\n--tags\nCARBON_LLR,CARBON_LLR\n--by\ntype\n--min-pearson\n0.5\n--json=x\n", "", scores),
         "gene-summary": ("gene-summary\n--regions\nx.bed\n--json=x\n", bed, scores),
         "genes": ("gene-summary\n--regions\nx.gff3\n--feature\ngene,exon\n--name\nName,ID\n", genes, scores),
+        "haplotypes": ("haplotypes\n-f\nx\n--distance=20\n", "", phased),
+        "haplotypes-compare": ("haplotypes\n--compare\n", "", joined),
         "mutagenesis": ("mutagenesis\n--regions\nc1:5-9\n--type\nindel\n--recipe\nanchored\n--horizon\n6,12\n", bed, scores),
         "mutagenesis-file": ("mutagenesis\n--regions-file=x.bed\n--matrix=x\n--strand=both\n--window=24\n", bed, scores),
         "niah": ("niah\n--context\n40\n--rows\n3\n--depths\n0,0.5,1\n--write-data=x\n", "", scores),

@@ -1,9 +1,10 @@
-// VCF or BCF on its way through carbon vep, without the model: the reader, the planner with all three
-// recipes, and the writer, of a type that the length of the input chooses. An output that was written must
-// read back, with as many records.
+// VCF or BCF on its way through carbon vep, without the model: the reader, also of genotypes, the planner
+// with all three recipes, and the writer, of a type that the length of the input chooses. An output that was
+// written must read back, with as many records.
 #include <cmath>
 #include <iterator>
 
+#include "src/vep/neighbours.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "test/fuzz/harness.hpp"
@@ -48,8 +49,13 @@ uint64_t annotate(const VepOptions& options, const SitePlanner& sites, const Vcf
   VepPlanner planner(options, sites);
   VcfReader reader(options.input);
   const auto output = make_site_output(reader, writing);
+  NeighbourCount neighbours(reader);
   const RecordInput input{
-      [&](VcfRecord& record) { return reader.next(record); },
+      [&](VcfRecord& record) {
+        if (!reader.next(record)) return false;
+        neighbours.add(record);
+        return true;
+      },
       [&](const VcfRecord& record, const std::string& tag) { return reader.info(record, tag); },
       reader.contig_lengths()};
   uint64_t count = 0;

@@ -185,7 +185,8 @@ TEST_CASE("settings of recipes: read from text, and as header lines have them") 
   CHECK(tags("recipe=anchored") == "X_ALLR");
   CHECK(tags("recipe=anchored horizon=768,96") == "X_ALLR_96 X_ALLR_768");
   for (const char* const tag : {"X_LLR", "X_NT", "X_ALLR", "X_ALLR_96"}) CHECK(is_score_tag(tag, "X"));
-  for (const char* const tag : {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR"})
+  for (const char* const tag : {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS",
+                                "X_CARRIERS", "X_JOINT_EXCESS", "X_PHRED", "X_LLR_PHRED", "X_ALLR_96_PHRED"})
     CHECK(!is_score_tag(tag, "X"));
   for (const char* const wrong :
        {"recipe=", "recipe=best", "recipe=centered,centered", "strand=x", "phases=2", "window=1.5", "window",
