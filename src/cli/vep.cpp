@@ -64,7 +64,7 @@ int run(const CommandLine& line, VepCommand& command) {
   }
   std::vector<std::string> inputs = options.tables;
   inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
-  for (const std::string& output : {options.output, options.histogram})
+  for (const std::string& output : {options.output, options.histogram, options.embeddings})
     check_keeps_inputs("main_vep", output, inputs);
   check_vep_output(options);
   options.version_lines = !command.no_version;
@@ -177,6 +177,11 @@ Run declare_vep(CommandLine& line) {
   group.option({"histogram", kFile,
                 "also count the scores by type of allele in this file, the background of carbon +rank"},
                options.histogram);
+  group.option(
+      {"embeddings", kFile,
+       "also write the mean hidden states of the windows with REF and with ALT to this .safetensors or "
+       ".npy file"},
+      options.embeddings);
   group.option({"shard", "I/N",
                 "annotate only the I-th of N contiguous shares of the records; not with standard input"},
                command->shard);

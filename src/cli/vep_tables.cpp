@@ -11,9 +11,9 @@ namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "main_vep";
-constexpr const char* kOfRecipes[] = {"window",           "context",  "horizon",   "strand",
-                                      "phases",           "cache",    "resume",    "restart",
-                                      "max-ref-mismatch", "estimate", "check-ref", "histogram"};
+constexpr const char* kOfRecipes[] = {"window",    "context",   "horizon", "strand",           "phases",
+                                      "cache",     "resume",    "restart", "max-ref-mismatch", "estimate",
+                                      "check-ref", "histogram", "level",   "embeddings"};
 
 // As the tables say that the scan was run that made them.
 ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {

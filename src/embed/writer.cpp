@@ -5,33 +5,23 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/embed/array_file.hpp"
 #include "src/files/output_name.hpp"
-#include "src/formats/provenance.hpp"
+#include "src/formats/matrix_output.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr const char kNpy[] = ".npy", kSafetensors[] = ".safetensors", kNames[] = ".names.tsv",
-                     kRecord[] = ".json";
-
 EmbedOutput output_of(const EmbedOptions& options) {
   if (options.type) return *options.type;
-  return options.output.ends_with(kNpy)           ? EmbedOutput::npy
-         : options.output.ends_with(kSafetensors) ? EmbedOutput::safetensors
-                                                  : EmbedOutput::tsv;
+  const std::optional<ArrayFormat> format = array_format_of(options.output);
+  return !format                       ? EmbedOutput::tsv
+         : *format == ArrayFormat::npy ? EmbedOutput::npy
+                                       : EmbedOutput::safetensors;
 }
 
-const char* suffix_of(EmbedOutput type) {
-  return type == EmbedOutput::npy ? kNpy : kSafetensors;
-}
-
-// The output path without its suffix.
-std::string stem_of(const EmbedOptions& options) {
-  std::string stem = options.output;
-  const std::string suffix = suffix_of(output_of(options));
-  if (stem.ends_with(suffix)) stem.resize(stem.size() - suffix.size());
-  return stem;
+MatrixPlace place_of(const EmbedOptions& options) {
+  const bool npy = output_of(options) == EmbedOutput::npy;
+  return {options.output, npy ? ArrayFormat::npy : ArrayFormat::safetensors, ".names.tsv"};
 }
 
 // One line per row: name, number of the 6-mer if each has a row, values. Values have the fewest digits that
@@ -82,43 +72,28 @@ class TableWriter final : public EmbedWriter {
   std::string line_;
 };
 
-// The provenance stands in the header of safetensors; npy has no place for it, so it is in a file beside.
 class MatrixWriter final : public EmbedWriter {
  public:
-  MatrixWriter(const EmbedOptions& options, ArrayFormat format, const std::vector<std::string>& provenance,
-               size_t hidden)
-      : matrix_(stem_of(options) + suffix_of(output_of(options)), format, options.dtype, hidden,
-                format == ArrayFormat::safetensors ? provenance_strings(provenance) : ""),
-        names_(stem_of(options) + kNames),
-        hidden_(hidden) {
-    names_.write("#name\tfirst_row\trows\n");
-    if (format == ArrayFormat::safetensors) return;
-    record_.emplace(stem_of(options) + kRecord);
-    record_->write(provenance_json(provenance));
-  }
+  MatrixWriter(const EmbedOptions& options, const std::vector<std::string>& provenance, size_t hidden)
+      : matrix_(place_of(options), {place_of(options).format, options.dtype, hidden},
+                "#name\tfirst_row\trows", provenance),
+        hidden_(hidden) {}
 
   void write(const std::string& name, std::span<const float> rows) override {
-    names_.write(name + "\t" + std::to_string(matrix_.rows()) + "\t" + std::to_string(rows.size() / hidden_) +
-                 "\n");
+    matrix_.describe(name + "\t" + std::to_string(matrix_.rows()) + "\t" +
+                     std::to_string(rows.size() / hidden_));
     matrix_.append(rows);
   }
 
   void flush_for_reader() override {}
 
-  // The matrix gets its name last, so that a complete matrix always has the files beside it.
   void close() override {
-    names_.finish();
-    if (record_) record_->finish();
     matrix_.finish();
-    names_.commit();
-    if (record_) record_->commit();
     matrix_.commit();
   }
 
  private:
-  ArrayFile matrix_;
-  TextOutput names_;
-  std::optional<TextOutput> record_;
+  MatrixOutput matrix_;
   size_t hidden_;
 };
 
@@ -132,30 +107,13 @@ void check_embed_output(const EmbedOptions& options) {
   if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
   if (options.earlier == EarlierRun::resume)
     throw Error("embed", "a matrix cannot be continued", {AdviceTopic::resume_table});
-  const std::string suffix = suffix_of(type), name = suffix.substr(1);
-  const std::string stem = stem_of(options);
-  const auto refuse = [&](const std::string& path) {
-    throw Error("embed",
-                name + " output needs a regular file, because its beginning is written last" +
-                    (path.empty() ? "" : ", and " + path + " is not one"),
-                {AdviceTopic::matrix_file});
-  };
-  if (options.output == "-" || stem.empty() || stem.ends_with('/')) refuse("");
-  for (const std::string& path : {options.output, stem + suffix})
-    if (is_stream(path)) refuse(path);
-  if (type == EmbedOutput::npy) check_provenance_file("embed", stem + kRecord);
+  check_matrix_output("embed", place_of(options), {AdviceTopic::matrix_file});
 }
 
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
                                                size_t hidden) {
-  switch (output_of(options)) {
-    case EmbedOutput::npy:
-      return std::make_unique<MatrixWriter>(options, ArrayFormat::npy, run.header(), hidden);
-    case EmbedOutput::safetensors:
-      return std::make_unique<MatrixWriter>(options, ArrayFormat::safetensors, run.header(), hidden);
-    case EmbedOutput::tsv:
-      break;
-  }
+  if (output_of(options) != EmbedOutput::tsv)
+    return std::make_unique<MatrixWriter>(options, run.header(), hidden);
   return std::make_unique<TableWriter>(options, run, hidden);
 }
 

@@ -7,6 +7,7 @@
 #include "src/base/error.hpp"
 #include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
+#include "src/vep/embeddings.hpp"
 
 namespace carbon {
 namespace {
@@ -39,6 +40,14 @@ void check_vep_output(const VepOptions& options) {
     for (const auto& [path, what] : {std::pair(options.output, "output"), {options.cache, "score cache"}})
       if (!path.empty() && same_file(options.histogram, path))
         throw Error("vep", path + " is named as histogram and as " + what + "; they must be two files");
+  if (!options.embeddings.empty()) {
+    if (options.scores.recipes != std::vector<std::string>{"centered"})
+      throw Error("vep",
+                  "embeddings are those of the windows of recipe centered, which is to be the only one");
+    check_embeddings_file(options.embeddings);
+    if (options.embeddings == options.output)
+      throw Error("vep", options.output + " is named as output and for embeddings; they must be two files");
+  }
   check_continuable("vep", options.output, options.earlier);
 }
 

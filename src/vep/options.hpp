@@ -36,6 +36,7 @@ struct VepOptions {
   std::string tag_prefix = "CARBON";
   std::string unify_chr_names, chr_map;  // for ContigNames; "" : names must be equal
   std::string cache;                     // "" : none
+  std::string embeddings;                // a file of mean hidden states; "" : none
   std::string histogram;                 // of the scores; "" : none
   std::vector<std::string> tables;       // of carbon scan
   std::optional<Shard> shard;

@@ -56,9 +56,10 @@ size_t PlannedRecord::bytes() const {
   return record.bytes() + requests.size() * sizeof(ForkedAllele);
 }
 
-VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites)
+VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size_t embedding_values)
     : options_(options),
       sites_(sites),
+      embedding_values_(embedding_values),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
       names_(contig_names(options.unify_chr_names, options.chr_map)) {}
@@ -115,8 +116,10 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   ++counts_.scored;
   if (!journal) return true;
   planned.digest = site_digest(record, site, sites_.windows_of(site, reference));
-  planned.saved =
-      journal->replay(*planned.digest, variant.alts.size() * sites_.tag_count(), place_of(record));
+  planned.saved = journal->replay(
+      *planned.digest,
+      variant.alts.size() * sites_.tag_count() + site.recipes.front().alleles.size() * embedding_values_,
+      place_of(record));
   return true;
 }
 

@@ -41,8 +41,8 @@ struct PlannedRecord {
   std::vector<RequestPtr> requests;  // of the site
   /// A hash of everything that the scores depend on. Set if there is a journal and any allele is scored.
   std::optional<Sha256Bytes> digest;
-  /// Scores from the journal: one per ALT of each recipe, NaN where missing. The site has no plans and
-  /// requests then.
+  /// Scores from the journal: one per ALT of each tag, NaN where missing; then the rows of embeddings, if the
+  /// run has them (joined_rows() of embeddings.hpp). The site has no plans and requests then.
   std::optional<std::vector<float>> saved;
   /// Of the scores of an earlier run that are kept; one per ALT if there are any.
   std::vector<std::string> earlier_flags;
@@ -54,8 +54,8 @@ struct PlannedRecord {
 
 class VepPlanner {
  public:
-  /// Both must outlive it.
-  VepPlanner(const VepOptions& options, const SitePlanner& sites);
+  /// Both must outlive it. A journal has so many values of an embedding for each scored allele.
+  VepPlanner(const VepOptions& options, const SitePlanner& sites, size_t embedding_values = 0);
 
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
   /// null) are taken from it. Warns of contigs whose length in the header is not that in the FASTA. Throws
@@ -96,6 +96,7 @@ class VepPlanner {
 
   const VepOptions& options_;
   const SitePlanner& sites_;
+  size_t embedding_values_;
   IndexedFasta fasta_;
   ReferenceReader reference_;
   ContigNames names_;

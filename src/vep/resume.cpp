@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kBeginning = "##carbon_vepPartial1=";  // 1 is the number of the layout
 constexpr size_t kLongestFirstLine = size_t{1} << 24;
 constexpr size_t kReadSize = size_t{1} << 16;
-constexpr uint32_t kMostValues = uint32_t{1} << 20;  // a larger count is damage
+constexpr uint32_t kMostValues = uint32_t{1} << 24;  // a larger count is damage
 
 // An entry is a Sha256Bytes, the number of values, the values, and a CRC of this entry and all before it. The
 // numbers have the byte order of the machine, because a run is continued on the same kind of device.

@@ -1,6 +1,9 @@
 #include "src/vep/run.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <span>
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
@@ -9,6 +12,7 @@
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/provenance.hpp"
+#include "src/vep/embeddings.hpp"
 #include "src/vep/header.hpp"
 #include "src/vep/histogram.hpp"
 #include "src/vep/neighbours.hpp"
@@ -23,31 +27,52 @@ namespace {
 struct Destinations {
   const SitePlanner& sites;  // which computes them
   SiteOutput& output;
-  ScoreCache* cache;         // null: none
-  Journal* journal;          // null: none
-  HistogramFile* histogram;  // null: none
-  ScoreTables* tables;       // which have more of them; null: none
-  AlleleCounts& later;       // changes of the counts of flags that are known when values are
+  ScoreCache* cache;              // null: none
+  Journal* journal;               // null: none
+  HistogramFile* histogram;       // null: none
+  VariantEmbeddings* embeddings;  // null: none
+  ScoreTables* tables;            // which have more of them; null: none
+  AlleleCounts& later;            // changes of the counts of flags that are known when values are
 };
 
-// Returns the scores of a record, computed or from the journal, as the values of its tags. Computed scores
-// are added to the journal.
-SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
-  const size_t alts = planned.record.alts().size();
-  SiteScores scores;
-  if (planned.saved) {
-    for (auto at = planned.saved->begin(); at != planned.saved->end(); at += static_cast<ptrdiff_t>(alts))
-      scores.values.emplace_back(at, at + static_cast<ptrdiff_t>(alts));
-  } else {
-    for (const std::vector<double>& values : to.sites.values(planned.site, place_of(planned.record)))
-      scores.values.emplace_back(values.begin(), values.end());
-    if (planned.digest) {
-      std::vector<float> all;
-      for (const std::vector<float>& values : scores.values)
-        all.insert(all.end(), values.begin(), values.end());
-      to.journal->append(*planned.digest, all);
-    }
+// The values of a record as a journal keeps them, computed or from the journal: for each tag one per ALT,
+// then the rows of embeddings, if they are wanted. Computed ones are added to the journal.
+std::vector<float> record_values(const PlannedRecord& planned, const Destinations& to) {
+  if (planned.saved) return *planned.saved;
+  std::vector<float> all;
+  const std::string place = place_of(planned.record);
+  for (const std::vector<double>& values : to.sites.values(planned.site, place))
+    all.insert(all.end(), values.begin(), values.end());
+  if (to.embeddings) {
+    const std::vector<float> rows = joined_rows(to.sites.means(planned.site, place), to.embeddings->hidden());
+    all.insert(all.end(), rows.begin(), rows.end());
   }
+  if (planned.digest) to.journal->append(*planned.digest, all);
+  return all;
+}
+
+// Writes the rows of the ALTs that have a score.
+void write_embeddings(const PlannedRecord& planned, const SiteScores& scores, std::span<const float> rows,
+                      VariantEmbeddings& embeddings) {
+  const std::vector<ScoredAllele>& alleles = planned.site.recipes.front().alleles;
+  const size_t each = alleles.empty() ? 0 : rows.size() / alleles.size();
+  for (size_t i = 0; i < alleles.size(); ++i) {
+    const auto scored = [&](const std::vector<float>& values) { return !std::isnan(values[alleles[i].alt]); };
+    if (std::any_of(scores.values.begin(), scores.values.end(), scored))
+      embeddings.write(planned.record, alleles[i].alt, rows.subspan(i * each, each));
+  }
+}
+
+// Returns the scores of a record as the values of its tags, and writes the embeddings of its alleles.
+SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
+  const size_t alts = planned.record.alts().size(), tags = to.sites.tag_count();
+  SiteScores scores;
+  const std::vector<float> all = record_values(planned, to);
+  for (size_t tag = 0; tag < tags; ++tag) {
+    const auto first = all.begin() + static_cast<ptrdiff_t>(tag * alts);
+    scores.values.emplace_back(first, first + static_cast<ptrdiff_t>(alts));
+  }
+  if (to.embeddings) write_embeddings(planned, scores, std::span(all).subspan(tags * alts), *to.embeddings);
   std::vector<AlleleFlag> flags;
   for (size_t i = 0; i < alts; ++i) {
     flags.push_back(value_flag(planned.site, i, scores.values));
@@ -64,6 +89,10 @@ SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
 // metadata is none of the model.
 std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions& options) {
   if (options.cache.empty()) return std::nullopt;
+  if (!options.embeddings.empty()) {
+    options.log->warning("vep", "the score cache is not used: embeddings need the windows of every allele");
+    return std::nullopt;
+  }
   std::string scored_by = model.model_sha256() + "\n" + model.dtype() + "\n" + model.device_kind();
   for (const uint32_t id : model.config().layout.prefix) scored_by += "\nmetadata " + std::to_string(id);
   return std::optional<ScoreCache>(std::in_place, options.cache, scored_by);
@@ -84,6 +113,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
       if (name != "recipe") run.emplace(recipe->name() + (" " + name), value);
   }
   run.emplace("recipe", names);
+  if (!options.embeddings.empty()) run.emplace("embeddings", "yes");
   run.merge(RunIdentity{
       {"check-ref", word_of(kCheckRefWords, options.check_ref)},
       {"tag-prefix", options.tag_prefix},
@@ -215,9 +245,10 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   RecipeList recipes = make_recipes(options.scores, model.config());
   // An estimate leaves no cache behind, and so does not know what is in one.
   std::optional<ScoreCache> cache = options.estimate ? std::nullopt : open_cache(model, options);
+  const bool embeds = !options.embeddings.empty();
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
-  const SitePlanner sites(std::move(recipes), model.config().layout, shared_cache);
-  VepPlanner planner(options, sites);
+  const SitePlanner sites(std::move(recipes), model.config().layout, shared_cache, embeds);
+  VepPlanner planner(options, sites, embeds ? 2 * model.config().hidden : 0);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
@@ -243,6 +274,8 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
   if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
   const std::unique_ptr<HistogramFile> histogram = open_histogram(options, sites, scored, writing.temporary);
+  std::optional<VariantEmbeddings> embeddings;
+  if (embeds) embeddings.emplace(options.embeddings, model.config().hidden, writing.header_lines);
   const auto output = make_site_output(vcf, writing, options.header);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
@@ -255,13 +288,16 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
                       *options.log};
   run_keeping(kept, [&] {
     annotate(engine, options, planner, input, progress, kept,
-             {sites, *output, shared_cache, journal.get(), histogram.get(), tables, later});
+             {sites, *output, shared_cache, journal.get(), histogram.get(),
+              embeddings ? &*embeddings : nullptr, tables, later});
     if (tables) tables->check_contigs();
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
     if (histogram) histogram->finish();
+    if (embeddings) embeddings->finish();
     output->file().close();
     if (histogram) histogram->commit();
+    if (embeddings) embeddings->commit();
   });
   if (journal) journal->remove();
   VepCounts counts = planner.counts();

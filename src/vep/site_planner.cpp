@@ -42,6 +42,38 @@ std::vector<double> scores(const RecipeSite& site, size_t tag, const std::string
   return values;
 }
 
+// Adds `more` times `share` to the sums.
+void add(std::vector<double>& sums, const std::vector<float>& more, double share) {
+  sums.resize(more.size());
+  for (size_t i = 0; i < more.size(); ++i) sums[i] += share * more[i];
+}
+
+std::vector<float> rounded(const std::vector<double>& sums, const std::string& place) {
+  std::vector<float> values(sums.begin(), sums.end());
+  for (const float value : values)
+    if (!std::isfinite(value)) throw not_finite("vep", "hidden state at " + place);
+  return values;
+}
+
+std::optional<AlleleMeans> means_of(const ScoredAllele& allele, const std::string& place) {
+  std::vector<std::vector<AlleleMeans>> strands;  // those with a mean, and their phases with one
+  for (const auto& phases : allele.strands) {
+    std::vector<AlleleMeans> found;
+    for (const auto& ratios : phases)
+      if (std::optional<AlleleMeans> means = ratios->means()) found.push_back(std::move(*means));
+    if (!found.empty()) strands.push_back(std::move(found));
+  }
+  if (strands.empty()) return std::nullopt;
+  std::vector<double> ref, alt;
+  for (const auto& phases : strands)
+    for (const AlleleMeans& means : phases) {
+      const double share = 1.0 / static_cast<double>(strands.size() * phases.size());
+      add(ref, means.ref, share);
+      add(alt, means.alt, share);
+    }
+  return AlleleMeans{rounded(ref, place), rounded(alt, place)};
+}
+
 // The letters of a structural allele, or why it is not scored; `flag` is that of classify_structural().
 std::optional<NormalAllele> structural_form(const StructuralAllele& allele, const Variant& variant,
                                             const ContigReference& reference,
@@ -144,6 +176,13 @@ void SitePlanner::plan(std::span<const PlacedSite> sites, const std::function<vo
       if (!recipes_[r]->shares_windows()) recipes_[r]->plan(sites.subspan(i, 1), r, with_);
     ready(i);
   }
+}
+
+std::vector<std::optional<AlleleMeans>> SitePlanner::means(const VepSite& site,
+                                                           const std::string& place) const {
+  std::vector<std::optional<AlleleMeans>> all;
+  for (const ScoredAllele& allele : site.recipes.front().alleles) all.push_back(means_of(allele, place));
+  return all;
 }
 
 SiteValues SitePlanner::values(const VepSite& site, const std::string& place) const {

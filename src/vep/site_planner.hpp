@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,9 +19,9 @@ RecordCheck check_reference(const Variant& variant, const ContigReference& refer
 
 class SitePlanner {
  public:
-  /// `cache` may be null.
-  SitePlanner(RecipeList recipes, const TokenLayout& layout, ScoreCache* cache)
-      : recipes_(std::move(recipes)), with_{layout, cache} {}
+  /// `cache` may be null. `means`: mean hidden states are wanted, too, which recipe centered has.
+  SitePlanner(RecipeList recipes, const TokenLayout& layout, ScoreCache* cache, bool means = false)
+      : recipes_(std::move(recipes)), with_{layout, cache, means} {}
 
   const RecipeList& recipes() const { return recipes_; }
   /// The number of scores of an ALT.
@@ -43,6 +44,9 @@ class SitePlanner {
   /// Scores that were not found in the cache are added to it. Throws Error naming `place` (contig:pos) for a
   /// score that is not finite as a float.
   SiteValues values(const VepSite& site, const std::string& place) const;
+  /// The mean hidden states of the alleles of the first recipe, in their order: the mean over strands of the
+  /// means over phases; none of an allele whose windows have no whole 6-mer. Throws Error as values() does.
+  std::vector<std::optional<AlleleMeans>> means(const VepSite& site, const std::string& place) const;
 
  private:
   RecipeList recipes_;

@@ -5,7 +5,7 @@ import random
 import sys
 
 from harness import SHARED, Skip, expect, expect_close, expect_equal, info_of, model, ok, records
-from vep_support import HEAD, values
+from vep_support import HEAD, OTHER, values
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference"))
 import vep_reference  # noqa: E402
@@ -46,6 +46,55 @@ def with_runs(bases, *runs):
 def as_vcf(rows, contigs):
     head = HEAD % "".join("##contig=<ID=%s>\n" % name for name in contigs)
     return head + "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows)
+
+
+def edge_genome():
+    rng = random.Random(11)
+    long = with_runs(random_bases(rng, 460), (60, "N"), (150, "N" * 7), (230, "R"), (231, "Y"), (300, "N" * 66), (452, "NN"))
+    return {
+        "long": long[:200] + long[200:280].lower() + long[280:],  # soft-masked letters, an IUPAC code among them
+        "short": random_bases(rng, 61), "six": "GATTAC", "five": "GATTA", "one": "C", "unknown": "N" * 30,
+        "leading": "N" * 20 + random_bases(rng, 50), "trailing": random_bases(rng, 50) + "N" * 20,
+    }
+
+
+def edge_variants(genome):
+    """(contig, pos, REF, ALT as in a VCF) of every kind of record, at every kind of place."""
+    rng = random.Random(12)
+    places = {"long": [1, 2, 3, 6, 7, 47, 48, 49, 50, 58, 60, 61, 62, 95, 149, 158, 210, 229, 233, 265, 299, 300, 367, 368, 371,
+                       402, 411, 412, 413, 414, 451, 454, 455, 459, 460],
+              "short": [1, 2, 30, 55, 60, 61], "six": range(1, 7), "five": range(1, 6), "one": [1], "unknown": [5],
+              "leading": [3, 20, 21, 22, 45, 70], "trailing": [1, 20, 49, 50, 51, 70]}
+    rows = []
+    for contig, positions in places.items():
+        bases = genome[contig]
+        for pos in positions:
+            at = lambda size: bases[pos - 1:pos - 1 + size]
+            other = OTHER.get(at(1).upper(), "A")
+            rows += [(contig, pos, at(1), other), (contig, pos, at(1), at(1))]  # SNV; the reference itself
+            rows.append((contig, pos, at(2), random_bases(rng, 2)))  # MNV
+            rows.append((contig, pos, at(1), at(1) + random_bases(rng, rng.choice((1, 5, 6, 7)))))  # insertion
+            rows.append((contig, pos, at(rng.choice((2, 6, 7, 8))), at(1)))  # deletion; near the end one that is too long
+            rows.append((contig, pos, at(3), random_bases(rng, rng.choice((1, 2, 5)))))  # deletion and insertion
+            rows.append((contig, pos, at(2), ",".join((at(1), at(2) + "AC", "G" + other, at(2), "*"))))  # many alleles
+    for pos in (100, 262, 440):
+        for size in (47, 48, 49, 50):  # the longest alleles that a window of 96 takes, and one more
+            rows += [("long", pos, genome["long"][pos - 1], random_bases(rng, size)),
+                     ("long", pos, genome["long"][pos - 1:pos - 1 + size], random_bases(rng, size // 2))]
+    rows += [("absent", 7, "A", "C,<DEL>,*"), ("absent", 7, "N", "<*>"), ("long", 0, "N", "<DEL>"), ("long", 0, "A", "C"),
+             ("long", 461, "A", "C"), ("long", 460, genome["long"][459] + "A", genome["long"][459]), ("one", 2, "A", "C"),
+             ("five", 4, "TAC", "T")]
+    a, c = genome["long"][99], genome["long"][259]
+    rows += [("long", 100, a, alt) for alt in (
+        "<DEL>", "<DUP:TANDEM>", "<*>", "<NON_REF>", a + "]short:5]", "[short:5[" + a, "]short:5]" + a, a + ".", "." + a,
+        "<INS:ME>,*," + OTHER[a] + ",N", "N", "R", "*", OTHER[a] + "U", OTHER[a].lower(), OTHER[a] + ",<NON_REF>", ".")]
+    rows += [("long", 100, OTHER[a], alt) for alt in ("A", "C", "G", "T", "AC", "N", "<DEL>", "*", "G" * 60)]
+    rows += [("long", 260, c.upper(), OTHER[c.upper()]), ("long", 260, c.lower(), OTHER[c.upper()].lower()),
+             ("long", 231, "R", "A"), ("long", 231, "A", "G"), ("long", 100, "R", "A"), ("long", 100, a.lower(), a)]
+    rows += [("long", 100, a, OTHER[a])] * 3  # repeated records
+    rng.shuffle(rows)
+    # At a contig's end a longer REF comes out cut: what is left need not differ from REF of another kind.
+    return [row for row in rows if row[2]]
 
 
 def shared(path):

@@ -419,3 +419,22 @@ def annotate(model, genome, variants, recipes=("centered",), window=8192, contex
             del values["LLR"]
         out.append(values)
     return out
+
+
+def mean_states(model, genome, variants, window=8192, strand=None, phases="auto"):
+    """For each ALT of the variants (mean state of R, mean state of A), the mean over strands of the means over phases; None
+    where there is no score, or no window with a whole 6-mer."""
+    pairs_of = []
+    for variant in map(upper, variants):
+        for i in range(len(variant[3])):
+            _, form = classify(genome, variant, i, "centered", window)
+            if form is None:
+                pairs_of.append([])
+                continue
+            pairs = [[centered_windows(genome[variant[0]], *form, window, s, f) for f in phases_of(phases, *form[1:])]
+                     for s in strands("centered", strand)]
+            pairs = [[pair for pair in of_strand if pair and len(pair[0]) >= K] for of_strand in pairs]
+            pairs_of.append([of_strand for of_strand in pairs if of_strand])
+    states = model.means({bases: None for pairs in pairs_of for of_strand in pairs for pair in of_strand for bases in pair})
+    return [tuple(mean([mean([states[whole(pair[side])] for pair in of_strand]) for of_strand in pairs]) for side in (1, 0))
+            if pairs else None for pairs in pairs_of]

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "src/embed/array_file.hpp"
 #include "src/embed/run.hpp"
+#include "src/formats/array_file.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("rows in memory are the rows that carbon embed writes") {
         rows.insert(rows.end(), more.begin(), more.end());
       }
       const size_t hidden = engine.get().config().hidden;
-      const std::string header = array_header(ArrayFormat::npy, DType::f32, rows.size() / hidden, hidden);
+      const std::string header = array_header({ArrayFormat::npy, DType::f32, hidden}, rows.size() / hidden);
       const std::string written = read_bytes(options.output);
       REQUIRE(written.size() == header.size() + rows.size() * sizeof(float));
       CHECK(written.starts_with(header));

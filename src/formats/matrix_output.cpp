@@ -1,0 +1,72 @@
+#include "src/formats/matrix_output.hpp"
+
+#include <utility>
+
+#include "src/formats/provenance.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr const char kNpy[] = ".npy", kSafetensors[] = ".safetensors", kRecord[] = ".json";
+
+const char* suffix_of(ArrayFormat format) {
+  return format == ArrayFormat::npy ? kNpy : kSafetensors;
+}
+
+ArrayLayout with_provenance(ArrayLayout layout, const std::vector<std::string>& provenance) {
+  if (layout.format == ArrayFormat::safetensors) layout.metadata = provenance_strings(provenance);
+  return layout;
+}
+
+}  // namespace
+
+std::optional<ArrayFormat> array_format_of(std::string_view path) {
+  for (const ArrayFormat format : {ArrayFormat::npy, ArrayFormat::safetensors})
+    if (path.ends_with(suffix_of(format))) return format;
+  return std::nullopt;
+}
+
+std::string MatrixPlace::stem() const {
+  std::string stem = path;
+  const std::string suffix = suffix_of(format);
+  if (stem.ends_with(suffix)) stem.resize(stem.size() - suffix.size());
+  return stem;
+}
+
+void check_matrix_output(const std::string& command, const MatrixPlace& place, const Advice& advice) {
+  const std::string suffix = suffix_of(place.format), stem = place.stem();
+  const auto refuse = [&](const std::string& path) {
+    throw Error(command,
+                suffix.substr(1) + " output needs a regular file, because its beginning is written last" +
+                    (path.empty() ? "" : ", and " + path + " is not one"),
+                advice);
+  };
+  if (place.path == "-" || stem.empty() || stem.ends_with('/')) refuse("");
+  for (const std::string& path : {place.path, stem + suffix})
+    if (is_stream(path)) refuse(path);
+  if (place.format == ArrayFormat::npy) check_provenance_file(command, stem + kRecord);
+}
+
+MatrixOutput::MatrixOutput(const MatrixPlace& place, ArrayLayout layout, const std::string& heading,
+                           const std::vector<std::string>& provenance)
+    : matrix_(place.stem() + suffix_of(place.format), with_provenance(std::move(layout), provenance)),
+      table_(place.stem() + place.table) {
+  describe(heading);
+  if (place.format == ArrayFormat::safetensors) return;
+  record_.emplace(place.stem() + kRecord);
+  record_->write(provenance_json(provenance));
+}
+
+void MatrixOutput::finish() {
+  table_.finish();
+  if (record_) record_->finish();
+  matrix_.finish();
+}
+
+void MatrixOutput::commit() {
+  table_.commit();
+  if (record_) record_->commit();
+  matrix_.commit();
+}
+
+}  // namespace carbon
