@@ -36,7 +36,7 @@ BESIDE = {
     # How a report draws knows no file, and how it reads knows no picture.
     "src/report/drawing": (("src/base",), SECTIONS),
     "src/report/sources": (("src/base", "src/files", "src/formats", "src/statistics", "src/model", "kernels"), SECTIONS),
-    "src/formats": (("src/base", "tokenizer", "src/files"), USERS),
+    "src/formats": (("src/base", "tokenizer", "kernels", "src/files"), USERS),
     "src/files": (("src/base",), ("src/formats", *USERS)),
     "src/statistics": (("src/base",), (PLUGINS, *USERS)),
 }
