@@ -10,9 +10,6 @@
 namespace carbon {
 namespace {
 
-// Beyond any context, and far from where sums of lengths overflow.
-constexpr size_t kMaxContext = size_t{1} << 40;
-
 struct ScanCommand {
   ScanOptions options;
   CommonOptions common;
