@@ -9,6 +9,8 @@ namespace carbon {
 /// Which help there is. src/cli/advice.cpp has a sentence for each; the values that it names are listed here.
 enum class AdviceTopic : int {
   none,  // no advice
+  activation,
+  base_model,
   batch_tokens,
   cache_file,
   check_ref,
@@ -33,6 +35,8 @@ enum class AdviceTopic : int {
   hub_genome,
   hub_output,  // the folder
   int8,
+  label_model,
+  labels,
   layer,
   length,
   lora,  // directory of the adapter
@@ -55,6 +59,7 @@ enum class AdviceTopic : int {
   output_f32,
   output_file,
   pad_tail,
+  pad_windows,
   plugin_list,
   pool_none_both,
   pool_separator,

@@ -16,6 +16,10 @@ const char* sentence(AdviceTopic topic) {
   switch (topic) {
     case none:
       break;
+    case activation:
+      return "choose one with --activation none, sigmoid or softmax";
+    case base_model:
+      return "name a fine-tuned model with --model, or its adapter with --lora; 'carbon models' shows labels";
     case batch_tokens:
       return "a smaller --batch-tokens needs less memory";
     case cache_file:
@@ -64,6 +68,10 @@ const char* sentence(AdviceTopic topic) {
       return "name them with -o {0}/NAME";
     case int8:
       return "--dtype int8 computes with them as they are";
+    case label_model:
+      return "use 'carbon predict', 'carbon embed' or 'carbon vep --recipe head'";
+    case labels:
+      return "name them with --labels A,B,...";
     case layer:
       return "set it with --layer";
     case length:
@@ -108,6 +116,8 @@ const char* sentence(AdviceTopic topic) {
       return "name a file with -o";
     case pad_tail:
       return "or use --pad-tail";
+    case pad_windows:
+      return "--pad-tail reads them, with A for the bases that lack";
     case plugin_list:
       return "'carbon plugin -l' lists the plugins";
     case pool_none_both:

@@ -17,6 +17,7 @@ Run declare_vep(CommandLine& line);
 Run declare_scan(CommandLine& line);
 Run declare_score(CommandLine& line);
 Run declare_embed(CommandLine& line);
+Run declare_predict(CommandLine& line);
 Run declare_generate(CommandLine& line);
 Run declare_serve(CommandLine& line);
 Run declare_tokenize(CommandLine& line);

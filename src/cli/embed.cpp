@@ -20,6 +20,7 @@ int run(const CommandLine& line, EmbedCommand& command) {
   if (!default_inputs(line, options.inputs)) return 1;
   check_keeps_inputs("main_embed", options.output, options.inputs.files);
   check_embed_options(options);
+  command.common.model.use = ModelUse::states;
   run_with_engine(command.common, options, run_embed);
   return 0;
 }
@@ -50,10 +51,11 @@ Run declare_embed(CommandLine& line) {
   group.option({"pool", "POOL",
                 "separator (the row of </dna> or a last <s>; default), last (6-mer), mean (over all 6-mers) "
                 "or none (one row per 6-mer)"},
-               options.pool, kPoolWords);
+               options.pooling.pool, kPoolWords);
   group.option({"dtype-out", "TYPE", "type of the values written: f32 (default) or f16"}, options.dtype,
                kEmbedTypeWords);
-  group.flag("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)", options.pad_tail);
+  group.flag("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
+             options.pooling.pad_tail);
   group.option({"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two rows)"},
                options.strand, kStrandWords);
   add_region_options(line, options.inputs, "embed");

@@ -31,6 +31,8 @@ constexpr Command kCommands[] = {
     {"scan", "Variants", "score every base and every SNV of a genome", carbon::declare_scan},
     {"score", "Sequences", "per-base log-likelihoods of FASTA sequences", carbon::declare_score},
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::declare_embed},
+    {"predict", "Sequences", "values of the labels of a fine-tuned model for FASTA sequences",
+     carbon::declare_predict},
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::declare_generate},
     {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases",
      carbon::declare_serve},

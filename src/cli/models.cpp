@@ -106,9 +106,21 @@ void print_table(const std::vector<std::vector<std::string>>& table) {
   }
 }
 
+/// The labels of a classification head; "-" for a model without one.
+std::string labels_text(const ModelSummary& summary) {
+  if (!summary.config.classifier) return "-";
+  std::string text;
+  for (const std::string& label : summary.config.classifier->labels)
+    text += (text.empty() ? "" : ",") + label;
+  return printable(text);
+}
+
 void print_text(const std::vector<Row>& rows, bool digest) {
   std::vector<std::vector<std::string>> table{
       {"NAME", "FAMILY", "LAYERS", "HIDDEN", "PARAMETERS", "WEIGHTS", "SIZE", "LICENCE", "PLACE", "PATH"}};
+  const bool labels = std::any_of(
+      rows.begin(), rows.end(), [](const Row& row) { return row.summary && row.summary->config.classifier; });
+  if (labels) table.front().insert(table.front().end() - 1, "LABELS");
   if (digest) table.front().insert(table.front().end() - 1, "SHA256");
   for (const Row& row : rows) {
     if (!row.summary) continue;
@@ -118,6 +130,7 @@ void print_text(const std::vector<Row>& rows, bool digest) {
                      short_count(s.parameters, 1000, {"", "K", "M", "G", "T"}), dtype_text(s),
                      short_count(s.bytes, 1024, {" B", " KiB", " MiB", " GiB", " TiB"}),
                      s.licence.empty() ? "-" : s.licence, row.model.place, printable(row.model.path)});
+    if (labels) table.back().insert(table.back().end() - 1, labels_text(s));
     if (digest) table.back().insert(table.back().end() - 1, row.sha256);
   }
   if (table.size() > 1) print_table(table);
@@ -153,7 +166,8 @@ json to_json(const Row& row) {
                  {"parameters", s.parameters},
                  {"weights", s.dtypes},
                  {"bytes", s.bytes},
-                 {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)}});
+                 {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)},
+                 {"labels", c.classifier ? json(c.classifier->labels) : json(nullptr)}});
   if (!row.sha256.empty()) object["sha256"] = row.sha256;
   return object;
 }

@@ -214,6 +214,7 @@ std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions mo
   model.rope_scaling.reset();
   model.lora.clear();
   model.metadata = {};
+  model.use = ModelUse::bases;
   return std::make_optional<LoadedModels>(model);
 }
 

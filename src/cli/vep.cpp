@@ -4,6 +4,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/vep_tables.hpp"
 #include "src/files/output.hpp"
@@ -52,8 +53,13 @@ int run(const CommandLine& line, VepCommand& command) {
     if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
     check_combination(options.scores);
   });
-  if (line.given("window") && !tables_alone && !options.scores.wants("centered"))
+  const bool reads_labels = options.scores.wants("head") && !tables_alone;
+  if (line.given("window") && !tables_alone && !options.scores.wants("centered") && !reads_labels)
     program_log().warning("vep", "--window has no effect: recipe centered, whose it is, is not chosen");
+  for (const char* const name : kLabelOptions)
+    if (line.given(name) && !reads_labels)
+      throw Error("main_vep", "--" + std::string(name) + " belongs to recipe head, which is not chosen");
+  command.common.model.use = options.scores.use();
   if (line.given("shard")) options.shard = parse_shard(command.shard);
   check_tag_prefix(options.tag_prefix);
   if (!options.unify_chr_names.empty() && !options.chr_map.empty())
@@ -105,8 +111,9 @@ Run declare_vep(CommandLine& line) {
         "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
       "Tags: CARBON_LLR and CARBON_LLR_TOKEN (recipe centered), CARBON_NT (next-token), CARBON_ALLR\n"
       "(anchored) and CARBON_SCAN (--table): ln P with the alternative minus ln P with the reference, in\n"
-      "nats; negative means that the model finds the alternative less likely. CARBON_FLAG says why a value\n"
-      "is missing.\n"
+      "nats; negative means that the model finds the alternative less likely. CARBON_HEAD_<LABEL> (recipe\n"
+      "head): the value of a label with the alternative minus that with the reference. CARBON_FLAG says why\n"
+      "a value is missing.\n"
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
@@ -123,10 +130,15 @@ Run declare_vep(CommandLine& line) {
   add_index_option(line, options.write_index);
   group.flag("no-version", "do not write version and command line into the header", command->no_version);
   group
-      .option({"recipe", "LIST", "centered (default), next-token or anchored, or several with commas"},
+      .option({"recipe", "LIST",
+               "centered (default), next-token or anchored, or several with commas; or head, of a fine-tuned "
+               "model"},
               command->recipes)
       .offers(recipe_names());
-  group.option({'w', "window", "BP", "window of recipe centered in bp, even"}, scores.window)
+  group
+      .option({'w', "window", "BP",
+               "window of recipe centered in bp, even; of recipe head, for which it is required"},
+              scores.window)
       .shows_default("8192");
   group
       .option({"context", "BP",
@@ -146,10 +158,12 @@ Run declare_vep(CommandLine& line) {
       .offers(all_words(kScoreLevelWords));
   group.option({"strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
       .shows_default("both, but + for next-token");
-  group.option(
-      {"phases", "auto|1|6",
-       "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length"},
-      scores.phases, kPhaseWords);
+  group.option({"phases", "auto|1|6",
+                "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the "
+                "length, but 1 for "
+                "head"},
+               scores.phases, kPhaseWords);
+  add_label_options(line, scores.pooling, scores.labels, " of recipe head");
   group.option({'c', "check-ref", "w|e|x",
                 "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
                 "the record)"},

@@ -7,7 +7,7 @@
 namespace carbon {
 
 void check_embed_options(const EmbedOptions& options) {
-  if (options.pool == Pool::none && options.strand == StrandChoice::both)
+  if (options.pooling.pool == Pool::none && options.strand == StrandChoice::both)
     throw Error("embed",
                 "rows of single 6-mers cannot be averaged over both strands, because the 6-mers of the two "
                 "strands do not match",

@@ -13,18 +13,13 @@
 #include "src/engine/request.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
+#include "src/pooling/pooled_rows.hpp"
 
 namespace carbon {
 
 enum class EmbedOutput { tsv, npy, safetensors };
 inline constexpr Word<EmbedOutput> kEmbedOutputWords[] = {
     {"tsv", EmbedOutput::tsv}, {"npy", EmbedOutput::npy}, {"safetensors", EmbedOutput::safetensors}};
-
-/// Which rows of a sequence are written: the row of the separator (</dna>, or a second <s>), the row of the
-/// last 6-mer, the mean over the rows of all 6-mers, or every 6-mer's row.
-enum class Pool { separator, last, mean, none };
-inline constexpr Word<Pool> kPoolWords[] = {
-    {"separator", Pool::separator}, {"last", Pool::last}, {"mean", Pool::mean}, {"none", Pool::none}};
 
 /// The types of the values written.
 inline constexpr Word<DType> kEmbedTypeWords[] = {{"f32", DType::f32}, {"f16", DType::f16}};
@@ -35,9 +30,8 @@ struct EmbedOptions {
   std::optional<EmbedOutput> type;  // default: by the suffix of `output`, else tsv
   DType dtype = DType::f32;         // of the output: f32 or f16
   int layer = kFinalNorm;           // or 1 to the number of blocks
-  Pool pool = Pool::separator;
+  Pooling pooling;
   StrandChoice strand = StrandChoice::forward;
-  bool pad_tail = false;  // a partial 6-mer at the end is padded with A; otherwise it is left out
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial, for a table
   CommandRecord record;                     // of the header, or of what stands for one in a matrix
   ProgressMode progress = ProgressMode::automatic;

@@ -33,15 +33,9 @@ class EmbedPlanner {
   EmbedItem plan(std::string name, std::string_view bases) const;
 
  private:
-  size_t kmers(size_t length) const;
-  void check(const std::string& name, size_t length) const;
-  void add_request(EmbedItem& item, std::string_view bases) const;
-
-  ModelConfig config_;
+  PooledRows rows_;
   int layer_;
-  Pool pool_;
   StrandChoice strand_;
-  bool pad_tail_;
 };
 
 /// Takes the rows [n, hidden] out of the finished requests of a sequence: those of one strand, or the mean of

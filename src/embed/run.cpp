@@ -10,18 +10,12 @@
 namespace carbon {
 namespace {
 
-// The name of a sequence, or of a region in the form that samtools faidx uses.
-std::string shown_name(const SequencePlace& place, bool is_region) {
-  if (!is_region) return place.name;
-  return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
-}
-
 // What the values depend on besides the sequences and the model.
 Settings settings_of(const EmbedOptions& options) {
-  return {{"pool", word_of(kPoolWords, options.pool)},
+  return {{"pool", word_of(kPoolWords, options.pooling.pool)},
           {"layer", std::to_string(options.layer)},
           {"strand", word_of(kStrandWords, options.strand)},
-          {"pad-tail", options.pad_tail ? "yes" : "no"},
+          {"pad-tail", options.pooling.pad_tail ? "yes" : "no"},
           {"dtype-out", dtype_name(options.dtype)}};
 }
 

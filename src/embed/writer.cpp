@@ -32,7 +32,7 @@ class TableWriter final : public EmbedWriter {
       : output_(options.output, run, *options.log),
         hidden_(hidden),
         half_(options.dtype == DType::f16),
-        kmers_(options.pool == Pool::none) {
+        kmers_(options.pooling.pool == Pool::none) {
     if (output_.continued()) return;
     line_ = kmers_ ? "#name\tkmer" : "#name";
     for (size_t i = 0; i < hidden; ++i) line_ += "\te" + std::to_string(i);

@@ -86,6 +86,7 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
     checkpoint.add_adapter(LoraAdapter(options.lora), weight_type(numbers.int8 ? DType::f32 : numbers.type),
                            thread_count(options));
   }
+  check_use(checkpoint, options.use);
   return checkpoint;
 }
 
@@ -100,7 +101,8 @@ void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<op
                   {AdviceTopic::equal_gpus});
 }
 
-// Marginals of a short sequence. Computing them uses every weight and every kind of matrix product.
+// Marginals of a short sequence, or the hidden states where there is no output matrix. Computing them uses
+// every weight and every kind of matrix product.
 std::vector<double> probe(LoadedModel& model) {
   const TokenLayout& layout = model.config().layout;
   std::vector<uint32_t> tokens{layout.begin()};
@@ -109,6 +111,11 @@ std::vector<double> probe(LoadedModel& model) {
   Sequence sequence = model.decoder().kv().make_sequence();
   const Chunk chunk{&sequence, tokens, 0, tokens.size()};
   const HiddenRows rows = model.decoder().forward(std::span(&chunk, 1));
+  if (model.config().classifier) {
+    std::vector<float> states(rows.count * model.config().hidden);
+    model.decoder().download_residual(rows, states.data());
+    return {states.begin(), states.end()};
+  }
   std::vector<double> marginals(rows.count * ops::kMarginals);
   model.head().marginals(rows, marginals.data());
   return marginals;

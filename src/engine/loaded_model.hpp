@@ -12,6 +12,7 @@
 #include "src/base/log.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/model/checkpoint.hpp"
+#include "src/model/model_use.hpp"
 #include "src/transformer/decoder.hpp"
 #include "src/transformer/head.hpp"
 #include "tokenizer/metadata_tags.hpp"
@@ -33,9 +34,10 @@ struct ModelOptions {
   size_t batch_tokens = 0;      // new tokens of one batch; 0: default_batch_tokens()
   /// Replaces the rope scaling of config.json.
   std::optional<RopeScaling> rope_scaling;
-  MetadataChoice metadata;   // beside every sequence that the model's layout begins
-  std::string lora;          // directory of an adapter whose weights are added; "": none
-  Log* log = &silent_log();  // of the model and of what runs on it
+  MetadataChoice metadata;         // beside every sequence that the model's layout begins
+  std::string lora;                // directory of an adapter whose weights are added; "": none
+  ModelUse use = ModelUse::bases;  // what the command wants of the model
+  Log* log = &silent_log();        // of the model and of what runs on it
 };
 
 /// Twice the rows of one pass of the backend: 4,096 on a CPU.
@@ -47,11 +49,12 @@ std::vector<int> gpu_numbers(const std::string& device);
 
 class LoadedModel {
  public:
-  /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error, also if
-  /// options.device names several GPUs: see LoadedModels.
+  /// Finds and opens the model, chooses device and dtype, prepares the weights. Throws Error, also for a
+  /// model that cannot be used as options.use says, and if options.device names several GPUs: see
+  /// LoadedModels.
   explicit LoadedModel(const ModelOptions& options);
-  /// The same with a checkpoint that is already open; options.model, rope_scaling, lora and
-  /// metadata are not used.
+  /// The same with a checkpoint that is already open; options.model, rope_scaling, lora, use and metadata are
+  /// not used.
   LoadedModel(const ModelOptions& options, Checkpoint checkpoint);
   /// The same on a given backend. `batch_tokens` as in ModelOptions.
   LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,

@@ -61,8 +61,16 @@ inline std::string header_field(const HeaderFields& fields, std::string_view key
 inline constexpr const char* kModelKeys[] = {"carbon_vepModel", "carbon_scanModel", "carbon_mutagenesisModel",
                                              "carbon_pluginModel"};
 
+/// A difference of the values of a label, as a fine-tuned head gives them. What its sign means is known to
+/// whoever trained it.
+inline bool is_label_tag(std::string_view tag) {
+  const size_t head = tag.find("_HEAD_");
+  return head != std::string_view::npos && head > 0;
+}
+
 /// The part before _LLR, _NT, _ALLR, _ALLR_96 or _SCAN; the whole name of another tag.
 inline std::string_view score_prefix(std::string_view tag) {
+  if (is_label_tag(tag)) return tag;
   for (const std::string_view end : {"_LLR", "_NT", "_ALLR", "_SCAN"})
     if (tag.ends_with(end)) return tag.substr(0, tag.size() - end.size());
   const size_t horizon = tag.rfind("_ALLR_");
@@ -77,7 +85,7 @@ class CarbonModels {
   /// A line ##carbon_...Model=<ID=...,...>.
   void add(std::string_view line) {
     std::string id = header_field(header_fields(line), "ID");
-    if (id.empty()) return;
+    if (id.empty() || is_label_tag(id)) return;
     // Programs before 0.3 named the prefix of vep's tags instead of each tag.
     const bool is_tag = score_prefix(id) != id || line.starts_with("##carbon_scanModel=");
     (is_tag ? tags_ : prefixes_).push_back(std::move(id));

@@ -39,6 +39,11 @@ void put_in_order(const std::string& command, const IndexedFasta& fasta, std::ve
 
 }  // namespace
 
+std::string shown_name(const SequencePlace& place, bool is_region) {
+  if (!is_region) return place.name;
+  return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
+}
+
 void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
                     const std::function<void(SequencePlace, const std::string&)>& take,
                     const std::function<void(const SequenceTotals&)>& known) {

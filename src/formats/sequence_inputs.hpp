@@ -30,6 +30,9 @@ struct SequencePlace {
   int64_t begin = 0, end = 0;  // 0-based half-open, absolute
 };
 
+/// The name of a sequence, or of a region in the form that samtools faidx uses.
+std::string shown_name(const SequencePlace& place, bool is_region);
+
 /// Which strands of a sequence are read. The reverse strand is the reverse complement, read from its first
 /// base.
 enum class StrandChoice { forward, reverse, both };

@@ -71,6 +71,13 @@ bool ignorable_buffer(std::string_view name) {
   return name.ends_with("rotary_emb.inv_freq");
 }
 
+/// The names that transformers gives to labels without any.
+std::vector<std::string> numbered_labels(size_t count) {
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < count; ++i) labels.push_back("LABEL_" + std::to_string(i));
+  return labels;
+}
+
 /// The name of a folder in a form that can stand between quotes in a header line.
 std::string in_one_line(std::string name) {
   for (char& c : name)
@@ -92,8 +99,7 @@ Checkpoint::Checkpoint(const std::string& path, const std::optional<RopeScaling>
     open_files();
   }
   apply(rope_scaling);
-  settle_head(log);
-  check_tensors(log);
+  settle(log);
   if (alignment == Alignment::restored) align_tensors();
 }
 
@@ -102,8 +108,7 @@ Checkpoint::Checkpoint(std::string name, const ModelConfig& config, std::unique_
     : dir_(std::move(name)), config_(config) {
   apply(rope_scaling);
   add_file(std::move(tensors));
-  settle_head(log);
-  check_tensors(log);
+  settle(log);
   align_tensors();
 }
 
@@ -123,9 +128,24 @@ void Checkpoint::replace(std::unique_ptr<TensorFile> tensors) {
 }
 
 void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int threads) {
+  take_score_of(adapter);
   adapted_ = adapter.merge(*this, type, threads);
   adapter_id_ = adapter.id();
   adapter_lines_ = adapter.digest_lines(*adapted_);
+}
+
+// PEFT saves a whole score.weight where the head was trained anew.
+void Checkpoint::take_score_of(const LoraAdapter& adapter) {
+  const TensorInfo* const score = adapter.whole(kScore);
+  if (score == nullptr) return;
+  check_trained_on_kmers(adapter.dir());
+  if (config_.classifier) return;
+  if (score->shape.size() != 2 || score->shape[1] != config_.hidden)
+    fail(adapter.dir() + ": tensor " + kScore + " has shape " + shape_text(score->shape) +
+         ", but a row for each label with " + std::to_string(config_.hidden) +
+         " numbers, the width of the model, is needed");
+  config_.classifier = ClassifierConfig{numbered_labels(score->shape[0]), ""};
+  config_.tied_head = false;
 }
 
 void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids) {
@@ -223,14 +243,42 @@ void Checkpoint::align_tensors() {
   }
 }
 
+void Checkpoint::settle(Log& log) {
+  config_.classifier ? settle_labels() : settle_head(log);
+  check_tensors(log);
+}
+
+/// Takes the place of a tensor that the index does not name.
+void Checkpoint::find_in_shards(const std::string& name) {
+  for (size_t i = 0; i < files_.size() && !has(name); ++i)
+    if (const auto at = files_[i]->tensors().find(name); at != files_[i]->tensors().end())
+      places_[name] = {i, &at->second};
+}
+
+/// The matrix says how many labels there are; config.json names them, or need not.
+void Checkpoint::settle_labels() {
+  find_in_shards(kScore);
+  const TensorInfo* const score = find(kScore);
+  if (score == nullptr)
+    fail(dir_ + ": tensor " + kScore +
+         ", the classification head that config.json names in architectures, is " +
+         "missing; incomplete download?");
+  if (score->shape.size() != 2 || score->shape[0] == 0 || score->shape[1] != config_.hidden)
+    fail(dir_ + ": tensor " + kScore + " has shape " + shape_text(score->shape) +
+         ", but a row for each label with " + std::to_string(config_.hidden) +
+         " numbers, the hidden_size of config.json, is needed");
+  std::vector<std::string>& labels = config_.classifier->labels;
+  if (labels.empty()) labels = numbered_labels(score->shape[0]);
+  if (labels.size() != score->shape[0])
+    fail(dir_ + ": id2label of config.json names " + std::to_string(labels.size()) + " labels, but " +
+         kScore + " has " + std::to_string(score->shape[0]) + " rows");
+}
+
 /// What a tied head is. transformers compares a stored head with the embedding and ties them only if they are
 /// equal. It reads all tensors of the shards, also those that the index does not name.
 void Checkpoint::settle_head(Log& log) {
   if (!config_.tied_head) return;
-  for (const std::string name : {kEmbedding, kHead})
-    for (size_t i = 0; i < files_.size() && !has(name); ++i)
-      if (const auto at = files_[i]->tensors().find(name); at != files_[i]->tensors().end())
-        places_[name] = {i, &at->second};
+  for (const char* name : {kEmbedding, kHead}) find_in_shards(name);
   if (!has(kHead)) return;
   if (!has(kEmbedding)) {
     places_[kEmbedding] = places_.at(kHead);
@@ -253,12 +301,13 @@ void Checkpoint::check_tensors(Log& log) const {
     check_tensor(e);
     read.insert(e.name);
   }
+  const std::string own_head = config_.classifier ? "score." : "lm_head.";
   size_t ignored = 0;
   std::string example;
   for (const auto& file : files_) {
     for (const auto& [name, info] : file->tensors()) {
       if (read.contains(name) || ignorable_buffer(name) || (config_.tied_head && name == kHead)) continue;
-      if (name.starts_with("model.") || name.starts_with("lm_head.")) {
+      if (name.starts_with("model.") || name.starts_with(own_head)) {
         fail(file->path() + ": tensor '" + printable(name) + "' is not part of the " +
              std::to_string(config_.layers) +
              "-layer Llama that config.json describes and would change the result");
@@ -317,10 +366,15 @@ TensorView Checkpoint::tensor(std::string_view name, size_t rows, size_t cols) c
   }
   const std::optional<WeightType> dtype = weight_type_of(info->dtype);
   if (!dtype) fail(where + " has dtype " + info->dtype + "; supported are " + kWeightTypes);
-  if (adapted_)
-    if (const auto at = adapted_->tensors().find(std::string(name)); at != adapted_->tensors().end())
-      return {adapted_->data() + at->second.begin, *weight_type_of(at->second.dtype), rows, cols, true};
+  if (const auto changed = adapted(name, rows, cols)) return *changed;
   return {bytes_of(places_.find(name)->second), *dtype, rows, cols, true};
+}
+
+std::optional<TensorView> Checkpoint::adapted(std::string_view name, size_t rows, size_t cols) const {
+  if (!adapted_) return std::nullopt;
+  const auto at = adapted_->tensors().find(std::string(name));
+  if (at == adapted_->tensors().end()) return std::nullopt;
+  return TensorView{adapted_->data() + at->second.begin, *weight_type_of(at->second.dtype), rows, cols, true};
 }
 
 const uint8_t* Checkpoint::bytes_of(const Place& place) const {
@@ -331,19 +385,30 @@ TensorView Checkpoint::embedding() const {
   return tensor(kEmbedding, config_.vocab, config_.hidden);
 }
 
+TensorView Checkpoint::score() const {
+  if (!config_.classifier) fail(dir_ + ": has no classification head");
+  const size_t labels = config_.classifier->labels.size();
+  // That of an adapter may be the only one.
+  if (const auto changed = adapted(kScore, labels, config_.hidden)) return *changed;
+  return tensor(kScore, labels, config_.hidden);
+}
+
 TensorView Checkpoint::head() const {
+  if (config_.classifier) fail(dir_ + ": has a classification head and no output matrix");
   return config_.tied_head ? embedding() : tensor(kHead, config_.vocab, config_.hidden);
 }
 
 bool Checkpoint::all_bf16() const {
   const std::vector<TensorShape> list = architecture(config_);
   return std::all_of(list.begin(), list.end(), [&](const TensorShape& e) {
-    return e.shape.size() != 2 || find(e.name)->dtype == "BF16";
+    return e.shape.size() != 2 || e.name == kScore || find(e.name)->dtype == "BF16";
   });
 }
 
 std::string Checkpoint::digest_lines(int threads) const {
   std::vector<TensorShape> list = architecture(config_);
+  // A head of the adapter has a line of the adapter.
+  std::erase_if(list, [&](const TensorShape& e) { return !has(e.name); });
   std::sort(list.begin(), list.end(),
             [](const TensorShape& a, const TensorShape& b) { return a.name < b.name; });
   std::vector<std::string> hashes(list.size());

@@ -34,9 +34,10 @@ class Checkpoint {
   /// Throws Error unless every tensor of the architecture is present with its shape and a supported type
   /// (kWeightTypes). With a tied head, lm_head.weight and the embedding may each stand for both. If both are
   /// there and differ, the head counts as untied, with a warning, as in transformers.
-  /// Other tensors under `model.` or `lm_head.` (biases, q_norm, more layers than config.json says) would
-  /// change the result, so they are refused, except rotary inv_freq buffers. All other tensors are ignored
-  /// with a warning.
+  /// With a classification head score.weight has the labels, and there is no output matrix.
+  /// Other tensors under `model.`, `lm_head.` or `score.` (biases, q_norm, more layers than config.json says)
+  /// would change the result, so they are refused, except rotary inv_freq buffers and those of a head that
+  /// the architecture does not have. All other tensors are ignored with a warning.
   explicit Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
                       Log& log = silent_log(), Alignment alignment = Alignment::restored);
   /// The same for tensors that are not in files. dir() and id() return `name`.
@@ -48,8 +49,9 @@ class Checkpoint {
   /// architecture requires and a supported type. Must not be called after a view was taken.
   void replace(std::unique_ptr<TensorFile> tensors);
 
-  /// Adds the adapter's weights, as `type`, which is bf16 or f32, to those of the model. Throws Error if they
-  /// do not fit. Must not be called after a view was taken, or twice.
+  /// Adds the adapter's weights, as `type`, which is bf16 or f32, to those of the model. With an adapter that
+  /// holds score.weight, a causal model becomes one with a classification head. Throws Error if they do not
+  /// fit. Must not be called after a view was taken, or twice.
   void add_adapter(const LoraAdapter& adapter, WeightType type, int threads = 1);
 
   /// Puts metadata, with these ids, beside every sequence that config() lays out. Throws Error if it leaves
@@ -76,10 +78,14 @@ class Checkpoint {
   const TensorInfo* find(std::string_view name) const;
   /// Bytes of all files with tensors.
   uint64_t file_bytes() const;
-  /// The output head [vocab, hidden]: lm_head.weight, or the embedding if the head is tied.
+  /// The output head [vocab, hidden]: lm_head.weight, or the embedding if the head is tied. Throws Error for
+  /// a model with a classification head.
   TensorView head() const;
+  /// score.weight [labels, hidden], of a model with a classification head, in the type in which it is stored.
+  TensorView score() const;
   TensorView embedding() const;
-  /// True if every matrix is stored as BF16. Then computing in bf16 loses nothing of the weights.
+  /// True if every matrix but score.weight is stored as BF16, those of an adapter apart. Then computing in
+  /// bf16 loses nothing of the weights.
   bool all_bf16() const;
 
   /// SHA-256 (hex) of the sorted lines `name dtype [shape] sha256(bytes)` of the tensors that the
@@ -107,7 +113,12 @@ class Checkpoint {
   void apply(const std::optional<RopeScaling>& rope_scaling);
   void open_files();
   void add_file(std::unique_ptr<TensorFile> file);
+  void settle(Log& log);
   void settle_head(Log& log);
+  void settle_labels();
+  void find_in_shards(const std::string& name);
+  void take_score_of(const LoraAdapter& adapter);
+  std::optional<TensorView> adapted(std::string_view name, size_t rows, size_t cols) const;
   void check_tensor(const TensorShape& expected) const;
   void check_tensors(Log& log) const;
   void align_tensors();

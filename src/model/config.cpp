@@ -24,9 +24,10 @@ using json = nlohmann::json;
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
 constexpr const char* kGeneratorArchitecture = "GENERatorForCausalLM";
+constexpr const char* kClassifierArchitecture = "LlamaForSequenceClassification";
 // Limits far above those of any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
-                   kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22;
+                   kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22, kMaxLabels = 1 << 16;
 
 /// Reads the keys of a JSON object. Its messages name the file, the key and the value.
 class Keys {
@@ -177,9 +178,11 @@ std::string check_architecture(const Keys& keys) {
   }
   const json& list = keys.require("architectures");
   if (!list.is_array() || list.empty() ||
-      (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM" &&
-       list[0] != kGeneratorArchitecture)) {
-    keys.fail("architectures", "must be LlamaForCausalLM, CarbonForCausalLM or GENERatorForCausalLM");
+      (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM" && list[0] != kGeneratorArchitecture &&
+       list[0] != kClassifierArchitecture)) {
+    keys.fail("architectures",
+              "must be LlamaForCausalLM, CarbonForCausalLM, GENERatorForCausalLM or "
+              "LlamaForSequenceClassification");
   }
   if (keys.text("hidden_act") != "silu") keys.fail("hidden_act", "only silu is supported");
   keys.refuse_unless("quantization_config", nullptr,
@@ -273,10 +276,39 @@ TokenLayout read_carbon_layout(const std::string& dir, const Keys& config_keys, 
 /// Carbon need not be there, so they are not asked.
 TokenLayout read_layout(const std::string& dir, const Keys& keys, const std::string& architecture,
                         size_t vocab) {
-  const bool unknown =
-      architecture == "LlamaForCausalLM" && vocab != kReleasedVocab && !path_exists(dir + "/dna_config.json");
+  const bool unknown = (architecture == "LlamaForCausalLM" || architecture == kClassifierArchitecture) &&
+                       vocab != kReleasedVocab && !path_exists(dir + "/dna_config.json");
   const bool generator = architecture == kGeneratorArchitecture || (unknown && names_kmer_tokenizer(dir));
   return generator ? read_generator_layout(dir, keys, vocab) : read_carbon_layout(dir, keys, vocab);
+}
+
+/// The labels in the order of their numbers, which are the keys of id2label; none if it is missing.
+std::vector<std::string> read_labels(const Keys& keys) {
+  std::vector<std::string> labels;
+  if (!keys.given("id2label")) return labels;
+  const json& object = keys.value("id2label");
+  if (!object.is_object() || object.empty() || object.size() > kMaxLabels)
+    keys.fail("id2label", "must be an object with the names of 1 to " + std::to_string(kMaxLabels) +
+                              " labels by their numbers");
+  for (size_t i = 0; i < object.size(); ++i) {
+    const auto label = object.find(std::to_string(i));
+    if (label == object.end() || !label->is_string())
+      keys.fail("id2label has " + std::to_string(object.size()) + " labels, but " +
+                (label == object.end() ? "none" : "no text") + " for number " + std::to_string(i) +
+                "; the keys must be the numbers from 0 to " + std::to_string(object.size() - 1) +
+                ", each with a name");
+    labels.push_back(label->get<std::string>());
+  }
+  return labels;
+}
+
+ClassifierConfig read_classifier(const Keys& keys) {
+  ClassifierConfig classifier{read_labels(keys), ""};
+  if (!keys.given("problem_type")) return classifier;
+  classifier.problem_type = keys.text("problem_type");
+  for (const char* known : kProblemTypes)
+    if (classifier.problem_type == known) return classifier;
+  keys.fail("problem_type", "must be regression, single_label_classification or multi_label_classification");
 }
 
 /// All but the layout of the vocabulary.
@@ -301,7 +333,24 @@ ModelConfig load_config(const std::string& dir) {
   const std::string architecture = check_architecture(keys);
   read_settings(keys, path, c);
   c.layout = read_layout(dir, keys, architecture, c.vocab);
+  if (architecture == kClassifierArchitecture) {
+    c.classifier = read_classifier(keys);
+    c.tied_head = false;
+    check_trained_on_kmers(dir);
+  }
   return c;
+}
+
+void check_trained_on_kmers(const std::string& dir) {
+  for (const std::string& path : {dir + "/run_config.json", dir + "/../run_config.json"}) {
+    if (!path_exists(path)) continue;
+    const json object = read_json_file(path, kMaxConfigBytes);
+    if (object.is_object() && object.contains("dna_mode") && object["dna_mode"] == "plain")
+      throw Error("load_config",
+                  path +
+                      ": dna_mode \"plain\" says that this model was trained on bases as plain text, without "
+                      "<dna>, which is not supported; train it with dna_mode auto_dna_tags");
+  }
 }
 
 ModelConfig config_from(const std::string& where, const nlohmann::json& settings, const SettingNames& names) {

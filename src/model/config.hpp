@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ struct RopeScaling {
 /// The largest context in tokens that a configuration may ask for.
 inline constexpr size_t kMaxPositions = size_t{1} << 28;
 
+/// What is known of a classification head besides its matrix, score.weight.
+struct ClassifierConfig {
+  /// One for each row of the matrix. A configuration that was read without its checkpoint has those of
+  /// config.json, or none if it names none.
+  std::vector<std::string> labels;
+  std::string problem_type;  // as in config.json, which knows three; "": it does not say
+};
+
 struct ModelConfig {
   size_t hidden = 0;
   size_t layers = 0;
@@ -43,6 +52,8 @@ struct ModelConfig {
   double rope_theta = 0;
   RopeScaling rope_scaling;
   bool tied_head = false;
+  /// Set for a model that gives values of labels and has no output matrix; then tied_head is false.
+  std::optional<ClassifierConfig> classifier;
   TokenLayout layout;
 
   /// Tokens of the context that are left for the one that begins a sequence and its 6-mers.
@@ -52,6 +63,14 @@ struct ModelConfig {
 /// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the
 /// directory `dir`. Throws Error, which names file, key and value.
 ModelConfig load_config(const std::string& dir);
+
+/// The values of problem_type in config.json.
+inline constexpr const char* kProblemTypes[] = {"regression", "single_label_classification",
+                                                "multi_label_classification"};
+
+/// Throws Error if the run_config.json that the makers' scripts for training write, in the directory of a
+/// model or of an adapter or in the directory around it, says that the text had no 6-mers.
+void check_trained_on_kmers(const std::string& dir);
 
 /// What another kind of file calls the keys of config.json, by those keys.
 using SettingNames = std::map<std::string, std::string>;

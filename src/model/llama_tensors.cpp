@@ -37,7 +37,10 @@ std::vector<TensorShape> architecture(const ModelConfig& c) {
   for (size_t i = 0; i < c.layers; ++i)
     for (const LayerTensor& tensor : layer_tensors(c))
       list.push_back({name_in_layer(i, tensor.name), tensor.shape});
-  if (!c.tied_head) list.push_back({kHead, {c.vocab, c.hidden}});
+  if (c.classifier)
+    list.push_back({kScore, {c.classifier->labels.size(), c.hidden}});
+  else if (!c.tied_head)
+    list.push_back({kHead, {c.vocab, c.hidden}});
   return list;
 }
 
@@ -46,7 +49,7 @@ DecoderTensors decoder_tensors(const Checkpoint& checkpoint) {
   DecoderTensors tensors;
   tensors.embedding = checkpoint.embedding();
   tensors.final_norm = checkpoint.tensor("model.norm.weight", 1, c.hidden);
-  tensors.head = checkpoint.head();
+  if (!c.classifier) tensors.head = checkpoint.head();
   tensors.layers.resize(c.layers);
   for (size_t i = 0; i < c.layers; ++i)
     for (const LayerTensor& tensor : layer_tensors(c)) {

@@ -16,13 +16,15 @@ class Checkpoint;
 
 inline constexpr const char* kEmbedding = "model.embed_tokens.weight";
 inline constexpr const char* kHead = "lm_head.weight";
+inline constexpr const char* kScore = "score.weight";  // of a classification head
 
 struct TensorShape {
   std::string name;
   std::vector<uint64_t> shape;
 };
 
-/// Every tensor that the architecture of `config` reads, as checkpoints name it.
+/// Every tensor that the architecture of `config` reads, as checkpoints name it. With a classification head
+/// that is score.weight instead of an output matrix.
 std::vector<TensorShape> architecture(const ModelConfig& config);
 
 /// One transformer block. Widths: hidden h, query q = heads * head_dim, key and value kv = kv_heads *
@@ -38,7 +40,7 @@ struct LayerTensors {
 struct DecoderTensors {
   TensorView embedding;   // [vocab, h]
   TensorView final_norm;  // [1, h]
-  TensorView head;        // [vocab, h]; with a tied head the same memory as `embedding`
+  TensorView head;  // [vocab, h]; with a tied head the same memory as `embedding`; none: no output matrix
   std::vector<LayerTensors> layers;
 };
 

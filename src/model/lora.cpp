@@ -243,6 +243,12 @@ std::string LoraAdapter::id() const {
   return path.filename().string();
 }
 
+const TensorInfo* LoraAdapter::whole(const std::string& tensor) const {
+  const auto change = changes_.find(tensor);
+  if (change == changes_.end() || change->second.whole.empty()) return nullptr;
+  return &tensors_.tensors().at(change->second.whole);
+}
+
 std::string LoraAdapter::digest_lines(const TensorFile& merged) const {
   std::string lines;
   for (const auto& [tensor, change] : changes_) {

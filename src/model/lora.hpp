@@ -40,15 +40,19 @@ class LoraAdapter {
   /// The name in headers of outputs: the last component of the directory.
   std::string id() const;
 
+  /// A tensor of the model that the adapter has as a whole; null if there is none.
+  const TensorInfo* whole(const std::string& tensor) const;
+
   /// What the adapter does to the tensors in `merged`, for the digest of the model: sorted lines `adapter
   /// tensor dtype [shape] sha256(bytes)`, and `adapter tensor scale` for those that have one.
   std::string digest_lines(const TensorFile& merged) const;
 
-  /// The tensors of `base` that the adapter changes, with their names and shapes, as bf16 or f32. W + scale *
-  /// B A is computed in f32, with the terms of B A in ascending order, and rounded once. Throws Error for a
-  /// tensor that the model does not have, for shapes that do not fit, for a copy of a tensor that differs
-  /// from the model's, and for changes of an embedding that is also the head, because it is not defined which
-  /// of the two they mean.
+  /// The tensors of `base` that the adapter changes, with their names and shapes, as bf16 or f32;
+  /// score.weight as a whole keeps its numbers, and `base` need not have it in its files, but its labels.
+  /// W + scale * B A is computed in f32, with the terms of B A in ascending
+  /// order, and rounded once. Throws Error for a tensor that the model does not have, for shapes that do not
+  /// fit, for a copy of a tensor that differs from the model's, and for changes of an embedding that is also
+  /// the head, because it is not defined which of the two they mean.
   std::unique_ptr<TensorFile> merge(const Checkpoint& base, WeightType type, int threads) const;
 
  private:

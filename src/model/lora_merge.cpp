@@ -128,9 +128,15 @@ TensorView base_tensor(const Checkpoint& base, const std::string& name, const st
        " does not have; this adapter belongs to another model");
 }
 
+/// A classification head that was trained anew, of which the model may have none.
+bool is_whole_score(const std::string& name, const LoraChange& change) {
+  return name == kScore && !change.whole.empty();
+}
+
 /// The adapter changes the model's tensor `name`. PEFT saves copies of tensors that were not trained, too.
 bool changes_tensor(const Checkpoint& base, const TensorFile& file, const std::string& name,
                     const LoraChange& change) {
+  if (is_whole_score(name, change) && base.config().classifier) return true;
   const TensorView original = base_tensor(base, name, file.path());
   if (!change.copy.empty() && !is_copy_of(view_of(file, change.copy), original))
     fail(file.path() + ": " + printable(change.copy) +
@@ -150,6 +156,14 @@ std::unique_ptr<TensorFile> LoraAdapter::merge(const Checkpoint& base, WeightTyp
   std::vector<TensorSpec> specs;
   for (const auto& [name, change] : changes_) {
     if (!changes_tensor(base, tensors_, name, change)) continue;
+    if (name == kScore) {
+      const ModelConfig& config = base.config();
+      const TensorInfo* const stored = whole(name);
+      specs.push_back({name,
+                       stored && stored->dtype == "BF16" ? "BF16" : "F32",
+                       {config.classifier->labels.size(), config.hidden}});
+      continue;
+    }
     specs.push_back({name, type == WeightType::bf16 ? "BF16" : "F32", base.find(name)->shape});
   }
   if (specs.empty())
@@ -160,8 +174,9 @@ std::unique_ptr<TensorFile> LoraAdapter::merge(const Checkpoint& base, WeightTyp
     const std::string& name = spec.name;
     const LoraChange& change = changes_.at(name);
     Merge m;
-    m.base = base_tensor(base, name, tensors_.path());
-    m.type = type;
+    m.base = is_whole_score(name, change) ? TensorView{nullptr, type, spec.shape[0], spec.shape[1], true}
+                                          : base_tensor(base, name, tensors_.path());
+    m.type = *weight_type_of(spec.dtype);
     m.out = merged->writable(name).data();
     const auto check = [&](size_t rows, size_t cols) {
       if (rows != m.base.rows || cols != m.base.cols)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "src/base/error.hpp"
+
 namespace carbon {
 namespace {
 // Rows of a vocabulary slice. Fixed: the log-sum-exp is taken slice by slice, so this is part of its
@@ -11,28 +13,35 @@ namespace {
 constexpr size_t kSliceRows = 4096;
 }  // namespace
 
-Head::Head(ops::Backend& backend, const Checkpoint& checkpoint)
-    : backend_(backend),
-      matrix_(checkpoint.head()),
-      kmers_(backend.prepare(matrix_.slice_rows(checkpoint.config().layout.kmer0(), kKmerCount))) {}
+Head::Head(ops::Backend& backend, const Checkpoint& checkpoint) : backend_(backend) {
+  if (checkpoint.config().classifier) return;
+  matrix_ = checkpoint.head();
+  kmers_ = backend.prepare(matrix_.slice_rows(checkpoint.config().layout.kmer0(), kKmerCount));
+}
+
+const ops::Weight& Head::kmers() const {
+  if (!kmers_) throw Error("head", "the model has a classification head, and no probabilities of bases");
+  return *kmers_;
+}
 
 void Head::marginals(const HiddenRows& rows, double* out) {
-  backend_.marginals(rows.act, rows.count, *kmers_, out, rows.row_class);
+  backend_.marginals(rows.act, rows.count, kmers(), out, rows.row_class);
 }
 
 void Head::conditionals(const HiddenRows& rows, std::span<const ops::KnownBases> known, double* out) {
-  backend_.conditionals(rows.act, rows.count, *kmers_, known, out, rows.row_class);
+  backend_.conditionals(rows.act, rows.count, kmers(), known, out, rows.row_class);
 }
 
 void Head::kmer_logits(const HiddenRows& rows, float* out) {
-  backend_.logits(rows.act, rows.count, *kmers_, out, rows.row_class);
+  backend_.logits(rows.act, rows.count, kmers(), out, rows.row_class);
 }
 
 void Head::kmer_logits_on_device(const HiddenRows& rows, float* out) {
-  backend_.linear(rows.act, rows.count, *kmers_, out, ops::kKmers, rows.row_class);
+  backend_.linear(rows.act, rows.count, kmers(), out, ops::kKmers, rows.row_class);
 }
 
 void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {
+  kmers();
   if (slices_.empty())
     for (size_t first = 0; first < matrix_.rows; first += kSliceRows)
       slices_.push_back(

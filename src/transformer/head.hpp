@@ -17,7 +17,8 @@ namespace carbon {
 
 class Head {
  public:
-  /// The checkpoint must outlive the head.
+  /// The checkpoint must outlive the head. Of a model with a classification head, which has no output matrix,
+  /// all functions below throw Error.
   Head(ops::Backend& backend, const Checkpoint& checkpoint);
 
   /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
@@ -34,9 +35,11 @@ class Head {
   void token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
 
  private:
+  const ops::Weight& kmers() const;
+
   ops::Backend& backend_;
-  TensorView matrix_;  // [vocab, hidden]
-  std::unique_ptr<ops::Weight> kmers_;
+  TensorView matrix_;                                 // [vocab, hidden]
+  std::unique_ptr<ops::Weight> kmers_;                // null: there is no output matrix
   std::vector<std::unique_ptr<ops::Weight>> slices_;  // the whole vocabulary, made when first asked for
 };
 

@@ -12,7 +12,7 @@
 namespace carbon {
 namespace {
 
-bool same_file(const std::string& a, const std::string& b) {
+bool same_place(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::weakly_canonical(a) == std::filesystem::weakly_canonical(b);
 }
 
@@ -33,12 +33,12 @@ void check_vep_output(const VepOptions& options) {
     throw Error("vep", "a plain header is for tables", {AdviceTopic::table_output});
   check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
                     "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
-  if (!options.cache.empty() && options.output != "-" && same_file(options.cache, options.output))
+  if (!options.cache.empty() && options.output != "-" && same_place(options.cache, options.output))
     throw Error("vep", options.output + " is named as output and as score cache; they must be two files",
                 {AdviceTopic::other_cache});
   if (!options.histogram.empty())
     for (const auto& [path, what] : {std::pair(options.output, "output"), {options.cache, "score cache"}})
-      if (!path.empty() && same_file(options.histogram, path))
+      if (!path.empty() && same_place(options.histogram, path))
         throw Error("vep", path + " is named as histogram and as " + what + "; they must be two files");
   if (!options.embeddings.empty()) {
     if (options.scores.recipes != std::vector<std::string>{"centered"})

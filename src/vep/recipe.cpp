@@ -5,13 +5,14 @@
 #include "src/base/error.hpp"
 #include "src/vep/recipes/anchored.hpp"
 #include "src/vep/recipes/centered.hpp"
+#include "src/vep/recipes/head.hpp"
 #include "src/vep/recipes/next_token.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr RecipeEntry kRecipes[] = {kCentered, kNextToken, kAnchored};
+constexpr RecipeEntry kRecipes[] = {kCentered, kNextToken, kAnchored, kHeadRecipe};
 
 std::string strand_text(const std::vector<Strand>& strands) {
   const StrandChoice read = strands.size() > 1                   ? StrandChoice::both
@@ -45,6 +46,13 @@ RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& confi
   return recipes;
 }
 
+RecipeList make_recipes(RecipeSettings settings, const Checkpoint& checkpoint, Log& log) {
+  check_use(checkpoint, settings.use());
+  if (settings.use() == ModelUse::labels)
+    settings.values = std::make_shared<LabelValues>(checkpoint, settings.labels, log);
+  return make_recipes(settings, checkpoint.config());
+}
+
 Settings settings_of(const Recipe& recipe) {
   return with_sizes(recipe, recipe.sizes());
 }
@@ -53,7 +61,7 @@ std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& pr
   std::vector<InfoTag> all;
   for (const auto& recipe : recipes)
     for (InfoTag& tag : recipe->tags(prefix)) {
-      tag.description += "; negative = the alternative is less likely";
+      if (recipe->has_log_ratios()) tag.description += "; negative = the alternative is less likely";
       all.push_back(std::move(tag));
     }
   return all;
@@ -78,6 +86,11 @@ bool is_score_tag(const std::string& tag, const std::string& prefix) {
     const std::string own = prefix + "_" + entry.tag;
     if (!tag.starts_with(own)) return false;
     const std::string rest = tag.substr(own.size()), further = entry.further;
+    // Ranks of tags are no scores.
+    if (further.ends_with('*')) {
+      const std::string start = further.substr(0, further.size() - 1);
+      return rest.starts_with(start) && rest.size() > start.size() && !rest.ends_with("_PHRED");
+    }
     if (rest.empty() || rest == further) return true;
     const size_t number = further.find('#');
     return number != std::string::npos && rest.size() > number &&

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/log.hpp"
 #include "src/base/settings.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/model/checkpoint.hpp"
 #include "src/model/config.hpp"
 #include "src/vep/recipe_settings.hpp"
 #include "src/vep/reference.hpp"
@@ -58,6 +60,10 @@ class Recipe {
   /// The INFO tags of its scores, in the order in which records have them.
   virtual std::vector<InfoTag> tags(const std::string& prefix) const = 0;
   virtual size_t tag_count() const { return 1; }
+  /// Whether the scores are log-likelihood ratios, low where the model finds the alternative unlikely.
+  virtual bool has_log_ratios() const { return true; }
+  /// What a run is to warn of once; "" for nothing.
+  virtual std::string warning() const { return ""; }
   virtual AlleleLimits limits() const = 0;
   /// The contig bases that the windows of an allele can need.
   virtual BaseRange reach(const NormalAllele& form, const ContigReference& reference) const = 0;
@@ -75,7 +81,8 @@ using RecipeList = std::vector<std::unique_ptr<const Recipe>>;
 struct RecipeEntry {
   const char* name;
   const char* tag;  // without the prefix of a run
-  /// How its further tags go on after `tag`, where "#" stands for a number; "": it has no further ones.
+  /// How its further tags go on after `tag`, where "#" stands for a number; "": it has no further ones. With
+  /// "*" at the end, which stands for any text, `tag` alone is none of them.
   const char* further;
   /// Throws SettingError for a size that does not fit the model.
   std::unique_ptr<const Recipe> (*make)(const RecipeSettings&, const ModelConfig&);
@@ -86,6 +93,9 @@ std::vector<std::string> recipe_names();
 
 /// The recipes that are chosen, in the order of the table. Throws SettingError.
 RecipeList make_recipes(const RecipeSettings& settings, const ModelConfig& config);
+/// The same with what a recipe needs of the weights themselves. Throws Error also for a model that cannot be
+/// used so (check_use()).
+RecipeList make_recipes(RecipeSettings settings, const Checkpoint& checkpoint, Log& log);
 
 /// What the scores of a recipe depend on besides the input and the model: {"recipe", "centered"}, {"window",
 /// "8192"}, ... in the order of header lines.

@@ -48,6 +48,10 @@ bool RecipeSettings::wants(std::string_view recipe) const {
   return std::find(recipes.begin(), recipes.end(), recipe) != recipes.end();
 }
 
+ModelUse RecipeSettings::use() const {
+  return wants("head") ? ModelUse::labels : ModelUse::bases;
+}
+
 bool RecipeSettings::wants(ScoreLevel level) const {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
 }
@@ -84,6 +88,11 @@ std::vector<int64_t> parse_horizons(const std::string& text) {
 }
 
 void check_combination(const RecipeSettings& settings) {
+  if (settings.wants("head") && settings.recipes.size() > 1)
+    throw SettingError(
+        "vep", "recipe",
+        "recipe head cannot be combined with others, which need a model of another kind: run them "
+        "one after the other");
   if (settings.context && settings.wants("next-token") && settings.wants("anchored"))
     throw SettingError(
         "vep", "context",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/marginals/level.hpp"
+#include "src/model/model_use.hpp"
+#include "src/pooling/label_values.hpp"
+#include "src/pooling/pooled_rows.hpp"
 
 namespace carbon {
 
@@ -28,8 +32,15 @@ struct RecipeSettings {
   std::optional<int64_t> window, context;  // bp
   std::vector<int64_t> horizons;           // bp; they ascend
 
+  // Of recipe head: the row of a window that is read, its labels, and what make_recipes() makes of these.
+  Pooling pooling;
+  LabelSettings labels;
+  std::shared_ptr<const LabelValues> values;
+
   bool wants(std::string_view recipe) const;
   bool wants(ScoreLevel level) const;
+  /// What the recipes want of the model.
+  ModelUse use() const;
 };
 
 /// Names of recipes joined by commas, in any order. Throws SettingError.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
@@ -242,7 +243,10 @@ void check_same_model(const LoadedModel& model, const ScoreTables& tables) {
 
 void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const LoadedModel& model = engine.model();
-  RecipeList recipes = make_recipes(options.scores, model.config());
+  RecipeList recipes = make_recipes(options.scores, model.checkpoint(), *options.log);
+  for (const auto& recipe : recipes)
+    if (const std::string warning = recipe->warning(); !warning.empty())
+      options.log->warning("vep", warning, {AdviceTopic::pad_windows});
   // An estimate leaves no cache behind, and so does not know what is in one.
   std::optional<ScoreCache> cache = options.estimate ? std::nullopt : open_cache(model, options);
   const bool embeds = !options.embeddings.empty();

@@ -44,6 +44,8 @@ def directory():
     write(d, "promoters.fa", ">p1\n%s\n>p2\n%s\n" % (bases[:90], bases[90:211]))
     write(d, "seqs.fa", ">s1\n%s\n>s2\n%s\n" % (bases[:300], bases[200:523]))
     tool("bcftools", "view", "-Ov", "-o", os.path.join(d, "in.vcf"), os.path.join(d, "cohort.bcf"))
+    # A fine-tuned model with one label.
+    os.symlink(model(labels=1, label_names="activity", problem_type="regression"), os.path.join(d, "fine-tuned"))
     env = environment()
     return d, env
 

@@ -190,7 +190,7 @@ def plugins():
 
 @case
 def every_command_has_it():
-    for name in ("vep", "score", "embed", "generate", "serve", "tokenize", "bench", "+auroc"):
+    for name in ("vep", "score", "embed", "predict", "generate", "serve", "tokenize", "bench", "+auroc"):
         expect("--log-json" in ok(name, "--help").text, "carbon %s --help does not list it" % name)
     fails("tokenize", "--log-json", stdin=b"nonsense\n")
 

@@ -5,13 +5,18 @@ An example is a block .EX ... .EE below .SH EXAMPLES. One that cannot run here h
 examples of a page run one after the other in one directory.
 """
 
+import json
 import os
 import re
 import shutil
+import sys
 
 from documentation_support import SOURCE, environment, need_server, run_block, write_fasta
 from harness import SHARED, Skip, bgzip, case, command, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
+
+sys.path.insert(0, os.path.join(SOURCE, "test", "golden"))
+from adapter_cases import write_adapter  # noqa: E402
 
 BASES = genome()["c1"].upper().replace("N", "A") * 8  # 4,800 bp
 TERT, BRCA1 = 1295100, 43044295
@@ -95,6 +100,23 @@ def tokenizer(d, name):
     os.symlink(os.path.join(SHARED, "qwen3"), os.path.join(d, name))
 
 
+def malinois(d, name):
+    """A model with labels, and the record of its training."""
+    labels = ("K562", "HepG2", "SKNSH")
+    path = model(labels=3, label_names=",".join(label + "_scaled" for label in labels), problem_type="regression")
+    shutil.copytree(path, os.path.join(d, name.rstrip("/")))
+    scale = {label: {"column": label, "center": 0.5, "scale": 1.5} for label in labels}
+    write(os.path.join(d, name.rstrip("/")), "run_config.json", json.dumps({"dna_mode": "auto_dna_tags", "label_transform": scale}))
+
+
+def adapter_with_head(d, name):
+    path = os.path.join(d, name.rstrip("/"))
+    os.mkdir(path)
+    write_adapter(path, {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "modules_to_save": ["classifier", "score"]},
+                  {"base_model.model.score.weight": [1, 32], "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight": [2, 32],
+                   "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight": [32, 2]})
+
+
 FILES = {
     "GRCh38.fa": lambda d, name: write_fasta(os.path.join(d, name), [
         ("17", 1, BASES), ("chr5", TERT - 600, BASES), ("chr17", BRCA1, BASES), ("chr22", 1, BASES)]),
@@ -114,6 +136,7 @@ FILES = {
     "eukaryote.tsv": lambda d, name: write(d, name, "sequence\tlabel\ttype\n%s\t%s\tfish\n%s\t%s\tbird\n" % (
         BASES[:600], BASES[600:630], BASES[700:1300], BASES[1300:1330])),
     "count-tag.c": example_plugin,
+    "malinois/": malinois, "tuned/": adapter_with_head, "oligos.fa": fasta(200, 200, 183),
     "Qwen3/": lambda d, name: tokenizer(d, name.rstrip("/")),
 }
 

@@ -1,4 +1,4 @@
-"""score, embed and generate stopped by signals and continued with --resume: the bytes of a run without a break, or a clear refusal."""
+"""score, embed, predict and generate stopped by signals and continued with --resume: the bytes of a run without a break, or a clear refusal."""
 
 import json
 import os
@@ -14,13 +14,19 @@ SEQUENCES = [("s%d" % i, random_bases(600 + i, 100 + i)) for i in range(12)]
 RUNS = {
     "score": ["score", "-O", "tsv"],
     "embed": ["embed", "--pool", "none", "-O", "tsv"],
+    "predict": ["predict", "--strand", "both"],
     "generate": ["generate", "-l", 120, "-n", 200, "--seed", 3, "--max-homopolymer", 5],
 }
-UNIT = {"score": "sequence", "embed": "sequence", "generate": "sample"}
+UNIT = {"score": "sequence", "embed": "sequence", "predict": "sequence", "generate": "sample"}
+
+
+def model_of(command):
+    """A fine-tuned one has enough labels that a block ends after few sequences."""
+    return model(labels=4000, problem_type="regression", label_names=",".join(map(str, range(4000)))) if command == "predict" else model()
 
 
 def arguments(command, *more):
-    return undated([*map(str, RUNS[command]), "-m", model(), "-q", *map(str, more)])
+    return undated([*map(str, RUNS[command]), "-m", model_of(command), "-q", *map(str, more)])
 
 
 def fasta(sequences=SEQUENCES):
@@ -87,7 +93,7 @@ def continues(command, name):
     expect(read(out) == read(whole), "%s differs from a run without a break" % name)
 
 
-for _command, _suffix in (("score", "tsv"), ("embed", "tsv"), ("generate", "fa")):
+for _command, _suffix in (("score", "tsv"), ("embed", "tsv"), ("predict", "tsv"), ("generate", "fa")):
     for _name in ("out." + _suffix, "out.%s.gz" % _suffix):
         case(name="%s_continues_%s" % (_command, _name.replace(".", "_")))(lambda a=_command, b=_name: continues(a, b))
 
@@ -95,6 +101,7 @@ for _command, _suffix in (("score", "tsv"), ("embed", "tsv"), ("generate", "fa")
 @case
 def what_is_left_is_neither_lost_nor_mixed_with_another_run():
     for command, other, words in (("score", ["--strand", "-"], "strand +, now -"), ("embed", ["--layer", 1], "layer -1, now 1"),
+                                  ("predict", ["--pool", "last"], "pool separator, now last"),
                                   ("generate", ["-T", 0.5], "temperature 1, now 0.5")):
         directory = fresh()
         out = os.path.join(directory, "out")
@@ -106,7 +113,7 @@ def what_is_left_is_neither_lost_nor_mixed_with_another_run():
         (name, bases), *others = SEQUENCES
         changed = [(name, ("C" if bases[0] == "A" else "A") + bases[1:]), *others]
         expect_failure(carbon(*arguments(command), "--resume", "-o", out, fasta(changed)), "that the interrupted run had read", "--restart")
-        another = {"score": "embed", "embed": "generate", "generate": "score"}[command]
+        another = {"score": "embed", "embed": "generate", "predict": "score", "generate": "predict"}[command]
         expect_failure(carbon(*arguments(another), "--resume", "-o", out, fasta()),
                        "begun by carbon %s, not by carbon %s" % (command, another))
         # What was written after the last mark may be gone.

@@ -81,6 +81,13 @@ def embed():
     expect(len(table[0].split("\t")) > 32, "32 numbers and a name")
 
 
+@run("predict")
+def predict():
+    tuned = model(labels=2, label_names="liver,muscle", problem_type="regression")
+    table = records(ok("predict", "-m", tuned, reference()).text)
+    expect_equal([(line.split("\t")[0], len(line.split("\t"))) for line in table], [(name, 3) for name in GENOME], "two labels")
+
+
 @run("generate")
 def generate():
     made = parse_fasta(ok("generate", "-m", model(), "-l", 20, "-n", 2, "--seed", 1, reference()).text)

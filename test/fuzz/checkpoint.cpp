@@ -20,6 +20,8 @@ void run(std::string_view input, const Folder& folder) {
   attempt([&] { summarise_model(folder.path()); });
   const Checkpoint checkpoint(folder.path());
   const DecoderTensors tensors = decoder_tensors(checkpoint);
+  if (const auto& classifier = checkpoint.config().classifier)
+    require(checkpoint.score().rows == classifier->labels.size(), "a row without a label");
   require(tensors.layers.size() == checkpoint.config().layers, "a layer is missing");
 }
 

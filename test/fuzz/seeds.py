@@ -76,6 +76,8 @@ def config_seeds():
     singles = ("<oov> <s> </s> <pad> <mask> <bog> <eog> <bok> <eok> <+> <-> <cds> <pseudo> <tRNA> <rRNA> <ncRNA> <miscRNA> "
                "<mam> <vrt> <inv> <pln> <fng> <prt> <arc> <bct> <mit> <plt> <plm> <vir> <sp0> <sp1> <sp2>").split()
     lines = "".join("%s %d\n" % pair[::-1] for pair in enumerate(singles + KMERS))
+    yield "labels", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"], "problem_type": "regression",
+                                   "id2label": {"0": "K562", "1": "HepG2"}, "label2id": {"K562": 0, "HepG2": 1}}), compact(DNA_CONFIG))
     yield "generator-vocabulary", files(compact({**generator, "architectures": ["LlamaForCausalLM"]}), "", tokenizer, lines)
 
 
@@ -88,6 +90,8 @@ def checkpoint_seeds():
     yield "shards", files(config, dna, compact({"metadata": {"total_size": 1}, "weight_map": weight_map}),
                           safetensors(shards[0])[0], safetensors(shards[1])[0])
     untied = {**TENSORS, "lm_head.weight": [4099, 8]}
+    yield "labels", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"], "id2label": {"0": "a", "1": "b"}}), dna,
+                          "", safetensors({**TENSORS, "score.weight": [2, 8]})[0])
     yield "head", files(compact({**CONFIG, "tie_word_embeddings": False}), dna, "", safetensors(untied, "F16")[0])
 
 
@@ -103,6 +107,13 @@ def lora_seeds():
     embedding = {"base_model.model.model.embed_tokens.lora_embedding_A": [2, 4099],
                  "base_model.model.model.embed_tokens.lora_embedding_B": [8, 2]}
     yield "embedding", files(compact(config), safetensors(embedding, "F16")[0])
+
+
+def label_scale_seeds():
+    yield "labels", files("K562_scaled,HepG2", compact({"K562_scaled": {"mean": 0.5, "std": 2}, "HepG2": {"mean": -1, "std": 1e-3}}))
+    yield "transform", files("K562_scaled,HepG2", compact({"dna_mode": "auto_dna_tags", "label_transform": {
+        "K562": {"column": "x", "center": 0.5, "scale": 2}, "HepG2": {"center": 0, "scale": 1}}}))
+    yield "stats", files("activity", compact({"seed": 42, "label_stats": {"activity_mean": 11.2, "activity_std": 2.5}}))
 
 
 def gguf_text(text):
@@ -464,7 +475,7 @@ def report_seeds():
 
 
 SEEDS = {"api": api_seeds, "bpe": bpe_seeds, "checkpoint": checkpoint_seeds, "config": config_seeds, "fai": fai_seeds,
-         "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "lora": lora_seeds,
+         "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "label_scale": label_scale_seeds, "lora": lora_seeds,
          "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
          "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "vcf": vcf_seeds,
          "vcf_index": index_seeds, "vcf_jump": jump_seeds, "vep_journal": vep_journal_seeds}

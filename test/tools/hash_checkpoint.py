@@ -22,7 +22,8 @@ BLOCK = 1 << 20
 
 DEFAULTS = dict(hidden=128, layers=4, heads=4, kv_heads=2, head_dim=32, intermediate=384, vocab=0, dna_start=-1,
                 max_positions=8192, rope_theta=500000.0, eps=1e-6, tied=1, dtype="bf16", shards=1, yarn=0.0,
-                yarn_original=0, no_metadata=0, seed=0, preset="")
+                yarn_original=0, no_metadata=0, seed=0, preset="",
+                labels=0, label_names="", problem_type="")
 NAMES = {"bf16": ("BF16", "bfloat16", 2), "f16": ("F16", "float16", 2), "f32": ("F32", "float32", 4)}
 
 
@@ -108,7 +109,9 @@ def architecture(o):
         matrix(p + "mlp.up_proj.weight", o["intermediate"], h, 1.0)
         matrix(p + "mlp.down_proj.weight", h, o["intermediate"], 1.0)
     norm("model.norm.weight")
-    if not o["tied"]:
+    if o["labels"]:
+        matrix("score.weight", o["labels"], h, 1.0)
+    elif not o["tied"]:
         matrix("lm_head.weight", o["vocab"], h, 2.0)
     return tensors
 
@@ -130,8 +133,14 @@ def config(o):
     generator = o["preset"] == "generator"
     # The released GENERators leave it to the reader to divide.
     head_dim = {} if generator and o["hidden"] == o["heads"] * o["head_dim"] else {"head_dim": o["head_dim"]}
+    head = {}
+    if o["label_names"]:
+        head["id2label"] = {str(i): name for i, name in enumerate(o["label_names"].split(","))}
+    if o["problem_type"]:
+        head["problem_type"] = o["problem_type"]
+    causal = "GENERatorForCausalLM" if generator else "LlamaForCausalLM"
     return {
-        "architectures": ["GENERatorForCausalLM" if generator else "LlamaForCausalLM"], "attention_bias": False,
+        "architectures": ["LlamaForSequenceClassification" if o["labels"] else causal], "attention_bias": False,
         "attention_dropout": 0.0, "bos_token_id": 1 if generator else None, "eos_token_id": 2 if generator else None,
         **head_dim, "hidden_act": "silu",
         "hidden_size": o["hidden"], "initializer_range": 0.02, "intermediate_size": o["intermediate"],
@@ -139,7 +148,7 @@ def config(o):
         "num_attention_heads": o["heads"], "num_hidden_layers": o["layers"], "num_key_value_heads": o["kv_heads"],
         "pretraining_tp": 1, "rms_norm_eps": float(o["eps"]), "rope_scaling": scaling,
         "rope_theta": float(o["rope_theta"]), "tie_word_embeddings": bool(o["tied"]),
-        "torch_dtype": NAMES[o["dtype"]][1], "use_cache": True, "vocab_size": o["vocab"],
+        "torch_dtype": NAMES[o["dtype"]][1], "use_cache": True, "vocab_size": o["vocab"], **head,
     }
 
 

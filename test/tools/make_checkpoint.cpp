@@ -20,6 +20,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct Options {
   uint64_t max_positions = 8192, yarn_original = 0, shards = 1, seed = 0;
   double rope_theta = 500000, eps = 1e-6, yarn = 0;
   bool tied = true, no_metadata = false;
+  uint64_t labels = 0;  // of a classification head; 0: an output matrix
+  std::string label_names, problem_type;
 
   bool generator() const { return preset == "generator"; }
 };
@@ -113,7 +116,10 @@ std::vector<Tensor> architecture(const Options& o) {
     matrix(p + "mlp.down_proj.weight", o.hidden, o.intermediate, 1.0);
   }
   norm("model.norm.weight");
-  if (!o.tied) matrix("lm_head.weight", o.vocab, o.hidden, 2.0);
+  if (o.labels > 0)
+    matrix("score.weight", o.labels, o.hidden, 1.0);
+  else if (!o.tied)
+    matrix("lm_head.weight", o.vocab, o.hidden, 2.0);
   return tensors;
 }
 
@@ -136,12 +142,14 @@ void complete(Options& o) {
     check(v > 0 && v <= (uint64_t{1} << 24), "a size is zero or above 2^24");
   }
   check(o.dna_start < (int64_t{1} << 24), "--dna-start is above 2^24");
-  check(o.shards <= 3 + 9 * o.layers - (o.tied ? 1 : 0), "more shards than tensors");
+  check(o.labels <= (uint64_t{1} << 24), "--labels is above 2^24");
+  check(o.shards <= 3 + 9 * o.layers - (o.tied && o.labels == 0 ? 1 : 0), "more shards than tensors");
 }
 
 json config(const Options& o) {
   json c;
-  c["architectures"] = {o.generator() ? "GENERatorForCausalLM" : "LlamaForCausalLM"};
+  const char* causal = o.generator() ? "GENERatorForCausalLM" : "LlamaForCausalLM";
+  c["architectures"] = {o.labels > 0 ? "LlamaForSequenceClassification" : causal};
   c["attention_bias"] = false;
   c["attention_dropout"] = 0.0;
   c["bos_token_id"] = o.generator() ? json(1) : json();
@@ -175,6 +183,13 @@ json config(const Options& o) {
   c["torch_dtype"] = o.dtype == "bf16" ? "bfloat16" : o.dtype == "f16" ? "float16" : "float32";
   c["use_cache"] = true;
   c["vocab_size"] = o.vocab;
+  if (!o.label_names.empty()) {
+    json names = json::object();
+    std::istringstream in(o.label_names);
+    for (std::string name; std::getline(in, name, ',');) names[std::to_string(names.size())] = name;
+    c["id2label"] = names;
+  }
+  if (!o.problem_type.empty()) c["problem_type"] = o.problem_type;
   return c;
 }
 
@@ -338,6 +353,10 @@ int main(int argc, char** argv) {
   app.add_option("--yarn", o.yarn, "YaRN factor");
   app.add_option("--yarn-original", o.yarn_original, "default: max-positions / factor");
   app.add_option("--no-metadata", o.no_metadata, "1: no __metadata__ in the safetensors header");
+  app.add_option("--labels", o.labels,
+                 "a classification head with so many labels instead of the output matrix");
+  app.add_option("--label-names", o.label_names, "their names, with commas");
+  app.add_option("--problem-type", o.problem_type, "what config.json says of their values");
   app.add_option("--seed", o.seed);
   CLI11_PARSE(app, argc, argv);
   try {

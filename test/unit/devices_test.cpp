@@ -81,7 +81,7 @@ TEST_CASE("two and three devices write what one writes") {
   const auto embed = [&](size_t devices) {
     EmbedOptions options;
     options.inputs.files = {input};
-    options.pool = Pool::mean;
+    options.pooling.pool = Pool::mean;
     options.output = folder.file("embed.npy");
     options.type = EmbedOutput::npy;
     LoadedModels models = model.on(devices);

@@ -39,16 +39,16 @@ TEST_CASE("rows in memory are the rows that carbon embed writes") {
       if (pool == Pool::none && strand == StrandChoice::both) continue;  // the command refuses it
       CAPTURE(static_cast<int>(pool));
       CAPTURE(word_of(kStrandWords, strand));
-      options.pool = pool;
+      options.pooling.pool = pool;
       options.strand = strand;
-      options.pad_tail = strand == StrandChoice::reverse;
+      options.pooling.pad_tail = strand == StrandChoice::reverse;
       run_embed(engine.get(), options);
 
       EmbedOptions alone;  // without files
       alone.layer = options.layer;
-      alone.pool = pool;
+      alone.pooling.pool = pool;
       alone.strand = strand;
-      alone.pad_tail = options.pad_tail;
+      alone.pooling.pad_tail = options.pooling.pad_tail;
       const EmbedPlanner planner(engine.get().config(), alone);
       std::vector<EmbedItem> items;
       std::vector<RequestPtr> requests;
@@ -80,7 +80,7 @@ TEST_CASE("the planner refuses what the model cannot embed") {
   options.layer = 4;
   CHECK_THROWS_WITH_AS(EmbedPlanner(config, options), doctest::Contains("there is no layer 4"), Error);
   options.layer = 3;
-  options.pool = Pool::mean;
+  options.pooling.pool = Pool::mean;
   const EmbedPlanner planner(config, options);
   CHECK(planner.plan("s", std::string(60, 'A')).requests.size() == 1);
   CHECK_THROWS_WITH_AS(planner.plan("long", std::string(66, 'A')),

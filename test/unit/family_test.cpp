@@ -290,14 +290,14 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
 TEST_CASE("family: embeddings end with the separator, and no tail is padded where none can be") {
   const auto tokens = [](const TokenLayout& layout, Pool pool) {
     EmbedOptions options;
-    options.pool = pool;
+    options.pooling.pool = pool;
     return EmbedPlanner(config_of(layout), options).plan("s", "AAAAAAGG").requests.front()->tokens;
   };
   CHECK(tokens(kGenerator, Pool::separator) == Ids{1, 32, 1});
   CHECK(tokens(kGenerator, Pool::last) == Ids{1, 32});
   CHECK(tokens(kDnaOnly, Pool::separator) == Ids{0, 3, 1});
   EmbedOptions padded;
-  padded.pad_tail = true;
+  padded.pooling.pad_tail = true;
   CHECK(contains(message_of([&] { EmbedPlanner(config_of(kGenerator), padded); }), "pads no 6-mer"));
   CHECK(message_of([&] { EmbedPlanner(config_of(kDnaOnly), padded); }) == "no error");
 }

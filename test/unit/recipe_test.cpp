@@ -184,13 +184,17 @@ TEST_CASE("settings of recipes: read from text, and as header lines have them") 
   CHECK(tags("recipe=next-token,centered") == "X_LLR X_NT");
   CHECK(tags("recipe=anchored") == "X_ALLR");
   CHECK(tags("recipe=anchored horizon=768,96") == "X_ALLR_96 X_ALLR_768");
-  for (const char* const tag : {"X_LLR", "X_NT", "X_ALLR", "X_ALLR_96"}) CHECK(is_score_tag(tag, "X"));
-  for (const char* const tag : {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS",
-                                "X_CARRIERS", "X_JOINT_EXCESS", "X_PHRED", "X_LLR_PHRED", "X_ALLR_96_PHRED"})
+  for (const char* const tag : {"X_LLR", "X_NT", "X_ALLR", "X_ALLR_96", "X_HEAD_K562", "X_HEAD_a.b"})
+    CHECK(is_score_tag(tag, "X"));
+  for (const char* const tag :
+       {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS", "X_CARRIERS", "X_JOINT_EXCESS",
+        "X_PHRED", "X_LLR_PHRED", "X_ALLR_96_PHRED", "X_HEAD", "X_HEAD_", "X_HEAD_a_PHRED"})
     CHECK(!is_score_tag(tag, "X"));
   for (const char* const wrong :
        {"recipe=", "recipe=best", "recipe=centered,centered", "strand=x", "phases=2", "window=1.5", "window",
         "context=-1", "horizon=1,,2", "recipe=anchored horizon=6,6", "horizon=6", "other=1",
-        "recipe=anchored,next-token context=60"})
+        "recipe=anchored,next-token context=60", "recipe=head,centered"})
     CHECK_THROWS_AS(parse_recipe_settings(wrong), SettingError);
+  // It reads the head of a model.
+  CHECK_THROWS_AS(make_recipes(parse_recipe_settings("recipe=head window=60"), config), SettingError);
 }

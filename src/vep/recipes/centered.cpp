@@ -17,10 +17,10 @@ BaseRange forward_range(int64_t pos, int64_t window, int phase) {
   return {std::max<int64_t>(start, 0) + phase, start + phase + window};
 }
 
-// `allele_end` is the base after REF, which lies at the same distance from the window's first base as the
-// variant's first base does on the forward strand.
+// `allele_end` is the base after REF. The last base of REF lies at the same distance from the window's two
+// ends as the variant's first base does on the forward strand.
 BaseRange reverse_range(int64_t allele_end, int64_t contig_length, int64_t window, int phase) {
-  const int64_t start = allele_end - 1 + window / 2;
+  const int64_t start = allele_end - 1 + window - window / 2;
   return {start - window - phase, std::min(start, contig_length) - phase};
 }
 

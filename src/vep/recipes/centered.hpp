@@ -40,7 +40,7 @@ bool centered_has_phase(const NormalAllele& allele, int64_t contig_length, int64
                         int phase);
 
 /// The alleles have letters A, C, G, T, the same centered_place() and the phase, and are not too long;
-/// `window` (bp) is even and at least 12; `slice` holds [centered_begin, centered_end) of each.
+/// `window` (bp) is at least 12; `slice` holds [centered_begin, centered_end) of each.
 CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
                                  int64_t window, Strand strand, int phase);
 

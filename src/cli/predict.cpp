@@ -1,0 +1,57 @@
+// carbon predict: options to run_predict.
+#include <memory>
+
+#include "src/cli/commands.hpp"
+#include "src/cli/label_options.hpp"
+#include "src/cli/options.hpp"
+#include "src/files/output.hpp"
+#include "src/files/output_name.hpp"
+#include "src/files/sequence_output.hpp"
+#include "src/predict/run.hpp"
+
+namespace carbon {
+namespace {
+
+struct PredictCommand {
+  PredictOptions options;
+  CommonOptions common;
+};
+
+int run(const CommandLine& line, PredictCommand& command) {
+  PredictOptions& options = command.options;
+  check_output_name("main_predict", options.output, {"tsv"}, "a table", "give it a name that ends in .tsv");
+  check_continuable("main_predict", options.output, options.earlier);
+  if (!default_inputs(line, options.inputs)) return 1;
+  check_keeps_inputs("main_predict", options.output, options.inputs.files);
+  command.common.model.use = ModelUse::labels;
+  run_with_engine(command.common, options, run_predict);
+  return 0;
+}
+
+}  // namespace
+
+Run declare_predict(CommandLine& line) {
+  const auto command = std::make_shared<PredictCommand>();
+  PredictOptions& options = command->options;
+  line.describe(
+      "Values of the labels of a fine-tuned model for FASTA sequences",
+      "carbon predict -m MODEL [options] <seqs.fa[.gz]>... | -",
+      {{"one line per sequence, one column per label",
+        "carbon predict -m malinois --pad-tail --strand both -o activity.tsv oligos.fa"},
+       {"regions of a BED file, with an adapter that has a head",
+        "carbon predict -m HuggingFaceBio/Carbon-500M --lora promoters -R promoters.bed GRCh38.fa"}});
+  line.arguments("inputs", options.inputs.files);
+  add_text_output_option(line, options.output);
+  add_record_option(line, options.record);
+  line.options().option(
+      {"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two values)"},
+      options.strand, kStrandWords);
+  add_region_options(line, options.inputs, "read");
+  add_resume_options(line, options.earlier);
+  add_label_options(line, options.pooling, options.labels, "");
+  add_metadata_options(line, "Metadata", command->common.model.metadata);
+  add_common_options(line, command->common);
+  return [command](const CommandLine& parsed) { return run(parsed, *command); };
+}
+
+}  // namespace carbon

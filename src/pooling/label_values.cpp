@@ -1,0 +1,147 @@
+#include "src/pooling/label_values.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <sstream>
+
+#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/model/digest.hpp"
+#include "src/model/model_use.hpp"
+
+namespace carbon {
+namespace {
+
+const Checkpoint& with_head(const Checkpoint& checkpoint) {
+  check_use(checkpoint, ModelUse::labels);
+  return checkpoint;
+}
+
+// Throws Error for two names that are equal; `labels` are what they were made of.
+void check_distinct(const std::vector<std::string>& names, const std::vector<std::string>& labels,
+                    const std::string& place) {
+  std::map<std::string, size_t> seen;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto [at, is_new] = seen.emplace(names[i], i);
+    if (!is_new)
+      throw Error("labels",
+                  "labels " + printable(labels[at->second]) + " and " + printable(labels[i]) + " are both " +
+                      printable(names[i]) + " in " + place,
+                  {AdviceTopic::labels});
+  }
+}
+
+std::vector<std::string> table_names(std::vector<std::string> labels) {
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].empty())
+      throw Error("labels", "label number " + std::to_string(i) + " of the model has no name",
+                  {AdviceTopic::labels});
+    std::replace_if(
+        labels[i].begin(), labels[i].end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, '_');
+  }
+  return labels;
+}
+
+std::vector<std::string> chosen_labels(const Checkpoint& checkpoint, const LabelSettings& settings) {
+  const std::vector<std::string>& own = checkpoint.config().classifier->labels;
+  if (settings.labels.empty()) return own;
+  if (settings.labels.size() != own.size())
+    throw Error("labels",
+                std::to_string(settings.labels.size()) +
+                    " labels are named, but the classification head of " + checkpoint.id() + " has " +
+                    std::to_string(own.size()),
+                {AdviceTopic::labels});
+  return settings.labels;
+}
+
+Activation chosen_activation(const Checkpoint& checkpoint, Activation choice, Log& log) {
+  if (choice != Activation::automatic) return choice;
+  const std::string& problem = checkpoint.config().classifier->problem_type;
+  if (problem == "single_label_classification") return Activation::softmax;
+  if (problem == "multi_label_classification") return Activation::sigmoid;
+  if (problem.empty())
+    log.warning("labels",
+                "nothing says what the values of " + checkpoint.id() +
+                    " mean (no problem_type in config.json), so they are written without an activation",
+                {AdviceTopic::activation});
+  return Activation::none;
+}
+
+void softmax(std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  for (double& value : values) {
+    value = std::exp(value - largest);
+    sum += value;
+  }
+  for (double& value : values) value /= sum;
+}
+
+}  // namespace
+
+std::vector<std::string> parse_labels(const std::string& text) {
+  std::vector<std::string> labels;
+  std::istringstream in(text.ends_with(',') || text.empty() ? text + "," : text);
+  for (std::string name; std::getline(in, name, ',');) {
+    if (name.empty())
+      throw SettingError(
+          "labels", "labels",
+          "labels '" + printable(text) + "': expected names joined by commas, none of them empty");
+    labels.push_back(name);
+  }
+  return labels;
+}
+
+LabelValues::LabelValues(const Checkpoint& checkpoint, const LabelSettings& settings, Log& log)
+    : head_(with_head(checkpoint)), activation_(chosen_activation(checkpoint, settings.activation, log)) {
+  const std::vector<std::string> labels = chosen_labels(checkpoint, settings);
+  names_ = table_names(labels);
+  check_distinct(names_, labels, "the names of columns");
+  if (!settings.scale.object) return;
+  if (activation_ != Activation::none)
+    throw Error("labels",
+                settings.scale.where + ": a scale belongs to values without an activation, and these have " +
+                    word_of(kActivationWords, activation_),
+                {AdviceTopic::activation});
+  scales_ = label_scales(settings.scale, labels);
+}
+
+std::vector<double> LabelValues::values(std::span<const float> state) const {
+  std::vector<double> values = head_.values(state);
+  if (activation_ == Activation::softmax) softmax(values);
+  if (activation_ == Activation::sigmoid)
+    for (double& value : values) value = 1 / (1 + std::exp(-value));
+  for (size_t i = 0; i < scales_.size(); ++i) values[i] = values[i] * scales_[i].std + scales_[i].mean;
+  return values;
+}
+
+Settings LabelValues::settings() const {
+  std::string numbers;
+  for (const LabelScale& scale : scales_) {
+    char line[80];
+    std::snprintf(line, sizeof line, "%.17g %.17g\n", scale.mean, scale.std);
+    numbers += line;
+  }
+  return {{"activation", word_of(kActivationWords, activation_)},
+          {"scale", scales_.empty() ? "none" : sha256_hex(numbers)}};
+}
+
+std::vector<std::string> tag_labels(const std::vector<std::string>& labels) {
+  std::vector<std::string> tags;
+  for (const std::string& label : labels) {
+    std::string& tag = tags.emplace_back();
+    for (const char c : label) {
+      const auto byte = static_cast<unsigned char>(c);
+      if ((byte & 0xc0) == 0x80) continue;  // a character of several bytes becomes one _
+      tag += byte < 0x80 && (std::isalnum(byte) != 0 || c == '.') ? c : '_';
+    }
+  }
+  check_distinct(tags, labels, "the names of tags");
+  return tags;
+}
+
+}  // namespace carbon

@@ -1,0 +1,100 @@
+#include "src/predict/run.hpp"
+
+#include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
+#include "src/base/settings.hpp"
+#include "src/engine/model_line.hpp"
+#include "src/engine/output_run.hpp"
+#include "src/predict/predictor.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr int kDigits = 9;
+
+// What the values depend on besides the model and the sequences.
+Settings settings_of(const PredictOptions& options, const LabelValues& labels) {
+  Settings settings = {{"pool", word_of(kPoolWords, options.pooling.pool)},
+                       {"tail", word_of(kTailWords, options.pooling.pad_tail)}};
+  for (auto& setting : labels.settings()) settings.push_back(std::move(setting));
+  settings.emplace_back("strand", word_of(kStrandWords, options.strand));
+  return settings;
+}
+
+// Everything that the output depends on, except the sequences, which are compared one by one, and the version
+// lines of the header.
+RunIdentity run_identity(const LoadedModel& model, const PredictOptions& options, const LabelValues& labels) {
+  RunIdentity run = identity_of(model);
+  for (const auto& [name, value] : settings_of(options, labels)) run.emplace(name, value);
+  std::string names;
+  for (const std::string& name : labels.names()) names += (names.empty() ? "" : "\t") + name;
+  run.emplace("labels", names);
+  return run;
+}
+
+std::vector<std::string> header_lines(const LoadedModel& model, const PredictOptions& options,
+                                      const LabelValues& labels) {
+  return provenance_lines(
+      "predict", options.record,
+      {model_line("predict", "values", model, header_text(settings_of(options, labels)))});
+}
+
+std::string heading(const LabelValues& labels) {
+  std::string line = "#name";
+  for (const std::string& name : labels.names()) line += '\t' + name;
+  return line + '\n';
+}
+
+std::string row(const std::string& name, const std::vector<double>& values) {
+  std::string line = name;
+  for (const double value : values) {
+    line += '\t';
+    append_general(value, kDigits, line);
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+void run_predict(Engine& engine, const PredictOptions& options) {
+  const LabelValues labels(engine.model().checkpoint(), options.labels, *options.log);
+  const Predictor predictor(engine.config(), labels, options.pooling, options.strand);
+  const SequenceRunInfo run{{"predict", "sequence"},
+                            [&] { return run_identity(engine.model(), options, labels); },
+                            options.earlier,
+                            [&] { return header_lines(engine.model(), options, labels); }};
+  SequenceOutput output(options.output, run, *options.log);
+  if (!output.continued()) output.write(heading(labels));
+  SequencesRead read(output.continued());
+  Progress progress(*options.log, options.progress, "predict", "sequences");
+  uint64_t done = output.continued() ? output.continued()->count : 0;
+  progress.begin_at(done);
+  // A heading alone is kept back, because there may be no input.
+  const auto flush_for_reader = [&] {
+    if (done > 0) output.flush_for_reader();
+  };
+  run_to_output<PredictItem>(
+      engine,
+      {"predict", [&] { return count_of(done, "sequence"); }, *options.log, options.stop, flush_for_reader},
+      output, progress,
+      [&](const std::function<void(PredictItem)>& emit) {
+        read_sequences(
+            "predict", options.inputs, *options.log,
+            [&](const SequencePlace& place, const std::string& bases) {
+              const std::string name = shown_name(place, options.inputs.has_regions());
+              if (!read.next(name, bases)) return;
+              PredictItem item = predictor.plan(name, bases);
+              item.done = read.done();
+              emit(std::move(item));
+            },
+            [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+        read.finish();
+      },
+      [&](PredictItem& item) {
+        output.write(row(item.name, predictor.values(item)));
+        output.end_sequence(item.done);
+        progress.update(++done, item.name);
+      });
+}
+
+}  // namespace carbon

@@ -1,0 +1,29 @@
+// The scales of labels: their names, joined by commas, and the JSON that has the scales.
+#include "src/pooling/label_scale.hpp"
+
+#include <cmath>
+
+#include "src/pooling/label_values.hpp"
+#include "test/fuzz/harness.hpp"
+
+namespace carbon::fuzz {
+
+void run(std::string_view input, const Folder& folder) {
+  const auto files = split_files(input, 2);
+  folder.put("scale.json", files[1]);
+  const std::vector<std::string> labels = parse_labels(std::string(files[0]));
+  attempt([&] {
+    for (const std::string& tag : tag_labels(labels))
+      for (const char c : tag)
+        require(c == '.' || c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                    (c >= 'a' && c <= 'z'),
+                "a letter that no tag may have");
+  });
+  const std::vector<LabelScale> scales =
+      label_scales(read_label_scale(folder.path() + "/scale.json"), labels);
+  require(scales.size() == labels.size(), "a label without a scale");
+  for (const LabelScale& scale : scales)
+    require(std::isfinite(scale.mean) && std::isfinite(scale.std) && scale.std > 0, "an unfit scale");
+}
+
+}  // namespace carbon::fuzz
