@@ -85,6 +85,7 @@ int run(ServeCommand& command) {
   }
   options.draft_tokens = draft_tokens(command.draft);
   check_serve_options(options);
+  command.common.model.use = ModelUse::states;  // which endpoints can be answered, each of them finds out
   LoadedModels models(command.common.model);
   std::optional<LoadedModels> drafts = load_draft(command.draft, command.common.model);
   SignalStop stop(0);

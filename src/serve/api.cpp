@@ -5,10 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/model/registry.hpp"
 #include "src/serve/completions.hpp"
 #include "src/serve/dna_generate.hpp"
+#include "src/serve/dna_predict.hpp"
 #include "src/serve/dna_scan.hpp"
 #include "src/serve/dna_score.hpp"
 #include "src/serve/dna_variants.hpp"
@@ -43,19 +45,21 @@ HttpAnswer page_answer(const PageFile& file) {
 }
 
 ordered_json model_json(const ServedModel& served, const std::string& name) {
-  return {{"id", name},
-          {"object", "model"},
-          {"created", served.created()},
-          {"owned_by", "carbon"},
-          {"root", served.model().checkpoint().id()},
-          {"parent", nullptr},
-          {"demonstration", is_demonstration_model(served.model().checkpoint().dir())},
-          {"family", served.config().layout.family->name},
-          {"max_model_len", served.config().max_positions},
-          {"bases_per_token", kKmerLength},
-          {"max_bases", kKmerLength * (served.config().max_positions - 1)},
-          {"dtype", served.model().dtype()},
-          {"device", served.model().device_kind()}};
+  ordered_json model = {{"id", name},
+                        {"object", "model"},
+                        {"created", served.created()},
+                        {"owned_by", "carbon"},
+                        {"root", served.model().checkpoint().id()},
+                        {"parent", nullptr},
+                        {"demonstration", is_demonstration_model(served.model().checkpoint().dir())},
+                        {"family", served.config().layout.family->name},
+                        {"max_model_len", served.config().max_positions},
+                        {"bases_per_token", kKmerLength},
+                        {"max_bases", kKmerLength * (served.config().max_positions - 1)},
+                        {"dtype", served.model().dtype()},
+                        {"device", served.model().device_kind()}};
+  if (const auto& classifier = served.config().classifier) model["labels"] = classifier->labels;
+  return model;
 }
 
 bool same_method(const char* method, const std::string& asked) {
@@ -101,14 +105,16 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   const auto with_model = [this](auto make) {
     return [this, make](HttpExchangePtr exchange) { return make(served_, std::move(exchange)); };
   };
-  add_work("/v1/completions", with_model(make_completion));
-  add_work("/v1/embeddings", with_model(make_embedding));
-  add_work("/tokenize", with_model(make_tokenize));
-  add_work("/detokenize", with_model(make_detokenize));
-  add_work("/v1/dna/score", with_model(make_dna_score));
-  add_work("/v1/dna/generate", with_model(make_dna_generate));
-  add_work("/v1/dna/scan", with_model(make_dna_scan));
-  add_work("/v1/dna/variants", [this, reference](HttpExchangePtr exchange) {
+  add_work("/v1/completions", ModelUse::bases, with_model(make_completion));
+  add_work("/v1/embeddings", ModelUse::states, with_model(make_embedding));
+  add_work("/tokenize", ModelUse::states, with_model(make_tokenize));
+  add_work("/detokenize", ModelUse::states, with_model(make_detokenize));
+  add_work("/v1/dna/score", ModelUse::bases, with_model(make_dna_score));
+  add_work("/v1/dna/generate", ModelUse::bases, with_model(make_dna_generate));
+  add_work("/v1/dna/scan", ModelUse::bases, with_model(make_dna_scan));
+  add_work("/v1/dna/predict", ModelUse::labels, with_model(make_dna_predict));
+  // What variants need, their recipe says.
+  add_work("/v1/dna/variants", ModelUse::states, [this, reference](HttpExchangePtr exchange) {
     return make_dna_variants(served_, reference, std::move(exchange));
   });
 }
@@ -119,10 +125,16 @@ void Api::add_quick(std::string path, bool needs_key, std::function<HttpAnswer()
        [answer = std::move(answer)](const HttpExchangePtr& exchange) { exchange->answer(answer()); }});
 }
 
-void Api::add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> make) {
-  routes_.push_back({"POST", std::move(path), true, [this, make = std::move(make)](HttpExchangePtr exchange) {
-                       service_.take(make(std::move(exchange)));
-                     }});
+void Api::add_work(std::string path, ModelUse use, std::function<WorkPtr(HttpExchangePtr)> make) {
+  routes_.push_back(
+      {"POST", std::move(path), true, [this, use, make = std::move(make)](HttpExchangePtr exchange) {
+         try {
+           check_use(served_.model().checkpoint(), use);
+         } catch (const Error& error) {
+           return exchange->answer(ApiError(400, error.what()).answer());
+         }
+         service_.take(make(std::move(exchange)));
+       }});
 }
 
 const Api::Route* Api::find(const HttpRequest& request) const {

@@ -40,7 +40,8 @@ class Api {
     std::function<void(HttpExchangePtr)> handle;
   };
   void add_quick(std::string path, bool needs_key, std::function<HttpAnswer()> answer);
-  void add_work(std::string path, std::function<WorkPtr(HttpExchangePtr)> make);
+  /// `use` is what the endpoint wants of the model; requests to a model that lacks it get status 400.
+  void add_work(std::string path, ModelUse use, std::function<WorkPtr(HttpExchangePtr)> make);
   const Route* find(const HttpRequest& request) const;
   HttpAnswer with_cors(HttpAnswer answer) const;
   std::optional<HttpAnswer> refusal(const HttpRequest& request) const;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <memory>
 
 #include "src/base/error.hpp"
 #include "src/serve/prompts.hpp"
@@ -50,6 +51,27 @@ StrandChoice read_strand(const Fields& fields, StrandChoice otherwise) {
 
 size_t read_bp(const Fields& fields, const std::string& name) {
   return static_cast<size_t>(fields.whole(name, 0, 1, 1'000'000'000));
+}
+
+Pooling read_pooling(const Fields& fields) {
+  return {fields.choice("pool", Pool::separator, kRowPoolWords), fields.flag("pad_tail", false)};
+}
+
+LabelSettings read_label_settings(const Fields& fields) {
+  LabelSettings settings;
+  settings.activation = fields.choice("activation", settings.activation, kActivationWords);
+  if (const nlohmann::json* const scale = fields.find("label_scale")) {
+    if (!scale->is_object()) fields.fail("label_scale", "must be an object with the scale of each label");
+    settings.scale = {std::make_shared<const nlohmann::json>(*scale), fields.full_name("label_scale")};
+  }
+  const nlohmann::json* const labels = fields.find("labels");
+  if (!labels) return settings;
+  if (!labels->is_array() || labels->empty()) fields.fail("labels", "must be a list of names");
+  for (const nlohmann::json& label : *labels) {
+    if (!label.is_string()) fields.fail("labels", "must be a list of names");
+    settings.labels.push_back(label.get<std::string>());
+  }
+  return settings;
 }
 
 void check_reads(size_t bases, const RequestLimits& limits, const std::string& field) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "src/formats/sequence_inputs.hpp"
+#include "src/pooling/label_values.hpp"
+#include "src/pooling/pooled_rows.hpp"
 #include "src/serve/fields.hpp"
 #include "src/serve/options.hpp"
 
@@ -24,6 +26,10 @@ std::vector<std::string> sent_sequences(const Fields& fields, const RequestLimit
 StrandChoice read_strand(const Fields& fields, StrandChoice otherwise);
 /// A field that is a number of bases; 0 if it is missing.
 size_t read_bp(const Fields& fields, const std::string& name);
+/// The fields `pool` and `pad_tail`, and those that say how the values of a classification head are written:
+/// `labels`, a list of names; `activation`; and `label_scale`, which is what the file of that option holds.
+Pooling read_pooling(const Fields& fields);
+LabelSettings read_label_settings(const Fields& fields);
 /// Throws ApiError if windows with `bases` bases in all are too many for the server.
 void check_reads(size_t bases, const RequestLimits& limits, const std::string& field);
 

@@ -53,6 +53,10 @@ RecipeSettings read_settings(const Fields& fields) {
   settings.window = bases("window");
   settings.context = bases("context");
   if (const auto horizon = bases("horizon")) settings.horizons = {*horizon};
+  if (settings.use() == ModelUse::labels) {
+    settings.pooling = read_pooling(fields);
+    settings.labels = read_label_settings(fields);
+  }
   return settings;
 }
 
@@ -102,7 +106,13 @@ class DnaVariants final : public Work {
     fields.refuse_others();
     tell(fields);
     check_combination(settings);
-    planner_.emplace(make_recipes(settings, served_.config()), served_.config().layout, nullptr);
+    const Checkpoint& checkpoint = served_.model().checkpoint();
+    planner_.emplace(make_recipes(settings, checkpoint, silent_log()), served_.config().layout, nullptr);
+    gives_labels_ = settings.use() == ModelUse::labels;
+    if (gives_labels_) {
+      const LabelValues labels(checkpoint, settings.labels, silent_log());
+      answer_ = "{\"labels\":" + nlohmann::json(labels.names()).dump() + ",\"results\":[";
+    }
     step_ = planner_->shares_windows() ? kSharingStep : kStep;
     run(next_batch());
   }
@@ -173,8 +183,18 @@ class DnaVariants final : public Work {
     answer_ += answer_.back() == '[' ? "{" : ",{";
     if (!own_) answer_ += "\"chrom\":" + json_text(contig) + ",";
     answer_ += "\"pos\":" + std::to_string(variant.pos + 1) + ",\"ref\":" + json_text(variant.ref) +
-               ",\"alt\":" + json_text(variant.alts[0]) + ",\"score\":";
-    append_json(scores.values[0][0], answer_);
+               ",\"alt\":" + json_text(variant.alts[0]);
+    if (gives_labels_) {
+      answer_ += ",\"values\":[";
+      for (const std::vector<double>& values : scores.values) {
+        if (answer_.back() != '[') answer_ += ',';
+        append_json(values[0], answer_);
+      }
+      answer_ += ']';
+    } else {
+      answer_ += ",\"score\":";
+      append_json(scores.values[0][0], answer_);
+    }
     const std::string flag = flag_name(scores.flags[0]);
     answer_ += ",\"flag\":" + (flag.empty() ? "null" : '"' + flag + '"') + "}";
   }
@@ -187,6 +207,7 @@ class DnaVariants final : public Work {
   size_t step_ = 0, planned_ = 0, answered_ = 0;  // of the variants
   std::vector<VariantItem> running_;              // those of the batch
   size_t tokens_ = 0;
+  bool gives_labels_ = false;              // one value for each label instead of a score
   std::string answer_ = "{\"results\":[";  // as far as it is known
 };
 

@@ -1,0 +1,65 @@
+#include "src/serve/dna_predict.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "src/predict/predictor.hpp"
+#include "src/serve/dna_request.hpp"
+#include "src/serve/item_batches.hpp"
+#include "src/serve/service.hpp"
+
+namespace carbon {
+namespace {
+
+class DnaPredict final : public Work {
+ public:
+  DnaPredict(const ServedModel& served, HttpExchangePtr exchange)
+      : Work(std::move(exchange)), served_(served) {}
+
+ private:
+  void begin() override {
+    const Fields fields = Fields::of_body(request().body);
+    served_.check_name(fields);
+    const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
+    const StrandChoice strand = read_strand(fields, StrandChoice::forward);
+    const Pooling pooling = read_pooling(fields);
+    const LabelSettings settings = read_label_settings(fields);
+    fields.refuse_others();
+    tell(fields);
+    labels_.emplace(served_.model().checkpoint(), settings, silent_log());
+    predictor_.emplace(served_.config(), *labels_, pooling, strand);
+    for (size_t i = 0; i < sequences.size(); ++i)
+      items_.add(predictor_->plan("sequences[" + std::to_string(i) + "]", sequences[i]));
+    answer_ = "{\"labels\":" + nlohmann::json(labels_->names()).dump() + ",\"results\":[";
+    run(items_.begin(served_.config().hidden));
+  }
+
+  void finished() override {
+    for (const PredictItem& item : items_.end()) {
+      answer_ += answer_.back() == '[' ? "{\"values\":[" : ",{\"values\":[";
+      for (const double value : predictor_->values(item)) {
+        if (answer_.back() != '[') answer_ += ',';
+        append_json(value, answer_);
+      }
+      answer_ += "]}";
+    }
+    if (!items_.done()) return run(items_.begin(served_.config().hidden));
+    service().metrics().tokens(items_.tokens(), 0);
+    service().metrics().ended(Metrics::End::length, seconds());
+    answer_json(std::move(answer_) + "]}");
+  }
+
+  const ServedModel& served_;
+  std::optional<LabelValues> labels_;
+  std::optional<Predictor> predictor_;
+  ItemBatches<PredictItem> items_;
+  std::string answer_;  // as far as it is known
+};
+
+}  // namespace
+
+WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<DnaPredict>(served, std::move(exchange));
+}
+
+}  // namespace carbon
