@@ -67,7 +67,7 @@ vep-index-tbi                         VEP -W=tbi -o out.vcf.gz @variants.bcf
 vep-window-[12|50]                    VEP -w [1] VARIANTS
 vep-window-512                        VEP -w 512 -t c1:1900-2400,c2,gap VARIANTS
 vep-defaults                          vep MODEL --no-version -f @ref.fa @few.vcf
-vep-defaults-both                     vep MODEL --no-version -f @ref.fa BOTH --strand both -t big:5000 @few.vcf
+vep-defaults-both                     vep MODEL --no-version -f @ref.fa --recipe centered,next-token --strand both -t big:5000 @few.vcf
 vep-context-[6|37|1000]               VEP --recipe next-token --strand both --context [1] -t c1:1900-2400,c2,gap,tiny VARIANTS
 vep-check-ref                         VEP -c x VARIANTS
 vep-prefix                            VEP BOTH --tag-prefix MINE -t c1:1-2200 VARIANTS
@@ -178,8 +178,8 @@ mutagenesis=+mutagenesis GEN16 @ref.fa -- --regions nowhere|none=+nothing]  [1]
 !error-command            nothing
 !error-tokenize           tokenize -o out @bad.fa
 """
-WORDS = {"VEP": "vep MODEL --no-version -f @ref.fa -w 96 --context 120", "VARIANTS": "@variants.vcf", "BOTH": "--recipe centered,next-token",
-         "CACHE": "--recipe centered,next-token --cache scratch.cache", "DETAILS": "--details details.tsv --json out.json",
+WORDS = {"VEP": "vep MODEL --no-version -f @ref.fa -w 96", "VARIANTS": "@variants.vcf", "BOTH": "--recipe centered,next-token --context 120",
+         "CACHE": "BOTH --cache scratch.cache", "DETAILS": "--details details.tsv --json out.json",
          "GEN16": "-m @models/gen16 --progress never -o out", "SMALL": "--batch-tokens 64"}
 # Cases that run in every configuration, the others only in a few.
 CORE = re.compile("vep-(both-|table|window-512|odd)|score-(tsv-mean|token-bedgraph-minus|window-96|contigs$|odd)|embed-(.*--1|last-both|odd)|"
@@ -464,7 +464,7 @@ class Runner:
         if statuses != ([1] if case.fails else [143] * bool(case.stop) + [0] * (len(case.steps) - bool(case.stop))):
             return "exit status %s" % " ".join(map(str, statuses))
         # What was computed before the error is kept in FILE.partial.
-        if case.fails and any(left.startswith("out") and not left.endswith(".partial") for left in os.listdir(folder)):
+        if case.fails and any(left.startswith("out") and ".partial" not in left for left in os.listdir(folder)):
             return "an output of a run that failed"
         contents = {read(os.path.join(folder, same)) for same in filter(None, case.equal.split(","))}
         return case.equal + " differ" if len(contents) > 1 else ""
