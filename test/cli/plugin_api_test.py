@@ -500,7 +500,7 @@ def the_engine_scores_variants_by_every_recipe():
             expect_equal({tag: definitions["MY_" + tag] for tag in wanted}, {tag: definitions[tag] for tag in wanted}, "descriptions")
     for settings, words in (("recipe=anchored horizon=6,6", "names a horizon twice"), ("recipe=anchored horizon=-6", "0 or more"),
                             ("strand=4", "expected +, - or both"), ("recipe=anchored context=61", "a multiple of 6"),
-                            ("recipe=anchored horizon=99999", "largest that fits"), ("recipe=best", "centered, next-token or anchored"),
+                            ("recipe=anchored horizon=99999", "largest that fits"), ("recipe=best", "expected centered, next-token"),
                             ("horizon=6", "recipe anchored"), ("windows=6", "no setting"), ("window", "a number of bases"),
                             ("recipe=anchored,next-token context=60", "something else")):
         expect_failure(run(directory, "+recipes", "-m", model(), given, "--", fasta, settings), words)

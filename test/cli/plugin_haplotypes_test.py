@@ -546,13 +546,16 @@ def hostile_genotypes():
 
 @case
 def integer_genotypes_of_bcf_are_refused():
-    """htslib writes BCF whose header says Integer of GT, where the text would not be read."""
+    """htslib 1.16 writes BCF whose header says Integer of GT, where the text would not be read."""
     fasta = reference({"c": BASES})
     plain = vcf_text([("c", len(BASES))], [("c", 10, base(10), ["G"], [("0|1", None)])], ["S"])
     binary = tool("bcftools", "view", "-Ou", "-", stdin=plain.encode()).out
     integer = binary.replace(b'ID=GT,Number=1,Type=String,Description="genotype"', b'ID=GT,Number=1,Type=Integer,Description="genotyp"')
     expect(integer != binary and len(integer) == len(binary), "the header did not change")
-    expect_failure(carbon("+haplotypes", write(fresh(), "in.bcf", integer), "--", "-f", fasta), "c:10", "type String")
+    result = carbon("+haplotypes", write(fresh(), "in.bcf", integer), "--", "-f", fasta)
+    if "header cannot be read" in result.err:  # htslib 1.21 refuses such a file
+        return expect_failure(result, "in.bcf")
+    expect_failure(result, "c:10", "type String")
     # vep does not need them.
     scored = ok("vep", "-m", model(), "-f", fasta, "-w", "48", write(fresh(), "in.bcf", integer))
     expect_equal(len(records(scored.text)), 1, "records")
