@@ -45,7 +45,7 @@ void check_vep_output(const VepOptions& options) {
       throw Error("vep",
                   "embeddings are those of the windows of recipe centered, which is to be the only one");
     check_embeddings_file(options.embeddings);
-    if (options.embeddings == options.output)
+    if (same_file(options.embeddings, options.output))
       throw Error("vep", options.output + " is named as output and for embeddings; they must be two files");
   }
   check_continuable("vep", options.output, options.earlier);
