@@ -1,72 +1,100 @@
 #!/usr/bin/env bash
-# The first look at the CUDA backend on a GPU, in two calls of at most about six minutes each:
-#   bench/gpu/first.sh A [MODEL]   what the machine is; the checks of streams, products, attention and heads; the speed of
-#                                  MODEL (default 500M)
-#   bench/gpu/first.sh B [MODEL]   memcheck and racecheck on small sizes; the times of kernels and the speed of MODEL
-#                                  (default 3B); the checks of the decoder
-# Needs check_gpu, bench_gpu and make_checkpoint, this folder, libcrypto and cuBLASLt (LD_LIBRARY_PATH may say where), no
-# compiler. A part that takes longer than its time limit is ended, and the next one begins. Of each part the end of the output
-# is printed, and all of it is kept in the folder OUT.
-# From the environment: BUILD (default build; the folder of the programs), CHECK_GPU, BENCH_GPU and CARBON_MAKE_CHECKPOINT
-# (each one program, if it is elsewhere), OUT (default a new folder in TMPDIR), COMMIT (a name that goes into the tables).
-# The switches CARBON_CUDA_OVERLAP, CARBON_CUDA_GRAPHS and CARBON_CUDA_LIBRARY, as in carbon(1), turn parts of the backend off.
+# The first look at the CUDA backend on a GPU, in two calls of at most ten minutes each, one after the other or days apart:
+#   bench/gpu/first.sh faults     what the machine is; every check of the backend, and where one fails again with each switch
+#                                 of the backend off; memcheck and racecheck in small sizes; the commands on the GPU and on the
+#                                 CPU; then the speed of the 500M and the time of its kernels
+#   bench/gpu/first.sh figures    the speed of the published shapes beside PyTorch, the time of their kernels, decoding with
+#                                 each switch off, and how far bf16 is from f32
+# Needs check_gpu, bench_gpu, make_checkpoint and this folder; for the commands carbon with carbon-cuda.so beside it; and
+# cuBLASLt, which is also looked for among the packages of Python. No compiler. `make gpu-kit` packs all of it.
+# Checks run side by side, what is timed runs alone. A part that takes longer than its time limit is ended, and the next one
+# begins. Of each part the end of the output is printed, and all of it is kept in the folder OUT.
+# From the environment: BUILD (default: the kit's programs, or build), OUT (default a new folder in TMPDIR), COMMIT (a name that
+# goes into the tables), SECONDS_LEFT (default 560: no part begins or goes on after that).
 # Exit status 1 if a part failed or was ended, 77 if there is no GPU.
 set -uo pipefail
 
-build=${BUILD:-build}
-check=$(realpath -m "${CHECK_GPU:-$build/check_gpu}")
-bench=$(realpath -m "${BENCH_GPU:-$build/bench_gpu}")
-CARBON_MAKE_CHECKPOINT=$(realpath -m "${CARBON_MAKE_CHECKPOINT:-$build/make_checkpoint}")
-export CARBON_MAKE_CHECKPOINT
-commit=(--commit "${COMMIT:-unknown}")
-tail_lines=40
+here=$(dirname "$(realpath "$0")")
+root=$(realpath "$here/../..")
+if [[ -d $root/programs ]]; then kit=$root/programs; else kit=$root/build; fi
+build=$(realpath "${BUILD:-$kit}")
+export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
+commit=(--commit "${COMMIT:-$(cat "$root/commit" 2> /dev/null || echo unknown)}")
+deadline=$((SECONDS + ${SECONDS_LEFT:-560}))
+switches=(CARBON_CUDA_OVERLAP CARBON_CUDA_GRAPHS CARBON_CUDA_LIBRARY)
 
-case ${1:-} in
-  A) model=${2:-500M} ;;
-  B) model=${2:-3B} ;;
-  *) echo "first.sh: say A or B, not \"${1:-}\"" >&2; exit 1 ;;
-esac
-for program in "$check" "$bench" "$CARBON_MAKE_CHECKPOINT"; do
-  [[ -x $program ]] || { echo "first.sh: no program $program; see BUILD in $0" >&2; exit 1; }
+call=${1:-}
+[[ $call == faults || $call == figures ]] || { echo "first.sh: say faults or figures, not \"$call\"" >&2; exit 1; }
+for program in check_gpu bench_gpu make_checkpoint; do
+  [[ -x $build/$program ]] || { echo "first.sh: no program $build/$program; see BUILD in $0" >&2; exit 1; }
 done
 if [[ -n ${OUT:-} ]]; then out=$OUT; else out=$(mktemp -d -t carbon-gpu.XXXXXX) || exit 1; fi
-mkdir -p "$out" || exit 1
+mkdir -p "$out/libraries" || exit 1
+
+# The libraries of the kit that the machine lacks, and cuBLASLt, which a package of Python may have.
+find_libraries() {
+  local library name found
+  for library in "$root"/libraries/*; do
+    name=${library##*/}
+    [[ -e $library ]] && ! ldconfig -p 2> /dev/null | grep -q "^[[:space:]]*$name " && ln -sf "$library" "$out/libraries/$name"
+  done
+  export LD_LIBRARY_PATH=$out/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  name=$(ldd "$build/check_gpu" | sed -n 's/^[[:space:]]*\(libcublasLt[^ ]*\) => not found$/\1/p')
+  [[ -n $name ]] || return 0
+  found=$(find /usr/local /opt /usr/lib "$HOME" -name "$name" 2> /dev/null | head -n 1)
+  if [[ -n $found ]]; then LD_LIBRARY_PATH+=:$(dirname "$found"); else echo "first.sh: $name is nowhere on this machine" >&2; fi
+}
 
 status=0
-# part NAME SECONDS COMMAND...: runs the command with a time limit, keeps its output and prints the end of it.
+# part LINES NAME SECONDS COMMAND...: runs the command with a time limit, keeps its output and prints the last LINES of it.
 part() {
-  local name=$1 limit=$2 log=$out/${1// /-}.log code=0 started=$SECONDS
-  shift 2
+  local lines=$1 name=$2 limit=$3 code=0 started=$SECONDS
+  local log=$out/${name// /-}.log
+  shift 3
+  ((limit < deadline - SECONDS)) || limit=$((deadline - SECONDS))
+  if ((limit <= 0)); then echo "== $name: not begun, the time is over"; return 1; fi
   timeout --kill-after=5 "$limit" "$@" > "$log" 2>&1 || code=$?
-  echo "== $name"
-  tail -n "$tail_lines" "$log"
-  case $code in
-    0) echo "== $name: good, $((SECONDS - started)) s" ;;
-    77) echo "== $name: skipped" ;;
-    124 | 137) status=1; echo "== $name: ended after its limit of $limit s" ;;
-    *) status=1; echo "== $name: exit status $code, $((SECONDS - started)) s" ;;
-  esac
+  {
+    echo "== $name"
+    tail -n "$lines" "$log"
+    case $code in
+      0) echo "== $name: good, $((SECONDS - started)) s" ;;
+      77) echo "== $name: skipped" ;;
+      124 | 137) echo "== $name: ended after its limit of $limit s" ;;
+      *) echo "== $name: exit status $code, $((SECONDS - started)) s" ;;
+    esac
+  } > "$log.end"
+  cat "$log.end"
   return "$code"
+}
+timed() { part "$@" || { (($? == 77)) || status=1; }; }
+
+# checks NAME SECONDS ARGUMENT...: a part of check_gpu, in the background; where it fails, again with each switch off.
+checks() {
+  local name=$1 limit=$2 code=0 switch
+  shift 2
+  part 12 "$name" "$limit" "$build/check_gpu" "$@" || code=$?
+  ((code == 0 || code == 77)) && return 0
+  for switch in "${switches[@]}"; do part 3 "$name, $switch=0" "$limit" env "$switch=0" "$build/check_gpu" "$@" & done
+  wait
+  return 1
 }
 
 # shellcheck disable=SC2317 # timeout runs it, in a bash of its own
 environment() {
   uname -srm
-  local nvcc
-  nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc)
-  if [[ -n $nvcc ]]; then "$nvcc" --version | tail -n 2; else echo "no nvcc"; fi
+  nproc
   cat /proc/driver/nvidia/version 2> /dev/null || echo "no kernel module of NVIDIA's driver"
-  if command -v nvidia-smi > /dev/null; then smi; else echo "no nvidia-smi"; fi
-  ldd "$check"
-  sha256sum "$check" "$bench"
+  if command -v nvidia-smi > /dev/null; then
+    nvidia-smi --format=csv \
+      --query-gpu=name,driver_version,memory.total,memory.free,clocks.max.sm,clocks.max.memory,power.limit,ecc.mode.current
+  else
+    echo "no nvidia-smi"
+  fi
+  ldd "$build/check_gpu" "$build/carbon" | grep -E 'not found|cublas'
+  sha256sum "$build/check_gpu" "$build/bench_gpu"
   env | grep -E '^(CARBON_CUDA_|CUDA_VISIBLE_DEVICES=)' | sort
-  :
-}
-# shellcheck disable=SC2317
-smi() {
-  nvidia-smi
-  nvidia-smi --format=csv \
-    --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit,ecc.mode.current
+  "$build/carbon" --version
 }
 
 # sanitize TOOL: small checks under a tool of compute-sanitizer.
@@ -75,25 +103,39 @@ sanitize() {
   local sanitizer
   sanitizer=$(command -v compute-sanitizer || command -v /usr/local/cuda/bin/compute-sanitizer) ||
     { echo "no compute-sanitizer; it comes with the CUDA toolkit"; exit 77; }
-  exec "$sanitizer" --tool "$1" --error-exitcode 99 "$check" --small stream rows linear attention heads draw
+  exec "$sanitizer" --tool "$1" --error-exitcode 99 "$build/check_gpu" --small stream rows linear attention heads draw
 }
-export -f environment smi sanitize
-export check bench
+export -f environment sanitize
+export build out
 
-part environment 15 bash -c environment
-if [[ $1 == A ]]; then first=(plan stream rows) limit=45; else first=(stream) limit=15; fi
-part "${first[*]}" "$limit" "$check" "${first[@]}"
+find_libraries
+part 30 environment 20 bash -c environment
+"$build/check_gpu" plan > /dev/null 2>&1
 (($? != 77)) || { echo "first.sh: no GPU; the outputs are in $out"; exit 77; }
-if [[ $1 == A ]]; then
-  part linear 120 "$check" linear
-  part "attention heads draw" 90 "$check" attention heads draw
-  part bench 90 "$bench" --model "$model" "${commit[@]}"
+if [[ $call == faults ]]; then
+  export OMP_NUM_THREADS=4
+  pids=()
+  checks small 150 --small & pids+=($!)
+  checks linear 150 linear & pids+=($!)
+  checks "stream rows attention heads draw" 120 stream rows attention heads draw & pids+=($!)
+  checks decoder 180 decoder & pids+=($!)
+  for tool in memcheck racecheck; do
+    { part 6 "$tool" 150 bash -c "sanitize $tool" || (($? == 77)); } & pids+=($!)
+  done
+  timed 15 commands 120 python3 "$here/commands.py" "$build"
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  unset OMP_NUM_THREADS
+  checks memory 45 memory || status=1  # alone, since it looks at the free memory of the GPU
+  timed 40 "bench 500M" 90 "$build/bench_gpu" --model 500M "${commit[@]}"
+  timed 60 "kernels 500M" 60 "$build/bench_gpu" --kernels --model 500M "${commit[@]}"
 else
-  part memcheck 60 bash -c "sanitize memcheck"
-  part racecheck 60 bash -c "sanitize racecheck"
-  part kernels 60 "$bench" --kernels --model "$model" "${commit[@]}"
-  part bench 90 "$bench" --model "$model" "${commit[@]}"
-  part decoder 60 "$check" decoder
+  timed 40 bench 240 "$build/bench_gpu" "${commit[@]}"
+  timed 60 kernels 90 "$build/bench_gpu" --kernels "${commit[@]}"
+  for switch in "${switches[@]}"; do
+    timed 12 "bench 500M, $switch=0" 45 env "$switch=0" "$build/bench_gpu" --model 500M "${commit[@]}"
+  done
+  timed 20 parity 90 python3 "$here/parity.py" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT"
+  timed 40 peer 120 bash -c 'python3 "$0/peer_transformers.py" < "$out/bench.log"' "$here"
 fi
-echo "first.sh $1: the outputs are in $out"
+echo "first.sh $call: the outputs are in $out"
 exit "$status"
