@@ -5,6 +5,7 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/sequence_output.hpp"
+#include "src/scan/output.hpp"
 #include "src/scan/run.hpp"
 
 namespace carbon {
@@ -34,26 +35,39 @@ void add_scan_selection(CommandLine& line, ScanSelection& selection) {
       .excludes("targets");
 }
 
+void add_output_type(OptionGroup& group, std::string& type) {
+  static const std::string shown = shown_scan_outputs();
+  std::string help;
+  std::vector<std::string> words;
+  for (const ScanOutputType& known : scan_output_types()) {
+    help += (help.empty() ? "" : "; ") + known.help;
+    words.insert(words.end(), known.words.begin(), known.words.end());
+  }
+  group.option({'O', "output-type", shown.c_str(), help}, type).offers(words);
+}
+
 // Throws for what the output's type excludes; scan_output_type() does so for an index of a table or VCF.
 void check_output(const ScanOptions& options) {
-  const ScanOutputType type = scan_output_type(options);
-  const bool bigwig = type == ScanOutputType::bigwig;
-  if ((bigwig || type == ScanOutputType::bedgraph) && !options.write_index.empty())
+  const ScanOutputType& type = scan_output_type(options);
+  const std::string& set = type.set;
+  if (!type.of_variants && !options.write_index.empty())
     throw Error("main_scan", "-O " + options.output_type + " cannot have an index; leave out --write-index");
-  if (!bigwig && !options.hub.empty()) throw Error("main_scan", "--hub shows bigWig files; add -O bigwig");
+  if (!type.has_hub && !options.hub.empty())
+    throw Error("main_scan", "--hub shows bigWig files; add -O bigwig");
   if (options.hub.empty() && !options.hub_genome.empty())
     throw Error("main_scan", "--hub-genome is for a hub; add --hub DIR");
-  if (options.earlier == EarlierRun::resume && bigwig)
-    throw Error("main_scan", "a run that writes bigWig files cannot be continued; leave out --resume");
+  if (options.earlier == EarlierRun::resume && !set.empty())
+    throw Error("main_scan", "a run that writes " + set + " cannot be continued; leave out --resume");
   check_continuable("main_scan", options.output, options.earlier);
   if (!options.histogram.empty() && options.histogram == options.output)
     throw Error("main_scan", "--histogram and -o name the same file; give one of them another name");
-  if (!bigwig) return;
+  if (set.empty()) return;
   if (options.shard)
     throw Error("main_scan",
-                "bigWig files cannot be put together from shares; leave out --shard, or use another -O");
+                set + " cannot be put together from shares; leave out --shard, or use another -O");
   if (is_stream(options.output) || options.output.empty() || options.output.back() == '/')
-    throw Error("main_scan", "-O bigwig writes four regular files; say how their names begin with -o PREFIX");
+    throw Error("main_scan", "-O " + options.output_type +
+                                 " writes several regular files; say how their names begin with -o PREFIX");
 }
 
 int run(const CommandLine& line, ScanCommand& command) {
@@ -84,13 +98,7 @@ Run declare_scan(CommandLine& line) {
               options.fasta)
       .required();
   add_text_output_option(line, options.output);
-  group
-      .option({'O', "output-type", "t|u|b|v|z[0-9]|bedgraph|bigwig",
-               "t: table, one line per SNV (default); u/b: un/compressed BCF, v/z: un/compressed VCF, one "
-               "record per base, 0-9: level; bedgraph: log-likelihood of each reference base; bigwig: "
-               "probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o PREFIX"},
-              options.output_type)
-      .offers({"t", "u", "b", "v", "z", "bedgraph", "bigwig"});
+  add_output_type(group, options.output_type);
   group.option(
       {"histogram", kFile, "also count the values of all SNVs in this file, the background of carbon +rank"},
       options.histogram);

@@ -80,10 +80,16 @@ class BigwigScanOutput final : public ScanOutput, private Output {
 
 }  // namespace
 
-std::unique_ptr<ScanOutput> make_bigwig_output(const ScanOptions& options, const IndexedFasta& fasta) {
+std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const IndexedFasta& fasta,
+                                        const ScanDestination&) {
   Contigs contigs;
   for (const std::string& name : fasta.names()) contigs.emplace_back(name, fasta.length(name));
   return std::make_unique<BigwigScanOutput>(options, contigs);
+}
+
+uint64_t bigwig_bytes(const ScanPiece&) {
+  // Four floats, and summaries of 32 bytes for each 64, 256, ... bases.
+  return 4 * 4 + 4;
 }
 
 }  // namespace carbon

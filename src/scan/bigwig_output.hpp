@@ -8,6 +8,8 @@
 namespace carbon {
 
 /// Opens PREFIX.A.bw and the three others, and the hub if the options name one. Throws Error.
-std::unique_ptr<ScanOutput> make_bigwig_output(const ScanOptions& options, const IndexedFasta& fasta);
+std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const IndexedFasta& fasta,
+                                        const ScanDestination& destination);
+uint64_t bigwig_bytes(const ScanPiece& piece);
 
 }  // namespace carbon

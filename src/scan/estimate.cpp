@@ -8,31 +8,6 @@
 namespace carbon {
 namespace {
 
-// The longest text of a value, such as -1.23457e-05.
-constexpr uint64_t kValueBytes = 12;
-// Four floats for each base, and summaries of 32 bytes for each 64, 256, ... bases.
-constexpr uint64_t kBigwigBytes = 4 * 4 + 4;
-
-uint64_t digits_of(int64_t number) {
-  return std::to_string(number).size();
-}
-
-// Bytes that the output takes for each base of a piece.
-uint64_t bytes_per_base(const ScanPiece& piece, ScanOutputType output) {
-  const uint64_t site = piece.contig.size() + 1 + digits_of(piece.end) + 1;
-  switch (output) {
-    case ScanOutputType::table:
-      return 3 * (site + 4 + kValueBytes + 1);
-    case ScanOutputType::vcf:
-      return site + 2 + 2 + 6 + 6 + 12 + 3 * (kValueBytes + 1);
-    case ScanOutputType::bedgraph:
-      return site + digits_of(piece.end) + 1 + kValueBytes + 1;
-    case ScanOutputType::bigwig:
-      return kBigwigBytes;
-  }
-  return 0;
-}
-
 std::string scaled(double value, const char* unit) {
   constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t power = 0;
@@ -45,11 +20,11 @@ std::string scaled(double value, const char* unit) {
 }  // namespace
 
 ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& planner,
-                   const ModelConfig& config, ScanOutputType output) {
+                   const ModelConfig& config, const ScanOutputType& output) {
   ScanCost cost;
   cost.bases = total_bases(pieces);
   for (const ScanPiece& piece : pieces) {
-    cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * bytes_per_base(piece, output);
+    cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * output.bytes_per_base(piece);
     planner.spans(piece, [&](const TrackSpan& span) {
       const auto row_of = [&](int64_t base) {
         return static_cast<size_t>((base - span.window.begin) / kKmerLength);

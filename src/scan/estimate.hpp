@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/model/config.hpp"
+#include "src/scan/output.hpp"
 #include "src/scan/planner.hpp"
 
 namespace carbon {
@@ -18,7 +19,7 @@ struct ScanCost {
 };
 
 ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& planner,
-                   const ModelConfig& config, ScanOutputType output);
+                   const ModelConfig& config, const ScanOutputType& output);
 
 /// The cost as two sentences for a log.
 std::string cost_text(const ScanCost& cost);

@@ -4,6 +4,7 @@
 #include "src/engine/model_line.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/model/digest.hpp"
+#include "src/scan/output.hpp"
 
 namespace carbon {
 namespace {
@@ -14,12 +15,6 @@ Settings settings_of(const ScanOptions& options) {
           {"frames", std::to_string(options.frames)},
           {"context", std::to_string(options.context)},
           {"strand", word_of(kStrandWords, options.strand)}};
-}
-
-std::string type_text(const ScanOptions& options) {
-  if (scan_output_type(options) == ScanOutputType::bedgraph) return "bedgraph";
-  const VcfWriterOptions output = scan_writer_options(options);
-  return output.type + (output.level < 0 || output.type == 't' ? "" : std::to_string(output.level));
 }
 
 // The bases of a run in few words, which are equal for equal pieces.
@@ -43,7 +38,7 @@ RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
   RunIdentity run = identity_of(model);
   for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
   run.merge(RunIdentity{{"bases", pieces_text(pieces)},
-                        {"output-type", type_text(options)},
+                        {"output-type", scan_output_text(options)},
                         {"histogram", options.histogram.empty() ? "none" : "yes"}});
   return run;
 }

@@ -13,7 +13,6 @@
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
-#include "src/formats/vcf.hpp"
 #include "src/scan/pieces.hpp"
 
 namespace carbon {
@@ -27,12 +26,10 @@ enum class ScanLevel {
 inline constexpr Word<ScanLevel> kScanLevelWords[] = {
     {"marginal", ScanLevel::marginal}, {"chain", ScanLevel::chain}, {"first", ScanLevel::first}};
 
-enum class ScanOutputType { table, vcf, bedgraph, bigwig };
-
 struct ScanOptions {
   std::string fasta;
-  std::string output = "-";  // of bigwig: how the names of its four files begin
-  std::string output_type;   // "" or t, u, b[0-9], v, z[0-9], bedgraph, bigwig
+  std::string output = "-";  // of a set of files: how their names begin
+  std::string output_type;   // a word of scan_output_types() (output.hpp), with a level if it has one; or ""
   std::string write_index;   // "", csi, tbi
   std::string histogram;     // "" for none
   std::string hub;           // folder of a track hub of bigwig; "" for none
@@ -59,20 +56,5 @@ std::vector<int> frames_of(int count);
 /// Sets the options whose default depends on others or on the model, and throws Error for what cannot be
 /// combined.
 void complete_scan_options(ScanOptions& options, size_t max_positions);
-
-/// Without an output type, sets the one that the name of the output stands for. Throws Error if the name
-/// stands for another format than will be written.
-void choose_scan_output(ScanOptions& options);
-ScanOutputType scan_output_type(const ScanOptions& options);
-/// The level of compressed outputs, unless a digit of the type says otherwise: a tenth of a percent to two
-/// percent larger than htslib's default, in less than half the time. A scan writes much, and has to keep up
-/// with a GPU.
-inline constexpr int kScanCompression = 4;
-/// One thread compresses more than one thread can format.
-inline constexpr int kCompressionThreads = 1;
-
-/// Path, type, index and log of the output; the type is 't' for a table. Throws Error for a type or an index
-/// that the output cannot have. Not for bedgraph and bigwig.
-VcfWriterOptions scan_writer_options(const ScanOptions& options);
 
 }  // namespace carbon

@@ -1,15 +1,16 @@
-// Where the values of `carbon scan` go: a table with one line per SNV, a VCF or BCF with one record per base,
-// a bedGraph of the reference bases, or four bigWig files of probabilities.
+// Where the values of `carbon scan` go: a table of the types of output, each with its writer.
 //
-// It knows how values are printed, not how they are computed.
+// A writer knows how values are printed, not how they are computed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "src/files/output.hpp"
 #include "src/files/temporary_files.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/scan/assembler.hpp"
 
 namespace carbon {
@@ -29,8 +30,40 @@ struct ScanDestination {
   bool continued = false;  // FILE.partial has its header, and bases are added to it
 };
 
-/// Opens the output that the options describe. Throws Error.
-std::unique_ptr<ScanOutput> make_scan_output(const ScanOptions& options, const IndexedFasta& fasta,
-                                             const ScanDestination& destination);
+/// A line of the table.
+struct ScanOutputType {
+  std::vector<std::string> words;  // of -O
+  std::string shown;               // the words as --help writes them
+  std::string help;                // names them, too
+  /// Names of outputs that fit it, as format_of_name() (src/files/output_name.hpp) calls their formats.
+  /// Unless it is one of variants, such a name chooses it.
+  std::vector<std::string_view> names;
+  /// A table, VCF or BCF, which VcfWriterOptions describe. It can have an index, and limits the positions.
+  bool of_variants = false;
+  /// For several files that appear together, what they are, such as "bigWig files". Their names begin with
+  /// the name of the output. They must be regular files, and cannot be continued or put together from shares.
+  std::string set = {};
+  bool has_hub = false;
+  /// At most, for each base of a piece, before compression.
+  uint64_t (*bytes_per_base)(const ScanPiece& piece);
+  /// Opens it. Throws Error.
+  std::unique_ptr<ScanOutput> (*open)(const ScanOptions& options, const IndexedFasta& fasta,
+                                      const ScanDestination& destination);
+};
+const std::vector<ScanOutputType>& scan_output_types();
+/// The words of all of them, with | between them.
+std::string shown_scan_outputs();
+
+/// The type of the options. Throws Error for a type or an index that the output cannot have.
+const ScanOutputType& scan_output_type(const ScanOptions& options);
+/// The type as the identity of a run has it: a letter of VcfWriterOptions with the level, or a word.
+std::string scan_output_text(const ScanOptions& options);
+/// Without an output type, sets the one that the name of the output stands for. Throws Error if the name
+/// stands for another format than will be written.
+void choose_scan_output(ScanOptions& options);
+
+/// Path, type, index and log of an output of variants; the type is 't' for a table. Throws Error for a type
+/// or an index that the output cannot have.
+VcfWriterOptions scan_writer_options(const ScanOptions& options);
 
 }  // namespace carbon

@@ -30,8 +30,7 @@ void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& 
 
 // Throws Error if the output or its index cannot hold the bases that will be written.
 void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& pieces) {
-  const ScanOutputType type = scan_output_type(options);
-  if (type != ScanOutputType::vcf && type != ScanOutputType::table) return;
+  if (!scan_output_type(options).of_variants) return;
   const VcfWriterOptions writing = scan_writer_options(options);
   for (const ScanPiece& piece : pieces)
     check_last_position(writing, piece.end,
@@ -39,10 +38,10 @@ void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& p
                             piece.contig + " has " + count_of(piece.length, "base") + ")");
 }
 
-// Null for an output that cannot be continued: a stream, or bigWig files.
+// Null for an output that cannot be continued: a stream, or a set of files.
 std::unique_ptr<ResumableOutput> open_partial(const LoadedModel& model, const ScanOptions& options,
                                               const std::vector<ScanPiece>& pieces) {
-  if (scan_output_type(options) == ScanOutputType::bigwig) return nullptr;
+  if (!scan_output_type(options).set.empty()) return nullptr;
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
   return std::make_unique<ResumableOutput>(target, PartialKind{"scan", "base"},
@@ -172,7 +171,7 @@ void run_scan(Engine& engine, ScanOptions options) {
   }
   announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
   if (!options.histogram.empty()) files.histogram.emplace(options, destination);
-  files.output = make_scan_output(options, fasta, destination);
+  files.output = scan_output_type(options).open(options, fasta, destination);
   ScanRecorder recorder(*files.output, files.partial.get(), mark,
                         files.histogram ? &files.histogram->counts : nullptr);
   scan_pieces(engine, options, planner, fasta, pieces, total, files, recorder);

@@ -291,7 +291,7 @@ def bad_input_gives_one_line_and_no_output():
     os.mkfifo(fifo)
     os.mkfifo(fifo + ".G.bw")
     for out in ((), ("-o", "-"), ("-o", "/dev/stdout"), ("-o", "/dev/null"), ("-o", fifo), ("-o", directory + "/")):
-        expect_failure(carbon(*bigwig, *out), "four regular files", "-o PREFIX")
+        expect_failure(carbon(*bigwig, *out), "several regular files", "-o PREFIX")
     expect_failure(carbon(*bigwig, "-o", os.path.join(directory, "no", "out")), "no/out.A.bw")
     expect_equal(tree(directory), before, "files after the failures")
     os.remove(fifo)

@@ -3,8 +3,8 @@
 
 A change that should alter no output, such as a rewritten engine, is checked by running the program before and after it
 over one matrix of commands and comparing every file that came out. `run` executes the matrix with one program: models,
-threads, batch sizes, data types and instruction sets, and for each of them vep, score, embed, generate and the plugins
-with the options that matter. It makes its inputs itself, the same ones each time, and writes a folder for each case:
+threads, batch sizes, data types and instruction sets, and for each of them vep, scan, score, embed, predict, generate,
+report and the plugins with the options that matter. It makes its inputs itself, the same ones each time, and writes a folder for each case:
 standard output, files of -o, the exit status, and standard error, which is not compared unless asked for. `compare`
 reads two such trees and names each difference with its first differing line.
 
@@ -46,8 +46,9 @@ MODELS = {  # gen32 has the vocabulary of the released models, and so metadata a
     "gen32": "--hidden=32 --layers=2 --heads=2 --kv-heads=1 --head-dim=16 --intermediate=64 --max-positions=4096 --dtype=f32",
     "odd": DNA + "--hidden=60 --layers=3 --heads=3 --kv-heads=3 --head-dim=20 --intermediate=100 --max-positions=2048 "
                  "--dtype=f16 --tied=0 --yarn=2 --shards=3 --seed=7",
+    "head": "--hidden=32 --layers=2 --heads=2 --kv-heads=1 --head-dim=16 --intermediate=64 --max-positions=4096 --labels=3",
     "short": DNA + "--hidden=16 --layers=1 --heads=1 --kv-heads=1 --head-dim=16 --intermediate=32 --max-positions=64"}
-LAYERS = {"tiny": "6", "gen16": "3", "gen32": "2", "odd": "3"}
+LAYERS = {"tiny": "6", "head": "2", "gen16": "3", "gen32": "2", "odd": "3"}
 
 # ---- cases -----------------------------------------------------------------------------------------------------------
 
@@ -89,8 +90,23 @@ vep-resume                            VEP BOTH SMALL -W -o out.bcf -; VEP BOTH -
     # stdin=pad.vcf stop=out.bcf.partial equal=out.bcf,plain.bcf
 vep-yarn                              VEP BOTH --rope-scaling yarn:4 @few.vcf
 vep-odd                               VEP BOTH --strand both VARIANTS  # model=odd
+vep-scan-tables                       scan MODEL --no-version -f @ref.fa -o t.tsv.gz -W --context 240 -r c1:1-2500; vep MODEL --no-version --table t.tsv.gz @few.vcf; vep MODEL --no-version -f @ref.fa --table t.tsv.gz --fill @few.vcf
+vep-histogram                         VEP -O b --histogram counts.tsv VARIANTS
+vep-embeddings                        VEP -o out.vcf --embeddings out.npy @few.vcf
+vep-head-[plus=+|mean=both]           VEP --recipe head --strand [1] VARIANTS  # model=head
+vep-tags                              VEP --species fungi VARIANTS  # model=gen32
 vep-ex1                               vep MODEL --no-version -f @ex1.fa -Ob BOTH -w 512 @ex1.vcf  # needs=ex1
 vep-ex1-defaults                      vep MODEL --no-version -f @ex1.fa @ex1.vcf  # needs=ex1
+
+scan-type-[t|v|z|z9|u|b|bedgraph]     SCAN -O [1]
+scan-file-[tsv=out.tsv.gz -W|vcf=out.vcf.gz -W=tbi|bcf=out.bcf -W|bedgraph=out.bg.gz|bigwig=out.bw]  SCAN -o [1]
+scan-hub                              SCAN -O bigwig -o hub/out --hub hub --hub-genome here
+scan-level-[marginal|chain|first]-[plus=+|minus=-|mean=both]  SCAN --level [1] --strand [2]
+scan-frames-[2|3|6]                   SCAN --frames [1] -O bedgraph
+scan-selection-[file=-R @regions.bed|targets=-r c1 -t c1:2000-2200,c1:3|not=-T ^@regions.bed -r c1:1-3000]  scan MODEL --no-version -f @ref.fa --context 240 [1]
+scan-shard-[1|2]                      SCAN --shard [1]/2
+scan-histogram                        SCAN -o out.tsv --histogram counts.tsv
+scan-tags                             SCAN --species fungi  # model=gen32
 
 score-[summary|bedgraph|tsv]-[plus=+|minus=-|mean=both]  score MODEL --no-version -O [1] --strand [2] @seqs.fa
 score-token-[summary|bedgraph]-[plus=+|minus=-]          score MODEL --no-version --level token -O [1] --strand [2] @seqs.fa
@@ -115,6 +131,9 @@ embed-regions-file                   embed MODEL --no-version -R @regions.bed @r
 embed-stdin                          embed MODEL --no-version -  # stdin=seqs.fa
 embed-contigs                        embed MODEL --no-version --pool mean -o out.npy @ref.fa @embed.fa
 embed-odd                            embed MODEL --no-version --pool none -o out.npy @seqs.fa  # model=odd
+
+predict-[separator|last]-[plus=+|minus=-|mean=both]  predict MODEL --no-version --pool [1] --pad-tail --strand [2] @embed.fa  # model=head
+predict-regions          predict MODEL --no-version -r c1:481-720 -r c2 --labels x,y,z --activation sigmoid -o out.tsv.gz @ref.fa  # model=head
 
 generate-[kmer|marginal|chain]-[draw=-n 3 --seed 7|greedy=--greedy|hot=-T 1.8|top-p=--top-p 0.5|draft=--draft DRAFT --draft-tokens 3|\
 constraint=--constraint NNNRYACGTNNSWKMBDHV|sharp=-n 2 -T 0.7 --top-k 3 --top-p 0.9 --seed 18446744073709551615]  \
@@ -155,16 +174,21 @@ auroc-[flag=L --json out.json|words=SIG=Pathogenic,Likely_pathogenic/Benign --se
 auroc-selected  +auroc -o out.tsv -t c1 @labels.vcf -- --score S --label L --bootstrap 0
 gene-summary-[bed=@regions.bed|gff=@genes.gff3|all=@genes.gff3 --feature all --name ID --json out.json]  \
     +gene-summary @labels.vcf -- --tag S --regions [1]
+report-variants-[plain=--tags S,X|label=--label L --tags S|quick=--bootstrap 0 --label X>0.5 --tags S]  report --no-version --svg svg --multiqc multiqc [1] @labels.vcf
+report-bases    scan -f @ref.fa -o t.tsv.gz --no-version --context 240 -r c1:1-900 --progress never; report --no-version --svg svg t.tsv.gz
+report-points   embed --no-version --pool mean -o e.npy --progress never @embed.fa; report --no-version --svg svg e.npy
 tokenize        tokenize @dna.jsonl; tokenize -m @models/gen16 @dna.jsonl; tokenize --auto-dna-tags -o out.gz @bare.jsonl; \
     tokenize --decode -m @models/gen16 @ids.jsonl; tokenize --decode --skip-special -m @models/gen16 @ids.jsonl
 tokenize-text   tokenize -m @models/text @text.jsonl  # needs=qwen3
 generate-words  generate -m @models/text --no-version --progress never -l 60 --prefix 'some words <mam>' @prompts.fa  # needs=qwen3
-help-[vep|score|embed|generate|tokenize|bench|plugin|+auroc|+gene-summary|+haplotypes|+mutagenesis|+niah|+perturb|+rank|+recovery]  [1] --help
+help-[vep|scan|score|embed|predict|generate|report|serve|models|tokenize|bench|plugin|+auroc|+gene-summary|+haplotypes|+mutagenesis|+niah|+perturb|+rank|+recovery]  [1] --help
 completion-[bash|zsh]     completion [1]
 !error-vep-[input=none_here|window-large=-w 99996 @few.vcf|window-odd=-w 97 @few.vcf|recipe=--recipe middle @few.vcf|\
 context=--recipe next-token --context 99996 @few.vcf|cut=@cut.vcf.gz|shard=--shard 4/3 @few.vcf|shard-stdin=--shard 1/3 -|\
 no-index=-r c1 @few.vcf|contigs=-f @renamed.fa @few.vcf|index=-W @few.vcf|assembly=-w 96 @labels.vcf|check-ref=-c e VARIANTS|\
 reference=-f none_here @few.vcf|model=-m none_here @few.vcf|threads=--threads 0 @few.vcf]  vep GEN16 --no-version -f @ref.fa [1]
+!error-scan-[type=-O parquet|index=-O bedgraph -W -o out|hub=--hub hub|resume=-O bigwig --resume -o out|shard=-O bigwig --shard 1/2 -o out|\
+stream=-O bigwig|name=-o out.csv|other=-O t -o out.bg]  scan -m @models/gen16 --progress never --no-version -f @ref.fa [1]
 !error-score-[bad=@bad.fa|window=--window 100 @seqs.fa|stride=--window 96 --stride 102 @seqs.fa|region=-r nowhere:1-10 @ref.fa|\
 level=--level token --strand both @seqs.fa]  score GEN16 --no-version [1]
 !error-embed-[layer=--layer 4|empty=--pool mean|none=--pool none --strand both]  embed GEN16 --no-version [1] @seqs.fa
@@ -178,7 +202,7 @@ mutagenesis=+mutagenesis GEN16 @ref.fa -- --regions nowhere|none=+nothing]  [1]
 !error-command            nothing
 !error-tokenize           tokenize -o out @bad.fa
 """
-WORDS = {"VEP": "vep MODEL --no-version -f @ref.fa -w 96", "VARIANTS": "@variants.vcf", "BOTH": "--recipe centered,next-token --context 120",
+WORDS = {"SCAN": "scan MODEL --no-version -f @ref.fa --context 240 -r c1:1-2500,c2,gap,tiny", "VEP": "vep MODEL --no-version -f @ref.fa -w 96", "VARIANTS": "@variants.vcf", "BOTH": "--recipe centered,next-token --context 120",
          "CACHE": "BOTH --cache scratch.cache", "DETAILS": "--details details.tsv --json out.json",
          "GEN16": "-m @models/gen16 --progress never -o out", "SMALL": "--batch-tokens 64"}
 # Cases that run in every configuration, the others only in a few.
