@@ -1,6 +1,5 @@
 #include "src/embed/run.hpp"
 
-#include "src/base/counts.hpp"
 #include "src/base/settings.hpp"
 #include "src/embed/planner.hpp"
 #include "src/embed/writer.hpp"
@@ -43,36 +42,21 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
                             options.earlier,
                             [&] { return header_lines(engine.model(), options); }};
   const auto writer = make_embed_writer(options, run, config.hidden);
-  SequencesRead read(writer->continued());
-  Progress progress(*options.log, options.progress, "embed", "sequences");
-  uint64_t done = writer->continued() ? writer->continued()->count : 0;
-  progress.begin_at(done);
-  // A heading alone is kept back, because there may be no input.
-  const auto flush_for_reader = [&] {
-    if (done > 0) writer->flush_for_reader();
-  };
-  run_to_output<EmbedItem>(
-      engine,
-      {"embed", [&] { return count_of(done, "sequence"); }, *options.log, options.stop, flush_for_reader},
-      *writer, progress,
-      [&](const std::function<void(EmbedItem)>& emit) {
-        read_sequences(
-            "embed", options.inputs, *options.log,
-            [&](const SequencePlace& place, const std::string& bases) {
-              const std::string name = shown_name(place, options.inputs.has_regions());
-              if (!read.next(name, bases)) return;
+  run_sequences<EmbedItem>(
+      engine, "embed", options, *writer,
+      [&](const std::function<void(EmbedItem)>& emit, Progress& progress) {
+        read_further_sequences(
+            "embed", options.inputs, *options.log, writer->continued(),
+            [&](const SequencePlace& place) { return shown_name(place, options.inputs.has_regions()); },
+            [&](const SequencePlace&, const std::string& name, const std::string& bases,
+                const SequencesDone& done) {
               EmbedItem item = planner.plan(name, bases);
-              item.done = read.done();
+              item.done = done;
               emit(std::move(item));
             },
             [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
-        read.finish();
       },
-      [&](EmbedItem& item) {
-        writer->write(item.name, take_rows(item, options.dtype));
-        writer->end_sequence(item.done);
-        progress.update(++done, item.name);
-      });
+      [&](EmbedItem& item) { writer->write(item.name, take_rows(item, options.dtype)); });
 }
 
 }  // namespace carbon

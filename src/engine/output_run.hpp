@@ -6,8 +6,10 @@
 #include <functional>
 #include <string>
 
+#include "src/base/counts.hpp"
 #include "src/base/kept_work.hpp"
 #include "src/base/log.hpp"
+#include "src/base/progress.hpp"
 #include "src/base/stop.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/ordered_writer.hpp"
@@ -58,6 +60,31 @@ void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progres
     report_passes(engine);
     output.close();
   });
+}
+
+/// Such a run of which each item is a sequence. `produce` gets the Progress as well, for the total; `write`
+/// writes an item. Options are those of embed and predict. Output has all that SequenceOutput has for this.
+/// An item has `name`, and `done`: this sequence and those before it.
+template <class Item, class Options, class Output>
+void run_sequences(Engine& engine, const std::string& command, const Options& options, Output& output,
+                   const std::function<void(const std::function<void(Item)>&, Progress&)>& produce,
+                   const std::function<void(Item&)>& write) {
+  Progress progress(*options.log, options.progress, command, "sequences");
+  uint64_t done = output.continued() ? output.continued()->count : 0;
+  progress.begin_at(done);
+  // A heading alone is kept back, because there may be no input.
+  const auto flush_for_reader = [&] {
+    if (done > 0) output.flush_for_reader();
+  };
+  run_to_output<Item>(
+      engine,
+      {command, [&] { return count_of(done, "sequence"); }, *options.log, options.stop, flush_for_reader},
+      output, progress, [&](const std::function<void(Item)>& emit) { produce(emit, progress); },
+      [&](Item& item) {
+        write(item);
+        output.end_sequence(item.done);
+        progress.update(++done, item.name);
+      });
 }
 
 }  // namespace carbon

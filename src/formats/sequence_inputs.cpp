@@ -72,4 +72,21 @@ void read_sequences(const std::string& command, const SequenceInputs& inputs, Lo
     take({region.contig, region.begin, region.end}, fasta.fetch(region.contig, region.begin, region.end));
 }
 
+void read_further_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
+                            const std::optional<SequencesDone>& continued,
+                            const std::function<std::string(const SequencePlace&)>& name_of,
+                            const std::function<void(SequencePlace, const std::string&, const std::string&,
+                                                     const SequencesDone&)>& take,
+                            const std::function<void(const SequenceTotals&)>& known) {
+  SequencesRead read(continued);
+  read_sequences(
+      command, inputs, log,
+      [&](SequencePlace place, const std::string& bases) {
+        const std::string name = name_of(place);
+        if (read.next(name, bases)) take(std::move(place), name, bases, read.done());
+      },
+      known);
+  read.finish();
+}
+
 }  // namespace carbon

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/words.hpp"
+#include "src/files/sequence_output.hpp"
 
 namespace carbon {
 
@@ -50,5 +52,16 @@ struct SequenceTotals {
 void read_sequences(const std::string& command, const SequenceInputs& inputs, Log& log,
                     const std::function<void(SequencePlace, const std::string&)>& take,
                     const std::function<void(const SequenceTotals&)>& known);
+
+/// The same for a run that may continue another: without the sequences that its output has. `name_of` names
+/// a place for the comparison with the earlier run; `take` gets this name and what is read with this
+/// sequence. Throws Error if the sequences of the earlier run were others.
+void read_further_sequences(
+    const std::string& command, const SequenceInputs& inputs, Log& log,
+    const std::optional<SequencesDone>& continued,
+    const std::function<std::string(const SequencePlace&)>& name_of,
+    const std::function<void(SequencePlace, const std::string& name, const std::string& bases,
+                             const SequencesDone& done)>& take,
+    const std::function<void(const SequenceTotals&)>& known);
 
 }  // namespace carbon

@@ -1,6 +1,5 @@
 #include "src/predict/run.hpp"
 
-#include "src/base/counts.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
@@ -65,36 +64,21 @@ void run_predict(Engine& engine, const PredictOptions& options) {
                             [&] { return header_lines(engine.model(), options, labels); }};
   SequenceOutput output(options.output, run, *options.log);
   if (!output.continued()) output.write(heading(labels));
-  SequencesRead read(output.continued());
-  Progress progress(*options.log, options.progress, "predict", "sequences");
-  uint64_t done = output.continued() ? output.continued()->count : 0;
-  progress.begin_at(done);
-  // A heading alone is kept back, because there may be no input.
-  const auto flush_for_reader = [&] {
-    if (done > 0) output.flush_for_reader();
-  };
-  run_to_output<PredictItem>(
-      engine,
-      {"predict", [&] { return count_of(done, "sequence"); }, *options.log, options.stop, flush_for_reader},
-      output, progress,
-      [&](const std::function<void(PredictItem)>& emit) {
-        read_sequences(
-            "predict", options.inputs, *options.log,
-            [&](const SequencePlace& place, const std::string& bases) {
-              const std::string name = shown_name(place, options.inputs.has_regions());
-              if (!read.next(name, bases)) return;
+  run_sequences<PredictItem>(
+      engine, "predict", options, output,
+      [&](const std::function<void(PredictItem)>& emit, Progress& progress) {
+        read_further_sequences(
+            "predict", options.inputs, *options.log, output.continued(),
+            [&](const SequencePlace& place) { return shown_name(place, options.inputs.has_regions()); },
+            [&](const SequencePlace&, const std::string& name, const std::string& bases,
+                const SequencesDone& done) {
               PredictItem item = predictor.plan(name, bases);
-              item.done = read.done();
+              item.done = done;
               emit(std::move(item));
             },
             [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
-        read.finish();
       },
-      [&](PredictItem& item) {
-        output.write(row(item.name, predictor.values(item)));
-        output.end_sequence(item.done);
-        progress.update(++done, item.name);
-      });
+      [&](PredictItem& item) { output.write(row(item.name, predictor.values(item))); });
 }
 
 }  // namespace carbon

@@ -72,7 +72,6 @@ void run_score(Engine& engine, ScoreOptions options) {
                             options.earlier,
                             [&] { return header_lines(engine.model(), options); }};
   ScoreWriter writer(options, run);
-  SequencesRead read(writer.continued());
   ScoreAssembler assembler(options, writer);
   Progress progress(*options.log, options.progress, "score", "bp");
   uint64_t done = writer.continued() ? writer.continued()->bases : 0;
@@ -89,14 +88,11 @@ void run_score(Engine& engine, ScoreOptions options) {
        flush_for_reader},
       writer, progress,
       [&](const std::function<void(ScoredWindow)>& emit) {
-        read_sequences(
-            "score", options.inputs, *options.log,
-            [&](SequencePlace place, const std::string& bases) {
-              if (!read.next(place_text(place), bases)) return;
-              planner.plan(std::move(place), bases, emit, read.done());
-            },
+        read_further_sequences(
+            "score", options.inputs, *options.log, writer.continued(), place_text,
+            [&](SequencePlace place, const std::string&, const std::string& bases,
+                const SequencesDone& read) { planner.plan(std::move(place), bases, emit, read); },
             [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
-        read.finish();
       },
       [&](const ScoredWindow& item) {
         assembler.consume(item);

@@ -136,7 +136,6 @@ std::optional<uint64_t> read_seed(const Fields& fields) {
 
 CompletionRequest read_completion(const Fields& fields, const ServedModel& served,
                                   const RequestLimits& limits) {
-  served.check_name(fields);
   CompletionRequest request;
   request.prompts = read_prompts(fields, "prompt", served, limits.items);
   request.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));

@@ -8,8 +8,8 @@
 #include "src/generate/requests.hpp"
 #include "src/serve/completion_request.hpp"
 #include "src/serve/logprobs.hpp"
+#include "src/serve/model_work.hpp"
 #include "src/serve/sample_feed.hpp"
-#include "src/serve/service.hpp"
 #include "src/serve/stop_strings.hpp"
 
 namespace carbon {
@@ -42,15 +42,13 @@ struct Choice {
   bool ended = false;
 };
 
-class Completion final : public Work {
+class Completion final : public ModelWork {
  public:
-  Completion(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    asked_ = read_completion(fields, served_, service().limits());
+  void begin(const Fields& fields) override {
+    asked_ = read_completion(fields, served(), service().limits());
     report_ignored(fields);
     tell(fields);
     id_ = "cmpl-" + request().id;
@@ -102,12 +100,12 @@ class Completion final : public Work {
   PromptPart plan(size_t number) const {
     const SentPrompt& sent = asked_.prompts[number];
     PromptPart part;
-    part.bases = bases_of(sent, served_.config().layout);
+    part.bases = bases_of(sent, served().config().layout);
     const size_t given = part.bases.size() % kKmerLength;
     GenerateOptions options;
     options.length = asked_.max_tokens == 0 ? 0 : kKmerLength * asked_.max_tokens - given;
     part.prompt = std::make_shared<const Prompt>(plan_completion(sent, number, options));
-    const TokenLayout& layout = served_.config().layout;
+    const TokenLayout& layout = served().config().layout;
     if (part.kmers() > 0 && ((asked_.echo && asked_.logprobs) || asked_.prompt_logprobs))
       part.ranks = rank_request(part, layout);
     return part;
@@ -117,7 +115,7 @@ class Completion final : public Work {
   // constraint here, so that a wrong length is one that does not fit the model's context.
   Prompt plan_completion(const SentPrompt& sent, size_t number, const GenerateOptions& options) const {
     try {
-      return plan_prompt(served_, sent, number, options);
+      return plan_prompt(served(), sent, number, options);
     } catch (const OutOfMemory&) {
       throw;
     } catch (const WrongLength& error) {
@@ -165,7 +163,7 @@ class Completion final : public Work {
       for (size_t i = 0; i < asked_.samples; ++i) add(nullptr);
       return;
     }
-    emit_samples(part.prompt, {0, asked_.samples}, asked_.sampler, served_.devices(),
+    emit_samples(part.prompt, {0, asked_.samples}, asked_.sampler, served().devices(),
                  [&](const SampleItem& item) {
                    for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
                    requests.insert(requests.end(), item.requests.begin(), item.requests.end());
@@ -203,14 +201,14 @@ class Completion final : public Work {
   void add_prompt_tokens(const PromptPart& part, LogprobList& list) const {
     const std::span<const uint32_t> context = part.prompt->context;
     for (const uint32_t id : context.first(part.prompt->first_kmer))
-      list.add({served_.tokenizer().decode({id}), 0, {}});
+      list.add({served().tokenizer().decode({id}), 0, {}});
     for (size_t i = 0; i < part.kmers(); ++i)
       list.add({to_upper(part.bases.substr(i * kKmerLength, kKmerLength)), i * kKmerLength, part.row(i)});
   }
 
   ordered_json prompt_logprobs(const PromptPart& part) const {
     ordered_json list(part.prompt->first_kmer, nullptr);
-    const TokenLayout& layout = served_.config().layout;
+    const TokenLayout& layout = served().config().layout;
     for (size_t i = 0; i < part.kmers(); ++i)
       list.push_back(prompt_logprob(part.row(i),
                                     part.prompt->context[part.prompt->first_kmer + i] - layout.kmer0(),
@@ -220,7 +218,7 @@ class Completion final : public Work {
 
   std::vector<uint32_t> ids(const Choice& choice, size_t begin, size_t end) const {
     std::vector<uint32_t> out;
-    for (size_t i = begin; i < end; ++i) out.push_back(served_.config().layout.kmer0() + choice.kmers[i]);
+    for (size_t i = begin; i < end; ++i) out.push_back(served().config().layout.kmer0() + choice.kmers[i]);
     return out;
   }
 
@@ -295,7 +293,7 @@ class Completion final : public Work {
   }
 
   ordered_json head() const {
-    return {{"id", id_}, {"object", "text_completion"}, {"created", created_}, {"model", served_.name()}};
+    return {{"id", id_}, {"object", "text_completion"}, {"created", created_}, {"model", served().name()}};
   }
 
   // A token of metadata may be a part of a letter.
@@ -336,7 +334,6 @@ class Completion final : public Work {
     service().metrics().ended(stopped ? Metrics::End::stop : Metrics::End::length, seconds());
   }
 
-  const ServedModel& served_;
   CompletionRequest asked_;
   std::string id_;
   int64_t created_ = 0;

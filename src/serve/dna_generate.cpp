@@ -10,9 +10,9 @@
 #include "src/marginals/base_scores.hpp"
 #include "src/serve/bound_fields.hpp"
 #include "src/serve/dna_request.hpp"
+#include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
 #include "src/serve/sample_feed.hpp"
-#include "src/serve/service.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -78,25 +78,22 @@ GenerateRequest read_generate(const Fields& fields, const RequestLimits& limits)
   return asked;
 }
 
-class DnaGenerate final : public Work {
+class DnaGenerate final : public ModelWork {
  public:
-  DnaGenerate(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+  void begin(const Fields& fields) override {
     asked_ = read_generate(fields, service().limits());
     fields.refuse_others();
     tell(fields);
     try {
-      prompt_ = std::make_shared<const Prompt>(plan_prompt(served_, asked_.prompt, 0, asked_.options));
+      prompt_ = std::make_shared<const Prompt>(plan_prompt(served(), asked_.prompt, 0, asked_.options));
     } catch (const WrongLength& error) {
       throw ApiError(400, error.what(), "length");
     }
     std::vector<RequestPtr> requests;
-    emit_samples(prompt_, {0, asked_.options.samples}, asked_.options.sampler, served_.devices(),
+    emit_samples(prompt_, {0, asked_.options.samples}, asked_.options.sampler, served().devices(),
                  [&](const SampleItem& item) {
                    for (const RequestPtr& request : item.requests) request->keep_prefix = !request->parent;
                    requests.insert(requests.end(), item.requests.begin(), item.requests.end());
@@ -143,7 +140,7 @@ class DnaGenerate final : public Work {
       Request& request = *sample.marginals;
       request.tokens = prompt_->context;
       for (const uint16_t kmer : sample.request->kmers)
-        request.tokens.push_back(served_.config().layout.kmer0() + kmer);
+        request.tokens.push_back(served().config().layout.kmer0() + kmer);
       request.tokens.pop_back();
       request.head = HeadKind::marginals;
       request.want_begin = prompt_->context.size() - 1;
@@ -197,7 +194,6 @@ class DnaGenerate final : public Work {
     text += ']';
   }
 
-  const ServedModel& served_;
   GenerateRequest asked_;
   std::shared_ptr<const Prompt> prompt_;
   std::vector<Sample> samples_;

@@ -6,32 +6,29 @@
 #include "src/predict/predictor.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/item_batches.hpp"
-#include "src/serve/service.hpp"
+#include "src/serve/model_work.hpp"
 
 namespace carbon {
 namespace {
 
-class DnaPredict final : public Work {
+class DnaPredict final : public ModelWork {
  public:
-  DnaPredict(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+  void begin(const Fields& fields) override {
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
     const StrandChoice strand = read_strand(fields, StrandChoice::forward);
     const Pooling pooling = read_pooling(fields);
     const LabelSettings settings = read_label_settings(fields);
     fields.refuse_others();
     tell(fields);
-    labels_.emplace(served_.model().checkpoint(), settings, silent_log());
-    predictor_.emplace(served_.config(), *labels_, pooling, strand);
+    labels_.emplace(served().model().checkpoint(), settings, silent_log());
+    predictor_.emplace(served().config(), *labels_, pooling, strand);
     for (size_t i = 0; i < sequences.size(); ++i)
       items_.add(predictor_->plan("sequences[" + std::to_string(i) + "]", sequences[i]));
     answer_ = "{\"labels\":" + nlohmann::json(labels_->names()).dump() + ",\"results\":[";
-    run(items_.begin(served_.config().hidden));
+    run(items_.begin(served().config().hidden));
   }
 
   void finished() override {
@@ -43,13 +40,10 @@ class DnaPredict final : public Work {
       }
       answer_ += "]}";
     }
-    if (!items_.done()) return run(items_.begin(served_.config().hidden));
-    service().metrics().tokens(items_.tokens(), 0);
-    service().metrics().ended(Metrics::End::length, seconds());
-    answer_json(std::move(answer_) + "]}");
+    if (!items_.done()) return run(items_.begin(served().config().hidden));
+    answer_read(items_.tokens(), std::move(answer_) + "]}");
   }
 
-  const ServedModel& served_;
   std::optional<LabelValues> labels_;
   std::optional<Predictor> predictor_;
   ItemBatches<PredictItem> items_;

@@ -8,7 +8,7 @@
 #include "src/scan/planner.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/item_batches.hpp"
-#include "src/serve/service.hpp"
+#include "src/serve/model_work.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -24,23 +24,21 @@ ScanOptions read_options(const Fields& fields) {
   return options;
 }
 
-class DnaScan final : public Work {
+class DnaScan final : public ModelWork {
  public:
-  DnaScan(const ServedModel& served, HttpExchangePtr exchange) : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+  void begin(const Fields& fields) override {
     const std::string sequence = sent_sequence(fields, service().limits());
     ScanOptions options = read_options(fields);
     fields.refuse_others();
     tell(fields);
-    const size_t max_positions = served_.config().sequence_positions();
+    const size_t max_positions = served().config().sequence_positions();
     complete_scan_options(options, max_positions);
     const ScanGrid grid = make_scan_grid(options.context, max_positions);
     plan(sequence, ScanPlanner(grid, options), options.level);
-    run(spans_.begin(served_.config().hidden));
+    run(spans_.begin(served().config().hidden));
   }
 
   void plan(const std::string& sequence, const ScanPlanner& planner, ScanLevel level) {
@@ -56,7 +54,7 @@ class DnaScan final : public Work {
         [&](int64_t begin, int64_t end) {
           return sequence.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
         },
-        served_.config().layout, [&](ScanItem item) { spans_.add(std::move(item)); });
+        served().config().layout, [&](ScanItem item) { spans_.add(std::move(item)); });
     length_ = sequence.size();
     answer_ = "{\"sequence_length\":";
     append_integer(length_, answer_);
@@ -65,11 +63,9 @@ class DnaScan final : public Work {
 
   void finished() override {
     for (const ScanItem& span : spans_.end()) assembler_->consume(span);
-    if (!spans_.done()) return run(spans_.begin(served_.config().hidden));
+    if (!spans_.done()) return run(spans_.begin(served().config().hidden));
     add_nulls(length_);
-    service().metrics().tokens(spans_.tokens(), 0);
-    service().metrics().ended(Metrics::End::length, seconds());
-    answer_json(std::move(answer_) + "]}");
+    answer_read(spans_.tokens(), std::move(answer_) + "]}");
   }
 
   // For the bases up to `position`, which have no values.
@@ -88,7 +84,6 @@ class DnaScan final : public Work {
     ++done_;
   }
 
-  const ServedModel& served_;
   std::optional<ScanAssembler> assembler_;
   ItemBatches<ScanItem> spans_;
   size_t length_ = 0, done_ = 0;  // bases of the sequence; those that the answer has

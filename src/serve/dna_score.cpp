@@ -10,7 +10,7 @@
 #include "src/score/windows.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/item_batches.hpp"
-#include "src/serve/service.hpp"
+#include "src/serve/model_work.hpp"
 
 namespace carbon {
 namespace {
@@ -27,27 +27,24 @@ ScoreOptions read_options(const Fields& fields, size_t max_positions) {
   return options;
 }
 
-class DnaScore final : public Work {
+class DnaScore final : public ModelWork {
  public:
-  DnaScore(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+  void begin(const Fields& fields) override {
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
-    const ScoreOptions options = read_options(fields, served_.config().sequence_positions());
+    const ScoreOptions options = read_options(fields, served().config().sequence_positions());
     fields.refuse_others();
     tell(fields);
     check_windows(sequences, options);
     collector_.emplace(options.level);
     assembler_.emplace(options, *collector_);
-    const ScorePlanner planner(served_.config().layout, options);
+    const ScorePlanner planner(served().config().layout, options);
     for (size_t i = 0; i < sequences.size(); ++i)
       planner.plan({"sequences[" + std::to_string(i) + "]", 0, static_cast<int64_t>(sequences[i].size())},
                    sequences[i], [&](ScoredWindow window) { windows_.add(std::move(window)); });
-    run(windows_.begin(served_.config().hidden));
+    run(windows_.begin(served().config().hidden));
   }
 
   void check_windows(const std::vector<std::string>& sequences, const ScoreOptions& options) {
@@ -63,10 +60,8 @@ class DnaScore final : public Work {
       assembler_->consume(window);
       if (window.last) add_result();
     }
-    if (!windows_.done()) return run(windows_.begin(served_.config().hidden));
-    service().metrics().tokens(windows_.tokens(), 0);
-    service().metrics().ended(Metrics::End::length, seconds());
-    answer_json(std::move(answer_) + "]}");
+    if (!windows_.done()) return run(windows_.begin(served().config().hidden));
+    answer_read(windows_.tokens(), std::move(answer_) + "]}");
   }
 
   void add_result() {
@@ -86,7 +81,6 @@ class DnaScore final : public Work {
     answer_ += "]}";
   }
 
-  const ServedModel& served_;
   std::optional<ScoreCollector> collector_;
   std::optional<ScoreAssembler> assembler_;
   ItemBatches<ScoredWindow> windows_;

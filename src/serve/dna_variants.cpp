@@ -7,8 +7,8 @@
 
 #include "src/base/error.hpp"
 #include "src/serve/dna_request.hpp"
+#include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
-#include "src/serve/service.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -85,15 +85,13 @@ PlacedVariant read_variant(const Fields& variant, bool placed) {
   return out;
 }
 
-class DnaVariants final : public Work {
+class DnaVariants final : public ModelWork {
  public:
   DnaVariants(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served), reference_(reference) {}
+      : ModelWork(served, std::move(exchange)), reference_(reference) {}
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+  void begin(const Fields& fields) override {
     if (fields.has("sequence")) {
       own_.emplace(kSequence, to_upper(sent_sequence(fields, service().limits())));
     } else if (!reference_) {
@@ -106,8 +104,8 @@ class DnaVariants final : public Work {
     fields.refuse_others();
     tell(fields);
     check_combination(settings);
-    const Checkpoint& checkpoint = served_.model().checkpoint();
-    planner_.emplace(make_recipes(settings, checkpoint, silent_log()), served_.config().layout, nullptr);
+    const Checkpoint& checkpoint = served().model().checkpoint();
+    planner_.emplace(make_recipes(settings, checkpoint, silent_log()), served().config().layout, nullptr);
     gives_labels_ = settings.use() == ModelUse::labels;
     if (gives_labels_) {
       const LabelValues labels(checkpoint, settings.labels, silent_log());
@@ -158,7 +156,7 @@ class DnaVariants final : public Work {
       const size_t n = std::min(step_, variants_.size() - planned_);
       plan_variants(*planner_, std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
         for (const RequestPtr& request : item.requests) {
-          bytes += request->bytes(served_.config().hidden);
+          bytes += request->bytes(served().config().hidden);
           tokens_ += request->tokens.size();
           requests.push_back(request);
         }
@@ -172,9 +170,7 @@ class DnaVariants final : public Work {
   void finished() override {
     for (const VariantItem& item : std::exchange(running_, {})) add_result(variant_scores(*planner_, item));
     if (planned_ < variants_.size()) return run(next_batch());
-    service().metrics().tokens(tokens_, 0);
-    service().metrics().ended(Metrics::End::length, seconds());
-    answer_json(std::move(answer_) + "]}");
+    answer_read(tokens_, std::move(answer_) + "]}");
   }
 
   // Results are in the order of the variants, and name theirs.
@@ -199,7 +195,6 @@ class DnaVariants final : public Work {
     answer_ += ",\"flag\":" + (flag.empty() ? "null" : '"' + flag + '"') + "}";
   }
 
-  const ServedModel& served_;
   SharedReference* const reference_;    // null: the server has none
   std::optional<ReferenceReader> own_;  // the request's sequence
   std::vector<PlacedVariant> variants_;

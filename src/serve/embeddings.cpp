@@ -9,8 +9,8 @@
 #include "src/embed/planner.hpp"
 #include "src/model/metadata.hpp"
 #include "src/serve/dna_request.hpp"
+#include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
-#include "src/serve/service.hpp"
 
 namespace carbon {
 namespace {
@@ -29,17 +29,14 @@ void append_base64(std::string_view bytes, std::string& text) {
   }
 }
 
-class Embedding final : public Work {
+class Embedding final : public ModelWork {
  public:
-  Embedding(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
+  using ModelWork::ModelWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
-    const std::vector<SentPrompt> inputs = read_prompts(fields, "input", served_, service().limits().items);
-    const auto hidden = static_cast<int64_t>(served_.config().hidden);
+  void begin(const Fields& fields) override {
+    const std::vector<SentPrompt> inputs = read_prompts(fields, "input", served(), service().limits().items);
+    const auto hidden = static_cast<int64_t>(served().config().hidden);
     values_ = static_cast<size_t>(fields.whole("dimensions", hidden, 1, hidden));
     base64_ = fields.choice("encoding_format", false, kEncodingWords);
     fields.find("user");  // known, and of no use here
@@ -47,7 +44,7 @@ class Embedding final : public Work {
     tell(fields);
     check_size(inputs);
     std::vector<RequestPtr> requests;
-    const EmbedPlanner planner(served_.config(), {});
+    const EmbedPlanner planner(served().config(), {});
     for (size_t i = 0; i < inputs.size(); ++i) {
       items_.push_back(plan(planner, "input[" + std::to_string(i) + "]", inputs[i]));
       requests.push_back(items_.back().requests.front());
@@ -58,7 +55,7 @@ class Embedding final : public Work {
 
   void check_size(const std::vector<SentPrompt>& inputs) {
     size_t bases = 0;
-    for (const SentPrompt& input : inputs) bases += bases_of(input, served_.config().layout).size();
+    for (const SentPrompt& input : inputs) bases += bases_of(input, served().config().layout).size();
     if (bases > service().limits().bases)
       throw ApiError(400,
                      "input has " + std::to_string(bases) + " bases; the server's limit for one request is " +
@@ -71,33 +68,33 @@ class Embedding final : public Work {
     EmbedItem item;
     if (const auto* const text = std::get_if<DnaText>(&input)) {
       item = planner.plan(name, text->bases);
-      add_metadata(prefix_ids(served_.model().checkpoint(), text->metadata, &served_.tokenizer()),
+      add_metadata(prefix_ids(served().model().checkpoint(), text->metadata, &served().tokenizer()),
                    *item.requests.front());
     } else {
       item = {name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
     }
     Request& request = *item.requests.front();
     request.keep_prefix = true;
-    if (request.tokens.size() > served_.config().max_positions)
+    if (request.tokens.size() > served().config().max_positions)
       throw ApiError(400,
                      name + " takes " + std::to_string(request.tokens.size()) +
                          " tokens, and the model's context has " +
-                         std::to_string(served_.config().max_positions),
+                         std::to_string(served().config().max_positions),
                      "input");
     return item;
   }
 
   void add_metadata(const std::vector<uint32_t>& metadata, Request& request) const {
-    request.tokens.insert(request.tokens.begin() + served_.config().layout.family->metadata_place,
+    request.tokens.insert(request.tokens.begin() + served().config().layout.family->metadata_place,
                           metadata.begin(), metadata.end());
     request.want_begin += metadata.size();
   }
 
   RequestPtr plan_ids(const std::string& name, const std::vector<uint32_t>& ids) const {
-    const Prompt prompt = PromptPlanner(served_.config(), nullptr, {}, {}).plan_ids(0, name, ids);
+    const Prompt prompt = PromptPlanner(served().config(), nullptr, {}, {}).plan_ids(0, name, ids);
     const auto request = std::make_shared<Request>();
     request->tokens = prompt.context;
-    request->tokens.push_back(served_.config().layout.separator());
+    request->tokens.push_back(served().config().layout.separator());
     request->want_begin = request->tokens.size() - 1;
     request->head = HeadKind::hidden;
     return request;
@@ -113,11 +110,9 @@ class Embedding final : public Work {
       append_values(take_rows(items_[i], DType::f32), body);
       body += '}';
     }
-    body += "],\"model\":" + nlohmann::ordered_json(served_.name()).dump() + ",\"usage\":";
+    body += "],\"model\":" + nlohmann::ordered_json(served().name()).dump() + ",\"usage\":";
     body += nlohmann::ordered_json{{"prompt_tokens", tokens_}, {"total_tokens", tokens_}}.dump() + "}";
-    service().metrics().tokens(tokens_, 0);
-    service().metrics().ended(Metrics::End::length, seconds());
-    answer_json(std::move(body));
+    answer_read(tokens_, std::move(body));
   }
 
   // As JSON has numbers of 64 bits, those of 32 bits are written with as many digits, so that both encodings
@@ -139,7 +134,6 @@ class Embedding final : public Work {
     body += ']';
   }
 
-  const ServedModel& served_;
   size_t values_ = 0;  // of each embedding
   bool base64_ = false;
   std::vector<EmbedItem> items_;

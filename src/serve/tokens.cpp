@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/serve/fields.hpp"
+#include "src/serve/model_work.hpp"
 
 namespace carbon {
 namespace {
@@ -10,17 +10,12 @@ namespace {
 using nlohmann::ordered_json;
 
 // Runs no model.
-class TokenWork : public Work {
+class TokenWork : public ModelWork {
  public:
-  TokenWork(const ServedModel& served, HttpExchangePtr exchange)
-      : Work(std::move(exchange)), served_(served) {}
-
- protected:
-  void finished() override {}
-  const ServedModel& served() const { return served_; }
+  using ModelWork::ModelWork;
 
  private:
-  const ServedModel& served_;
+  void finished() override {}
 };
 
 class Tokenize final : public TokenWork {
@@ -28,9 +23,7 @@ class Tokenize final : public TokenWork {
   using TokenWork::TokenWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served().check_name(fields);
+  void begin(const Fields& fields) override {
     const Encoding encoding =
         served().tokenizer().encode(fields.required_text("prompt"), served().auto_dna_tags());
     answer_json(ordered_json{{"count", encoding.ids.size()},
@@ -45,9 +38,7 @@ class Detokenize final : public TokenWork {
   using TokenWork::TokenWork;
 
  private:
-  void begin() override {
-    const Fields fields = Fields::of_body(request().body);
-    served().check_name(fields);
+  void begin(const Fields& fields) override {
     const nlohmann::json& list = fields.required("tokens");
     if (!list.is_array()) fields.fail("tokens", "must be a list of token ids");
     std::vector<uint32_t> ids;
