@@ -23,20 +23,21 @@ BASES = "ACGT"
 
 
 def write_inputs(folder, small):
-    """Sequences of several lengths, and a record for every 37th base of the last, as a VCF."""
+    """Sequences of several lengths, and a record for every 37th base of the third, as a VCF."""
     rng = random.Random(7)
     lengths = [30, 95] if small else [30, 601, 1800, 4000, 9000]
     sequences = ["".join(rng.choices(BASES, k=length)) for length in lengths]
     with open(os.path.join(folder, "in.fa"), "w") as fasta:
         for i, sequence in enumerate(sequences):
             fasta.write(">r%d\n%s\n" % (i, sequence))
-    last = sequences[-1]
+    contig = len(sequences[:3]) - 1
+    bases = sequences[contig]
     with open(os.path.join(folder, "in.vcf"), "w") as vcf:
         vcf.write("##fileformat=VCFv4.2\n##contig=<ID=r%d,length=%d>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" %
-                  (len(lengths) - 1, len(last)))
-        for at in range(20, len(last) - 20, 37):
-            alternative = BASES[(BASES.index(last[at]) + 1) % 4]
-            vcf.write("r%d\t%d\t.\t%s\t%s\t.\t.\t.\n" % (len(lengths) - 1, at + 1, last[at], alternative))
+                  (contig, len(bases)))
+        for at in range(20, len(bases) - 20, 37):
+            alternative = BASES[(BASES.index(bases[at]) + 1) % 4]
+            vcf.write("r%d\t%d\t.\t%s\t%s\t.\t.\t.\n" % (contig, at + 1, bases[at], alternative))
     with open(os.path.join(folder, "prompts.fa"), "w") as prompts:
         for i, sequence in enumerate(sequences[:2]):
             prompts.write(">p%d\n%s\n" % (i, sequence[:600]))

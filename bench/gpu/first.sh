@@ -69,12 +69,13 @@ part() {
 }
 timed() { part "$@" || { (($? == 77)) || status=1; }; }
 
-# checks NAME SECONDS ARGUMENT...: a part of check_gpu, in the background; where it fails, again with each switch off.
+# checks NAME SECONDS ARGUMENT...: a part of check_gpu; where it fails, and is not merely slow, again with each switch off.
 checks() {
   local name=$1 limit=$2 code=0 switch
   shift 2
   part 12 "$name" "$limit" "$build/check_gpu" "$@" || code=$?
   ((code == 0 || code == 77)) && return 0
+  ((code == 124 || code == 137)) && return 1
   for switch in "${switches[@]}"; do part 3 "$name, $switch=0" "$limit" env "$switch=0" "$build/check_gpu" "$@" & done
   wait
   return 1
