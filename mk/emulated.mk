@@ -1,8 +1,9 @@
 # The sources of the CUDA backend for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
 
 emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp,$(cuda_sources)) \
-                      $(wildcard test/cuda_emulation/*.cpp))
-emulated_checks  := $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard test/gpu/*.cpp) test/cuda_emulation/planted.cu)
+                      $(filter-out %_checks.cpp,$(wildcard test/cuda_emulation/*.cpp)))
+emulated_checks  := $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard test/gpu/*.cpp) test/cuda_emulation/planted.cu \
+                      test/cuda_emulation/choice_checks.cpp)
 emulated_bench   := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp)))
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \

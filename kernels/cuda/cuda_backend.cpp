@@ -29,7 +29,7 @@ namespace carbon::cuda {
 namespace {
 
 // Part of device_kind(). Must be raised with every change to the kernels that changes the bits of a score.
-constexpr const char* kNumerics = "5";
+constexpr const char* kNumerics = "6";
 
 // Logits that are computed at a time: 16 MiB, so that they are still in the cache of the device when they are
 // read.
@@ -256,17 +256,15 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
   if (ld_out < w.rows())
     throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
                               std::to_string(w.rows()) + " outputs of the weight");
-  multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out}, weight, weight.product(row_class));
+  multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out}, weight,
+           weight.product(row_class, MatmulResult::f32));
 }
 
 void CudaBackend::linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
                              ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
-  CudaWeight::Product product = weight.product(row_class);
-  if (product == CudaWeight::Product::library &&
-      !library_->prepare(weight.data(), w.rows(), w.cols(), Matmul::Result::added))
-    product = CudaWeight::Product::mma;
-  multiply({act, weight.data(), n, w.rows(), w.cols(), x, w.rows(), true}, weight, product);
+  multiply({act, weight.data(), n, w.rows(), w.cols(), x, w.rows(), true}, weight,
+           weight.product(row_class, MatmulResult::added));
 }
 
 void CudaBackend::multiply(const LinearCall& call, const CudaWeight& weight, CudaWeight::Product product) {
@@ -282,7 +280,7 @@ void CudaBackend::multiply(const LinearCall& call, const CudaWeight& weight, Cud
       if (misaligned(call.out) || call.ld_out % 4 != 0)
         throw Error("linear", "results and their rows must be aligned to 16 bytes");
       return library_->run({call.act, call.weight, call.n, call.outputs, call.k, call.out, call.ld_out,
-                            call.add ? Matmul::Result::added : Matmul::Result::f32});
+                            call.add ? MatmulResult::added : MatmulResult::f32});
   }
 }
 
@@ -307,10 +305,10 @@ void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& ga
                     *tile);
 }
 
-/// True if the two weights have the same shape and the same kind of product.
-bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class,
+/// True if the two weights have the same shape, and `product` computes such results of both.
+bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_class, MatmulResult result,
            CudaWeight::Product product) {
-  return own(gate).product(row_class) == product && own(up).product(row_class) == product &&
+  return own(gate).product(row_class, result) == product && own(up).product(row_class, result) == product &&
          gate.rows() == up.rows() && gate.cols() == up.cols();
 }
 
@@ -318,8 +316,7 @@ bool alike(const ops::Weight& gate, const ops::Weight& up, ops::RowClass row_cla
 // for many rows these are most of the bytes that a layer moves, apart from its products.
 bool CudaBackend::halves_swiglu(const ops::Weight& gate, const ops::Weight& up,
                                 ops::RowClass row_class) const {
-  return alike(gate, up, row_class, CudaWeight::Product::library) &&
-         library_->prepare(own(gate).data(), gate.rows(), gate.cols(), Matmul::Result::bf16);
+  return alike(gate, up, row_class, MatmulResult::bf16, CudaWeight::Product::library);
 }
 
 void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
@@ -328,8 +325,8 @@ void CudaBackend::library_swiglu(const void* act, size_t n, const ops::Weight& g
   auto* const products = static_cast<bf16*>(gate_up);
   check_aligned(act);
   device_->use();
-  library_->run({act, own(gate).data(), n, width, k, products, 2 * width, Matmul::Result::bf16});
-  library_->run({act, own(up).data(), n, width, k, products + width, 2 * width, Matmul::Result::bf16});
+  library_->run({act, own(gate).data(), n, width, k, products, 2 * width, MatmulResult::bf16});
+  library_->run({act, own(up).data(), n, width, k, products + width, 2 * width, MatmulResult::bf16});
   run_swiglu(stream(), products, DType::bf16, n, width, out, dtype_);
 }
 
@@ -341,7 +338,7 @@ size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops:
 
 std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                                 ops::RowClass row_class) const {
-  if (!alike(gate, up, row_class, CudaWeight::Product::mma)) return std::nullopt;
+  if (!alike(gate, up, row_class, MatmulResult::f32, CudaWeight::Product::mma)) return std::nullopt;
   const MmaTile tile = tiles_.choose(n, gate.rows() + up.rows(), kSwigluOutputs);
   // Many rows are limited by the tensor cores, which the large tile uses better.
   return tile == kLargeTile ? std::nullopt : std::optional(tile);

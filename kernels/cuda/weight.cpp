@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/kernels.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
@@ -63,7 +64,7 @@ CudaWeight::CudaWeight(const std::shared_ptr<const Device>& device, std::span<co
     starts_.push_back(starts_.back() + matrix.rows);
   }
   // The kernels for tensor cores copy 16 bytes at a time, so rows must begin at multiples of that.
-  if (act_type == DType::bf16 && tensor_cores && cols() % 8 == 0) product_ = mma_or(library);
+  if (act_type == DType::bf16 && tensor_cores && cols() % 8 == 0) prepare_library(library);
 }
 
 CudaWeight::CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matmul* library)
@@ -72,12 +73,14 @@ CudaWeight::CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matm
       data_(static_cast<const char*>(whole.data_) + whole.starts_[first] * cols() * dtype_size(whole.type_)),
       type_(whole.type_) {
   for (size_t i = 1; i <= count; ++i) starts_.push_back(whole.starts_[first + i] - whole.starts_[first]);
-  if (whole.product_ != Product::plain) product_ = mma_or(library);
+  if (whole.tensor_cores_) prepare_library(library);
 }
 
-CudaWeight::Product CudaWeight::mma_or(Matmul* library) const {
-  return library != nullptr && library->prepare(data_, rows(), cols(), Matmul::Result::f32) ? Product::library
-                                                                                            : Product::mma;
+void CudaWeight::prepare_library(Matmul* library) {
+  tensor_cores_ = true;
+  if (library == nullptr) return;
+  for (const MatmulResult result : kMatmulResults)
+    by_library_[static_cast<size_t>(result)] = library->prepare(rows(), cols(), result);
 }
 
 }  // namespace carbon::cuda

@@ -1,6 +1,8 @@
 // A weight of the CUDA backend, and the choice of the kernels that multiply with it.
 #pragma once
 
+#include <array>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,19 +33,23 @@ class CudaWeight final : public ops::Weight {
   WeightType type() const { return type_; }
   /// Only the prefill class uses products of the library. For one row, its algorithm for thousands of rows
   /// reads the weights at a fraction of the speed of the memory, and another algorithm would give other bits.
-  Product product(ops::RowClass row_class) const {
-    return product_ == Product::library && row_class == ops::RowClass::decode ? Product::mma : product_;
+  Product product(ops::RowClass row_class, MatmulResult result) const {
+    if (!tensor_cores_) return Product::plain;
+    const bool library = row_class == ops::RowClass::prefill && by_library_[static_cast<size_t>(result)];
+    return library ? Product::library : Product::mma;
   }
 
  private:
-  /// The product on tensor cores for the prefill class.
-  Product mma_or(Matmul* library) const;
+  /// Prepares the library for all kinds of results, because a weight does not know which will be asked for:
+  /// its test takes time and memory, which nothing that is being computed should have to wait for or share.
+  void prepare_library(Matmul* library);
 
   std::shared_ptr<const Memory> memory_;
   const void* data_;               // in memory_
   std::vector<size_t> starts_{0};  // the first output of each matrix, and rows()
   WeightType type_;
-  Product product_ = Product::plain;  // for the prefill class
+  bool tensor_cores_ = false;                                 // for its products
+  std::array<bool, std::size(kMatmulResults)> by_library_{};  // products of the prefill class
 };
 
 }  // namespace carbon::cuda

@@ -268,9 +268,11 @@ def bench_gpu_refuses():
         expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
 
 
-def runs_out_of_memory(name, *more):
-    sizes = dict(head_dim=64, hidden=64, layers=1)
-    run = lambda env=None: score("cuda", *more, run=lambda _, *args, env: emulated(name, *args, env=env), env=env, **sizes)
+def runs_out_of_memory(name):
+    small = model(head_dim=64, hidden=64, layers=1)
+    # Long enough to need more memory than the test of products while the model is loaded.
+    fasta = write(fresh(), "a.fa", to_fasta([("s%d" % i, ("ACGTTGCAAC" * 150)[i:450 + 150 * i]) for i in range(4)]))
+    run = lambda env=None: emulated(name, "-m", small, "--device", "cuda", fasta, env=env)
     enough = run()
     expect(enough.rc == 0, "expected rc 0", enough)
     # With the least memory that will do a batch has been halved, and with less there is an error.

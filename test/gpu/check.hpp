@@ -106,8 +106,9 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// A file each; the first is of test/cuda_emulation.
+// A file each; the first two are of test/cuda_emulation.
 void check_emulation(Checks& checks, const Machine& machine);
+void check_choice(Checks& checks, const Machine& machine);  // a part of check_linear
 void check_plan(Checks& checks, const Machine& machine);
 void check_stream(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);
