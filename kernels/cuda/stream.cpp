@@ -30,6 +30,10 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
+bool overlap_in(const std::vector<KernelCall>& calls) {
+  return std::ranges::any_of(calls, [](const KernelCall& call) { return call.overlaps != 0; });
+}
+
 /// Records what is launched on a stream, instead of running it.
 class Capture {
  public:
@@ -113,23 +117,23 @@ void Stream::flush() {
   noted_.clear();
   const bool wanted = graphs_ && watcher_ == nullptr && leaving_.calls.size() >= kGraphKernels;
   const cudaGraphExec_t graph = wanted ? find_graph(leaving_) : cudaGraphExec_t{nullptr};
-  if (graph == nullptr) return start(leaving_);
+  if (graph == nullptr) return start(leaving_, watcher_ == nullptr);
   check(cudaGraphLaunch(graph, handle_), "launching a graph of kernels");
   ++replays_;
 }
 
-void Stream::start(const List& list) const {
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
+void Stream::start(const List& list, bool overlap) const {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.stream = handle_;
-  config.attrs = &overlap;
+  config.attrs = &attribute;
   for (const KernelCall& call : list.calls) {
     config.gridDim = dim3(call.grid[0], call.grid[1], call.grid[2]);
     config.blockDim = dim3(call.threads);
     config.dynamicSmemBytes = call.shared;
-    config.numAttrs = watcher_ == nullptr ? call.overlaps : 0;
+    config.numAttrs = overlap ? call.overlaps : 0;
     if (watcher_ != nullptr) watcher_->begin(handle_, call.kernel);
     check(call.start(config, call.kernel, list.arguments.data() + call.arguments), "launching a kernel");
     if (watcher_ != nullptr) watcher_->end(handle_);
@@ -156,18 +160,31 @@ cudaGraphExec_t Stream::find_graph(const List& list) {
 }
 
 /// Null if the driver cannot make a graph. If a kernel is the cause, its separate launch will report the
-/// error.
+/// error. A driver may be able to make graphs, but not of kernels that overlap. Then this graph and all later
+/// ones are made without overlap.
 cudaGraphExec_t Stream::make_graph(const List& list) {
+  cudaGraphExec_t made = capture(list, graphs_overlap_);
+  if (made == nullptr) ++graph_failures_;
+  if (made == nullptr && graphs_overlap_ && overlap_in(list.calls)) {
+    made = capture(list, false);
+    if (made != nullptr) {
+      graphs_overlap_ = false;
+      graph_problem_ += "; made without overlap";
+    }
+  }
+  failures_in_a_row_ = made != nullptr ? 0 : failures_in_a_row_ + 1;
+  graphs_ = failures_in_a_row_ < kGraphFailures;
+  return made;
+}
+
+/// Null if that failed; then graph_problem_ says why.
+cudaGraphExec_t Stream::capture(const List& list, bool overlap) {
   try {
     Capture capture(handle_);
-    start(list);
-    const cudaGraphExec_t made = capture.instantiate();
-    failures_in_a_row_ = 0;
-    return made;
+    start(list, overlap);
+    return capture.instantiate();
   } catch (const Error& error) {
-    ++graph_failures_;
     graph_problem_ = error.what();
-    graphs_ = ++failures_in_a_row_ < kGraphFailures;
     return nullptr;
   }
 }

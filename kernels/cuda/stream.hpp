@@ -7,8 +7,8 @@
 // A step of generation has the same list as the step before, bit for bit, because what changes from step to
 // step (tokens, positions, pages) is read from device memory. A long list that occurs again is launched as
 // one CUDA graph, which starts its kernels in a fraction of the time. Only equal lists are replayed, so a
-// graph always does what its kernels would have done. If the driver cannot make a graph of a list, its
-// kernels are launched one by one.
+// graph always does what its kernels would have done. If the driver cannot make a graph of a list, not even
+// without overlap, its kernels are launched one by one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -92,7 +92,7 @@ class Stream {
   bool overlaps() const { return overlap_; }
   /// How often a list was replayed as a graph.
   size_t replays() const { return replays_; }
-  /// How often the driver could not make a graph, and what it said the last time.
+  /// How often the driver could not make a graph at the first attempt, and what it said the last time.
   size_t graph_failures() const { return graph_failures_; }
   const std::string& graph_problem() const { return graph_problem_; }
 
@@ -108,15 +108,17 @@ class Stream {
     List list;
     cudaGraphExec_t executable;
   };
-  void start(const List& list) const;
+  void start(const List& list, bool overlap) const;
   cudaGraphExec_t find_graph(const List& list);
   cudaGraphExec_t make_graph(const List& list);
+  cudaGraphExec_t capture(const List& list, bool overlap);
   bool seen_before(const List& list);
 
   cudaStream_t handle_ = nullptr;
-  bool overlap_ = false;  // kernels may overlap on this device, also in graphs
-  bool graphs_ = false;   // lists may become graphs
-  List noted_, leaving_;  // the current list, and the one that flush() took last
+  bool overlap_ = false;        // kernels may overlap on this device
+  bool graphs_overlap_ = true;  // also in graphs
+  bool graphs_ = false;         // lists may become graphs
+  List noted_, leaving_;        // the current list, and the one that flush() took last
   struct Kernel {
     size_t shared;  // bytes of shared memory that its blocks may have so far
     bool overlaps;

@@ -206,7 +206,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return *graph != nullptr ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  if (emulated_setting("CARBON_EMULATED_GRAPHS", 0, 1) == 0) return cudaErrorInvalidResourceHandle;
+  const size_t graphs = emulated_setting("CARBON_EMULATED_GRAPHS", 0, 1);
+  if (graphs == 0 || (graphs == 2 && graph->overlap)) return cudaErrorInvalidResourceHandle;
   *executable = new EmulatedGraph(*graph);
   return cudaSuccess;
 }

@@ -216,6 +216,23 @@ void does_without_graphs(Checks& checks, const Machine& machine) {
   checks.that(counter.stream().graph_failures() == 2 + 8, "no graph is tried after eight failures in a row");
 }
 
+/// Only in emulation, where a driver can be had that makes no graph of kernels that overlap.
+void makes_graphs_without_overlap(Checks& checks, const Machine& machine) {
+  const Counter counter(machine);
+  const Setting graphs("CARBON_EMULATED_GRAPHS", "2");
+  checks.that(replays_of_rounds(checks, counter, 5) == 4, "replayed from the second time on");
+  const std::string& problem = counter.stream().graph_problem();
+  checks.that(counter.stream().graph_failures() == 1 && problem.ends_with("; made without overlap"),
+              "a failure that is said: " + problem);
+  for (size_t list = 1; list <= 10; ++list)
+    for (int round = 0; round < 2; ++round) {
+      counter.put(kLong, kWidth + list);
+      counter.stream().flush();
+    }
+  checks.that(counter.stream().replays() == 4 + 10, "so are later lists");
+  checks.that(counter.stream().graph_failures() == 1, "which are not tried with overlap");
+}
+
 /// Only in emulation, where the device can become one that lacks what is asked for.
 void survives_a_refusal(Checks& checks, const Machine& machine) {
   const Counter counter(machine);
@@ -250,6 +267,10 @@ void check_stream(Checks& checks, const Machine& machine) {
 #ifdef CARBON_CUDA_EMULATION
   if (cuda::read_switches().graphs)
     checks.run("stream: a driver that makes no graphs", [&] { does_without_graphs(checks, machine); });
+  const bool overlap = cuda::read_switches().overlap && cuda::Device(machine.device).capability() >= 90;
+  if (cuda::read_switches().graphs && overlap)
+    checks.run("stream: a driver that makes graphs only without overlap",
+               [&] { makes_graphs_without_overlap(checks, machine); });
   checks.run("stream: a kernel that the device refuses", [&] { survives_a_refusal(checks, machine); });
 #endif
 }

@@ -3,7 +3,7 @@
 // Devices are made up from the environment, so that tests can ask for what this machine lacks:
 //   CARBON_EMULATED_DRIVER   0: there is none
 //   CARBON_EMULATED_GPUS     how many (default 1)
-//   CARBON_EMULATED_GRAPHS   0: no graph can be made
+//   CARBON_EMULATED_GRAPHS   0: no graph can be made; 2: none of kernels that overlap
 //   CARBON_EMULATED_KERNELS  0: neither kernels nor copies are run, to see what the host alone takes
 //   CARBON_EMULATED_SM       compute capability times ten (default 90)
 //   CARBON_EMULATED_MULTIPROCESSORS  (default 2)
@@ -46,6 +46,7 @@ enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
 /// Launches in their order, to be run later.
 struct EmulatedGraph {
   std::vector<std::function<void()>> launches;
+  bool overlap = false;  // of some of them
 };
 using cudaGraph_t = EmulatedGraph*;
 using cudaGraphExec_t = EmulatedGraph*;
@@ -159,9 +160,11 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
           carbon::emulation::leave_kernel();
         });
   };
-  if (config->stream->capture != nullptr)
+  if (config->stream->capture != nullptr) {
     config->stream->capture->launches.push_back(run);
-  else if (emulated_kernels_run())
+    config->stream->capture->overlap |= config->numAttrs > 0;
+  } else if (emulated_kernels_run()) {
     run();
+  }
   return cudaSuccess;
 }
