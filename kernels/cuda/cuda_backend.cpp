@@ -8,6 +8,7 @@
 #include "src/base/advice_topics.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -138,10 +139,21 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
     library_ = make_matmul(device_, pass_rows());
 }
 
+/// "NVIDIA_H100_80GB_HBM3": one word, whatever the driver calls a card.
+std::string card_word(std::string name) {
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  return name;
+}
+
+// The library chooses algorithms by the card, and an H100 and an H200 are both sm_90x132. So the card is
+// named where the library computes; own kernels give the same bits on both. A digest of the chosen algorithms
+// would tell cards apart only if they do differ. But it would be known only when the weights are loaded,
+// would change with the model, and would not tell a user whose scores are refused which card they are from.
 std::string CudaBackend::device_kind() const {
+  const std::string library = library_ ? "+" + library_->name() + "@" + card_word(device_->name()) : "";
   return "cuda:sm_" + std::to_string(device_->capability()) + "x" +
-         std::to_string(device_->multiprocessors()) + (library_ ? "+" + library_->name() : "") + ":" +
-         kNumerics;
+         std::to_string(device_->multiprocessors()) + library + ":" + kNumerics;
 }
 
 void* CudaBackend::allocate(size_t bytes) {

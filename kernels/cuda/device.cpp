@@ -59,6 +59,7 @@ Device::Device(int index) : index_(index) {
                     (count == 1 ? "is one, number 0" : "are " + std::to_string(count) + ", from 0 on"));
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "asking for the GPU's properties");
+  name_ = properties.name;
   capability_ = 10 * properties.major + properties.minor;
   multiprocessors_ = properties.multiProcessorCount;
   if (!has_code_for(capability_))

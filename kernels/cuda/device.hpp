@@ -35,6 +35,8 @@ class Device {
   /// Gives the device all work that was put on the stream so far, because memory that it uses is about to be
   /// freed. Does not throw: a failure is reported to the caller who asks for results.
   void submit_pending() const noexcept;
+  /// What the driver calls the card, e.g. "NVIDIA H100 80GB HBM3".
+  const std::string& name() const { return name_; }
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }
@@ -53,6 +55,7 @@ class Device {
 
  private:
   int index_;
+  std::string name_;
   int capability_ = 0, multiprocessors_ = 0;
   size_t block_shared_ = 0;
   std::unique_ptr<Stream> stream_;

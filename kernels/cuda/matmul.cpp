@@ -1,7 +1,6 @@
 #include "kernels/cuda/matmul.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 

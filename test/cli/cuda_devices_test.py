@@ -177,6 +177,10 @@ def lists_that_are_refused():
     expect_failure(several("cpu:0,1"), "cpu:0,1", "expected auto, cpu")
     expect_failure(several("cuda:0,1", env={"CARBON_EMULATED_SM": "90,80"}), "cuda:0,1", "different kinds", "sm_90", "sm_80")
     expect_failure(several("cuda:0,1", env={"CARBON_EMULATED_ERROR": "0,1"}), "cuda:0,1", "other bits")
+    # The library chooses by the card, where it computes.
+    cards = {"CARBON_EMULATED_NAME": "NVIDIA H100 80GB HBM3,NVIDIA H200"}
+    expect_failure(several("cuda:0,1", env=cards), "different kinds", "cuda:sm_90x2+emulated@NVIDIA_H100_80GB_HBM3:", "@NVIDIA_H200:")
+    expect_equal(several("cuda:0,1", env={"CARBON_CUDA_LIBRARY": "0", **cards}).rc, 0, "without the library")
     expect_failure(several("cuda:0,1", name="bench"), "cuda:0,1", "one GPU")
 
 

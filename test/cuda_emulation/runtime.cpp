@@ -89,12 +89,22 @@ bool is_locked(const void* memory, size_t bytes) {
 
 }  // namespace
 
-size_t emulated_setting(const char* name, int device, size_t otherwise) {
+namespace {
+
+/// The device's value in a list from the environment, and what follows it; null if there is no list.
+const char* emulated_value(const char* name, int device) {
   const char* text = std::getenv(name);
-  if (text == nullptr) return otherwise;
+  if (text == nullptr) return nullptr;
   for (const char* comma; device > 0 && (comma = std::strchr(text, ',')) != nullptr; --device)
     text = comma + 1;
-  return std::strtoull(text, nullptr, 10);
+  return text;
+}
+
+}  // namespace
+
+size_t emulated_setting(const char* name, int device, size_t otherwise) {
+  const char* const text = emulated_value(name, device);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 bool emulated_kernels_run() {
@@ -130,7 +140,10 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!is_there(device)) return cudaErrorInvalidDevice;
   const auto sm = static_cast<int>(emulated_setting("CARBON_EMULATED_SM", device, 90));
-  std::snprintf(properties->name, sizeof properties->name, "emulated GPU");
+  const char* const name = emulated_value("CARBON_EMULATED_NAME", device);
+  const int length = name == nullptr ? 0 : static_cast<int>(std::strcspn(name, ","));
+  std::snprintf(properties->name, sizeof properties->name, "%.*s", length > 0 ? length : 12,
+                length > 0 ? name : "emulated GPU");
   properties->totalGlobalMem = memory_limit(device);
   properties->major = sm / 10;
   properties->minor = sm % 10;

@@ -6,10 +6,11 @@
 //   CARBON_EMULATED_GRAPHS   0: no graph can be made; 2: none of kernels that overlap
 //   CARBON_EMULATED_KERNELS  0: neither kernels nor copies are run, to see what the host alone takes
 //   CARBON_EMULATED_SM       compute capability times ten (default 90)
+//   CARBON_EMULATED_NAME     of the card (default "emulated GPU")
 //   CARBON_EMULATED_MULTIPROCESSORS  (default 2)
 //   CARBON_EMULATED_MEMORY   bytes (default: no limit)
 //   CARBON_EMULATED_ERROR    by how many 2^-20 results of the matrix library are too large (default 0)
-// The last four are lists such as 90,80: a value a device, the last one for all that follow.
+// The last five are lists such as 90,80: a value a device, the last one for all that follow.
 #pragma once
 
 #include <algorithm>
