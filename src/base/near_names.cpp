@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "src/base/lists.hpp"
+
 namespace carbon {
 
 namespace {
@@ -49,25 +51,6 @@ std::vector<std::string> near_names(const std::string& word, const std::vector<s
     near.push_back(name);
   }
   return near;
-}
-
-namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* before_last) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < words.size() ? ", " : before_last) + words[i];
-  return text;
-}
-
-}  // namespace
-
-std::string or_list(const std::vector<std::string>& words) {
-  return joined(words, " or ");
-}
-
-std::string and_list(const std::vector<std::string>& words) {
-  return joined(words, " and ");
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {

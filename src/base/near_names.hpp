@@ -14,11 +14,6 @@ size_t edit_distance(const std::string& a, const std::string& b);
 /// than a third of its letters (but at least one). Capital and small letters count as equal.
 std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& names);
 
-/// "a", "a or b" or "a, b or c".
-std::string or_list(const std::vector<std::string>& words);
-/// "a", "a and b", "a, b and c".
-std::string and_list(const std::vector<std::string>& words);
-
 /// " (did you mean 'a' or 'b'?)" for up to three near names, or "".
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 

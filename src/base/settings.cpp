@@ -4,6 +4,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "src/base/lists.hpp"
+
 namespace carbon {
 namespace {
 

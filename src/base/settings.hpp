@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/near_names.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/words.hpp"
 
 namespace carbon {

@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/help_lines.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
 
 namespace carbon {

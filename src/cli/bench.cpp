@@ -1,4 +1,5 @@
 // carbon bench: options to run_bench.
+#include "src/base/lists.hpp"
 #include "src/bench/run.hpp"
 
 #include <algorithm>
@@ -40,14 +41,12 @@ std::vector<size_t> parse_batches(const std::string& text) {
 std::vector<std::string> parse_tests(const std::string& text) {
   const std::vector<std::string> known = bench_test_names();
   std::vector<std::string> tests;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string name = text.substr(begin, end - begin);
+  for (const std::string_view part : split(text, ',')) {
+    const std::string name(part);
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error("main_bench", "--tests " + text + ": there is no test '" + name + "'" +
                                     did_you_mean(name, known) + "; expected names such as prefill,decode");
     tests.push_back(name);
-    begin = end + 1;
   }
   return tests;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <system_error>
 
+#include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
 #include "src/cli/stderr_log.hpp"

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -31,12 +32,6 @@ std::vector<std::string> names_with_dashes(const Option& option) {
   if (option.letter != '\0') names.push_back(std::string("-") + option.letter);
   names.push_back("--" + option.name);
   return names;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
 }
 
 // In single quotes for a shell.

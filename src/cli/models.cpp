@@ -12,6 +12,7 @@
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -84,12 +85,6 @@ std::string short_count(uint64_t count, uint64_t step, const std::vector<const c
   return text;
 }
 
-std::string dtype_text(const ModelSummary& summary) {
-  std::string text;
-  for (const std::string& dtype : summary.dtypes) text += (text.empty() ? "" : "+") + dtype;
-  return text;
-}
-
 void print_table(const std::vector<std::vector<std::string>>& table) {
   std::vector<size_t> widths;
   for (const auto& row : table) {
@@ -109,10 +104,7 @@ void print_table(const std::vector<std::vector<std::string>>& table) {
 /// The labels of a classification head; "-" for a model without one.
 std::string labels_text(const ModelSummary& summary) {
   if (!summary.config.classifier) return "-";
-  std::string text;
-  for (const std::string& label : summary.config.classifier->labels)
-    text += (text.empty() ? "" : ",") + label;
-  return printable(text);
+  return printable(joined(summary.config.classifier->labels, ","));
 }
 
 void print_text(const std::vector<Row>& rows, bool digest) {
@@ -127,7 +119,7 @@ void print_text(const std::vector<Row>& rows, bool digest) {
     const ModelSummary& s = *row.summary;
     table.push_back({printable(row.model.name), s.family, std::to_string(s.config.layers),
                      std::to_string(s.config.hidden),
-                     short_count(s.parameters, 1000, {"", "K", "M", "G", "T"}), dtype_text(s),
+                     short_count(s.parameters, 1000, {"", "K", "M", "G", "T"}), joined(s.dtypes, "+"),
                      short_count(s.bytes, 1024, {" B", " KiB", " MiB", " GiB", " TiB"}),
                      s.licence.empty() ? "-" : s.licence, row.model.place, printable(row.model.path)});
     if (labels) table.back().insert(table.back().end() - 1, labels_text(s));

@@ -140,26 +140,12 @@ void add_selection_options(CommandLine& line, VcfReaderOptions& selection) {
         .offers({"pos", "record", "variant", "0", "1", "2"})
         .shows_default(fallback);
   };
-  group.option({'r', "regions", "LIST",
-                "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)"},
-               selection.regions);
-  group
-      .option({'R', "regions-file", kFile,
-               "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
-              selection.regions_file)
-      .excludes("regions");
+  add_region_lists(group, "read only these regions: chr, chr:pos, chr:beg-end, chr:beg- (needs an index)",
+                   selection);
   overlap("regions-overlap", selection.regions_overlap,
           "what must overlap a region: POS, any base of REF, or a changed base", "record");
-  group.option(
-      {'t', "targets", "[^]LIST", "like -r, but without an index; ^LIST reads all records except these"},
-      selection.targets);
-  group
-      .option({'T',
-               "targets-file",
-               {"[^]FILE", Names::file},
-               "like -R, but without an index; ^FILE reads all records except these"},
-              selection.targets_file)
-      .excludes("targets");
+  add_target_lists(group, "like -r, but without an index; ^LIST reads all records except these",
+                   "like -R, but without an index; ^FILE reads all records except these", selection);
   overlap("targets-overlap", selection.targets_overlap,
           "what must overlap a target: POS, any base of REF, or a changed base", "pos");
 }

@@ -36,6 +36,24 @@ void add_verbosity_options(CommandLine& line);
 void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::string& verb);
 /// Adds -r, -R, -t, -T and how a record overlaps them.
 void add_selection_options(CommandLine& line, VcfReaderOptions& selection);
+/// -r and -R alone, for a selection that has `regions` and `regions_file`. `help` is that of -r.
+template <class Selection>
+void add_region_lists(OptionGroup& group, const std::string& help, Selection& selection) {
+  group.option({'r', "regions", "LIST", help}, selection.regions);
+  group
+      .option({'R', "regions-file", kFile,
+               "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
+              selection.regions_file)
+      .excludes("regions");
+}
+/// The same for -t and -T.
+template <class Selection>
+void add_target_lists(OptionGroup& group, const std::string& help, const std::string& file_help,
+                      Selection& selection) {
+  group.option({'t', "targets", "[^]LIST", help}, selection.targets);
+  group.option({'T', "targets-file", {"[^]FILE", Names::file}, file_help}, selection.targets_file)
+      .excludes("targets");
+}
 /// Adds -o, for text.
 void add_text_output_option(CommandLine& line, std::string& output);
 /// Adds -W, an index of the output.

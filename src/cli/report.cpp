@@ -1,4 +1,5 @@
 // carbon report: options to run_report.
+#include "src/base/lists.hpp"
 #include "src/report/run.hpp"
 
 #include <memory>
@@ -19,11 +20,9 @@ struct ReportCommand {
 
 std::vector<std::string> split_names(const std::string& text) {
   std::vector<std::string> names;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, end - begin));
-    if (names.back().empty()) throw Error("main_report", "--tags " + text + ": an empty name");
-    begin = end + 1;
+  for (const std::string_view name : split(text, ',')) {
+    if (name.empty()) throw Error("main_report", "--tags " + text + ": an empty name");
+    names.emplace_back(name);
   }
   return names;
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/sequence_output.hpp"
@@ -20,29 +21,17 @@ struct ScanCommand {
 
 void add_scan_selection(CommandLine& line, ScanSelection& selection) {
   OptionGroup group = line.group("Bases to scan");
-  group.option({'r', "regions", "LIST", "only these regions: chr, chr:pos, chr:beg-end, chr:beg-"},
-               selection.regions);
-  group
-      .option({'R', "regions-file", kFile,
-               "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
-              selection.regions_file)
-      .excludes("regions");
-  group.option({'t', "targets", "[^]LIST", "of these only the bases in LIST; with ^, the bases outside it"},
-               selection.targets);
-  group
-      .option({'T', "targets-file", {"[^]FILE", Names::file}, "like -t, with regions from a file"},
-              selection.targets_file)
-      .excludes("targets");
+  add_region_lists(group, "only these regions: chr, chr:pos, chr:beg-end, chr:beg-", selection);
+  add_target_lists(group, "of these only the bases in LIST; with ^, the bases outside it",
+                   "like -t, with regions from a file", selection);
 }
 
 void add_output_type(OptionGroup& group, std::string& type) {
   static const std::string shown = shown_scan_outputs();
-  std::string help;
+  const std::string help = joined(scan_output_types(), "; ", &ScanOutputType::help);
   std::vector<std::string> words;
-  for (const ScanOutputType& known : scan_output_types()) {
-    help += (help.empty() ? "" : "; ") + known.help;
+  for (const ScanOutputType& known : scan_output_types())
     words.insert(words.end(), known.words.begin(), known.words.end());
-  }
   group.option({'O', "output-type", shown.c_str(), help}, type).offers(words);
 }
 

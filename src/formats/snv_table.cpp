@@ -12,6 +12,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/indexed_table.hpp"
@@ -29,16 +30,6 @@ size_t letter_of(std::string_view allele) {
   if (allele.size() != 1) return std::string_view::npos;
   const char c = allele[0];
   return kLetters.find(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 /// What one line or record says of one position.

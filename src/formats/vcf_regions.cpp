@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/bed.hpp"
 #include "src/formats/index_check.hpp"
@@ -82,16 +83,6 @@ std::optional<int64_t> take_position(std::string_view& text) {
   for (; exponent < 0 && value > 0; ++exponent) value /= 10;
   text.remove_prefix(at);
   return std::min(value, last_position);
-}
-
-std::vector<std::string_view> split_at_tabs(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
 }
 
 std::optional<int64_t> position_column(const std::vector<std::string_view>& fields, size_t column) {
@@ -273,7 +264,7 @@ VcfRegions VcfRegions::from_file(const std::string& path) {
       columns.fixed = true;
     }
     if (line.empty() || line[0] == '#' || (bed && is_bed_header(line))) continue;
-    const std::vector<std::string_view> fields = split_at_tabs(line);
+    const std::vector<std::string_view> fields = split(line, '\t');
     // The first line decides whether there is a column of ends.
     if (!columns.fixed && !position_column(fields, columns.end)) columns.end = columns.begin;
     columns.fixed = true;

@@ -7,6 +7,7 @@
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 
@@ -20,13 +21,11 @@ constexpr size_t kMade = 18;
 
 std::vector<Motif> motifs_of_text(const std::string& text) {
   std::vector<Motif> motifs;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
+  for (const std::string_view motif : split(text, ',')) {
     const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + text;
-    if (comma == at)
+    if (motif.empty())
       throw Error(kFunction, where + " is empty; give IUPAC letters, with commas between motifs");
-    motifs.push_back({parse_constraint(text.substr(at, comma - at), where, kFunction)});
-    at = comma + 1;
+    motifs.push_back({parse_constraint(motif, where, kFunction)});
   }
   return motifs;
 }

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <sstream>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/model_use.hpp"
 
@@ -85,13 +85,12 @@ void softmax(std::vector<double>& values) {
 
 std::vector<std::string> parse_labels(const std::string& text) {
   std::vector<std::string> labels;
-  std::istringstream in(text.ends_with(',') || text.empty() ? text + "," : text);
-  for (std::string name; std::getline(in, name, ',');) {
+  for (const std::string_view name : split(text, ',')) {
     if (name.empty())
       throw SettingError(
           "labels", "labels",
           "labels '" + printable(text) + "': expected names joined by commas, none of them empty");
-    labels.push_back(name);
+    labels.emplace_back(name);
   }
   return labels;
 }

@@ -1,5 +1,6 @@
 #include "src/predict/run.hpp"
 
+#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
@@ -25,9 +26,7 @@ Settings settings_of(const PredictOptions& options, const LabelValues& labels) {
 RunIdentity run_identity(const LoadedModel& model, const PredictOptions& options, const LabelValues& labels) {
   RunIdentity run = identity_of(model);
   for (const auto& [name, value] : settings_of(options, labels)) run.emplace(name, value);
-  std::string names;
-  for (const std::string& name : labels.names()) names += (names.empty() ? "" : "\t") + name;
-  run.emplace("labels", names);
+  run.emplace("labels", joined(labels.names(), "\t"));
   return run;
 }
 
@@ -39,9 +38,7 @@ std::vector<std::string> header_lines(const LoadedModel& model, const PredictOpt
 }
 
 std::string heading(const LabelValues& labels) {
-  std::string line = "#name";
-  for (const std::string& name : labels.names()) line += '\t' + name;
-  return line + '\n';
+  return "#name\t" + joined(labels.names(), "\t") + "\n";
 }
 
 std::string row(const std::string& name, const std::vector<double>& values) {

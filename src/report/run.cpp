@@ -13,6 +13,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/files/output.hpp"
 #include "src/report/html.hpp"
 #include "src/report/sections/comparison.hpp"
@@ -179,10 +180,7 @@ std::string section_name(const std::string& path, std::set<std::string>& taken) 
 }
 
 std::string title_of(const ReportOptions& options) {
-  if (!options.title.empty()) return options.title;
-  std::string title;
-  for (const std::string& file : options.files) title += (title.empty() ? "" : ", ") + file_name(file);
-  return title;
+  return options.title.empty() ? joined(options.files, ", ", file_name) : options.title;
 }
 
 // Sections name their figures without knowing one another, and the names are those of files.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
 #include "src/files/output.hpp"
 #include "src/files/output_name.hpp"
@@ -209,9 +210,7 @@ const std::vector<ScanOutputType>& scan_output_types() {
 }
 
 std::string shown_scan_outputs() {
-  std::string all;
-  for (const ScanOutputType& type : scan_output_types()) all += (all.empty() ? "" : "|") + type.shown;
-  return all;
+  return joined(scan_output_types(), "|", &ScanOutputType::shown);
 }
 
 const ScanOutputType& scan_output_type(const ScanOptions& options) {

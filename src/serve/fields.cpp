@@ -5,22 +5,11 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon {
 
 using nlohmann::json;
-
-namespace {
-
-// "a, b and c", with `last` before the last word.
-std::string listed(const std::vector<std::string>& words, const std::string& last) {
-  std::string list;
-  for (size_t i = 0; i < words.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == words.size() ? " " + last + " " : ", ") + words[i];
-  return list;
-}
-
-}  // namespace
 
 Fields Fields::of_body(std::string_view body) {
   json parsed;
@@ -112,7 +101,7 @@ void Fields::fail_choice(const std::string& name, const std::string& chosen,
                          const std::vector<std::string>& words) const {
   std::vector<std::string> quoted;
   for (const std::string& word : words) quoted.push_back("'" + word + "'");
-  fail(name, "is '" + printable(chosen) + "'; it must be " + listed(quoted, "or"));
+  fail(name, "is '" + printable(chosen) + "'; it must be " + or_list(quoted));
 }
 
 std::vector<Fields> Fields::objects(const std::string& name) const {
@@ -141,7 +130,7 @@ void Fields::refuse_others() const {
   const std::vector<std::string> names = others();
   if (names.empty()) return;
   fail(printable(names.front()), "is not a field of " + (where_.empty() ? "this request" : where_) +
-                                     "; the fields are " + listed({asked_.begin(), asked_.end()}, "and"));
+                                     "; the fields are " + and_list({asked_.begin(), asked_.end()}));
 }
 
 }  // namespace carbon

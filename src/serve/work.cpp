@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 #include "src/serve/fields.hpp"
 #include "src/serve/service.hpp"
 
@@ -18,8 +19,7 @@ std::string Work::error_piece(const ApiError& error) const {
 }
 
 void Work::report_ignored(const Fields& fields) {
-  std::string names;
-  for (const std::string& name : fields.others()) names += (names.empty() ? "" : ", ") + printable(name);
+  const std::string names = joined(fields.others(), ", ", printable);
   if (!names.empty()) service_->log().info("serve", request().path + " ignores: " + names);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/base/advice_topics.hpp"
-#include "src/base/near_names.hpp"
+#include "src/base/lists.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/formats/provenance.hpp"
 

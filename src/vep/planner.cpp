@@ -5,7 +5,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/base/near_names.hpp"
+#include "src/base/lists.hpp"
 #include "src/vep/score_tables.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/structural.hpp"
@@ -213,9 +213,8 @@ void VepPlanner::no_names_match() const {
   Advice advice = names_.advice(ours, theirs);
   if (advice.topic == AdviceTopic::none) advice = {AdviceTopic::contig_map};
   throw Error("vep",
-              "no contig of the VCF (" + ours.front() + (ours.size() > 1 ? ", ..." : "") + ") is in " +
-                  fasta_.path() + " (" + (theirs.empty() ? "" : theirs.front()) +
-                  (theirs.size() > 1 ? ", ..." : "") + ")",
+              "no contig of the VCF (" + first_of_list(ours) + ") is in " + fasta_.path() + " (" +
+                  first_of_list(theirs) + ")",
               advice);
 }
 

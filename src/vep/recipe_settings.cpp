@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "src/base/lists.hpp"
 #include "src/base/settings.hpp"
 #include "src/vep/recipe.hpp"
 
@@ -30,8 +31,8 @@ int64_t bases_setting(const std::string& name, const std::string& text) {
 std::set<std::string> parse_names(const std::string& setting, const std::string& text,
                                   const std::vector<std::string>& names) {
   std::set<std::string> chosen;
-  std::istringstream in(text + (text.empty() || text.ends_with(',') ? "," : ""));  // no name is a wrong one
-  for (std::string name; std::getline(in, name, ',');) {
+  for (const std::string_view part : split(text, ',')) {
+    const std::string name(part);
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw SettingError(
           "vep", setting,

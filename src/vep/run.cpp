@@ -9,6 +9,7 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
+#include "src/base/lists.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
@@ -107,13 +108,10 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
   const VcfWriterOptions output = output_options(options);
   RunIdentity run = identity_of(model);
-  std::string names;
-  for (const auto& recipe : recipes) {
-    names += (names.empty() ? "" : "+") + std::string(recipe->name());
+  for (const auto& recipe : recipes)
     for (const auto& [name, value] : settings_of(*recipe))
       if (name != "recipe") run.emplace(recipe->name() + (" " + name), value);
-  }
-  run.emplace("recipe", names);
+  run.emplace("recipe", joined(recipes, "+", [](const auto& recipe) { return recipe->name(); }));
   if (!options.embeddings.empty()) run.emplace("embeddings", "yes");
   run.merge(RunIdentity{
       {"check-ref", word_of(kCheckRefWords, options.check_ref)},

@@ -6,6 +6,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -30,10 +31,6 @@ HeaderFields model_fields(const SnvTable& table) {
 
 void add_device(std::string& devices, const std::string& device) {
   if (devices.find(device) == std::string::npos) devices += (devices.empty() ? "" : "; ") + device;
-}
-
-std::string first_letters(const std::vector<std::string>& names) {
-  return names.front() + (names.size() > 1 ? ", ..." : "");
 }
 
 }  // namespace
@@ -160,7 +157,7 @@ void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleF
 void ScoreTables::check_contigs() const {
   if (unknown_.empty() || unknown_.size() < known_.size()) return;
   throw Error("vep",
-              "no contig of the VCF (" + first_letters(unknown_) + ") is in " + tables_.front().path() +
+              "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + tables_.front().path() +
                   (tables_.size() > 1 ? " or another table" : ""),
               {AdviceTopic::contig_map});
 }

@@ -260,8 +260,15 @@ std::vector<LegendEntry> curve_legend(const Curves& curves, const std::string& r
 }
 
 // Rows of a rate, the value on the line, the ends of its band, and the score that reaches the rate.
-void add_rows(Table& table, const Curves& curves, const Rates& values, const Rates& low, const Rates& high,
-              const std::vector<std::string>& thresholds) {
+// A curve at every rate. `threshold` says which threshold a row has.
+void add_curve(Table& table, const std::string& rate, const std::string& value, const std::string& threshold,
+               const Curves& curves, const Rates& values, const Rates& low, const Rates& high,
+               const std::vector<std::string>& thresholds) {
+  table.columns = {{rate, "", true},
+                   {value, "on the line", true},
+                   {"Low", "lower end of the band", true},
+                   {"High", "upper end of the band", true},
+                   {"Threshold", threshold, true}};
   const bool band = curves.intervals.samples > 0;
   for (size_t k = 0; k < kRates; ++k)
     table.rows.push_back({six_digits(rate_at(k)), six_digits(values[k]), band ? six_digits(low[k]) : ".",
@@ -313,12 +320,9 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
                 interval_text(curves, 0) + "." + band_text(curves, "false positive rate");
   out.words = "At a false positive rate of 5 % the true positive rate is " + percent(rates[5]) +
               ", at 10 % it is " + percent(rates[10]) + ".";
-  out.numbers.columns = {{"False positive rate", "", true},
-                         {"True positive rate", "on the line", true},
-                         {"Low", "lower end of the band", true},
-                         {"High", "upper end of the band", true},
-                         {"Threshold", tag + " of the last threshold up to this rate", true}};
-  add_rows(out.numbers, curves, rates, curves.intervals.roc_low, curves.intervals.roc_high, thresholds);
+  add_curve(out.numbers, "False positive rate", "True positive rate",
+            tag + " of the last threshold up to this rate", curves, rates, curves.intervals.roc_low,
+            curves.intervals.roc_high, thresholds);
   out.multiqc = line_graph(out.name, out.title, "False positive rate", "True positive rate",
                            {{curves.score, along(rates)}}, 1);
   return out;
@@ -369,13 +373,8 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
   out.words = "At a recall of 50 % the precision is " + percent(rates[50]) + ", at 90 % it is " +
               percent(rates[90]) + "; the share of " + curves.names.positive + " alleles is " +
               percent(share) + ".";
-  out.numbers.columns = {{"Recall", "", true},
-                         {"Precision", "on the line", true},
-                         {"Low", "lower end of the band", true},
-                         {"High", "upper end of the band", true},
-                         {"Threshold", tag + " of the first threshold with this recall", true}};
-  add_rows(out.numbers, curves, rates, curves.intervals.precision_low, curves.intervals.precision_high,
-           thresholds);
+  add_curve(out.numbers, "Recall", "Precision", tag + " of the first threshold with this recall", curves,
+            rates, curves.intervals.precision_low, curves.intervals.precision_high, thresholds);
   out.multiqc = line_graph(out.name, out.title, "Recall", "Precision", {{curves.score, along(rates)}}, 1);
   return out;
 }

@@ -9,6 +9,7 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon {
 namespace {
@@ -50,9 +51,7 @@ std::string list_entry(const std::string& text) {
 
 std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
   if (texts.empty()) return std::nullopt;
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ",") + list_entry(text);
-  return VcfRegions::from_list(list);
+  return VcfRegions::from_list(joined(texts, ",", list_entry));
 }
 
 // Which bases of a table are asked for, and when no more can come.

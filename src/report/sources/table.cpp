@@ -4,6 +4,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon {
 namespace {
@@ -34,17 +35,12 @@ void TableReader::jump_to(const VcfRegions& regions) {
 }
 
 bool TableReader::next() {
-  columns_.clear();
   if (!(jump_ ? jump_->line(line_) : input_.line(line_))) {
+    columns_.clear();
     line_.clear();
     return false;
   }
-  const std::string_view line = line_;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    columns_.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  split(line_, '\t', columns_);
   return true;
 }
 

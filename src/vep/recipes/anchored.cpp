@@ -5,6 +5,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/vep/normalise.hpp"
 #include "src/vep/shared_window.hpp"
 #include "tokenizer/kmer.hpp"
@@ -196,12 +197,9 @@ class Anchored final : public Recipe {
 
   const char* name() const override { return kAnchored.name; }
   Settings sizes() const override {
-    std::string horizons;
-    for (const int64_t horizon : sizes_.horizons)
-      horizons += (horizons.empty() ? "" : "+") + std::to_string(horizon);
     return {{"phases", word_of(kPhaseWords, sizes_.phases)},
             {"context", std::to_string(sizes_.context)},
-            {"horizon", horizons}};
+            {"horizon", joined(sizes_.horizons, "+", [](int64_t bp) { return std::to_string(bp); })}};
   }
   std::vector<Strand> strands() const override { return sizes_.strands; }
   std::vector<InfoTag> tags(const std::string& prefix) const override {

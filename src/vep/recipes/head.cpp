@@ -6,6 +6,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/vep/recipes/centered.hpp"
 
 namespace carbon {
@@ -90,9 +91,7 @@ class HeadRecipe final : public Recipe {
   const char* name() const override { return kHeadRecipe.name; }
   Settings sizes() const override {
     Settings all = tag_sizes(0);
-    std::string names;
-    for (const std::string& label : tag_labels_) names += (names.empty() ? "" : "+") + label;
-    all.emplace_back("labels", names);
+    all.emplace_back("labels", joined(tag_labels_, "+"));
     return all;
   }
   // The label is in the name of the tag.
