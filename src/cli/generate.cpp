@@ -22,7 +22,6 @@ constexpr size_t kMaxLength = size_t{1} << 40;
 struct GenerateCommand {
   GenerateOptions options;
   CommonOptions common;
-  MetadataChoice metadata;
   DraftChoice draft;
 };
 
@@ -84,9 +83,6 @@ int run(const CommandLine& line, GenerateCommand& command) {
   options.progress = command.common.progress;
   options.log = &program_log();
   LoadedModels models(command.common.model);
-  const MetadataChoice& metadata = command.metadata;
-  options.prefix =
-      metadata.text.empty() ? metadata_text(models.front().config().layout, metadata.names) : metadata.text;
   std::optional<LoadedModels> drafts = load_draft(command.draft, command.common.model);
   SignalStop stop;
   options.stop = &stop;
@@ -125,7 +121,7 @@ Run declare_generate(CommandLine& line) {
   add_resume_options(line, options.earlier);
   const std::string steering = "Constraints and metadata";
   add_constraint_options(line.group(steering), options);
-  add_metadata_options(line, steering, command->metadata);
+  add_metadata_options(line, steering, command->common.model.metadata);
   add_bound_options(line, options.bounds);
   add_draft_options(line, command->draft, "the output");
   add_common_options(line, command->common);

@@ -38,7 +38,6 @@ struct GenerateOptions {
   std::string constraint;       // IUPAC letters of the first new bases of every sample; "": none
   std::string constraint_file;  // FASTA: one record for all prompts, or one per prompt by name; "": none
   BoundOptions bounds;
-  std::string prefix;                       // metadata text: see prefix_ids()
   bool include_prompt = false;              // write it before the new bases
   size_t line_length = 60;                  // bases per line; 0: one line per sequence
   std::optional<size_t> draft_tokens;       // 6-mers drafted per round; without it DraftPolicy chooses

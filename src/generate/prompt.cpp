@@ -18,8 +18,8 @@ Error wrong_token(const std::string& name, std::span<const uint32_t> ids, size_t
 
 }  // namespace
 
-void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::string& prefix) {
-  if (!prefix.empty() && !model.config().layout.same_metadata(draft.config().layout))
+void check_draft(const Checkpoint& model, const Checkpoint& draft, bool metadata) {
+  if (metadata && !model.config().layout.same_metadata(draft.config().layout))
     throw Error(kFunction,
                 "the draft " + draft.id() + " has another text vocabulary than " + model.id() +
                     " and cannot read the metadata; use a draft model with the same vocabulary, or "
@@ -59,14 +59,13 @@ const std::vector<BaseSet>& Constraints::of(const std::string& name) const {
   return found->second;
 }
 
-PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
+PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft,
                              const GenerateOptions& options)
     : layout_(model.layout),
       draft_layout_(draft ? draft->layout : TokenLayout{}),
       with_draft_(draft != nullptr),
       max_positions_(model.max_positions),
       length_(options.length),
-      prefix_(std::move(prefix)),
       constraints_(options),
       bounds_(options.bounds) {}
 
@@ -74,9 +73,9 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
   Prompt prompt;
   prompt.record = record;
   prompt.name = name;
-  prompt.first_kmer = layout_.start(prefix_).size();
+  prompt.first_kmer = layout_.start().size();
   const auto context = [&](const TokenLayout& layout) {
-    std::vector<uint32_t> tokens = layout.start(prefix_);
+    std::vector<uint32_t> tokens = layout.start(layout_.prefix);
     const std::vector<uint32_t> kmers = encode_kmers(whole, layout);
     tokens.insert(tokens.end(), kmers.begin(), kmers.end());
     return tokens;

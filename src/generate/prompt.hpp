@@ -24,9 +24,9 @@
 
 namespace carbon {
 
-/// Throws Error if there is a metadata text that the draft model cannot read, because its text vocabulary is
-/// not the model's.
-void check_draft(const Checkpoint& model, const Checkpoint& draft, const std::string& prefix);
+/// Throws Error if there is metadata that the draft model cannot read, because its text vocabulary is not the
+/// model's.
+void check_draft(const Checkpoint& model, const Checkpoint& draft, bool metadata);
 
 /// The number of new bases is wrong for the prompt: its constraint has more, or they do not fit the model's
 /// context.
@@ -68,10 +68,9 @@ class Constraints {
 
 class PromptPlanner {
  public:
-  /// `draft`: configuration of the draft model, or null. `prefix`: ids of the metadata, the same in both
-  /// models.
-  PromptPlanner(const ModelConfig& model, const ModelConfig* draft, std::vector<uint32_t> prefix,
-                const GenerateOptions& options);
+  /// Prompts of bases have the metadata of the model's layout. `draft`: configuration of the draft model,
+  /// which gets the same metadata, or null.
+  PromptPlanner(const ModelConfig& model, const ModelConfig* draft, const GenerateOptions& options);
 
   /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context, and for
   /// one after which no new bases meet the bounds. Throws WrongLength, which names the largest number that
@@ -79,7 +78,7 @@ class PromptPlanner {
   Prompt plan(uint64_t record, const FastaRecord& fasta) const;
   /// The prompt for generating without prompts: what begins a sequence, alone.
   Prompt plan_unconditional() const;
-  /// A prompt of ids of the model: what begins a sequence, with metadata (not the planner's prefix), then any
+  /// A prompt of ids of the model: what begins a sequence, with metadata (not the layout's), then any
   /// number of 6-mers and <oov>. A separator at the end is left out, so that the sequence goes on. Throws
   /// Error, which says where, for ids of another form, for metadata that the draft model cannot read, and for
   /// what does not fit.
@@ -95,7 +94,6 @@ class PromptPlanner {
   TokenLayout layout_, draft_layout_;
   bool with_draft_;
   size_t max_positions_, length_;
-  std::vector<uint32_t> prefix_;
   Constraints constraints_;
   PromptBounds bounds_;
 };

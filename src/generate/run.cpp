@@ -10,7 +10,6 @@
 #include "src/generate/bounds.hpp"
 #include "src/generate/requests.hpp"
 #include "src/generate/writer.hpp"
-#include "src/model/metadata.hpp"
 
 namespace carbon {
 namespace {
@@ -61,7 +60,6 @@ Settings settings_of(const GenerateOptions& options) {
                                       : options.constraint.empty()     ? "none"
                                                                        : options.constraint);
   settings.emplace_back("bounds", bounds_text(options.bounds));
-  if (!options.prefix.empty()) settings.emplace_back("metadata", options.prefix);
   return settings;
 }
 
@@ -69,7 +67,7 @@ Settings settings_of(const GenerateOptions& options) {
 // one.
 RunIdentity run_identity(const LoadedModel& model, const GenerateOptions& options) {
   RunIdentity run = identity_of(model);
-  for (const auto& [name, value] : settings_of(options)) run.insert_or_assign(name, value);
+  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
   run.erase("constraint");  // by its letters, with the prompts
   run.merge(RunIdentity{{"samples", std::to_string(options.samples)},
                         {"include-prompt", options.include_prompt ? "yes" : "no"},
@@ -100,11 +98,11 @@ void report_draft(const DraftCounts& counts, Log& log) {
 
 void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOptions& options) {
   const LoadedModel& model = models.front();
-  if (drafts) check_draft(model.checkpoint(), drafts->front().checkpoint(), options.prefix);
+  if (drafts)
+    check_draft(model.checkpoint(), drafts->front().checkpoint(), !model.checkpoint().metadata().empty());
   Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{},
                 {options.draft_tokens, {}});
-  const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr,
-                              prefix_ids(model.checkpoint(), options.prefix), options);
+  const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr, options);
   const SequenceRunInfo run{
       {"generate", "sample"}, [&] { return run_identity(model, options); }, options.earlier};
   GenerateWriter writer(options, run, [&] { return provenance(model, options); });

@@ -19,7 +19,6 @@
 #include <thread>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -149,14 +148,8 @@ void Checkpoint::take_score_of(const LoraAdapter& adapter) {
 }
 
 void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids) {
-  if (ids.size() + 2 > config_.max_positions)
-    throw Error("metadata",
-                "the metadata takes " + std::to_string(ids.size()) +
-                    " tokens and leaves no room in the model's context of " +
-                    std::to_string(config_.max_positions),
-                {AdviceTopic::prefix});
+  config_ = with_metadata(std::move(config_), std::move(ids));
   metadata_ = text;
-  config_.layout.prefix = std::move(ids);
 }
 
 void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {

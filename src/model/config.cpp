@@ -9,7 +9,9 @@
 #include <numbers>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -426,6 +428,17 @@ std::string config_fingerprint(const ModelConfig& c) {
   std::string text;
   for (const auto& [key, value] : lines) text += key + "=" + value + "\n";
   return text;
+}
+
+ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids) {
+  if (ids.size() + 2 > config.max_positions)
+    throw Error("metadata",
+                "the metadata takes " + std::to_string(ids.size()) +
+                    " tokens and leaves no room in the model's context of " +
+                    std::to_string(config.max_positions),
+                {AdviceTopic::prefix});
+  config.layout.prefix = std::move(ids);
+  return config;
 }
 
 }  // namespace carbon

@@ -60,6 +60,10 @@ struct ModelConfig {
   size_t sequence_positions() const { return max_positions - layout.lead(); }
 };
 
+/// The configuration with metadata, of these ids, beside every sequence that it lays out. Throws Error if
+/// that leaves no room in the model's context for a 6-mer.
+ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids);
+
 /// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the
 /// directory `dir`. Throws Error, which names file, key and value.
 ModelConfig load_config(const std::string& dir);

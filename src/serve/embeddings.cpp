@@ -7,7 +7,6 @@
 
 #include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
-#include "src/model/metadata.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
@@ -44,9 +43,8 @@ class Embedding final : public ModelWork {
     tell(fields);
     check_size(inputs);
     std::vector<RequestPtr> requests;
-    const EmbedPlanner planner(served().config(), {});
     for (size_t i = 0; i < inputs.size(); ++i) {
-      items_.push_back(plan(planner, "input[" + std::to_string(i) + "]", inputs[i]));
+      items_.push_back(plan("input[" + std::to_string(i) + "]", inputs[i]));
       requests.push_back(items_.back().requests.front());
       tokens_ += requests.back()->tokens.size();
     }
@@ -64,39 +62,27 @@ class Embedding final : public ModelWork {
   }
 
   // What `carbon embed` reads, with the metadata.
-  EmbedItem plan(const EmbedPlanner& planner, const std::string& name, const SentPrompt& input) const {
-    EmbedItem item;
-    if (const auto* const text = std::get_if<DnaText>(&input)) {
-      item = planner.plan(name, text->bases);
-      add_metadata(prefix_ids(served().model().checkpoint(), text->metadata, &served().tokenizer()),
-                   *item.requests.front());
-    } else {
-      item = {name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
-    }
-    Request& request = *item.requests.front();
-    request.keep_prefix = true;
-    if (request.tokens.size() > served().config().max_positions)
-      throw ApiError(400,
-                     name + " takes " + std::to_string(request.tokens.size()) +
-                         " tokens, and the model's context has " +
-                         std::to_string(served().config().max_positions),
-                     "input");
+  EmbedItem plan(const std::string& name, const SentPrompt& input) const {
+    const auto* const text = std::get_if<DnaText>(&input);
+    EmbedItem item = text ? EmbedPlanner(config_for(*text, served()), {}).plan(name, text->bases)
+                          : EmbedItem{name, {plan_ids(name, std::get<std::vector<uint32_t>>(input))}};
+    item.requests.front()->keep_prefix = true;
     return item;
   }
 
-  void add_metadata(const std::vector<uint32_t>& metadata, Request& request) const {
-    request.tokens.insert(request.tokens.begin() + served().config().layout.family->metadata_place,
-                          metadata.begin(), metadata.end());
-    request.want_begin += metadata.size();
-  }
-
   RequestPtr plan_ids(const std::string& name, const std::vector<uint32_t>& ids) const {
-    const Prompt prompt = PromptPlanner(served().config(), nullptr, {}, {}).plan_ids(0, name, ids);
+    const Prompt prompt = PromptPlanner(served().config(), nullptr, {}).plan_ids(0, name, ids);
     const auto request = std::make_shared<Request>();
     request->tokens = prompt.context;
     request->tokens.push_back(served().config().layout.separator());
     request->want_begin = request->tokens.size() - 1;
     request->head = HeadKind::hidden;
+    if (request->tokens.size() > served().config().max_positions)
+      throw ApiError(400,
+                     name + " takes " + std::to_string(request->tokens.size()) +
+                         " tokens, and the model's context has " +
+                         std::to_string(served().config().max_positions),
+                     "input");
     return request;
   }
 

@@ -160,19 +160,22 @@ std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout) {
   return bases;
 }
 
+ModelConfig config_for(const DnaText& text, const ServedModel& served) {
+  return with_metadata(served.config(),
+                       prefix_ids(served.model().checkpoint(), text.metadata, &served.tokenizer()));
+}
+
 Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t record,
-                   GenerateOptions options) {
+                   const GenerateOptions& options) {
   const std::string name = std::to_string(record + 1);
   const ModelConfig* const draft = served.draft() ? &served.draft()->config() : nullptr;
   const auto* const text = std::get_if<DnaText>(&prompt);
   if (!text)
-    return PromptPlanner(served.config(), draft, {}, options)
+    return PromptPlanner(served.config(), draft, options)
         .plan_ids(record, name, std::get<std::vector<uint32_t>>(prompt));
-  options.prefix = text->metadata;
-  if (served.draft()) check_draft(served.model().checkpoint(), served.draft()->checkpoint(), options.prefix);
-  const PromptPlanner planner(served.config(), draft,
-                              prefix_ids(served.model().checkpoint(), options.prefix, &served.tokenizer()),
-                              options);
+  if (served.draft())
+    check_draft(served.model().checkpoint(), served.draft()->checkpoint(), !text->metadata.empty());
+  const PromptPlanner planner(config_for(*text, served), draft, options);
   if (!text->bases.empty()) return planner.plan(record, {name, text->bases});
   Prompt empty = planner.plan_unconditional();
   empty.record = record;

@@ -43,9 +43,12 @@ std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& na
 /// Its bases; of ids, a 6-mer that is not one of A, C, G and T is NNNNNN.
 std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout);
 
+/// The model's configuration with the metadata of the text, for planners of its bases.
+ModelConfig config_for(const DnaText& text, const ServedModel& served);
+
 /// A prompt that is to be continued with the options' number of new bases. Of several prompts, `record` is
 /// the number from 0, as of records in a FASTA.
 Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t record,
-                   GenerateOptions options);
+                   const GenerateOptions& options);
 
 }  // namespace carbon

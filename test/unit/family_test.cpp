@@ -254,7 +254,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   GenerateOptions options;
   options.length = 6;
   const auto kmer = [](const char* six) { return 32 + static_cast<uint32_t>(kmer_index(six)); };
-  const PromptPlanner planner(model, &model, {17, 11}, options);
+  const PromptPlanner planner(with_metadata(model, {17, 11}), &model, options);
   const Prompt prompt = planner.plan(0, {"p", "acgtacGGGGGGTTT"});
   CHECK(prompt.context == Ids{1, 17, 11, kmer("ACGTAC"), 4127});
   CHECK(prompt.first_kmer == 3);
@@ -262,7 +262,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   CHECK(*prompt.draft_context == prompt.context);
   CHECK(planner.plan_unconditional().context == Ids{1, 17, 11});
 
-  const PromptPlanner plain(model, nullptr, {}, options);
+  const PromptPlanner plain(model, nullptr, options);
   const Prompt ids = plain.plan_ids(0, "p", Ids{1, 17, 40, 0, 41, 1});
   CHECK(ids.context == Ids{1, 17, 40, 0, 41});  // the last <s> separates
   CHECK(ids.first_kmer == 2);
@@ -279,7 +279,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   refused({1, 2}, "token 2 of prompt p, id 2, stands after <s>");
   refused({1, 4128}, "expected 32 to 4127, or 0 for <oov>");
 
-  const PromptPlanner mixed(model, &carbon, {}, options), swapped(carbon, &model, {}, options);
+  const PromptPlanner mixed(model, &carbon, options), swapped(carbon, &model, options);
   CHECK(*mixed.plan_ids(0, "p", Ids{1, 40, 0}).draft_context == Ids{0, 11, 2});
   CHECK(*swapped.plan_ids(0, "p", Ids{0, 11, 2}).draft_context == Ids{1, 40, 0});
   CHECK(*mixed.plan(0, {"p", "AAAAAANNNNNN"}).draft_context == Ids{0, 3, 2});

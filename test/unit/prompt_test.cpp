@@ -39,7 +39,7 @@ constexpr TokenLayout kReleased = {}, kDnaOnly = {0, 4224};
 TEST_CASE("a prompt of ids is that of its bases") {
   const std::string bases = "ACGTACNNACGTTTGACA";
   const ModelConfig model = config(), draft = config(kDnaOnly);
-  const PromptPlanner planner(model, &draft, {}, new_bases(10));
+  const PromptPlanner planner(model, &draft, new_bases(10));
   const Prompt wanted = planner.plan(7, {"p", bases});
   Ids ids = ids_of({}, bases, kReleased);
   for (const bool closed : {false, true}) {
@@ -56,7 +56,7 @@ TEST_CASE("a prompt of ids is that of its bases") {
     CHECK(prompt.bases->length == 10);
     CHECK(prompt.bases->sets.empty());
   }
-  const Prompt alone = PromptPlanner(model, nullptr, {}, new_bases(10)).plan_ids(7, "p", ids);
+  const Prompt alone = PromptPlanner(model, nullptr, new_bases(10)).plan_ids(7, "p", ids);
   CHECK(alone.context == wanted.context);
   CHECK(!alone.draft_context);
 }
@@ -64,7 +64,7 @@ TEST_CASE("a prompt of ids is that of its bases") {
 TEST_CASE("a prompt of ids brings its own metadata, which the draft reads, too") {
   const ModelConfig model = config(), draft = config();
   const Ids metadata = {13748, 309, 29};
-  const PromptPlanner planner(model, &draft, metadata, new_bases(6));
+  const PromptPlanner planner(with_metadata(model, metadata), &draft, new_bases(6));
   const Prompt wanted = planner.plan(0, {"p", "ACGTAC"});
   const Prompt prompt = planner.plan_ids(0, "p", ids_of(metadata, "ACGTAC", kReleased));
   CHECK(prompt.context == wanted.context);
@@ -72,14 +72,14 @@ TEST_CASE("a prompt of ids brings its own metadata, which the draft reads, too")
   CHECK(planner.plan_ids(0, "p", ids_of({}, "ACGTAC", kReleased)).context.size() == 2);
 
   const ModelConfig other = config({kReleased.first, kReleased.vocab_size + 128});
-  const PromptPlanner mixed(model, &other, {}, new_bases(6));
+  const PromptPlanner mixed(model, &other, new_bases(6));
   CHECK(mixed.plan_ids(0, "p", ids_of({}, "ACGTAC", kReleased)).draft_context->size() == 2);
   CHECK_THROWS_WITH_AS(mixed.plan_ids(0, "p", ids_of(metadata, "ACGTAC", kReleased)),
                        doctest::Contains("cannot read the 3 tokens before <dna> of prompt p"), Error);
 }
 
 TEST_CASE("<dna> alone is a prompt of ids") {
-  const PromptPlanner planner(config(), nullptr, {}, new_bases(8));
+  const PromptPlanner planner(config(), nullptr, new_bases(8));
   const Prompt wanted = planner.plan_unconditional();
   for (const Ids& ids : {Ids{kReleased.begin()}, Ids{kReleased.begin(), kReleased.separator()}}) {
     const Prompt prompt = planner.plan_ids(0, "p", ids);
@@ -93,12 +93,12 @@ TEST_CASE("a prompt of ids may be constrained") {
   GenerateOptions options = new_bases(8);
   options.constraint = "ACN";
   const Prompt prompt =
-      PromptPlanner(config(), nullptr, {}, options).plan_ids(0, "p", ids_of({}, "ACGTAC", kReleased));
+      PromptPlanner(config(), nullptr, options).plan_ids(0, "p", ids_of({}, "ACGTAC", kReleased));
   CHECK(prompt.bases->sets == std::vector<BaseSet>{1, 4, kAnyBase});
 }
 
 TEST_CASE("ids of another form are refused with their place") {
-  const PromptPlanner planner(config(), nullptr, {}, new_bases(6));
+  const PromptPlanner planner(config(), nullptr, new_bases(6));
   const uint32_t dna = kReleased.begin(), end = kReleased.separator(), kmer = kReleased.kmer0();
   const auto refused = [&](const Ids& ids, const char* message) {
     CHECK_THROWS_WITH_AS(planner.plan_ids(0, "p", ids), doctest::Contains(message), Error);
@@ -114,13 +114,13 @@ TEST_CASE("ids of another form are refused with their place") {
   refused({dna, end, end}, "token 2 of prompt p, id 151670, stands after <dna>");
   refused({27, dna, kmer, dna, kmer},
           "token 4 of prompt p, id 151669, is a second <dna>; a prompt has one, at token 2");
-  const PromptPlanner dna_only(config(kDnaOnly), nullptr, {}, new_bases(6));
+  const PromptPlanner dna_only(config(kDnaOnly), nullptr, new_bases(6));
   CHECK_THROWS_WITH_AS(dna_only.plan_ids(0, "p", Ids{5, 0, 7}),
                        doctest::Contains("the model has a vocabulary of DNA alone"), Error);
 }
 
 TEST_CASE("a prompt of ids that does not fit names what would") {
-  const PromptPlanner planner(config(), nullptr, {}, new_bases(13));
+  const PromptPlanner planner(config(), nullptr, new_bases(13));
   CHECK(planner.plan_ids(0, "p", ids_of({27, 29}, std::string(90, 'A'), kReleased)).context.size() == 18);
   CHECK_THROWS_WITH_AS(
       planner.plan_ids(0, "p", ids_of({27, 29}, std::string(96, 'A'), kReleased)),

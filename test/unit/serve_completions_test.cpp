@@ -23,7 +23,7 @@ std::vector<std::string> drawn(Engine& engine, const std::string& bases, uint64_
                                size_t samples, const SamplerOptions& sampler) {
   GenerateOptions options;
   options.length = length;
-  const PromptPlanner planner(engine.config(), nullptr, {}, options);
+  const PromptPlanner planner(engine.config(), nullptr, options);
   const auto prompt = std::make_shared<const Prompt>(planner.plan(record, {"p", bases}));
   std::vector<RequestPtr> requests, last;
   emit_samples(prompt, {0, samples}, sampler, 1, [&](const SampleItem& item) {

@@ -227,7 +227,7 @@ TEST_CASE("/v1/dna/generate takes the options of carbon generate") {
   options.sampler.top_k = 3;
   options.sampler.top_p = 0.9;
   const auto prompt = std::make_shared<const Prompt>(
-      PromptPlanner(engine.get().config(), nullptr, {}, options).plan_unconditional());
+      PromptPlanner(engine.get().config(), nullptr, options).plan_unconditional());
   std::vector<RequestPtr> samples, requests;
   emit_samples(prompt, {0, 2}, options.sampler, 1, [&](const SampleItem& item) {
     samples.push_back(item.requests.back());

@@ -104,7 +104,7 @@ TEST_CASE("metadata stands before the DNA of embeddings and prompts") {
   CHECK(text["data"] != server.ask(make_embedding, {{"input", "<dna>" + bases}})["data"]);
   // Of the 64 tokens, <dna>, </dna> and the metadata leave 57 6-mers.
   CHECK(server.ask(make_embedding, {{"input", tag + "<dna>" + std::string(342, 'A')}})["data"].size() == 1);
-  CHECK(server.refused(make_embedding, {{"input", tag + "<dna>" + std::string(348, 'A')}}) == "input");
+  CHECK(server.refused(make_embedding, {{"input", tag + "<dna>" + std::string(348, 'A')}}) == "");
 
   const auto sampled = [&](const json& more) {
     json body = {{"prompt", bases}, {"length", 60}};
