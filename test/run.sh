@@ -145,37 +145,6 @@ manual_syntax() {
   report "manual pages, syntax" "$log" 0 "$passed" "$failed" 0
 }
 
-# page_lacks PAGE HELP: the long options of a --help text that a page lacks; " (the page)" if there is none.
-page_lacks() {
-  local text option missing=
-  text=$(sed 's/\\-/-/g' "$1" 2> /dev/null) || missing=" (the page)"
-  for option in $(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$2" | grep -oE -e '--[a-z0-9-]+'); do
-    grep -qE -e "$option([^a-z0-9-]|\$)" <<< "$text" || missing+=" $option"
-  done
-  echo "$missing"
-}
-
-# Every command and plugin has a page, and the page every long option of its --help.
-manual_options() {
-  local log=$logs/man-options.log passed=0 failed=0 what page missing own
-  : > "$log"
-  for what in $("$CARBON" --help | sed -nE 's/^    ([a-z]+) .*/\1/p') \
-    $("$CARBON" plugin -l | sed -nE 's/^    (\+[^ ]+) .*/\1/p'); do
-    page=man/carbon-${what#+}.1
-    own=()
-    [[ $what != +* ]] || own=(--)  # carbon's options for plugins have a page of their own
-    missing=$(page_lacks "$page" "$("$CARBON" "$what" "${own[@]}" --help)")
-    if [[ -z $missing ]]; then
-      ((++passed))
-    else
-      ((++failed))
-      echo "$page lacks$missing" >> "$log"
-    fi
-  done
-  ((passed + failed > 0)) || { failed=1; echo "carbon --help lists no command" >> "$log"; }
-  report "manual pages, options" "$log" 0 "$passed" "$failed" 0
-}
-
 no_numpy() {
   echo "SKIPPED: $python has no numpy (Debian package python3-numpy); no command-line or golden tests" > "$logs/python.log"
   report "command-line and golden tests" "$logs/python.log" 0 0 0 1
@@ -186,6 +155,7 @@ no_numpy() {
 start unit_tests
 if [[ $quick ]]; then
   start script test/cli/smoke_test.py
+  start script test/cli/manual_options_test.py
 elif "$python" -c 'import numpy' 2> /dev/null; then
   shopt -s nullglob
   declare -A seen=()
@@ -201,7 +171,6 @@ else
 fi
 start includes
 [[ $quick ]] || start manual_syntax
-start manual_options
 wait
 
 # A part that was killed has left no counts.
