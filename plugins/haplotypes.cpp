@@ -11,6 +11,7 @@
 
 #include "plugins/haplotype_groups.hpp"
 #include "plugins/joint_excess.hpp"
+#include "plugins/reference.hpp"
 #include "plugins/support.hpp"
 
 namespace {
@@ -19,46 +20,6 @@ using namespace carbon_plugins;
 
 constexpr const char* kCarriersTag = "CARBON_CARRIERS";
 constexpr int64_t kDistanceByDefault = 6;
-
-/// The bases of the reference in upper case, as VCF spells them; fetched in pieces, as they are asked for
-/// mostly in order.
-class Reference {
- public:
-  Reference(carbon_run* run, const std::string& path)
-      : run_(run), path_(path), fasta_(checked(run->api->fasta_open(run, path.c_str()))) {}
-
-  void enter(const std::string& contig) {
-    contig_ = contig;
-    length_ = run_->api->fasta_length(run_, fasta_, contig.c_str());
-    bases_.clear();
-  }
-  const std::string& path() const { return path_; }
-  /// Of the contig that was entered; -1 if there is no such contig.
-  int64_t length() const { return length_; }
-  std::string bases(int64_t begin, int64_t end) {
-    if (begin < begin_ || end > begin_ + static_cast<int64_t>(bases_.size())) fetch(begin, end);
-    return bases_.substr(static_cast<size_t>(begin - begin_), static_cast<size_t>(end - begin));
-  }
-
- private:
-  static constexpr int64_t kBefore = 1024, kAtOnce = 16384;
-
-  void fetch(int64_t begin, int64_t end) {
-    begin_ = std::max<int64_t>(0, begin - kBefore);
-    const int64_t to = std::min(length_, std::max(end, begin_ + kAtOnce));
-    bases_.assign(static_cast<size_t>(to - begin_), 'N');
-    checked(run_->api->fasta_fetch(run_, fasta_, contig_.c_str(), begin_, to, bases_.data()));
-    bases_ = upper_case(std::move(bases_));
-    for (char& base : bases_)
-      if (!carbon::is_acgt({&base, 1})) base = 'N';
-  }
-
-  carbon_run* run_;
-  std::string path_;
-  carbon_fasta* fasta_;
-  std::string contig_, bases_;
-  int64_t length_ = -1, begin_ = 0;
-};
 
 /// A record to add. They are sorted by their members from top to bottom.
 struct NewRecord {

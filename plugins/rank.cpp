@@ -9,13 +9,12 @@
 
 #include "plugins/alleles.hpp"
 #include "plugins/background.hpp"
+#include "plugins/reference.hpp"
 #include "plugins/support.hpp"
 
 namespace {
 
 using namespace carbon_plugins;
-
-constexpr int64_t kFetchedBases = 4096;  // about what a disk reads at once
 
 bool is_base(const std::string& allele) {
   return allele.size() == 1 && allele.find_first_of("ACGT") == 0;
@@ -34,46 +33,6 @@ constexpr const char* kReasons[kOutcomes] = {"",
 struct RankedTag {
   std::string score, rank;
   std::array<uint64_t, kOutcomes> counts{};
-};
-
-/// Bases of the reference and their neighbours, fetched in pieces, as records mostly come in order.
-class Neighbours {
- public:
-  Neighbours(carbon_run* run, const std::string& path)
-      : run_(run), path_(path), fasta_(checked(run->api->fasta_open(run, path.c_str()))) {}
-
-  /// The base with those beside it, in upper case; N stands beyond the ends of the contig.
-  std::string around(const std::string& contig, int64_t pos) {
-    if (contig != contig_) enter(contig);
-    if (pos < 0 || pos >= length_)
-      fail(contig + ":" + std::to_string(pos + 1) + ": " + path_ + " has no such base" +
-           (length_ < 0 ? ", and no contig " + contig : "") + "; give the FASTA that was scanned");
-    if (pos < begin_ || pos + 3 > begin_ + static_cast<int64_t>(bases_.size())) fetch(pos);
-    return bases_.substr(static_cast<size_t>(pos - begin_), 3);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  void enter(const std::string& contig) {
-    contig_ = contig;
-    length_ = run_->api->fasta_length(run_, fasta_, contig.c_str());
-    bases_.clear();
-  }
-
-  /// The N before the first base of a contig makes bases_[i] the base before position begin_ + i.
-  void fetch(int64_t pos) {
-    const int64_t from = std::max<int64_t>(0, pos - 1), to = std::min(length_, pos + kFetchedBases);
-    std::string fetched(static_cast<size_t>(to - from), 'N');
-    checked(run_->api->fasta_fetch(run_, fasta_, contig_.c_str(), from, to, fetched.data()));
-    bases_ = (pos == 0 ? "N" : "") + upper_case(std::move(fetched)) + (to == length_ ? "N" : "");
-    begin_ = pos;
-  }
-
-  carbon_run* run_;
-  std::string path_;
-  carbon_fasta* fasta_;
-  std::string contig_, bases_;
-  int64_t length_ = -1, begin_ = 0;
 };
 
 class Rank {
@@ -305,9 +264,18 @@ class Rank {
     return std::isnan(number) ? std::nullopt : std::optional(number);
   }
 
+  /// The base of an SNV with those beside it; N stands beyond the ends of the contig.
   std::string read_context(carbon_record* record, const std::string& ref) {
-    const std::string bases =
-        reference_->around(run_->api->record_contig(run_, record), run_->api->record_pos(run_, record));
+    const std::string contig = run_->api->record_contig(run_, record);
+    const int64_t pos = run_->api->record_pos(run_, record);
+    if (contig != reference_->contig()) reference_->enter(contig);
+    const int64_t length = reference_->length();
+    if (pos < 0 || pos >= length)
+      fail(place(run_, record) + ": " + reference_->path() + " has no such base" +
+           (length < 0 ? ", and no contig " + contig : "") + "; give the FASTA that was scanned");
+    const std::string bases = (pos == 0 ? "N" : "") +
+                              reference_->bases(std::max<int64_t>(0, pos - 1), std::min(length, pos + 2)) +
+                              (pos + 1 == length ? "N" : "");
     if (bases[1] != ref[0])
       fail(place(run_, record) + ": REF " + ref + " differs from " + reference_->path() + " (" + bases[1] +
            "); give the FASTA that was scanned");
@@ -318,7 +286,7 @@ class Rank {
   std::string background_path_, fasta_path_;
   int by_ = kByDefault;
   std::optional<Background> background_;
-  std::optional<Neighbours> reference_;
+  std::optional<Reference> reference_;
   std::vector<RankedTag> tags_;
   uint64_t indels_ = 0;  // ranks of insertions and deletions
 };
