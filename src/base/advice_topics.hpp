@@ -30,6 +30,7 @@ enum class AdviceTopic : int {
   fewer_batch_tokens,  // how many tokens
   frames,
   gc_window,
+  gpu_bf16,
   gpu_dtype,
   horizon,
   hub_genome,

@@ -58,6 +58,8 @@ const char* sentence(AdviceTopic topic) {
       return "leave out --frames, or choose another --level";
     case gc_window:
       return "or bound the GC content of shorter windows with --gc-window";
+    case gpu_bf16:
+      return "use --dtype bf16 unless scores in f32 are needed";
     case gpu_dtype:
       return "use --device cpu, or --dtype bf16 on a GPU";
     case horizon:

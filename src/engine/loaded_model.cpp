@@ -55,6 +55,12 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
     cuda.device = gpu;
     backends.push_back(ops::make_cuda_backend(cuda));
   }
+  if (numbers.type == DType::f32)
+    options.log->warning(
+        "engine",
+        "in f32 a GPU computes without its tensor cores, with kernels written for comparison "
+        "and not for speed: expect the run to take far longer than in bf16",
+        {AdviceTopic::gpu_bf16});
   options.log->warning("engine",
                        "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
                        "scores with those of the CPU",

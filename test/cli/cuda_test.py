@@ -117,6 +117,14 @@ def emulated_scores():
 
 
 @case
+def f32_is_slow():
+    for dtype, warned in (("f32", 1), ("bf16", 0)):
+        result = score("cuda", "--dtype", dtype, run=emulated)
+        warnings = [line for line in result.messages("W") if "without its tensor cores" in line and "--dtype bf16" in line]
+        expect_equal(len(warnings), warned, "warnings of %s" % dtype)
+
+
+@case
 def emulated_batches():
     whole = score("cuda", "-O", "tsv", run=emulated, head_dim=64)
     expect(whole.rc == 0, "expected rc 0", whole)
