@@ -2,7 +2,7 @@
 //
 // All pointers are device memory unless a comment says otherwise; shapes are row-major. Callers check sizes.
 // A value depends only on its own row, with an order of sums that the shapes fix, never on the number of rows
-// or blocks. No sum uses atomics; attention_decode.cu uses them to count.
+// or blocks. No sum uses atomics; attention_decode.cu and selftest.cu use them to count.
 #pragma once
 
 #include <cuda_runtime.h>
