@@ -279,21 +279,14 @@ Table PairCloud::numbers(const std::string& x_name, const std::string& y_name) c
 }
 
 std::string PairCloud::multiqc(const std::string& id, const std::string& title) const {
-  nlohmann::ordered_json out;
-  nlohmann::ordered_json config = {{"id", "carbon_" + id + "_plot"},
-                                   {"title", "carbon: " + title},
-                                   {"xlab", x_.label},
-                                   {"ylab", y_.label}};
-  nlohmann::ordered_json data = nlohmann::ordered_json::object();
+  nlohmann::ordered_json out =
+      multiqc_plot(dots() ? "scatter" : "heatmap", id, "carbon: " + title, x_.label, y_.label);
+  nlohmann::ordered_json& data = out["data"];
   if (dots()) {
-    out["plot_type"] = "scatter";
     for (size_t i = 0; i < count_; ++i)
       data["allele " + std::to_string(i + 1)] = {{"x", point_(i).x}, {"y", point_(i).y}};
   } else {
-    out["plot_type"] = "heatmap";
-    config["zlab"] = "alleles";
-    config["square"] = false;
-    config["display_values"] = false;
+    out["pconfig"].update({{"zlab", "alleles"}, {"square", false}, {"display_values", false}});
     const Cells coarse = cells(kCoarse);
     for (size_t row = kCoarse; row-- > 0;) {
       nlohmann::ordered_json line = nlohmann::ordered_json::object();
@@ -302,8 +295,6 @@ std::string PairCloud::multiqc(const std::string& id, const std::string& title) 
       data[six_digits(edge(y_, kCoarse, row))] = std::move(line);
     }
   }
-  out["pconfig"] = std::move(config);
-  out["data"] = std::move(data);
   return json_text(out);
 }
 

@@ -248,24 +248,12 @@ std::string of_rounds(const Bench& bench) {
          ", and lines reach from the lowest to the highest round.";
 }
 
-ordered_json bars_of_multiqc(const std::string& id, const std::string& title, const std::string& label) {
-  return {{"plot_type", "bargraph"},
-          {"pconfig",
-           {{"id", id},
-            {"title", title},
-            {"ylab", label},
-            {"cpswitch", false},
-            {"sort_samples", false},
-            {"tt_decimals", 3}}},
-          {"data", ordered_json::object()}};
-}
-
 Figure speed_figure(const std::string& name, const Bench& bench) {
   Figure figure;
   figure.name = name + "_speed";
   figure.title = "Speed of each test";
   std::vector<Bar> bars;
-  ordered_json plot = bars_of_multiqc("carbon_" + figure.name + "_plot", figure.title, "Tokens per second");
+  ordered_json plot = multiqc_bars(figure.name, figure.title, "Tokens per second");
   figure.numbers.columns = {{"Test"},
                             {"Tokens/s", "median of the rounds", true},
                             {"lowest", "tokens/s", true},
@@ -311,8 +299,7 @@ Figure share_figure(const std::string& name, const Bench& bench) {
   const std::string_view colours[] = {theme::kSeries[1], theme::kSeries[0]};
   const char* const limits[] = {"products", "reading"};
   std::vector<Bar> bars;
-  ordered_json plot =
-      bars_of_multiqc("carbon_" + figure.name + "_plot", figure.title, "Percent of the limit");
+  ordered_json plot = multiqc_bars(figure.name, figure.title, "Percent of the limit");
   figure.numbers.columns = {{"Test"},
                             {"Percent of the limit", "median of the rounds", true},
                             {"lowest", "%", true},
@@ -356,7 +343,7 @@ Figure limit_figure(const std::string& name, const Bench& bench, bool bytes) {
   figure.title = bytes ? "Limits of the machine: memory" : "Limits of the machine: arithmetic";
   const std::string unit = bytes ? "GB/s" : "GFLOP/s";
   std::vector<Bar> bars;
-  ordered_json plot = bars_of_multiqc("carbon_" + figure.name + "_plot", figure.title, unit);
+  ordered_json plot = multiqc_bars(figure.name, figure.title, unit);
   figure.numbers.columns = {{"Limit"},
                             {unit, "median of the rounds", true},
                             {"lowest", unit, true},

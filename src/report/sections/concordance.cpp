@@ -60,15 +60,10 @@ Axis name_axis(const Drawn& drawn, const std::vector<std::string>& counts) {
   return category_axis("", std::move(names));
 }
 
-std::string multiqc_bars(const Figure& figure, const std::string& label, const Drawn& drawn,
-                         const std::vector<std::pair<std::string, std::string_view>>& series) {
-  nlohmann::ordered_json out;
-  out["plot_type"] = "bargraph";
-  out["pconfig"] = {{"id", "carbon_" + figure.name + "_plot"},
-                    {"title", "carbon: " + figure.title},
-                    {"ylab", label},
-                    {"cpswitch", false},
-                    {"stacking", "group"}};
+std::string bars_of(const Figure& figure, const std::string& label, const Drawn& drawn,
+                    const std::vector<std::pair<std::string, std::string_view>>& series) {
+  nlohmann::ordered_json out = multiqc_plot("bargraph", figure.name, "carbon: " + figure.title, "", label);
+  out["pconfig"].update({{"cpswitch", false}, {"stacking", "group"}});
   nlohmann::ordered_json data = nlohmann::ordered_json::object();
   for (const ConcordanceLine* line : drawn.lines) {
     nlohmann::ordered_json bars = nlohmann::ordered_json::object();
@@ -152,7 +147,7 @@ Figure correlation_figure(const std::string& name, const ConcordanceFile& file, 
         "For all alleles together the correlations are undefined, because one score has the same value for "
         "all.";
   out.numbers = stratum_table(file, "", drawn, {"n", "pearson", "spearman"});
-  out.multiqc = multiqc_bars(out, "Correlation", drawn, series);
+  out.multiqc = bars_of(out, "Correlation", drawn, series);
   return out;
 }
 
@@ -199,7 +194,7 @@ Figure auroc_figure(const std::string& name, const ConcordanceFile& file, const 
   out.words = "For all alleles together it is " + value_text(*all.value("auroc_a")) + " for " + names.a +
               " and " + value_text(*all.value("auroc_b")) + " for " + names.b + ".";
   out.numbers = stratum_table(file, "", drawn, {"positive", "negative", "auroc_a", "auroc_b"});
-  out.multiqc = multiqc_bars(out, "AUROC", drawn, {{names.a, "auroc_a"}, {names.b, "auroc_b"}});
+  out.multiqc = bars_of(out, "AUROC", drawn, {{names.a, "auroc_a"}, {names.b, "auroc_b"}});
   return out;
 }
 
@@ -246,7 +241,7 @@ Figure difference_figure(const std::string& name, const ConcordanceFile& file, c
   out.words += ".";
   out.numbers = stratum_table(file, "", drawn,
                               {"positive", "negative", "auroc_diff", "auroc_diff_low", "auroc_diff_high"});
-  out.multiqc = multiqc_bars(out, "Difference of AUROC", drawn, {{"difference", "auroc_diff"}});
+  out.multiqc = bars_of(out, "Difference of AUROC", drawn, {{"difference", "auroc_diff"}});
   return out;
 }
 

@@ -156,7 +156,7 @@ class Scatter {
                    " % of the variance of the embeddings, and " + component_name(y_) + " " +
                    value_text(share(data_, y_)) + " %.";
     figure.numbers = numbers();
-    figure.multiqc = multiqc("carbon_" + figure.name + "_plot", figure.title);
+    figure.multiqc = multiqc(figure.name, figure.title);
     return figure;
   }
 
@@ -257,12 +257,8 @@ class Scatter {
     return table;
   }
 
-  std::string multiqc(const std::string& id, const std::string& title) const {
-    ordered_json out = {
-        {"plot_type", "scatter"},
-        {"pconfig",
-         {{"id", id}, {"title", title}, {"xlab", axis_name(data_, x_)}, {"ylab", axis_name(data_, y_)}}},
-        {"data", ordered_json::object()}};
+  std::string multiqc(const std::string& name, const std::string& title) const {
+    ordered_json out = multiqc_plot("scatter", name, title, axis_name(data_, x_), axis_name(data_, y_));
     for (const EmbeddingPoint* point : some(kMostMultiqcPoints)) {
       const Look& look = looks_.looks()[looks_.of(*point)];
       ordered_json mark = {
@@ -287,15 +283,7 @@ Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
   std::vector<std::string> names;
   double all = 0;
   const size_t count = data.pca.components.size();
-  ordered_json plot = {{"plot_type", "bargraph"},
-                       {"pconfig",
-                        {{"id", "carbon_" + figure.name + "_plot"},
-                         {"title", figure.title},
-                         {"ylab", "Percent of the variance"},
-                         {"cpswitch", false},
-                         {"sort_samples", false},
-                         {"tt_decimals", 3}}},
-                       {"data", ordered_json::object()}};
+  ordered_json plot = multiqc_bars(figure.name, figure.title, "Percent of the variance");
   figure.numbers.columns = {{"Component"},
                             {"Percent of the variance", "", true},
                             {"together", "percent, with all before it", true},

@@ -201,18 +201,14 @@ class GeneFigure {
   }
 
   std::string multiqc(const std::string& name, const std::string& title) const {
-    nlohmann::ordered_json marks = nlohmann::ordered_json::array(), data;
+    nlohmann::ordered_json marks = nlohmann::ordered_json::array();
     for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i)
       marks.push_back(
           {{"x", alleles_[i].pos}, {"y", alleles_[i].score}, {"name", place_text(contig_, alleles_[i].pos)}});
-    data[tag_.name] = std::move(marks);
-    return json_text({{"plot_type", "scatter"},
-                      {"pconfig",
-                       {{"id", "carbon_" + name + "_plot"},
-                        {"title", "carbon: " + title},
-                        {"xlab", x_axis().label},
-                        {"ylab", y_axis().label}}},
-                      {"data", data}});
+    nlohmann::ordered_json out =
+        multiqc_plot("scatter", name, "carbon: " + title, x_axis().label, y_axis().label);
+    out["data"][tag_.name] = std::move(marks);
+    return json_text(out);
   }
 
   const ScoreTag& tag_;

@@ -33,18 +33,14 @@ std::string class_text(uint64_t count, const std::string& name) {
 std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
                        const std::string& y,
                        const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most) {
-  nlohmann::ordered_json out;
-  out["plot_type"] = "linegraph";
-  out["pconfig"] = {
-      {"id", "carbon_" + id + "_plot"}, {"title", "carbon: " + title}, {"xlab", x}, {"ylab", y}, {"ymin", 0}};
+  nlohmann::ordered_json out = multiqc_plot("linegraph", id, "carbon: " + title, x, y);
+  out["pconfig"]["ymin"] = 0;
   if (most > 0) out["pconfig"]["ymax"] = most;
-  nlohmann::ordered_json data = nlohmann::ordered_json::object();
   for (const auto& [line, points] : lines) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (const Point& p : points) values.push_back({p.x, p.y});
-    data[line] = std::move(values);
+    out["data"][line] = std::move(values);
   }
-  out["data"] = std::move(data);
   return json_text(out);
 }
 

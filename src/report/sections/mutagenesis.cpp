@@ -300,12 +300,7 @@ std::string multiqc(const Figure& figure, const Changes& changes) {
         row[std::to_string(piece.first + static_cast<int64_t>(i))] = v;
     rows[changes.names()[k]] = row;
   }
-  nlohmann::ordered_json out;
-  out["plot_type"] = "heatmap";
-  out["pconfig"] = {{"id", "carbon_" + figure.name + "_plot"},
-                    {"title", figure.title},
-                    {"xlab", "Position"},
-                    {"ylab", "Change"}};
+  nlohmann::ordered_json out = multiqc_plot("heatmap", figure.name, figure.title, "Position", "Change");
   out["data"] = rows;
   return json_text(out);
 }

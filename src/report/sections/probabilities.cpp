@@ -42,10 +42,7 @@ TrackSummary summary_of(const BaseTrack& track) {
 
 std::string plot_json(const char* type, const std::string& name, const std::string& title,
                       const char* x_label, const char* y_label, const nlohmann::ordered_json& data) {
-  nlohmann::ordered_json out;
-  out["plot_type"] = type;
-  out["pconfig"] = {
-      {"id", "carbon_" + name + "_plot"}, {"title", title}, {"xlab", x_label}, {"ylab", y_label}};
+  nlohmann::ordered_json out = multiqc_plot(type, name, title, x_label, y_label);
   out["data"] = data;
   return json_text(out);
 }

@@ -155,13 +155,10 @@ Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const Sc
   out.words = "The scores lie between " + value_text(scores.least) + " and " + value_text(scores.most) +
               ", half of them below " + value_text(scores.quartiles[1]) + ".";
   out.numbers = bin_table({&all}, bins, "Alleles");
-  out.multiqc = json_text({{"plot_type", "linegraph"},
-                           {"pconfig",
-                            {{"id", "carbon_" + about.name + "_plot"},
-                             {"title", "carbon: " + out.title},
-                             {"xlab", axis_label(about.tag)},
-                             {"ylab", "Alleles per bin"}}},
-                           {"data", {{about.sample, points_of(all, bins, 1)}}}});
+  Json multiqc =
+      multiqc_plot("linegraph", about.name, "carbon: " + out.title, axis_label(about.tag), "Alleles per bin");
+  multiqc["data"][about.sample] = points_of(all, bins, 1);
+  out.multiqc = json_text(multiqc);
   return out;
 }
 
@@ -188,7 +185,8 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
                                 {"median", theme::kInk, LegendEntry::line}};
   plot.legend(legend);
   const double row = (plot.bottom() - plot.top()) / static_cast<double>(drawn.size());
-  Json data;
+  Json multiqc = multiqc_plot("linegraph", about.name, "carbon: " + out.title, axis_label(about.tag),
+                              "Share of the alleles of the group");
   for (size_t i = 0; i < drawn.size(); ++i) {
     const ScoreGroup& group = *drawn[i];
     const double base = plot.y(static_cast<double>(i)) + 0.5 * row - 12;
@@ -197,7 +195,7 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
     plot.marks().stroke("M" + px(plot.left()) + " " + px(base) + "H" + px(plot.right()), theme::kGrid);
     draw_box(group.scores, plot, base + 1, 9);
     note_beyond(group.bins, plot, base - 4);
-    data[group.name] = points_of(group, bins, 1.0 / static_cast<double>(group.scores.count));
+    multiqc["data"][group.name] = points_of(group, bins, 1.0 / static_cast<double>(group.scores.count));
   }
   out.svg = plot.picture();
 
@@ -216,13 +214,7 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
               value_text((*low)->scores.quartiles[1]) + "; the highest is that of " +
               cut_text((*high)->name, kLabel) + ", " + value_text((*high)->scores.quartiles[1]) + ".";
   out.numbers = bin_table(drawn, bins, "");
-  out.multiqc = json_text({{"plot_type", "linegraph"},
-                           {"pconfig",
-                            {{"id", "carbon_" + about.name + "_plot"},
-                             {"title", "carbon: " + out.title},
-                             {"xlab", axis_label(about.tag)},
-                             {"ylab", "Share of the alleles of the group"}}},
-                           {"data", data}});
+  out.multiqc = json_text(multiqc);
   return out;
 }
 
