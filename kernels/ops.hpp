@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -170,6 +171,9 @@ class Backend {
   /// Device memory, aligned to 64 bytes and set to zero. Throws OutOfMemory.
   virtual void* allocate(size_t bytes) = 0;
   virtual void release(void* memory) = 0;
+  /// Bytes of device memory that nothing uses, other programs included. None where the device has no memory
+  /// of its own: what is free there belongs to everything that runs on the machine.
+  virtual std::optional<size_t> free_memory() const { return std::nullopt; }
 
   /// One weight from matrices of the same width, in their order.
   virtual std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices) = 0;

@@ -49,6 +49,10 @@ class CudaBackend final : public ops::Backend {
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
+  std::optional<size_t> free_memory() const override {
+    device_->use();
+    return device_->free_memory();
+  }
 
   std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
   std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;

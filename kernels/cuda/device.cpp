@@ -1,6 +1,7 @@
 #include "kernels/cuda/device.hpp"
 #include "src/base/advice_topics.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/cuda/launch.hpp"
@@ -193,8 +194,13 @@ void* Memory::release() {
 }
 
 void* Scratch::ensure(size_t bytes) {
-  if (bytes > memory_.bytes()) {
-    memory_.reset();
+  if (bytes <= memory_.bytes()) return memory_.get();
+  const size_t doubled = std::max(bytes, 2 * memory_.bytes());
+  memory_.reset();
+  try {
+    memory_ = Memory(device_, doubled, what_);
+  } catch (const OutOfMemory&) {
+    if (doubled == bytes) throw;
     memory_ = Memory(device_, bytes, what_);
   }
   return memory_.get();

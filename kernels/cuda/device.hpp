@@ -92,7 +92,9 @@ class Memory {
   size_t bytes_ = 0;
 };
 
-/// Device memory that grows when a larger size is requested. Its contents are lost then.
+/// Device memory that grows when a larger size is requested. Its contents are lost then. It at least doubles
+/// if the device has the memory: a graph of kernels holds addresses and is made anew when one changes, so a
+/// size that creeps up with the rows of a batch must not move the memory every time.
 class Scratch {
  public:
   Scratch(std::shared_ptr<const Device> device, const char* what) : device_(std::move(device)), what_(what) {}

@@ -130,8 +130,7 @@ CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowR
       kernel_(kernel),
       host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads))) {
   if (host_.words.empty()) return;
-  // The memory doubles when it grows, so that a table that grows with every page seldom gets a new address.
-  auto* const words = scratch_->ensure_array<uint32_t>(std::bit_ceil(host_.words.size()));
+  auto* const words = scratch_->ensure_array<uint32_t>(host_.words.size());
   memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));
   words_ = words;
 }

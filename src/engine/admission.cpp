@@ -10,6 +10,10 @@
 namespace carbon {
 namespace {
 
+// The share of the free memory that keys and values may take. The rest is for what is allocated later (a
+// longer rotary table, weights of a head that is used for the first time) and for other programs.
+constexpr double kRoomShare = 0.85;
+
 // A pass that does not fit the memory is not made shorter than this many rows, because too little would be
 // gained.
 constexpr size_t kLeastPass = 256;
@@ -21,7 +25,33 @@ size_t pages(size_t tokens) {
 }  // namespace
 
 size_t Scheduler::page_limit() const {
-  return options_.cached_batches * model_.batch_tokens() / ops::kPageTokens;
+  return std::max(room_, options_.cached_batches * model_.batch_tokens() / ops::kPageTokens);
+}
+
+// Pages for which the device has memory, those included that are allocated, when all other buffers of the
+// longest pass are. A draft on the device keeps the same tokens in pages of its own. 0 on a CPU.
+size_t Scheduler::free_room() const {
+  const std::optional<size_t> free = model_.backend().free_memory();
+  if (!free) return 0;
+  size_t bytes = *free, lacking = 0, page_bytes = 0;
+  const auto add = [&](LoadedModel& model, size_t rows) {
+    KvCache& kv = model.decoder().kv();
+    bytes += kv.pages() * kv.store().page_bytes();
+    page_bytes += kv.store().page_bytes();
+    lacking += model.decoder().bytes_lacking(rows);
+  };
+  add(model_, pass_limit());
+  if (drafter_) add(drafter_->model(), drafter_->pass_limit());
+  return static_cast<size_t>(kRoomShare * static_cast<double>(bytes - std::min(bytes, lacking))) / page_bytes;
+}
+
+// Called when memory ran out although the device had more when room_ was found: another program may have
+// taken it since. Returns true if runs have been suspended, whose pages are now free.
+bool Scheduler::lower_room() {
+  if (room_ == 0) return false;
+  // Lower than before in any case, so that it is not tried without end.
+  room_ = std::min(free_room(), room_ - (room_ + 7) / 8);
+  return suspend_surplus() > 0;
 }
 
 // Tokens in the KV cache when the run is complete. The last 6-mer drawn is not among them, because it is
@@ -173,9 +203,33 @@ void Scheduler::suspend(const RunPtr& run) {
     for (Reading& reading : run->readings) reading.clear();
 }
 
-// Called when memory ran out in a pass of `rows` rows, or before a pass (`rows` is 0). Makes passes shorter
-// and, if they are short already, the batch and the page budget smaller. Throws the OutOfMemory again if
-// nothing more can be freed.
+// Suspends runs, the last ones first, until the others fit the page budget or one is left. Returns how many.
+size_t Scheduler::suspend_surplus() {
+  size_t suspended = 0, samples = 0;
+  const size_t all = generating_.size();
+  for (std::deque<RunPtr>* runs : {&reading_, &generating_})
+    while (generating_.size() + reading_.size() > 1 && !runs->empty() && pages_taken() > page_limit()) {
+      ++suspended;
+      samples += runs == &generating_ ? 1 : 0;
+      suspend(runs->back());
+      waiting_.push_front(runs->back());
+      runs->pop_back();
+    }
+  if (suspended > 0) {
+    model_.decoder().free_unused_memory();
+    if (drafter_) drafter_->recover(generating_);
+  }
+  if (samples > 0)
+    model_.log().info("engine",
+                      std::to_string(samples) + " of " + std::to_string(all) +
+                          " samples wait for memory; they are then computed again up to where they were");
+  return suspended;
+}
+
+// Called when memory ran out in a pass of `rows` rows, or before a pass (`rows` is 0). Lowers the page budget
+// if it follows the device's memory and runs exceed it. Otherwise makes passes shorter and, if they are short
+// already, the batch and with it the page budget smaller. Throws the OutOfMemory again if nothing more can be
+// freed.
 void Scheduler::recover(size_t rows) {
   for (const std::deque<RunPtr>* runs : {&reading_, &generating_})
     for (const RunPtr& run : *runs) {
@@ -191,6 +245,7 @@ void Scheduler::recover(size_t rows) {
   model_.decoder().free_unused_memory();
   draws_.free_unused_memory();
   if (drafter_) drafter_->recover(generating_);
+  if (lower_room()) return;
   if (rows > kLeastPass && pass_limit() > kLeastPass) {
     pass_rows_ = std::max(std::min(rows, pass_limit()) / 2, kLeastPass);
     return;
@@ -199,20 +254,8 @@ void Scheduler::recover(size_t rows) {
     if (freed) return;
     throw;  // the OutOfMemory that is being handled
   }
-  size_t suspended = 0;
-  const size_t all = generating_.size();
-  for (std::deque<RunPtr>* runs : {&reading_, &generating_})
-    while (generating_.size() + reading_.size() > 1 && !runs->empty() && pages_taken() > page_limit()) {
-      suspended += runs == &generating_ ? 1 : 0;
-      suspend(runs->back());
-      waiting_.push_front(runs->back());
-      runs->pop_back();
-    }
-  model_.decoder().free_unused_memory();
-  if (suspended > 0)
-    model_.log().info("engine",
-                      std::to_string(suspended) + " of " + std::to_string(all) +
-                          " samples wait for memory; they are then computed again up to where they were");
+  room_ = 0;
+  suspend_surplus();
 }
 
 void Scheduler::drop_cancelled() {

@@ -37,6 +37,10 @@ DraftCounts& DraftCounts::operator+=(const DraftCounts& other) {
 Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
     : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.threads()) {}
 
+size_t Drafter::pass_limit() const {
+  return std::min(model_.backend().pass_rows(), model_.batch_tokens());
+}
+
 // Gives every sample its sequence in the draft's cache. Contexts that are not in the cache yet are computed
 // first, once for all samples of a prompt. A context that does not fit the draft's is left out, and its
 // samples get no proposals.
@@ -54,10 +58,9 @@ void Drafter::read_contexts(const std::vector<RunPtr>& runs) {
     contexts.push_back({tokens, model_.decoder().kv().make_sequence()});
     remaining.push_back(tokens->size());
   }
-  const size_t limit = std::min(model_.backend().pass_rows(), model_.batch_tokens());
   for (;;) {
     std::vector<Chunk> chunks;
-    for (const Piece& piece : fill_pass(remaining, limit)) {
+    for (const Piece& piece : fill_pass(remaining, pass_limit())) {
       Context& context = contexts[piece.index];
       const std::span<const uint32_t> tokens(*context.tokens);
       chunks.push_back({&context.sequence, tokens.subspan(context.sequence.length(), piece.tokens), 0, 0});

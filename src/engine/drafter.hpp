@@ -38,6 +38,9 @@ class Drafter {
   /// frees memory that is not needed.
   void recover(const std::deque<RunPtr>& generating);
 
+  LoadedModel& model() const { return model_; }
+  /// Rows of one of its passes, at most.
+  size_t pass_limit() const;
   const DraftCounts& counts() const { return counts_; }
 
  private:

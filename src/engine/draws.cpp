@@ -45,7 +45,8 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
     list_host_rows();
     return draw_from_logits(logits, part, take);
   }
-  float* const device = device_logits_.floats(rows.count * ops::kKmers);
+  auto* const device = static_cast<float*>(
+      device_logits_.ensure(rows.count * ops::kKmers * sizeof(float), kRows * ops::kKmers * sizeof(float)));
   head_.kmer_logits_on_device(rows, device);
   std::vector<ops::KmerDraw> draws;
   std::copy_if(part.draws.begin(), part.draws.end(), std::back_inserter(draws), on_device);

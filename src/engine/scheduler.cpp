@@ -249,6 +249,8 @@ void Scheduler::run_pass(Pass& pass) {
   for (const RunPtr& run : pass.samples) drawn_before.push_back(run->request().kmers.size());
   const Stopwatch watch;
   read_heads(pass, model_.decoder().forward(chunks, pass.blocks));
+  // Only now are all buffers there that a pass takes: those of its heads too, and weights that only they use.
+  if (!std::exchange(room_known_, true)) room_ = free_room();
   size_t sample_rows = 0;
   for (size_t i = pass.slices.size() - pass.samples.size(); i < pass.slices.size(); ++i)
     sample_rows += pass.slices[i].tokens.size();

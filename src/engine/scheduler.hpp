@@ -32,8 +32,8 @@ class Drafter;
 struct SchedulerOptions {
   /// For a server: streams go on evenly, and new requests are taken before every pass.
   bool interactive = false;
-  /// The KV cache holds this many times LoadedModel::batch_tokens() tokens. A sequence that is longer still
-  /// runs, alone.
+  /// The KV cache has room for this many times LoadedModel::batch_tokens() tokens, and on a device with its
+  /// own memory for as many as that holds, if those are more. A sequence that is longer still runs, alone.
   size_t cached_batches = 8;
 };
 
@@ -132,6 +132,9 @@ class Scheduler {
   bool has_room(const SequenceRun& run, size_t pages) const;
   std::string problem_of(const Request& request) const;
   size_t page_limit() const;
+  size_t free_room() const;
+  bool lower_room();
+  size_t suspend_surplus();
   size_t pages_of(const SequenceRun& run) const;
   size_t pages_taken() const;
   size_t final_length(const SequenceRun& run) const;
@@ -163,6 +166,10 @@ class Scheduler {
   Drafter* drafter_;
   SchedulerOptions options_;
   KmerDraws draws_;
+  // Pages that the device's memory has room for, found after the first pass. 0 before it, on a CPU, and once
+  // memory has run out so often that the KV cache has no more room than without it.
+  size_t room_ = 0;
+  bool room_known_ = false;
   size_t pass_rows_;           // rows of a pass: the backend's, fewer after one that did not fit the memory
   bool windows_turn_ = false;  // if passes of two depths are needed, they take turns
   RunTable table_;

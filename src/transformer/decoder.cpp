@@ -30,7 +30,7 @@ Decoder::Workspace::Workspace(ops::Backend& backend)
       out(backend) {}
 
 void Decoder::Workspace::reset() {
-  for (DeviceBuffer* buffer : {&x, &selected, &act, &qkv, &gate_up, &gated, &out}) buffer->reset();
+  for (DeviceBuffer* buffer : all) buffer->reset();
 }
 
 Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
@@ -79,6 +79,40 @@ void Decoder::ensure_rope(size_t positions) {
   const std::vector<double> inv_freq = rope_inv_freq(config_);
   backend_.set_rope({inv_freq, rope_attention_factor(config_)}, wanted);
   rope_positions_ = wanted;  // not if that ran out of memory
+}
+
+Decoder::BufferBytes Decoder::buffer_bytes(size_t rows, size_t wanted, size_t blocks, size_t swiglu) const {
+  const Layer& layer = *layers_.front();
+  const size_t type = dtype_size(backend_.dtype()), hidden = config_.hidden;
+  const bool one = blocks == 1;
+  const size_t beyond = one ? wanted : rows;  // rows that go beyond keys and values
+  const size_t x = rows * hidden * sizeof(float);
+  const size_t selected = wanted < rows ? wanted * hidden * sizeof(float) : 0;
+  const size_t act = std::max(rows * hidden, beyond * config_.heads * config_.head_dim) * type;
+  const size_t qkv =
+      one ? std::max(rows * layer.kv->rows(), wanted * layer.q->rows()) : rows * layer.qkv->rows();
+  const size_t gated = beyond * config_.intermediate * type;
+  const size_t out = std::max<size_t>(wanted, 1) * hidden * type;
+  return {x, selected, act, qkv * sizeof(float), swiglu * sizeof(float), gated, out};
+}
+
+Decoder::BufferBytes Decoder::most_bytes(size_t rows) const {
+  const Layer& layer = *layers_.front();
+  size_t swiglu = 0;
+  for (const ops::RowClass row_class : {ops::RowClass::prefill, ops::RowClass::decode})
+    swiglu = std::max(swiglu, backend_.swiglu_scratch(rows, *layer.gate, *layer.up, row_class));
+  // Rows that are returned are copied unless all are, so that all but one take the most.
+  return buffer_bytes(rows, rows - std::min<size_t>(rows, 1), layers_.size(), swiglu);
+}
+
+size_t Decoder::bytes_lacking(size_t rows) const {
+  const BufferBytes most = most_bytes(rows);
+  size_t sum = 0;
+  for (size_t i = 0; i < most.size(); ++i) {
+    const size_t there = workspace_.all[i]->bytes();
+    sum += most[i] - std::min(most[i], there);
+  }
+  return sum;
 }
 
 HiddenRows Decoder::forward(std::span<const Chunk> chunks, size_t blocks) {

@@ -11,6 +11,7 @@
 // chunks, or on the number of threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,6 +68,10 @@ class Decoder {
   /// computed in double and rounded once, unlike HiddenRows::act, which has the activation type.
   void final_norm(float* x, size_t n);
 
+  /// Bytes of memory that a pass of `rows` rows allocates, at most, beside the buffers that are kept from
+  /// earlier passes and the pages of new tokens.
+  size_t bytes_lacking(size_t rows) const;
+
   /// Frees the memory that is not needed between two forwards. The rows of the last one are lost.
   void free_unused_memory();
 
@@ -81,7 +86,14 @@ class Decoder {
     explicit Workspace(ops::Backend& backend);
     void reset();
     DeviceBuffer x, selected, act, qkv, gate_up, gated, out;
+    const std::array<DeviceBuffer*, 7> all{&x, &selected, &act, &qkv, &gate_up, &gated, &out};
   };
+  using BufferBytes = std::array<size_t, 7>;  // in the order of Workspace::all
+  /// What a pass needs that runs `rows` rows and returns `wanted` of them, with `swiglu` floats for products
+  /// of the feed-forward block.
+  BufferBytes buffer_bytes(size_t rows, size_t wanted, size_t blocks, size_t swiglu) const;
+  /// The most that a pass of `rows` rows needs.
+  BufferBytes most_bytes(size_t rows) const;
 
   void ensure_rope(size_t positions);
 

@@ -1,9 +1,11 @@
 // Device memory that is owned by an object and kept for reuse.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "kernels/ops.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 
@@ -16,11 +18,19 @@ class DeviceBuffer {
 
   /// Returns memory for at least `bytes`. The contents are lost when the buffer grows. Throws OutOfMemory;
   /// the buffer is empty then.
-  void* ensure(size_t bytes) {
+  ///
+  /// A buffer that grows doubles, up to `most` bytes, if there is memory for it: a device repeats kernels
+  /// faster if their buffers stay where they are.
+  void* ensure(size_t bytes, size_t most = 0) {
     if (bytes <= bytes_) return memory_;
+    const size_t larger = std::max(bytes, std::min(2 * bytes_, most));
     reset();
-    memory_ = backend_->allocate(bytes);
-    bytes_ = bytes;
+    try {
+      take(larger);
+    } catch (const OutOfMemory&) {
+      if (larger == bytes) throw;
+      take(bytes);
+    }
     return memory_;
   }
   /// Frees the memory.
@@ -31,9 +41,15 @@ class DeviceBuffer {
   }
   float* floats(size_t count) { return static_cast<float*>(ensure(count * sizeof(float))); }
   void* get() const { return memory_; }
+  size_t bytes() const { return bytes_; }
   float* floats() const { return static_cast<float*>(memory_); }
 
  private:
+  void take(size_t bytes) {
+    memory_ = backend_->allocate(bytes);
+    bytes_ = bytes;
+  }
+
   ops::Backend* backend_;
   void* memory_ = nullptr;
   size_t bytes_ = 0;

@@ -1,6 +1,7 @@
 #include "src/transformer/forward_pass.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "src/transformer/decoder_layers.hpp"
 
@@ -40,20 +41,18 @@ void ForwardPass::add(const Chunk& chunk) {
 
 void ForwardPass::allocate() {
   const Decoder::Layer& layer = *decoder_.layers_.front();
-  const size_t n = tokens_.size(), wanted = wanted_.size(), type = dtype_size(backend_.dtype());
-  const bool one = blocks_ == 1;
-  const size_t most = one ? wanted : n;  // rows that go beyond keys and values
   size_t swiglu = 0;
   for (const Segment& segment : segments_)
-    for (const size_t count : {one ? size_t{0} : segment.count, segment.count_wanted})
+    for (const size_t count : {blocks_ == 1 ? size_t{0} : segment.count, segment.count_wanted})
       swiglu = std::max(swiglu, backend_.swiglu_scratch(count, *layer.gate, *layer.up, segment.row_class));
-  buffers_.x.floats(n * config_.hidden);
-  buffers_.act.ensure(std::max(n * config_.hidden, most * config_.heads * config_.head_dim) * type);
-  buffers_.qkv.floats(one ? std::max(n * layer.kv->rows(), wanted * layer.q->rows()) : n * layer.qkv->rows());
-  buffers_.gate_up.floats(swiglu);
-  buffers_.gated.ensure(most * config_.intermediate * type);
-  if (wanted < n) buffers_.selected.floats(wanted * config_.hidden);
-  buffers_.out.ensure(std::max<size_t>(wanted, 1) * config_.hidden * type);
+  const Decoder::BufferBytes needed = decoder_.buffer_bytes(tokens_.size(), wanted_.size(), blocks_, swiglu);
+  std::optional<Decoder::BufferBytes> most;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    DeviceBuffer& buffer = *buffers_.all[i];
+    if (needed[i] <= buffer.bytes()) continue;
+    if (!most) most = decoder_.most_bytes(backend_.pass_rows());
+    buffer.ensure(needed[i], (*most)[i]);
+  }
 }
 
 std::vector<ForwardPass::Place> ForwardPass::places(bool wanted_only) const {

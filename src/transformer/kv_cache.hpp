@@ -26,6 +26,8 @@ class KvCache {
   ops::KvStore& store() { return *store_; }
   /// Pages in use by living sequences, a shared page counted once.
   size_t pages_in_use() const { return refs_.size() - free_.size(); }
+  /// Pages that have been allocated, whether a sequence uses them or not.
+  size_t pages() const { return refs_.size(); }
   /// Frees the memory of pages that no sequence uses, as far as the store can.
   void free_unused_pages();
 

@@ -43,6 +43,11 @@ size_t memory_limit(int device) {
   return emulated_setting("CARBON_EMULATED_MEMORY", device, size_t{1} << 36);
 }
 
+/// Of those that are said to be free, as many that cannot be had.
+size_t memory_denied(int device) {
+  return emulated_setting("CARBON_EMULATED_DENIED", device, 0);
+}
+
 bool is_there(int device) {
   int count = 0;
   cudaGetDeviceCount(&count);
@@ -246,7 +251,8 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
   size_t& in_use = m.in_use[current_device];
-  if (bytes > memory_limit(current_device) - in_use) return cudaErrorMemoryAllocation;
+  if (bytes + in_use + memory_denied(current_device) > memory_limit(current_device))
+    return cudaErrorMemoryAllocation;
   const size_t rounded = (bytes + kGuard - 1) / kGuard * kGuard;
   auto* const block = static_cast<unsigned char*>(std::aligned_alloc(kGuard, rounded + 2 * kGuard));
   if (block == nullptr) return cudaErrorMemoryAllocation;
@@ -282,7 +288,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   Memory& m = device_memory();
   const std::lock_guard lock(m.mutex);
   *total = memory_limit(current_device);
-  *free = *total - m.in_use[current_device];
+  *free = *total - std::min(*total, m.in_use[current_device]);
   return cudaSuccess;
 }
 

@@ -2,8 +2,10 @@
 // stays, and the engine makes do with what there is.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "kernels/cuda/device.hpp"
 #include "src/engine/engine.hpp"
 #include "test/gpu/model.hpp"
 
@@ -228,6 +230,157 @@ void engine_makes_do(Checks& checks, const Machine& machine) {
   Engine again({&least});
   compare(want, run(again), "after an error");
 }
+
+/// A model whose keys and values are large beside its activations, and samples of a prompt of 60 tokens that
+/// need 2 pages each: one for a copy of the page that they share, and one more after four 6-mers. With
+/// batches of kSmallBatch tokens, 7 of them run at a time where the room does not follow the memory.
+constexpr size_t kSmallBatch = 128, kSamples = 24, kPagesEach = 2;
+GeneratedCheckpoint large_pages() {
+  return GeneratedCheckpoint(
+      tiny("--heads 8 --kv-heads 8 --head-dim 64 --layers 1 --hidden 32 --intermediate 16"));
+}
+std::vector<RequestPtr> samples(const Checkpoint& checkpoint) {
+  const auto prompt = std::make_shared<Request>();
+  prompt->tokens = random_tokens(checkpoint, 60, 1);
+  prompt->head = HeadKind::kmer_logits;
+  prompt->want_begin = prompt->tokens.size() - 1;
+  prompt->forks = kSamples;
+  const auto bases = std::make_shared<NewBases>();
+  bases->length = 10 * ops::kBases;
+  std::vector<RequestPtr> requests{prompt};
+  for (unsigned i = 0; i < kSamples; ++i) {
+    const RequestPtr& request = requests.emplace_back(std::make_shared<Request>());
+    request->parent = prompt;
+    request->shared = prompt->tokens.size();
+    request->generation = {bases, {}, 0, i, nullptr};
+  }
+  return requests;
+}
+
+/// Runs samples, and calls `each` after every pass.
+std::vector<RequestPtr> run_samples(Scheduler& scheduler, const Checkpoint& checkpoint,
+                                    const std::function<void()>& each) {
+  const std::vector<RequestPtr> requests = samples(checkpoint);
+  for (const RequestPtr& request : requests) scheduler.add(request);
+  while (scheduler.step()) each();
+  return requests;
+}
+
+/// The keys and values of a scheduler have 85 % of the memory that is left when a pass has its buffers, and
+/// no less room than on a CPU.
+void room_follows_memory(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files = large_pages();
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  std::vector<RequestPtr> want;
+  for (const size_t pages : {1000, 50, 10})
+    for (const bool drafts : {false, true}) {
+      LoadedModel model(checkpoint, make(machine, kWays[2]), kSmallBatch, 2);
+      LoadedModel draft(checkpoint, make(machine, kWays[2]), kSmallBatch, 2);
+      Drafter drafter(draft, 2);
+      Scheduler scheduler(model, drafts ? &drafter : nullptr);
+      const size_t page = model.decoder().kv().store().page_bytes();
+      leave_free(model.decoder().bytes_lacking(kSmallBatch) + pages * page + (size_t{1} << 20));
+      size_t most = 0, limit = 0;
+      const std::vector<RequestPtr> got = run_samples(scheduler, *checkpoint, [&] {
+        if (limit == 0) {  // after the first pass
+          const Decoder *const first = &model.decoder(), *const second = &draft.decoder();
+          const size_t lacking = first->bytes_lacking(scheduler.pass_limit()) +
+                                 (drafts ? second->bytes_lacking(kSmallBatch) : 0);
+          const size_t free = free_memory() + model.decoder().kv().pages() * page;
+          limit =
+              static_cast<size_t>(0.85 * static_cast<double>(free - lacking)) / (drafts ? 2 * page : page);
+          limit = std::max(limit, 8 * kSmallBatch / ops::kPageTokens);
+          checks.that(scheduler.state().page_limit == limit,
+                      std::to_string(scheduler.state().page_limit) + " pages, not " + std::to_string(limit));
+        }
+        most = std::max(most, scheduler.state().running);
+      });
+      unsetenv("CARBON_EMULATED_MEMORY");
+      if (want.empty()) want = got;
+      for (size_t i = 0; i < want.size(); ++i)
+        checks.that(got[i]->kmers == want[i]->kmers && got[i]->logp == want[i]->logp,
+                    "sample " + std::to_string(i) + " with " + std::to_string(pages) + " pages");
+      checks.that(pages != 1000 || most == kSamples, std::to_string(most) + " samples run at a time");
+      checks.that(pages == 10 || (most >= std::min(kSamples, (limit - 1) / kPagesEach) &&
+                                  model.batch_tokens() == kSmallBatch),
+                  "samples fill the room: " + std::to_string(most) + " in " + std::to_string(limit));
+    }
+}
+
+/// What another program takes from the room later, or what cannot be had although it seems free, makes fewer
+/// samples run at a time. They have the same bits, and passes stay as long as they were.
+void room_that_is_lost(Checks& checks, const Machine& machine) {
+  const GeneratedCheckpoint files = large_pages();
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  const auto load = [&] { return LoadedModel(checkpoint, make(machine, kWays[2]), kSmallBatch, 2); };
+  LoadedModel enough = load();
+  Scheduler with_enough(enough);
+  const std::vector<RequestPtr> want = run_samples(with_enough, *checkpoint, [] {});
+  for (const char* how : {"taken", "denied"}) {
+    const bool taken = how == std::string("taken");
+    LoadedModel model = load();
+    Scheduler scheduler(model);
+    const size_t page = model.decoder().kv().store().page_bytes();
+    leave_free(model.decoder().bytes_lacking(kSmallBatch) + 100 * page);
+    size_t passes = 0, first_limit = 0, before = 0;
+    const std::vector<RequestPtr> got = run_samples(scheduler, *checkpoint, [&] {
+      if (++passes == 1) first_limit = scheduler.state().page_limit;
+      if (passes != 3) return;
+      before = scheduler.state().running;
+      if (taken)
+        leave_free(0);
+      else
+        setenv("CARBON_EMULATED_DENIED", std::to_string(free_memory()).c_str(), 1);
+    });
+    unsetenv("CARBON_EMULATED_MEMORY");
+    unsetenv("CARBON_EMULATED_DENIED");
+    const SchedulerState state = scheduler.state();
+    checks.that(before == kSamples, std::string(how) + ": all samples run, " + std::to_string(before));
+    checks.that(state.page_limit < first_limit && state.page_limit > 8 * kSmallBatch / ops::kPageTokens,
+                std::string(how) + ": the room is smaller, " + std::to_string(state.page_limit));
+    checks.that(scheduler.pass_limit() == kSmallBatch && model.batch_tokens() == kSmallBatch,
+                std::string(how) + ": passes are as long");
+    for (size_t i = 0; i < want.size(); ++i)
+      checks.that(got[i]->outcome == Outcome::done && got[i]->kmers == want[i]->kmers &&
+                      got[i]->logp == want[i]->logp,
+                  std::string(how) + ": sample " + std::to_string(i));
+  }
+}
+
+/// Memory that grows a little at a time seldom moves: it doubles, and only if there is no memory for that it
+/// has the size asked for.
+void buffers_grow_in_steps(Checks& checks, const Machine& machine) {
+  const auto device = std::make_shared<const cuda::Device>(machine.device);
+  const auto backend = cuda::make_backend(device, {DType::bf16, machine.device, false});
+  constexpr size_t kBytes = 1000, kMost = 3 * kBytes;
+  const auto grows = [&](const std::string& what, auto make, auto ensure) {
+    {
+      auto buffer = make();
+      void* const first = ensure(buffer, kBytes);
+      checks.that(ensure(buffer, kBytes - 1) == first, what + ": less");
+      void* const second = ensure(buffer, kBytes + 1);
+      checks.that(ensure(buffer, 2 * kBytes) == second, what + ": up to twice the size");
+      ensure(buffer, 2 * kBytes + 1);
+      checks.that(ensure(buffer, kMost) != nullptr, what + ": the most");
+    }
+    auto buffer = make();
+    ensure(buffer, kBytes);
+    leave_free(kBytes / 2);
+    checks.that(ensure(buffer, kBytes + 1) != nullptr, what + ": no memory for twice the size");
+    checks.refused([&] { ensure(buffer, 2 * kBytes); }, "out of memory");
+    unsetenv("CARBON_EMULATED_MEMORY");
+  };
+  grows(
+      "scratch", [&] { return cuda::Scratch(device, "a test"); },
+      [](cuda::Scratch& buffer, size_t bytes) { return buffer.ensure(bytes); });
+  grows(
+      "a buffer of a pass", [&] { return DeviceBuffer(*backend); },
+      [](DeviceBuffer& buffer, size_t bytes) { return buffer.ensure(bytes, kMost); });
+  DeviceBuffer buffer(*backend);
+  buffer.ensure(2 * kBytes, kMost);
+  buffer.ensure(2 * kBytes + 1, kMost);
+  checks.that(buffer.bytes() == kMost, "a buffer of a pass: not more than the longest pass needs");
+}
 #endif
 
 }  // namespace
@@ -240,6 +393,9 @@ void check_memory(Checks& checks, const Machine& machine) {
     checks.run("a pass that does not fit changes nothing [" + way.name() + "]",
                [&] { survives_a_failed_pass(checks, machine, way); });
   checks.run("the engine makes do with little memory", [&] { engine_makes_do(checks, machine); });
+  checks.run("keys and values have the free memory", [&] { room_follows_memory(checks, machine); });
+  checks.run("free memory that is lost later", [&] { room_that_is_lost(checks, machine); });
+  checks.run("buffers grow in steps", [&] { buffers_grow_in_steps(checks, machine); });
 #endif
   checks.run("nothing is left behind",
              [&] { leaves_nothing(checks, machine, machine.emulated ? 4 : 10000); });

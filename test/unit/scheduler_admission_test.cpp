@@ -61,6 +61,8 @@ TEST_CASE("children fill passes also if their parents take more memory than the 
   CHECK(scheduler.counts().rows == rows);
   CHECK(scheduler.counts().window_passes < rows / batch + 2 * parents);
   CHECK(small.model().decoder().kv().pages_in_use() <= 2 * 5);
+  CHECK(scheduler.state().page_limit ==
+        8 * batch / ops::kPageTokens);  // on a CPU, however much memory it has
 
   const Family theirs = family(large.get().config().layout, parents, children);
   std::vector<RequestPtr> all = theirs.parents;

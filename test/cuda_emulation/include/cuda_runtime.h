@@ -9,6 +9,7 @@
 //   CARBON_EMULATED_NAME     of the card (default "emulated GPU")
 //   CARBON_EMULATED_MULTIPROCESSORS  (default 2)
 //   CARBON_EMULATED_MEMORY   bytes (default: no limit)
+//   CARBON_EMULATED_DENIED   bytes of them that seem free and cannot be allocated (default 0)
 //   CARBON_EMULATED_ERROR    by how many 2^-20 results of the matrix library are too large (default 0)
 // The last five are lists such as 90,80: a value a device, the last one for all that follow.
 #pragma once
