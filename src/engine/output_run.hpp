@@ -62,9 +62,10 @@ void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progres
   });
 }
 
-/// Such a run of which each item is a sequence. `produce` gets the Progress as well, for the total; `write`
-/// writes an item. Options are those of embed and predict. Output has all that SequenceOutput has for this.
-/// An item has `name`, and `done`: this sequence and those before it.
+/// The same for a run in which each item is one sequence, as in embed and predict. `produce` gets the
+/// progress too, because it may learn the total; `write` writes an item. Options has log, progress and stop;
+/// Output also has continued(), flush_for_reader() and end_sequence(); an item has `name`, and `done`: this
+/// sequence and those before it.
 template <class Item, class Options, class Output>
 void run_sequences(Engine& engine, const std::string& command, const Options& options, Output& output,
                    const std::function<void(const std::function<void(Item)>&, Progress&)>& produce,

@@ -53,9 +53,10 @@ void read_sequences(const std::string& command, const SequenceInputs& inputs, Lo
                     const std::function<void(SequencePlace, const std::string&)>& take,
                     const std::function<void(const SequenceTotals&)>& known);
 
-/// The same for a run that may continue another: without the sequences that its output has. `name_of` names
-/// a place for the comparison with the earlier run; `take` gets this name and what is read with this
-/// sequence. Throws Error if the sequences of the earlier run were others.
+/// The same for a run that may continue an earlier one, whose sequences are `continued`: they are read, but
+/// not given to `take`. `take` also gets the name by name_of(), by which sequences are compared with those of
+/// the earlier run, and what has been read up to this sequence. Throws Error if the earlier run read other
+/// sequences.
 void read_further_sequences(
     const std::string& command, const SequenceInputs& inputs, Log& log,
     const std::optional<SequencesDone>& continued,

@@ -156,8 +156,8 @@ draft=--species plant --draft SELF --draft-tokens 3]  generate MODEL --no-versio
 generate-odd               generate MODEL --no-version -l 60 -n 2 @prompts.fa  # model=odd
 
 mutagenesis-[snv=--type snv --window 96|next=--recipe next-token --context 60 --strand both]  \
-    +mutagenesis MODEL -o out.vcf.gz @ref.fa -- [1] --regions-file @small.bed --matrix matrix.tsv
-mutagenesis-indel          +mutagenesis MODEL @ref.fa -- --type indel --window 48 --strand + --regions c1:495-512 --regions c2:1-6 \
+    +mutagenesis MODEL --no-version -o out.vcf.gz @ref.fa -- [1] --regions-file @small.bed --matrix matrix.tsv
+mutagenesis-indel          +mutagenesis MODEL --no-version @ref.fa -- --type indel --window 48 --strand + --regions c1:495-512 --regions c2:1-6 \
     --regions tiny --matrix matrix.tsv
 niah-[niah|d4=neardup_d4 --sampler marginal|d2=neardup_d2 --sampler chain --seed 9|d1=neardup_d1 --likelihood --depths 0,0.5,1]  \
     +niah MODEL @hay.fa -- --context 110 --rows 6 --write-data data.tsv DETAILS --task [1]; \
