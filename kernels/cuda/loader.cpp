@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <climits>
 #include <string>
 #include <vector>
 
@@ -10,23 +9,16 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace carbon::cuda {
 namespace {
 
 constexpr const char* kFile = "carbon-cuda.so";
 
-std::string program_folder() {
-  char path[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0) return ".";
-  const std::string whole(path, static_cast<size_t>(n));
-  return whole.substr(0, whole.rfind('/'));
-}
-
 std::string find_library() {
-  std::vector<std::string> places{program_folder()};
-  for (const std::string& directory : installed_library_directories()) places.push_back(directory);
+  std::vector<std::string> places = installed_library_directories();
+  if (!program_folder().empty()) places.insert(places.begin(), program_folder());
   std::string searched;
   for (const std::string& directory : places) {
     const std::string path = directory + "/" + kFile;

@@ -4,7 +4,8 @@
 #include "src/base/installed.hpp"
 
 #include <filesystem>
-#include <system_error>
+
+#include "src/base/program_folder.hpp"
 
 namespace carbon {
 namespace {
@@ -13,9 +14,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> places(const fs::path& configured) {
   std::vector<std::string> found;
-  std::error_code ignored;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
-    const fs::path moved = program.parent_path() / configured.lexically_relative(CARBON_BINDIR);
+  if (const fs::path program = program_folder(); !program.empty()) {
+    const fs::path moved = program / configured.lexically_relative(CARBON_BINDIR);
     found.push_back(moved.lexically_normal().string());
   }
   if (found.empty() || found.front() != configured.lexically_normal()) found.push_back(configured.string());

@@ -14,6 +14,7 @@
 
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace carbon {
 namespace {
@@ -121,9 +122,7 @@ std::vector<ModelPlace> model_places() {
 
 std::vector<fs::path> bundled_places() {
   std::vector<fs::path> places;
-  std::error_code ignored;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty()) {
-    const fs::path beside = program.parent_path();
+  if (const fs::path beside = program_folder(); !beside.empty()) {
     places.push_back(beside / "models" / kBundledModel);
     places.push_back(beside.parent_path() / "models" / kBundledModel);
   }

@@ -20,6 +20,7 @@
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
 #include "src/base/near_names.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace carbon {
 namespace {
@@ -115,9 +116,7 @@ std::vector<std::string> plugin_directories() {
   std::stringstream list(listed ? listed : "");
   for (std::string entry; std::getline(list, entry, ':');)
     if (!entry.empty()) directories.push_back(entry);
-  std::error_code ignored;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
-    directories.push_back((program.parent_path() / "plugins").string());
+  if (!program_folder().empty()) directories.push_back(program_folder() + "/plugins");
   for (const std::string& installed : installed_library_directories()) directories.push_back(installed);
   return directories;
 }

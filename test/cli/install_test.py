@@ -67,6 +67,37 @@ def a_tree_that_runs_from_where_it_lies():
     expect(result.rc == 1 and "is not installed" in result.err, "a model from another place", result)
 
 
+def loader_of(program):
+    if shutil.which("readelf") is None:
+        raise Skip("no readelf")
+    return re.search(r"program interpreter: (/\S+)\]", command(["readelf", "-lW", program]).text).group(1)
+
+
+@case
+def found_however_it_is_started():
+    """Plugins and the bundled model are found beside the program, by whatever name, loader or file system it is started."""
+    tree, d = os.path.join(fresh(), "tree"), fresh()
+    os.rename(installed() + PREFIX, tree)
+    program, link = os.path.join(tree, "bin", "carbon"), os.path.join(d, "dna")
+    os.symlink(program, link)
+    mounted = command(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/proc"]).rc == 0 if shutil.which("unshare") else False
+    without_proc = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    # What the launcher of an archive does, with a name that leads nowhere.
+    launched = [loader_of(program), "--argv0", "carbon", program]
+    ways = [([link], {}), (["bin/carbon"], {}), (["env", "carbon"], {}), ([loader_of(program), "bin/carbon"], {}),
+            (launched, {"CARBON_INTERNAL_PROGRAM": program}), ([link], {"CARBON_INTERNAL_PROGRAM": shutil.which("sh")}),
+            ([link], {"CARBON_INTERNAL_PROGRAM": os.path.join(d, "none")})]
+    for before in [[], without_proc] if mounted else [[]]:
+        for words, settings in ways:
+            env = {"PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"], **settings}
+            listed = command([*before, *words, "plugin", "-l"], cwd=tree, env=env)
+            expect_equal(listed.lines()[:1], [os.path.join(tree, "libexec", "carbon")], "directory of the plugins, by %r %r" % (before + words, settings))
+            result = command([*before, *words, "score", "-@", "1", data("mini.fa")], cwd=tree, env=env)
+            expect(result.rc == 0, "the bundled model was not found", result)
+    if not mounted:
+        raise Skip("/proc cannot be hidden here; the rest has passed")
+
+
 @case
 def what_is_installed():
     root = installed()

@@ -1,0 +1,61 @@
+#include "src/base/program_folder.hpp"
+
+#include <sys/auxv.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+// The linker's name for the first byte of the program in memory, where the beginning of its file lies.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
+
+namespace carbon {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The smallest page of any machine. It holds the headers of the program, which give the size of each of its
+// parts, and its build ID.
+constexpr size_t kCompared = 4096;
+
+// Whether the file is the running program; nothing if it cannot be read. Files are compared by their bytes
+// and not by device and inode, because without /proc nothing gives the inode of the running program.
+std::optional<bool> is_this_program(const fs::path& path) {
+  std::array<char, kCompared> bytes;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  file.read(bytes.data(), bytes.size());
+  return file.gcount() == bytes.size() && std::memcmp(bytes.data(), __ehdr_start, bytes.size()) == 0;
+}
+
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
+
+std::string program_folder(const ProgramClues& clues) {
+  std::error_code ignored;
+  const fs::path variable = clues.variable;
+  if (variable.is_absolute() && is_this_program(variable) == true)
+    return fs::canonical(variable, ignored).parent_path();
+  for (const fs::path& path :
+       {fs::read_symlink(clues.link, ignored), fs::canonical(clues.started_as, ignored)})
+    if (!path.empty() && is_this_program(path) != false) return path.parent_path();
+  return "";
+}
+
+const std::string& program_folder() {
+  static const std::string folder =
+      program_folder(ProgramClues{text_or_empty(std::getenv("CARBON_INTERNAL_PROGRAM")), "/proc/self/exe",
+                                  text_or_empty(reinterpret_cast<const char*>(getauxval(AT_EXECFN)))});
+  return folder;
+}
+
+}  // namespace carbon

@@ -1,0 +1,27 @@
+// Where the running program lies, found in the same way for plugins, models and carbon-cuda.so.
+#pragma once
+
+#include <string>
+
+namespace carbon {
+
+/// The folder of the running program, absolute and without symbolic links, or "" if nothing says where it is.
+/// It is found once, at the first call.
+const std::string& program_folder();
+
+/// What can say where the program lies, in the order in which it is asked. Each may be empty.
+struct ProgramClues {
+  /// The value of CARBON_INTERNAL_PROGRAM. This variable is not for users: the launcher of an archive sets it
+  /// to the absolute path of the program if it starts the program by a loader, which the kernel then takes
+  /// for the program.
+  std::string variable;
+  std::string link;        // a symbolic link to the program: /proc/self/exe, if /proc is mounted
+  std::string started_as;  // as execve() was told; relative to the working folder
+};
+
+/// The folder that the first right clue leads to, or "". A clue that leads to another file than the running
+/// program is skipped, because plugins beside that file could be those of another carbon. The variable is
+/// taken only if its file was read and compared; of the others, also a file that cannot be read.
+std::string program_folder(const ProgramClues& clues);
+
+}  // namespace carbon
