@@ -10,7 +10,7 @@ libraries() { awk -v column="$1" '/^[^#]/ { print $column }' "$(dirname "$0")/pa
 
 packages=(
   g++ make autoconf
-  bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig # tests and `make demo`
+  bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig libbigwig-dev # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git mmdebstrap)
@@ -45,7 +45,7 @@ if ! command -v apt-get > /dev/null; then
 install-deps.sh: no apt-get here. With conda the same comes from
 
   conda install -c conda-forge -c bioconda cxx-compiler make autoconf $(libraries 4 | xargs) \\
-      bcftools samtools numpy pysam pybigwig
+      bcftools samtools numpy pysam pybigwig libbigwig
 
 and in that environment: autoconf && ./configure --prefix="\$CONDA_PREFIX" \\
       CPPFLAGS="-I\$CONDA_PREFIX/include" LDFLAGS="-L\$CONDA_PREFIX/lib -Wl,-rpath,\$CONDA_PREFIX/lib"

@@ -3,7 +3,8 @@
 unit_sources := $(sort $(filter-out $(left_out),$(wildcard test/unit/*.cpp test/reference/*.cpp)))
 unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
 host_objects += $(unit_objects) $(BUILD)/test/tools/make_checkpoint.o
-unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs)
+# libBigWig reads what carbon writes.
+unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs) -lBigWig
 # Checkpoints for tests: every weight is a hash of (tensor name, index).
 make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 linked += unit make_checkpoint

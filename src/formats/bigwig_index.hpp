@@ -1,16 +1,28 @@
-// The tables of a bigWig that carbon writes itself: the zoom levels, which are summaries of ever more bases,
-// and the index of blocks that each of them has.
-//
-// libBigWig can write zoom levels too, but it leaves the sum of the last summary of each block at zero, so
-// that browsers show a dip there, and it holds all summaries of a file in memory.
+// The tables of a bigWig: its contigs, its zoom levels, which are summaries of ever more bases, and the index
+// of blocks that the values and each zoom level have.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace carbon {
+
+/// Adds numbers, each in the layout of its type. Numbers of the file lie as in the memory of a little-endian
+/// machine.
+template <class... T>
+void append_numbers(std::vector<char>& bytes, T... values) {
+  static_assert(std::endian::native == std::endian::little);
+  const auto append = [&bytes](const auto& value) {
+    const char* begin = reinterpret_cast<const char*>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof value);
+  };
+  (append(values), ...);
+}
 
 /// Where a block of a bigWig lies, and which bases it speaks of: from `begin` on the first contig to `end` on
 /// the last one. Contigs are numbers in the order of the file's header.
@@ -18,6 +30,12 @@ struct BigwigBlock {
   uint32_t first_contig = 0, begin = 0, last_contig = 0, end = 0;
   uint64_t offset = 0, bytes = 0;
 };
+
+/// Compresses a block and writes it at the position of the file; `place` gets its offset and bytes.
+void write_bigwig_block(std::FILE* file, std::span<const char> block, BigwigBlock& place);
+
+/// Writes the names and lengths of contigs. Their numbers are their places in the list.
+void write_bigwig_contigs(std::FILE* file, std::span<const std::pair<std::string, uint32_t>> contigs);
 
 /// Writes an index of blocks, which are in the order of their bases, at the position of the file.
 void write_bigwig_index(std::FILE* file, std::span<const BigwigBlock> blocks, uint32_t items_per_block);

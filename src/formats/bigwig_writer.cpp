@@ -1,14 +1,8 @@
-// The only file that includes libBigWig. That library writes the header, the values and their index; the zoom
-// levels are bigwig_index.cpp's.
-
 #include "src/formats/bigwig_writer.hpp"
-
-#include <bigWig.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -16,138 +10,146 @@
 #include "src/files/output.hpp"
 #include "src/formats/bigwig_index.hpp"
 
-extern "C" {
-#include <bwCommon.h>
-}
-
 namespace carbon {
 namespace {
 
-constexpr long kIndexOffset = 24;  // where the header says where the index is
-constexpr uint32_t kEndMark = BIGWIG_MAGIC;
+constexpr uint32_t kMagic = 0x888FFC26;
+constexpr uint16_t kVersion = 4;
+constexpr size_t kHeaderBytes = 64, kLevelBytes = 24, kSummaryBytes = 40;
+constexpr size_t kBlockHeadBytes = 24;
+constexpr uint32_t kBufferBytes = kBlockHeadBytes + BigwigWriter::kMostValues * sizeof(float);
+constexpr uint8_t kFixedStep = 3;  // values of consecutive bases: only the first base is written
 
-std::string named(const std::string& path, const std::string& what) {
-  return what + " " + path + (errno ? std::string(": ") + std::strerror(errno) : "");
+using Contigs = std::vector<std::pair<std::string, int64_t>>;
+
+std::vector<std::pair<std::string, uint32_t>> checked(const Contigs& contigs) {
+  std::vector<std::pair<std::string, uint32_t>> short_enough;
+  for (const auto& [name, length] : contigs) {
+    if (length > std::numeric_limits<uint32_t>::max())
+      throw Error("write_bigwig", "contig " + name + " has " + std::to_string(length) +
+                                      " bases, and a bigWig holds contigs of up to 4294967295");
+    short_enough.emplace_back(name, static_cast<uint32_t>(length));
+  }
+  return short_enough;
 }
 
-struct CloseBigwig {
-  void operator()(bigWigFile_t* file) const {
-    // Without this bwClose() completes the file.
-    file->isWrite = 0;
-    bwClose(file);
-  }
-};
-
-// Frees the leaves of an index that has not become a tree, of which bwClose() knows nothing.
-void free_index(bwWriteBuffer_t& buffer) {
-  for (bwLL* item = buffer.firstIndexNode; item;) {
-    bwLL* next = item->next;
-    bwDestroyIndexNode(item->node);
-    std::free(item);
-    item = next;
-  }
-  buffer.firstIndexNode = nullptr;
-}
-
-int64_t longest(const std::vector<std::pair<std::string, int64_t>>& contigs) {
+int64_t longest(const Contigs& contigs) {
   int64_t most = 0;
   for (const auto& [name, length] : contigs) most = std::max(most, length);
   return most;
 }
 
-}  // namespace
-
-struct BigwigWriter::Impl {
-  Impl(const std::string& path, const std::vector<std::pair<std::string, int64_t>>& contigs)
-      : target(path), zooms(longest(contigs)) {
-    if (target.direct())
-      throw Error("write_bigwig", path + " is not a regular file, which a bigWig needs to be");
-    std::vector<const char*> list;
-    std::vector<uint32_t> lengths;
-    for (const auto& [name, length] : contigs) {
-      if (length > std::numeric_limits<uint32_t>::max())
-        throw Error("write_bigwig", "contig " + name + " has " + std::to_string(length) +
-                                        " bases, and a bigWig holds contigs of up to 4294967295");
-      names.push_back(name);
-      lengths.push_back(static_cast<uint32_t>(length));
-    }
-    for (const std::string& name : names) list.push_back(name.c_str());
-    errno = 0;
-    file.reset(bwOpen(target.writable().c_str(), nullptr, "w"));
-    if (!file) throw Error("write_bigwig", named(path, "cannot write"));
-    const bool made =
-        bwCreateHdr(file.get(), static_cast<int32_t>(zooms.levels())) == 0 &&
-        (file->cl = bwCreateChromList(list.data(), lengths.data(), static_cast<int64_t>(list.size())));
-    if (!made || bwWriteHdr(file.get()) != 0) fail();
-    // The header now has room for the zoom levels, which the library is not to compute.
-    file->hdr->nLevels = 0;
-  }
-
-  ~Impl() {
-    if (file && (!file->idx || !file->idx->root)) free_index(*file->writeBuffer);
-  }
-
-  std::FILE* stream() const { return file->URL->x.fp; }
-  [[noreturn]] void fail() const { throw Error("write_bigwig", named(target.shown(), "cannot write")); }
-  // The library does not look at all its writes, but the stream remembers that one failed.
-  void check(bool good) const {
-    if (!good || std::ferror(stream())) fail();
-  }
-
-  OutputPath target;
-  std::vector<std::string> names;
-  BigwigZooms zooms;
-  std::unique_ptr<bigWigFile_t, CloseBigwig> file;
-  float least = std::numeric_limits<float>::infinity(), greatest = -least;
+/// What the header says of all values.
+struct Summary {
+  uint64_t bases = 0;
+  double least = std::numeric_limits<double>::infinity(), greatest = -least, sum = 0, squares = 0;
 };
 
-BigwigWriter::BigwigWriter(const std::string& path,
-                           const std::vector<std::pair<std::string, int64_t>>& contigs)
+}  // namespace
+
+// The file is: the header, room for the headers of the zoom levels, the summary, the contigs, the number of
+// blocks, blocks of values with those of zoom levels between them, the index of values, and the indexes of
+// zoom levels.
+struct BigwigWriter::Impl {
+  Impl(const std::string& path, const Contigs& contigs)
+      : target(path), zooms(longest(contigs)), summary_at(kHeaderBytes + zooms.levels() * kLevelBytes) {
+    if (target.direct())
+      throw Error("write_bigwig", path + " is not a regular file, which a bigWig needs to be");
+    const auto lengths = checked(contigs);
+    errno = 0;
+    file.reset(std::fopen(target.writable().c_str(), "wb"));
+    if (!file) fail();
+    put(std::vector<char>(summary_at + kSummaryBytes));
+    write_bigwig_contigs(file.get(), lengths);
+    blocks_at = position();
+    put(std::vector<char>(sizeof(uint64_t)));
+    check();
+  }
+
+  uint64_t position() const { return static_cast<uint64_t>(std::ftell(file.get())); }
+  void put(const std::vector<char>& bytes) const { std::fwrite(bytes.data(), 1, bytes.size(), file.get()); }
+  [[noreturn]] void fail() const {
+    throw Error("write_bigwig",
+                "cannot write " + target.shown() + (errno ? std::string(": ") + std::strerror(errno) : ""));
+  }
+  // Writes are not checked one by one, because the stream remembers that one failed.
+  void check() const {
+    if (std::ferror(file.get())) fail();
+  }
+
+  struct Close {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  OutputPath target;
+  BigwigZooms zooms;
+  uint64_t summary_at, blocks_at = 0;
+  std::unique_ptr<std::FILE, Close> file;
+  std::vector<BigwigBlock> blocks;
+  Summary all;
+};
+
+BigwigWriter::BigwigWriter(const std::string& path, const Contigs& contigs)
     : impl_(std::make_unique<Impl>(path, contigs)) {}
 BigwigWriter::~BigwigWriter() = default;
 
 void BigwigWriter::write(size_t contig, int64_t begin, std::span<const float> values) {
   if (values.empty()) return;
-  const uint32_t first = static_cast<uint32_t>(begin), count = static_cast<uint32_t>(values.size());
-  bigWigFile_t* file = impl_->file.get();
+  const uint32_t number = static_cast<uint32_t>(contig), first = static_cast<uint32_t>(begin);
+  const uint32_t end = first + static_cast<uint32_t>(values.size());
+  std::vector<char> block;
+  append_numbers(block, number, first, end, uint32_t{1}, uint32_t{1}, kFixedStep, uint8_t{0},
+                 static_cast<uint16_t>(values.size()));
+  const char* bytes = reinterpret_cast<const char*>(values.data());
+  block.insert(block.end(), bytes, bytes + values.size_bytes());
+  for (const float value : values) {
+    const double wide = value;
+    impl_->all.least = std::min(impl_->all.least, wide);
+    impl_->all.greatest = std::max(impl_->all.greatest, wide);
+    impl_->all.sum += wide;
+    impl_->all.squares += wide * wide;
+  }
+  impl_->all.bases += values.size();
   errno = 0;
-  // Each call ends the block before, so no block is cut in two.
-  const int status =
-      bwAddIntervalSpanSteps(file, impl_->names[contig].c_str(), first, 1, 1, values.data(), count);
-  // The library counts the head of the block as six bases.
-  file->writeBuffer->end = first + count;
-  impl_->zooms.add(static_cast<uint32_t>(contig), first, values, impl_->stream());
-  impl_->check(status == 0);
-  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  impl_->least = std::min(impl_->least, *least);
-  impl_->greatest = std::max(impl_->greatest, *greatest);
+  write_bigwig_block(impl_->file.get(), block,
+                     impl_->blocks.emplace_back(BigwigBlock{number, first, number, end}));
+  impl_->zooms.add(number, first, values, impl_->file.get());
+  impl_->check();
 }
 
 void BigwigWriter::finish() {
-  bigWigFile_t* file = impl_->file.get();
-  std::FILE* stream = impl_->stream();
-  const bool empty = !(impl_->least <= impl_->greatest);
-  // The library overlooks a greatest value that is the first one.
-  file->hdr->minVal = empty ? 0 : impl_->least;
-  file->hdr->maxVal = empty ? 0 : impl_->greatest;
+  std::FILE* file = impl_->file.get();
+  const Summary& all = impl_->all;
   errno = 0;
-  impl_->check(bwFinalize(file) == 0);
-  if (empty) {
-    // The library writes no index then, and browsers look for one.
-    const uint64_t offset = static_cast<uint64_t>(std::ftell(stream));
-    write_bigwig_index(stream, {}, kMostValues);
-    const long end = std::ftell(stream);
-    std::fseek(stream, kIndexOffset, SEEK_SET);
-    std::fwrite(&offset, sizeof offset, 1, stream);
-    std::fseek(stream, end, SEEK_SET);
-  }
-  impl_->zooms.finish(stream);
-  std::fwrite(&kEndMark, sizeof kEndMark, 1, stream);
-  impl_->check(std::fflush(stream) == 0);
-  // bwClose() does not say whether it closed the file, and a network file system reports errors only there.
-  const int copy = dup(fileno(stream));
-  impl_->check(copy >= 0 && ::close(copy) == 0);
-  impl_->file.reset();
+  const uint64_t index_at = impl_->position();
+  write_bigwig_index(file, impl_->blocks, kMostValues);
+  impl_->zooms.finish(file);
+
+  std::vector<char> bytes;
+  append_numbers(bytes, kMagic);
+  impl_->put(bytes);
+
+  bytes.clear();
+  const bool empty = all.bases == 0;
+  append_numbers(bytes, all.bases, empty ? 0 : all.least, empty ? 0 : all.greatest, all.sum, all.squares);
+  std::fseek(file, static_cast<long>(impl_->summary_at), SEEK_SET);
+  impl_->put(bytes);
+
+  bytes.clear();
+  append_numbers(bytes, static_cast<uint64_t>(impl_->blocks.size()));
+  std::fseek(file, static_cast<long>(impl_->blocks_at), SEEK_SET);
+  impl_->put(bytes);
+
+  bytes.clear();
+  const uint64_t contigs_at = impl_->summary_at + kSummaryBytes;
+  // Of the fields that stay 0, the first three are those of a bigBed, and the last says where extensions are.
+  append_numbers(bytes, kMagic, kVersion, static_cast<uint16_t>(impl_->zooms.levels()), contigs_at,
+                 impl_->blocks_at, index_at, uint16_t{0}, uint16_t{0}, uint64_t{0}, impl_->summary_at,
+                 kBufferBytes, uint64_t{0});
+  std::fseek(file, 0, SEEK_SET);
+  impl_->put(bytes);
+  impl_->check();
+  // Network file systems report some errors only when a file is closed.
+  if (std::fclose(impl_->file.release()) != 0) impl_->fail();
 }
 
 void BigwigWriter::commit() {

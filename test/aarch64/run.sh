@@ -47,7 +47,7 @@ fetch() {
   local packages
   mapfile -t packages < <(awk '/^[^#]/ && $1 != "onednn" { print $2 }' packaging/libraries)
   "${apt[@]}" update
-  "${apt[@]}" -y --download-only install "${packages[@]}" libgomp1 > /dev/null
+  "${apt[@]}" -y --download-only install "${packages[@]}" libgomp1 libbigwig-dev > /dev/null
   for package in "$root"/cache/archives/*.deb; do dpkg -x "$package" "$sysroot"; done
   touch "$sysroot/complete"
 }

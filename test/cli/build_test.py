@@ -29,7 +29,7 @@ FILES = """
     kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cpu/cpu_onednn.cpp kernels/cuda/library.hpp
     kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/kv.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
-    test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
+    test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/cuda_emulation/choice_checks.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
     bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
     src/serve/page.cpp src/serve/page/index.html src/report/figures/figure.js src/report/figures/logo.js test/unit/http_test.cpp
 """.split()

@@ -76,7 +76,7 @@ def conda_needs_the_libraries():
         os.symlink(shutil.which(name), os.path.join(programs, name))
     said = command([os.path.join(SOURCE, "install-deps.sh")], env={"PATH": programs})
     line = re.search(r"conda install (.*?)\n\n", said.err, re.S).group(1).replace("\\\n", " ")
-    others = {"-c", "conda-forge", "bioconda", "cxx-compiler", "make", "autoconf", "bcftools", "samtools", "numpy", "pysam", "pybigwig"}
+    others = {"-c", "conda-forge", "bioconda", "cxx-compiler", "make", "autoconf", "bcftools", "samtools", "numpy", "pysam", "pybigwig", "libbigwig"}
     expect_equal(sorted(set(line.split()) - others), sorted(libraries), "libraries of the command for conda")
     expect(said.rc == 1 and '-Wl,-rpath,$CONDA_PREFIX/lib"' in said.err, "what to do with conda", said)
     needs = recipe("None")["requirements"]
@@ -201,6 +201,26 @@ def images_hold_every_library():
     for path in ("packaging/Dockerfile", "packaging/carbon.def"):
         listed = set(re.findall(r"\b(?:lib[a-z0-9+-]+\d|zlib1g|libstdc\+\+6)(?=\s)", text(path)))
         expect_equal(sorted(listed), sorted(packages - base), "libraries in " + path)
+
+
+@case
+def no_library_but_those_of_the_table():
+    """The program names the libraries of the table and what the compiler adds, and uses them all; docs/install.md has what they bring."""
+    if "sanitize" in CARBON:
+        raise Skip("a program with sanitizers has other libraries")
+    compilers = {"libstdc++", "libgcc_s", "libm", "libc", "libgomp"}
+    named = set(re.findall(r"NEEDED +(\S+?)[.]so", tool("objdump", "-p", CARBON).text)) - {"ld-linux-aarch64"}
+    table = {each.linked_by.replace("-l", "lib", 1) for each in LIBRARIES if each.linked_by != "-"}
+    # oneDNN may be left out.
+    expect_equal(sorted((named | {"libdnnl"}) - compilers), sorted(table), "libraries that the program names")
+    unused = tool("ldd", "-u", CARBON)
+    expect_equal(unused.text.strip(), "", "libraries that the program names and does not use")
+    if "libdnnl" not in named or 'VERSION_ID="12"' not in read("/etc/os-release").decode():
+        raise Skip("docs/install.md lists the libraries of Debian 12 with oneDNN")
+    listed = text("docs/install.md").split("\n## Shared libraries\n")[1].split("\n\n")
+    loaded = re.findall(r"^\s*(\S+?)[.]so\S* => /", tool("ldd", CARBON).text, re.M)
+    rows = next(part for part in listed if part.startswith("| "))
+    expect_equal(sorted(re.findall(r"`(lib[^`]+)`", rows)), sorted(loaded), "libraries of docs/install.md")
 
 
 def installer(*options):

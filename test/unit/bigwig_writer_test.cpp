@@ -76,6 +76,41 @@ TEST_CASE("a bigWig of ten million bases") {
   }
 }
 
+TEST_CASE("a bigWig of more contigs than a node of their tree holds") {
+  const Folder folder;
+  const std::string path = folder.path / "a.bw";
+  std::vector<std::pair<std::string, int64_t>> contigs;
+  for (int i = 0; i < 70'000; ++i) contigs.emplace_back("scaffold_" + std::to_string(i), 100 + i % 7);
+  BigwigWriter writer(path, contigs);
+  for (const size_t i : {size_t{0}, size_t{9}, size_t{40'000}, size_t{69'999}})
+    writer.write(i, 3, std::vector<float>{static_cast<float>(i)});
+  writer.finish();
+  writer.commit();
+
+  std::unique_ptr<bigWigFile_t, decltype(&bwClose)> file(bwOpen(path.c_str(), nullptr, "r"), bwClose);
+  REQUIRE(file);
+  REQUIRE(file->cl->nKeys == 70'000);
+  size_t wrong = 0;
+  for (size_t i = 0; i < contigs.size(); ++i)
+    wrong += file->cl->chrom[i] != contigs[i].first || file->cl->len[i] != contigs[i].second;
+  CHECK(wrong == 0);
+  for (const size_t i : {size_t{0}, size_t{9}, size_t{40'000}, size_t{69'999}})
+    CHECK(values_of(*file, contigs[i].first.c_str(), 0, 100) == std::vector<float>{static_cast<float>(i)});
+  CHECK(values_of(*file, "scaffold_1", 0, 100).empty());
+}
+
+TEST_CASE("a bigWig without values") {
+  const Folder folder;
+  const std::string path = folder.path / "a.bw";
+  BigwigWriter writer(path, {{"a", 100}});
+  writer.finish();
+  writer.commit();
+  std::unique_ptr<bigWigFile_t, decltype(&bwClose)> file(bwOpen(path.c_str(), nullptr, "r"), bwClose);
+  REQUIRE(file);
+  CHECK(file->hdr->nBasesCovered == 0);
+  CHECK(values_of(*file, "a", 0, 100).empty());
+}
+
 TEST_CASE("a bigWig that is not finished leaves nothing") {
   const Folder folder;
   {
