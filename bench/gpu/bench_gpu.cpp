@@ -2,6 +2,7 @@
 //
 //   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
 //   bench_gpu --kernels [--model NAME]... [--device N] [--commit NAME]
+//   bench_gpu --tiles [--model NAME]... [--device N]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //   bench_gpu --host MULTIPROCESSORS [--model NAME]...                 emulated alone
 //
@@ -15,6 +16,7 @@
 // with one alternative allele a site; its limit counts what two alleles share once. Prefill and vep take as
 // many windows as --batch-tokens by default.
 // With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
+// With --tiles each product of a model is timed with each tile that could serve it (tiles.hpp).
 // With --host the emulated GPU runs no kernel: what is left is the time that the host takes for itself, while
 // a GPU would have nothing to do.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
@@ -30,6 +32,7 @@
 #include "bench/gpu/limits.hpp"
 #include "bench/gpu/marginals.hpp"
 #include "bench/gpu/model.hpp"
+#include "bench/gpu/tiles.hpp"
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/switches.hpp"
@@ -42,25 +45,26 @@ namespace {
 constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
 #ifdef CARBON_CUDA_EMULATION
 constexpr bool kEmulated = true;
-constexpr size_t kBatches[] = {1, 3}, kHostBatches[] = {1, 64};
+constexpr size_t kBatches[] = {1, 3}, kHostBatches[] = {1, 64}, kTileRows[] = {1, 20, 70};
 constexpr Sizes kSizes{20, 64, kBatches, 80, {0, 1, size_t{1} << 20, 64}};
 constexpr Sizes kHostSizes{1366, 1024, kHostBatches, 0, kEffort};
 #else
 constexpr bool kEmulated = false;
-constexpr size_t kBatches[] = {1, 16, 64, 256};
+constexpr size_t kBatches[] = {1, 16, 64, 256}, kTileRows[] = {1, 8, 16, 32, 64, 128, 256};
 constexpr Sizes kSizes{1366, 1024, kBatches, 0, kEffort}, kHostSizes = kSizes;
 #endif
 
 struct Shape {
   const char* name;
-  const char* options;  // of make_checkpoint
+  size_t layers, hidden, heads, kv_heads, head_dim, intermediate;
+  bool tied;
 };
 constexpr Shape kShapes[] = {
-    {"500M", "--layers 28 --hidden 1024 --heads 16 --kv-heads 8 --head-dim 64 --intermediate 3072 --tied 1"},
-    {"3B", "--layers 30 --hidden 3072 --heads 32 --kv-heads 4 --head-dim 96 --intermediate 8448 --tied 1"},
-    {"8B", "--layers 32 --hidden 4096 --heads 32 --kv-heads 8 --head-dim 128 --intermediate 14336 --tied 0"},
+    {"500M", 28, 1024, 16, 8, 64, 3072, true},
+    {"3B", 30, 3072, 32, 4, 96, 8448, true},
+    {"8B", 32, 4096, 32, 8, 128, 14336, false},
     // For trying the program.
-    {"tiny", "--layers 1 --hidden 64 --heads 2 --kv-heads 1 --head-dim 64 --intermediate 64 --tied 1"},
+    {"tiny", 1, 64, 2, 1, 64, 64, true},
 };
 
 struct Settings {
@@ -69,7 +73,7 @@ struct Settings {
   std::string commit = "unknown";
   std::string checkpoint, output;  // of --marginals
   std::string host;                // multiprocessors
-  bool kernels = false;
+  bool kernels = false, tiles = false;
   Sizes sizes = kSizes;
 };
 
@@ -106,8 +110,25 @@ std::shared_ptr<const Checkpoint> open_checkpoint(const test::GeneratedCheckpoin
   return std::make_shared<const Checkpoint>(files.dir());
 }
 
-std::string options_of(const Shape& shape) {
-  return std::string("--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16 ") + shape.options;
+/// For make_checkpoint.
+std::string options_of(const Shape& s) {
+  std::string text = "--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16";
+  const auto add = [&](const char* option, size_t value) {
+    text += std::string(" --") + option + " " + std::to_string(value);
+  };
+  add("layers", s.layers), add("hidden", s.hidden), add("heads", s.heads), add("kv-heads", s.kv_heads);
+  add("head-dim", s.head_dim), add("intermediate", s.intermediate), add("tied", s.tied ? 1 : 0);
+  return text;
+}
+
+/// The products of a layer, and of the head.
+std::vector<TileProduct> products_of(const Shape& s) {
+  const size_t queries = s.heads * s.head_dim;
+  return {{queries + 2 * s.kv_heads * s.head_dim, s.hidden, false},
+          {s.hidden, queries, false},
+          {s.intermediate, s.hidden, true},
+          {s.hidden, s.intermediate, false},
+          {ops::kKmers, s.hidden, false}};
 }
 
 std::string prefill_name(const Model& model) {
@@ -216,6 +237,10 @@ Settings parse(int argc, char** argv) {
       settings.kernels = true;
       continue;
     }
+    if (option == "--tiles") {
+      settings.tiles = true;
+      continue;
+    }
     if (i + 1 == argc) throw Error("bench_gpu", option + ": no such option, or it lacks its value");
     const std::string value = argv[++i];
     if (option == "--device") {
@@ -283,6 +308,11 @@ int run(const Settings& settings) {
     std::printf("\n| model | work | kernel | launches | ms | share |\n|---|---|---|---|---|---|\n");
     std::fflush(stdout);
     for (const Shape& shape : settings.shapes) bench_kernels(settings, shape);
+    return 0;
+  }
+  if (settings.tiles) {
+    for (const Shape& shape : settings.shapes)
+      print_tiles(device, products_of(shape), kTileRows, settings.sizes.effort);
     return 0;
   }
   const Limits limits{copy_bandwidth(device, settings.sizes.effort),

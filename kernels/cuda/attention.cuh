@@ -20,11 +20,15 @@ __device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* ke
                               float score[Keys / 8][4]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
-  for (int j = 0; j < Keys / 8; j += 2) {
+  for (int j = 0; j < Keys / 8; ++j)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) score[j][e] = score[j + 1][e] = 0.0f;
+    for (int e = 0; e < 4; ++e) score[j][e] = 0.0f;
+      // All keys take a step before any takes the next one, since a product waits for the one that it adds
+      // to.
 #pragma unroll
-    for (int step = 0; step < H::kSteps; ++step) {
+  for (int step = 0; step < H::kSteps; ++step)
+#pragma unroll
+    for (int j = 0; j < Keys / 8; j += 2) {
       // Matrices: keys 0-7 of elements 0-7 and 8-15, then keys 8-15.
       uint32_t b[4];
       const int key = j * 8 + lane % 8 + lane / 16 * 8;
@@ -32,7 +36,6 @@ __device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* ke
       mma_bf16(score[j], query[step], b[0], b[1]);
       mma_bf16(score[j + 1], query[step], b[2], b[3]);
     }
-  }
 }
 
 /// The factor of scores for exp2: 1 / sqrt(head size), times the factor that makes powers of e powers of 2.

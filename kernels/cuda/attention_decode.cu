@@ -207,8 +207,8 @@ __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][
     float sum = 0.0f;
 #pragma unroll
     for (int j = 0; j < kWarpKeys / 8; ++j) {
-      const float a = exp2_nonpositive((score[j][2 * i] - largest[i]) * scale);
-      const float b = exp2_nonpositive((score[j][2 * i + 1] - largest[i]) * scale);
+      const float a = exp2_approximate((score[j][2 * i] - largest[i]) * scale);
+      const float b = exp2_approximate((score[j][2 * i + 1] - largest[i]) * scale);
       sum += a;
       sum += b;
       *reinterpret_cast<uint32_t*>(to + j * 8) = pack_bf16(a, b);
@@ -331,7 +331,7 @@ __device__ Part add_parts(const Parts& from, size_t stride, uint32_t n, uint32_t
     }
 #pragma unroll
     for (uint32_t i = 0; i < kTogether; ++i) {
-      const float factor = exp2_nonpositive((part[i].largest - all.largest) * scale);
+      const float factor = exp2_approximate((part[i].largest - all.largest) * scale);
       all.sum = fmaf(factor, part[i].sum, all.sum);
 #pragma unroll
       for (int e = 0; e < 4; ++e)

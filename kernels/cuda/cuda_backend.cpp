@@ -302,7 +302,7 @@ void CudaBackend::multiply(const LinearCall& call, const CudaWeight& weight, Cud
 
 // The results do not depend on the tile, so it may be chosen by the number of rows.
 void CudaBackend::linear_mma(const LinearCall& call) const {
-  const MmaTile tile = tiles_.choose(call.n, call.outputs);
+  const MmaTile tile = tiles_.choose({call.n, call.outputs, call.k});
   if (tile == kLargeTile)
     run_linear_mma(stream(), call);
   else
@@ -355,7 +355,7 @@ size_t CudaBackend::swiglu_scratch(size_t n, const ops::Weight& gate, const ops:
 std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gate, const ops::Weight& up,
                                                 ops::RowClass row_class) const {
   if (!alike(gate, up, row_class, MatmulResult::f32, CudaWeight::Product::mma)) return std::nullopt;
-  const MmaTile tile = tiles_.choose(n, gate.rows() + up.rows(), kSwigluOutputs);
+  const MmaTile tile = tiles_.choose({n, gate.rows() + up.rows(), gate.cols()}, kSwigluOutputs);
   // Many rows are limited by the tensor cores, which the large tile uses better.
   return tile == kLargeTile ? std::nullopt : std::optional(tile);
 }
@@ -363,7 +363,8 @@ std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gat
 AttentionKernel CudaBackend::attention_kernel(const ops::KvShape& shape, size_t heads,
                                               ops::RowClass row_class) const {
   const size_t group = heads / shape.kv_heads;
-  if (dtype_ != DType::bf16 || !tensor_cores_ || !has_attention_mma(shape.head_dim) || group > kAttentionRows)
+  if (dtype_ != DType::bf16 || !tensor_cores_ || !has_attention_mma(shape.head_dim) ||
+      group > attention_rows(shape.head_dim))
     return AttentionKernel::plain;
   return row_class == ops::RowClass::decode && group <= kDecodeRows ? AttentionKernel::decode
                                                                     : AttentionKernel::mma;

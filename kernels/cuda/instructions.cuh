@@ -47,9 +47,9 @@ __device__ inline void begin_kernel() {
   wait_for_last_kernel();
 }
 
-/// 2^x for x <= 0, with a relative error of up to 2^-22. Exactly 1 at 0, and 0 below -126; NaN stays NaN. The
-/// last bits depend on the kind of device.
-__device__ inline float exp2_nonpositive(float x) {
+/// 2^x with a relative error of up to 2^-22. Exactly 1 at 0, and 0 below -126; NaN stays NaN. The last bits
+/// depend on the kind of device.
+__device__ inline float exp2_approximate(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
@@ -80,6 +80,11 @@ __device__ inline bool arrive(uint32_t* counter, uint32_t n) {
   uint32_t before;
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(n - 1) : "memory");
   return before == n - 1;
+}
+
+/// All lanes of the warp meet. What they did to shared memory before comes before what they do after.
+__device__ inline void sync_warp() {
+  __syncwarp();
 }
 
 /// The value of lane (lane ^ mask). All lanes of a warp must call this together.

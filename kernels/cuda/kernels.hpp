@@ -18,7 +18,7 @@
 namespace carbon::cuda {
 
 // rows.cu. If the width is a multiple of four, rows must be aligned: to 16 bytes for f32, to 8 for bf16 and
-// f16.
+// f16; and to 16 for the bf16 of SwiGLU if it is a multiple of eight.
 
 /// x[i, :] = table[slots[i], :] as f32; table [., width] of f32, bf16 or f16.
 void run_gather(Stream& stream, const void* table, WeightType type, const uint32_t* slots, size_t n,
@@ -111,9 +111,12 @@ inline constexpr size_t kMaxPlainHead = 256;
 constexpr bool has_attention_mma(size_t head_dim) {
   return head_dim == 64 || head_dim == 96 || head_dim == 128;
 }
-/// The largest number of query rows (positions times the heads of a group) in a tile of run_attention_mma.
-inline constexpr size_t kAttentionRows = 128;
-/// heads / kv_heads times `positions` of a tile must be at most kAttentionRows.
+/// The largest number of query rows (positions times the heads of a group) in a tile of run_attention_mma,
+/// and the largest for any head size.
+constexpr size_t attention_rows(size_t head_dim) {
+  return head_dim == 64 ? 128 : 192;
+}
+/// heads / kv_heads times `positions` of a tile must be at most attention_rows().
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
 
 /// The largest number of query rows in a tile of run_attention_decode, and the number of keys that a block

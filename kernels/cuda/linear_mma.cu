@@ -16,43 +16,40 @@ inline namespace linear_mma_file {
 // A block has 2 x 4 warps, each with 4 x 4 products of 16 rows by 8 outputs.
 constexpr int kWarpsM = 2, kWarpsN = 4, kTiles16 = 4, kTiles8 = 4, kThreads = kWarpsM * kWarpsN * kWarp;
 constexpr int kRows = kWarpsM * kTiles16 * 16, kColumns = kWarpsN * kTiles8 * 8;
-// A row of a stage has 64 bytes, directly after the row before. So the words that a warp reads at a time,
-// four of each of eight rows, are contiguous.
 constexpr int kDepth = static_cast<int>(kMmaDepth), kStages = 4;
 static_assert(MmaTile{kRows, kColumns, kStages} == kLargeTile);
-constexpr int kStage = (kRows + kColumns) * kDepth;  // elements
-constexpr size_t kShared = size_t{kStages} * kStage * sizeof(Bf16);
+// Bytes of the eight lines of a stage after eight others (mma_order.cuh), rows first, then outputs.
+constexpr int kRowBytes = kRows / kLines * kLinesBytes, kStage = kRowBytes + kColumns / kLines * kLinesBytes;
+constexpr size_t kShared = size_t{kStages} * kStage;
 
 /// Starts copying `Rows` rows of 32 columns from column k0 on. Rows from `rows` on become zeros.
 template <int Rows>
-__device__ void load_rows(Bf16* to, const Bf16* from, size_t rows, size_t row0, size_t k, size_t k0) {
-  constexpr int kChunks = kDepth / 8,
-                kEach = Rows * kChunks / kThreads;  // units of 16 bytes: of a row, of a thread
-  static_assert(kEach * kThreads == Rows * kChunks);
+__device__ void load_rows(unsigned char* to, const Bf16* from, size_t rows, size_t row0, size_t k,
+                          size_t k0) {
+  constexpr int kEach = Rows * kLineWords / kThreads;  // words of a thread
+  static_assert(kEach * kThreads == Rows * kLineWords);
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {
     const int i = static_cast<int>(threadIdx.x) + e * kThreads;
-    const int r = i / kChunks, c = i % kChunks * 8;
-    const bool valid = row0 + r < rows && k0 + c < k;
-    copy_async(to + r * kDepth + c, valid ? from + (row0 + r) * k + k0 + c : from, valid);
+    const int r = i / kLineWords, word = i % kLineWords;
+    const bool valid = row0 + r < rows && k0 + word * 8 < k;
+    copy_async(to + r / kLines * kLinesBytes + line_place(r % kLines, word),
+               valid ? from + (row0 + r) * k + k0 + word * 8 : from, valid);
   }
 }
 
 /// The products of one stage for the rows from `row` on and the outputs from `column` on of this warp.
-__device__ void multiply_stage(const Bf16* act, const Bf16* weight, int row, int column,
+__device__ void multiply_stage(const unsigned char* stage, int row, int column,
                                float sum[kTiles16][kTiles8][4]) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const auto word = [&](const Bf16* from, int line) {
-    return load_eight(from + (line + lane / 4) * kDepth + lane % 4 * 8);
-  };
-  Eight right[kTiles8];
+  const auto lines = [&](int line) { return stage + line / kLines * kLinesBytes; };
+  Right right[kTiles8];
 #pragma unroll
-  for (int j = 0; j < kTiles8; ++j) right[j] = word(weight, column + j * 8);
+  for (int j = 0; j < kTiles8; ++j) right[j] = load_right(lines(kRows + column + j * 8));
 #pragma unroll
   for (int i = 0; i < kTiles16; ++i) {
-    const Eight low = word(act, row + i * 16), high = word(act, row + i * 16 + 8);
-#pragma unroll
-    for (int j = 0; j < kTiles8; ++j) multiply_step(sum[i][j], low, high, right[j]);
+    const Left left = load_left(lines(row + i * 16), lines(row + i * 16 + 8));
+    float(*to[1])[4] = {sum[i]};
+    multiply_step<1, kTiles8>(to, &left, right);
   }
 }
 
@@ -94,15 +91,15 @@ __global__ void __launch_bounds__(kThreads)
     linear_kernel(const Bf16* act, const Bf16* weight, size_t n, size_t outputs, size_t k, int steps,
                   int slice, float* out, size_t ld_out, uint32_t add) {
   begin_kernel();
-  Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [kStages][rows, then outputs][kDepth]
+  unsigned char* const stages = shared_memory();
   const size_t row0 = size_t{blockIdx.y} * kRows, column0 = size_t{blockIdx.x} * kColumns;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int row = warp / kWarpsN * kTiles16 * 16, column = warp % kWarpsN * kTiles8 * 8;
   const auto start = [&](int step) {
     if (step < steps) {
-      Bf16* const stage = stages + step % kStages * kStage;
+      unsigned char* const stage = stages + step % kStages * kStage;
       load_rows<kRows>(stage, act, n, row0, k, size_t(step) * kDepth);
-      load_rows<kColumns>(stage + kRows * kDepth, weight, outputs, column0, k, size_t(step) * kDepth);
+      load_rows<kColumns>(stage + kRowBytes, weight, outputs, column0, k, size_t(step) * kDepth);
     }
     copy_async_commit();
   };
@@ -115,8 +112,7 @@ __global__ void __launch_bounds__(kThreads)
     // Now all copies of this stage are complete, and all warps are done with the stage that start() fills.
     __syncthreads();
     start(step + kStages - 1);
-    const Bf16* const stage = stages + step % kStages * kStage;
-    multiply_stage(stage, stage + kRows * kDepth, row, column, sum);
+    multiply_stage(stages + step % kStages * kStage, row, column, sum);
     if (--left > 0 && step + 1 < steps) continue;
     end_slice(total, sum);
     left = slice;

@@ -3,11 +3,14 @@
 //
 // A block has one warp per slice of k (mma_plan.hpp). Asynchronous copies of 16 bytes bring weights and
 // activations through a ring of stages in shared memory; a stage is a step of 32 columns of each slice, and
-// there are enough stages to keep the memory busy (mma_plan.hpp). A lane copies exactly the words that it
-// multiplies, so each lane has a private part of the ring: there are no barriers, bank conflicts or exchanges
-// until the sums of the slices are added at the end. Activations are the left factor of mma and weights the
-// right one, so a block may have as few as 8 outputs, and a weight with few outputs still has blocks for most
-// multiprocessors.
+// there are enough stages to keep the memory busy (mma_plan.hpp). Each warp has a private part of the ring,
+// so warps do not wait for one another until the sums of the slices are added at the end. Activations are the
+// left factor of mma and weights the right one, so a block may have as few as 8 outputs, and a weight with
+// few outputs still has blocks for most multiprocessors.
+//
+// A warp has a scheduler of its multiprocessor almost for itself, so each instruction of a step counts:
+// ldmatrix leaves the factors in the registers where mma wants them, the addresses of a copy are those of the
+// step before and a constant, and products that add to the same sums are far apart.
 //
 // The bits of an output depend neither on the tile nor on the other rows, because its order of sums is that
 // of mma_plan.hpp.
@@ -35,7 +38,7 @@ struct Tile {
   static constexpr int kStages = Stages;
   static constexpr int kStage = static_cast<int>(stream_stage_bytes(kTile));
   static constexpr size_t kShared = stream_shared_bytes(kTile);
-  static_assert(kStages >= 3 && kStage == (kRowParts + kOutputParts) * kThreads * 16);
+  static_assert(kStages >= 3 && kStage == (kRowParts + kOutputParts) * kSlices * kLinesBytes);
   static_assert(kShared >=
                 sizeof(float) * kSlices * Rows * Outputs);  // the sums of slices use the memory of the ring
 };
@@ -50,17 +53,26 @@ struct Operands {
   int steps, slice;      // steps in k, and steps in a slice
 };
 
-/// The words that this lane copies and multiplies.
+/// The part of the ring of this warp. A lane copies one word of eight lines at a time (mma_order.cuh).
 template <class T, bool Swiglu>
 class Ring {
  public:
-  __device__ explicit Ring(const Operands& operands) : o_(operands) {
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp;
-    ring_ = shared_memory() + size_t(thread) * 16;
-    line_ = static_cast<size_t>(lane / 4);
-    const int first = thread / kWarp * o_.slice, left = o_.steps - first;
-    steps_ = left < o_.slice ? left : o_.slice;
-    column_ = static_cast<size_t>(first) * kMmaDepth + static_cast<size_t>(lane % 4) * 8;
+  __device__ explicit Ring(const Operands& o) {
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
+    const int line = lane / kLineWords, word = lane % kLineWords;
+    const int first = warp * o.slice, left = o.steps - first;
+    steps_ = left < o.slice ? left : o.slice;
+    const size_t column = static_cast<size_t>(first) * kMmaDepth + static_cast<size_t>(word) * 8;
+    columns_ = column < o.k ? o.k - column : 0;
+    rows_ = limit(o.n, line);
+    outputs_ = limit(o.outputs, line);
+    const size_t at = static_cast<size_t>(line) * o.k + column;
+    act_ = o.act + at;
+    weight_ = o.weight + at;
+    if (Swiglu) second_ = o.second + at;
+    jump_ = o.k * kLines;
+    lines_ = shared_memory() + warp * kLinesBytes;
+    place_ = line_place(line, word);
   }
 
   /// The number of steps of the slice; 0 or negative if k ends before it.
@@ -70,18 +82,17 @@ class Ring {
   /// be counted.
   __device__ void start(int step, int stage) {
     if (step < steps_) {
-      const bool inside = column_ < o_.k;
+      const bool inside = columns_ > static_cast<size_t>(step) * kMmaDepth;
+      unsigned char* const to = lines(stage, 0) + place_;
 #pragma unroll
       for (int i = 0; i < T::kRowParts; ++i)
-        copy(word(stage, i), o_.act, line_ + size_t(i) * 8, inside && line_ + size_t(i) * 8 < o_.n);
-      constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
+        copy_async(to + i * kPart, act_ + i * jump_, inside && i * kLines < rows_);
 #pragma unroll
-      for (int j = 0; j < T::kOutputParts; ++j) {
-        const size_t output = line_ + size_t(j) % kEach * 8;
-        copy(word(stage, T::kRowParts + j), j < kEach ? o_.weight : o_.second, output,
-             inside && output < o_.outputs);
-      }
-      column_ += kMmaDepth;
+      for (int j = 0; j < T::kOutputParts; ++j)
+        copy_async(to + (T::kRowParts + j) * kPart, weight(j), inside && j % kEach * kLines < outputs_);
+      act_ += kMmaDepth;
+      weight_ += kMmaDepth;
+      if (Swiglu) second_ += kMmaDepth;
     }
     copy_async_commit();
   }
@@ -89,47 +100,61 @@ class Ring {
   /// Requests the weights of the first steps of the ring. No kernel writes weights, so this need not wait for
   /// the previous kernel.
   __device__ void prefetch_weights() const {
-    constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
     for (int step = 0; step < T::kStages - 1 && step < steps_; ++step)
 #pragma unroll
-      for (int j = 0; j < T::kOutputParts; ++j) {
-        const size_t output = line_ + size_t(j) % kEach * 8, column = column_ + size_t(step) * kMmaDepth;
-        if (column < o_.k && output < o_.outputs)
-          prefetch((j < kEach ? o_.weight : o_.second) + output * o_.k + column);
-      }
+      for (int j = 0; j < T::kOutputParts; ++j)
+        if (columns_ > static_cast<size_t>(step) * kMmaDepth && j % kEach * kLines < outputs_)
+          prefetch(weight(j) + step * kMmaDepth);
   }
 
-  /// sum += the products of a stage whose copies are complete.
+  /// sum += the products of a stage whose copies are complete, also those of the other lanes.
   __device__ void multiply(int stage, float sum[T::kLefts][T::kOutputParts][4]) const {
-    Eight low[T::kLefts], high[T::kLefts];
+    // So many outputs at a time that products of the same sums have several others between them.
+    constexpr int kTogether = T::kLefts >= 4                    ? 1
+                              : T::kOutputParts < 4 / T::kLefts ? T::kOutputParts
+                                                                : 4 / T::kLefts;
+    static_assert(T::kOutputParts % kTogether == 0);
+    Left left[T::kLefts];
 #pragma unroll
     for (int i = 0; i < T::kLefts; ++i) {
-      low[i] = load_eight(word(stage, 2 * i));
       if constexpr (T::kRows > 8)
-        high[i] = load_eight(word(stage, 2 * i + 1));
+        left[i] = load_left(lines(stage, 2 * i), lines(stage, 2 * i + 1));
       else
-        high[i] = Eight{};
+        left[i] = load_half_left(lines(stage, i));
     }
 #pragma unroll
-    for (int j = 0; j < T::kOutputParts; ++j) {
-      const Eight right = load_eight(word(stage, T::kRowParts + j));
+    for (int j = 0; j < T::kOutputParts; j += kTogether) {
+      Right right[kTogether];
 #pragma unroll
-      for (int i = 0; i < T::kLefts; ++i) multiply_step(sum[i][j], low[i], high[i], right);
+      for (int t = 0; t < kTogether; ++t) right[t] = load_right(lines(stage, T::kRowParts + j + t));
+      float(*to[T::kLefts])[4];
+#pragma unroll
+      for (int i = 0; i < T::kLefts; ++i) to[i] = sum[i] + j;
+      multiply_step<T::kLefts, kTogether>(to, left, right);
     }
   }
 
  private:
-  __device__ unsigned char* word(int stage, int part) const {
-    return ring_ + stage * T::kStage + part * kThreads * 16;
+  static constexpr int kPart = kSlices * kLinesBytes;  // bytes of eight lines of all warps
+  static constexpr int kEach = Swiglu ? T::kOutputParts / 2 : T::kOutputParts;
+
+  /// How many of `all` lines there are from `line` on, as far as a tile goes.
+  __device__ static int limit(size_t all, int line) {
+    const size_t most = T::kRows > T::kOutputs ? T::kRows : T::kOutputs, n = all < most ? all : most;
+    return static_cast<int>(n) - line;
   }
-  __device__ void copy(unsigned char* to, const Bf16* from, size_t line, bool valid) const {
-    copy_async(to, valid ? from + line * o_.k + column_ : from, valid);
+  __device__ const Bf16* weight(int j) const {
+    return (j < kEach ? weight_ : second_) + j % kEach * jump_;
+  }
+  __device__ unsigned char* lines(int stage, int part) const {
+    return lines_ + stage * T::kStage + part * kPart;
   }
 
-  Operands o_;
-  unsigned char* ring_;
-  size_t line_, column_;
-  int steps_;
+  const Bf16 *act_, *weight_, *second_ = nullptr;  // of this lane's word in the next step to copy
+  size_t jump_;                                    // elements to the line eight lines on
+  size_t columns_;                                 // from this lane's word in the first step on
+  unsigned char* lines_;
+  int place_, steps_, rows_, outputs_;
 };
 
 /// Writes the sums of this warp to partial[slice][Rows][Outputs].
@@ -220,8 +245,9 @@ __global__ void __launch_bounds__(kThreads)
   int stage = 0, free = T::kStages - 1;
   for (int step = 0; step < ring.steps(); ++step) {
     copy_async_wait<T::kStages - 2>();
+    // Now the copies of this stage by all lanes are complete, and all are done with the previous one.
+    sync_warp();
     ring.multiply(stage, sum);
-    // Copy into the stage of the previous step, whose words this lane has multiplied.
     ring.start(step + T::kStages - 1, free);
     free = stage;
     stage = stage + 1 == T::kStages ? 0 : stage + 1;

@@ -39,14 +39,13 @@ struct MmaTile {
   bool operator==(const MmaTile&) const = default;
 };
 
-/// The tiles of linear_stream.cu, for few rows. A stage is one step of all slices. Most sizes have two tiles.
-/// One has a ring of up to 96 KiB, which every device with bf16 tensor cores has for a block. The other has
-/// up to 160 KiB, for devices that have so much, and for weights with too few outputs to give every
-/// multiprocessor two blocks.
+/// The tiles of linear_stream.cu, for few rows. A stage is one step of all slices. Most sizes have several
+/// rings: small ones, of which a multiprocessor has room for several blocks, and large ones, for weights with
+/// too few outputs to give every multiprocessor more than one block.
 inline constexpr MmaTile kStreamTiles[] = {
-    {8, 8, 16},  {8, 16, 16},  {16, 8, 16}, {16, 16, 12}, {16, 16, 16}, {16, 32, 8}, {16, 32, 13},
-    {32, 16, 8}, {32, 16, 13}, {32, 32, 6}, {32, 32, 10}, {32, 64, 4},  {32, 64, 6}, {64, 16, 4},
-    {64, 16, 8}, {64, 32, 4},  {64, 32, 6}, {64, 64, 3},  {64, 64, 5}};
+    {8, 8, 16},   {8, 16, 8},  {8, 16, 16}, {8, 32, 5},   {8, 32, 8},   {16, 16, 6}, {16, 16, 12},
+    {16, 16, 16}, {16, 32, 4}, {16, 32, 8}, {16, 32, 13}, {32, 16, 13}, {32, 32, 6}, {32, 32, 10},
+    {32, 64, 3},  {32, 64, 4}, {32, 64, 6}, {64, 64, 3},  {64, 64, 5}};
 inline constexpr size_t kStreamRows = 64;  // rows of the largest of them
 constexpr size_t stream_stage_bytes(const MmaTile& tile) {
   return kMmaSlices * (tile.rows + tile.outputs) * kMmaDepth * 2;
@@ -63,51 +62,69 @@ struct MmaDevice {
   size_t shared = 0;  // bytes of shared memory for a block; a multiprocessor has 1 KiB more
 };
 
-/// An estimate of the time of a product of n rows with `tile`, in clocks per column of k. It is the largest
-/// of the times for reading the weights from memory, for the reads of all blocks from the L2 cache, for the
-/// reads and the multiply-adds of the busiest multiprocessor, and for waiting, given how many bytes the rings
-/// can request at a time. The constants are round numbers near those of an H100 (data sheet; a latency of 1
-/// us under load). They are not measured, and serve only to compare tiles.
-constexpr double mma_tile_cost(const MmaTile& tile, size_t n, size_t outputs, const MmaDevice& device) {
-  // Rates of a multiprocessor per clock, and a latency in clocks.
-  constexpr double kMemoryBytes = 13, kCacheBytes = 32, kPortBytes = 64, kMultiplyAdds = 1024;
-  constexpr double kLatency = 1700;
+/// n rows by a weight of `outputs` x k.
+struct MmaProduct {
+  size_t n = 0, outputs = 0, k = 0;
+  bool operator==(const MmaProduct&) const = default;
+};
+
+/// What the estimate of a product's time is made of, in microseconds. Fitted to the times of all tiles for
+/// all products of the published models on an H200 (bench_gpu --tiles; bench/results/gpu.md), so that the
+/// tiles with the least estimates lose as little as possible.
+struct MmaCosts {
+  double wave;     // that all blocks for which there is room at a time begin and end
+  double cache;    // of a KiB that the blocks of the busiest multiprocessor read
+  double product;  // of an instruction of the tensor cores in each of its schedulers
+  double wait;     // for what a full ring has requested
+  double step;     // of a step of a block
+};
+inline constexpr MmaCosts kMmaCosts{2.444, 0.01608, 0.008893, 1.939, 0.1096};
+
+/// An estimate of the time of a product with `tile`: the beginnings and ends of blocks, and in between what
+/// takes longest. It leaves out what all tiles have, and serves only to compare them.
+constexpr double mma_tile_cost(const MmaTile& tile, const MmaProduct& product, const MmaDevice& device) {
+  constexpr double kKiB = 1024;
   const auto divide_up = [](size_t a, size_t b) { return (a + b - 1) / b; };
-  const size_t blocks = divide_up(n, tile.rows) * divide_up(outputs, tile.outputs);
-  const auto all = static_cast<double>(blocks), processors = static_cast<double>(device.multiprocessors);
-  const auto busiest = static_cast<double>(divide_up(blocks, device.multiprocessors));
-  const auto bytes = 2 * static_cast<double>(std::min(n, tile.rows) + tile.outputs);  // of a block
   const bool large = tile == kLargeTile;
-  const size_t together =
+  const size_t blocks = divide_up(product.n, tile.rows) * divide_up(product.outputs, tile.outputs);
+  const size_t busiest = divide_up(blocks, device.multiprocessors);
+  // The registers of a block of the largest tiles leave room for one, or two.
+  const size_t room =
       large ? 1 : std::max<size_t>(1, (device.shared + 1024) / (stream_shared_bytes(tile) + 1024));
+  const size_t together = tile.rows * tile.outputs >= 64 * 64 ? std::min<size_t>(room, 2) : room;
   const auto waves = static_cast<double>(divide_up(blocks, device.multiprocessors * together));
-  const auto under_way = static_cast<double>((tile.stages - 1) * kMmaDepth * (large ? 1 : kMmaSlices));
-  return std::max({2 * static_cast<double>(outputs) / processors / kMemoryBytes,
-                   all * bytes / processors / kCacheBytes, busiest * bytes / kPortBytes,
-                   busiest * static_cast<double>(tile.rows * tile.outputs) / kMultiplyAdds,
-                   waves * kLatency / under_way});
+  // The large tile takes the slices one after the other, the others take them at the same time.
+  const size_t slices = large ? 1 : kMmaSlices;
+  const auto steps = static_cast<double>(mma_slice(product.k) * kMmaSlices / slices);
+  const auto turns = static_cast<double>(busiest) * steps;
+  const auto bytes =
+      static_cast<double>(slices * (std::min(product.n, tile.rows) + tile.outputs) * kMmaDepth * 2);
+  const auto products =
+      static_cast<double>(divide_up(tile.rows, 16) * tile.outputs / 8 * 2 / (large ? 4 : 1));
+  const MmaCosts& c = kMmaCosts;
+  return c.wave * waves +
+         std::max({c.cache * turns * bytes / kKiB, c.product * turns * products,
+                   c.wait * waves * steps / static_cast<double>(tile.stages - 1), c.step * turns});
 }
 
-/// The tile for n rows with the lowest estimated time. The candidates are the streaming tiles with the fewest
-/// rows that are enough, if they have at least `least_outputs` and fit the device, and the large tile if the
-/// streaming tiles cannot take all rows at once. Of equal ones the first is chosen, which has the fewest
-/// outputs and so keeps the most multiprocessors reading.
-constexpr MmaTile choose_mma_tile(size_t n, size_t outputs, const MmaDevice& device,
+/// The tile with the lowest estimated time. The candidates are the streaming tiles that fit the device, have
+/// at least `least_outputs`, and less than twice as many rows as there are; and the large tile if no
+/// streaming tile takes all rows at once. Of equal ones the first is chosen.
+constexpr MmaTile choose_mma_tile(const MmaProduct& product, const MmaDevice& device,
                                   size_t least_outputs = 0) {
-  size_t rows = 8;
-  while (rows < n && rows < kStreamRows) rows *= 2;
   MmaTile best;
   double least = 0;
   const auto consider = [&](const MmaTile& tile) {
-    const double cost = mma_tile_cost(tile, n, outputs, device);
+    const double cost = mma_tile_cost(tile, product, device);
     if (best.rows != 0 && cost >= least) return;
     best = tile;
     least = cost;
   };
   for (const MmaTile& tile : kStreamTiles)
-    if (tile.rows == rows && tile.outputs >= least_outputs && stream_shared_bytes(tile) <= device.shared)
+    if ((tile.rows == 8 || tile.rows < 2 * product.n) && tile.outputs >= least_outputs &&
+        stream_shared_bytes(tile) <= device.shared)
       consider(tile);
-  if (n > kStreamRows) consider(kLargeTile);
+  if (product.n > kStreamRows) consider(kLargeTile);
   return best;
 }
 
@@ -116,16 +133,18 @@ class MmaTiles {
  public:
   explicit MmaTiles(const MmaDevice& device) : device_(device) {}
   const MmaDevice& device() const { return device_; }
-  MmaTile choose(size_t n, size_t outputs, size_t least_outputs = 0) {
-    Choice& choice = last_[(outputs / 64 + 5 * n + least_outputs) % last_.size()];
-    if (choice.n != n || choice.outputs != outputs || choice.least_outputs != least_outputs)
-      choice = {n, outputs, least_outputs, choose_mma_tile(n, outputs, device_, least_outputs)};
+  MmaTile choose(const MmaProduct& product, size_t least_outputs = 0) {
+    Choice& choice =
+        last_[(product.outputs / 64 + product.k / 64 + 5 * product.n + least_outputs) % last_.size()];
+    if (choice.product != product || choice.least_outputs != least_outputs)
+      choice = {product, least_outputs, choose_mma_tile(product, device_, least_outputs)};
     return choice.tile;
   }
 
  private:
   struct Choice {
-    size_t n = 0, outputs = 0, least_outputs = 0;
+    MmaProduct product;
+    size_t least_outputs = 0;
     MmaTile tile;
   };
   MmaDevice device_;

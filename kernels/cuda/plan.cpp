@@ -53,13 +53,13 @@ std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t part
   return slices;
 }
 
-/// How the kernel groups rows if `group` query heads share a KV head.
-Tiling tiling_of(AttentionKernel kernel, size_t group) {
+/// How the kernel groups rows if `group` query heads of a size share a KV head.
+Tiling tiling_of(AttentionKernel kernel, size_t group, size_t head_dim) {
   switch (kernel) {
     case AttentionKernel::plain:
       return {};
     case AttentionKernel::mma:
-      return {kAttentionRows / group};
+      return {attention_rows(head_dim) / group};
     case AttentionKernel::decode:
       return {kDecodeRows / group, true};
   }
@@ -128,7 +128,7 @@ CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowR
       kv_(kv),
       heads_(heads),
       kernel_(kernel),
-      host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads))) {
+      host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads, kv.shape().head_dim))) {
   if (host_.words.empty()) return;
   auto* const words = scratch_->ensure_array<uint32_t>(host_.words.size());
   memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));

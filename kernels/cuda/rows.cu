@@ -2,7 +2,10 @@
 //
 // The time of all is that of reading and writing memory. They use one block per row, with consecutive threads
 // for consecutive groups of elements. If the width is a multiple of four, a group has four elements, which
-// one instruction reads; otherwise it has one element. So only the width decides the order of sums of a row.
+// one instruction reads, or eight of bf16; otherwise it has one element. So only the width decides the order
+// of sums of a row.
+#include <algorithm>
+
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -11,7 +14,8 @@ namespace carbon::cuda {
 inline namespace rows_file {
 
 constexpr int kThreads = 256;
-constexpr int kWide = 4;  // elements of a group, if the width is a multiple of it
+constexpr int kWide = 4;        // elements of a group, if the width is a multiple of it
+constexpr int kNormGroups = 4;  // that a thread of norm keeps in registers
 
 template <class T, int Count>
 __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t width, float* x) {
@@ -35,29 +39,31 @@ __global__ void convert_kernel(const T* from, size_t n, To* to) {
     narrow(widen(from[i]), to + i);
 }
 
-/// The part of a row of the residual stream that a thread of norm has: every kThreads-th group. The first
+/// The part of a row of the residual stream that a thread of norm has: every Threads-th group. The first
 /// groups stay in registers between the two passes, which are all for rows of up to 4,096 elements; others
 /// are read again.
-template <int Count>
+template <int Threads, int Count>
 class RowGroups {
+  using Four = Group<float, Count>;
+
  public:
   __device__ RowGroups(const float* x, const float* weight, size_t width)
       : x_(x), weight_(weight), width_(width) {
 #pragma unroll
-    for (int k = 0; k < kKept; ++k)
+    for (int k = 0; k < kNormGroups; ++k)
       if (at(k) < width_) weights_[k] = load_group<Count>(weight_ + at(k));
   }
 
   /// A chain of multiply-adds.
   __device__ float sum_of_squares() {
 #pragma unroll
-    for (int k = 0; k < kKept; ++k)
+    for (int k = 0; k < kNormGroups; ++k)
       if (at(k) < width_) kept_[k] = load_group<Count>(x_ + at(k));
     float squares = 0.0f;
 #pragma unroll
-    for (int k = 0; k < kKept; ++k)
+    for (int k = 0; k < kNormGroups; ++k)
       if (at(k) < width_) add_squares(kept_[k], squares);
-    for (int k = kKept; at(k) < width_; ++k) add_squares(load_group<Count>(x_ + at(k)), squares);
+    for (int k = kNormGroups; at(k) < width_; ++k) add_squares(load_group<Count>(x_ + at(k)), squares);
     return squares;
   }
 
@@ -65,18 +71,15 @@ class RowGroups {
   template <class Act>
   __device__ void scale_to(float scale, Act* act) const {
 #pragma unroll
-    for (int k = 0; k < kKept; ++k)
+    for (int k = 0; k < kNormGroups; ++k)
       if (at(k) < width_) scale_group(kept_[k], scale, weights_[k], act + at(k));
-    for (int k = kKept; at(k) < width_; ++k)
+    for (int k = kNormGroups; at(k) < width_; ++k)
       scale_group(load_group<Count>(x_ + at(k)), scale, load_group<Count>(weight_ + at(k)), act + at(k));
   }
 
  private:
-  static constexpr int kKept = 4;
-  using Four = Group<float, Count>;
-
   __device__ static size_t at(int k) {
-    return (threadIdx.x + size_t{kThreads} * k) * Count;
+    return (threadIdx.x + size_t{Threads} * k) * Count;
   }
 
   __device__ static void add_squares(const Four& x, float& squares) {
@@ -95,20 +98,20 @@ class RowGroups {
   const float* x_;
   const float* weight_;
   size_t width_;
-  Four kept_[kKept], weights_[kKept];
+  Four kept_[kNormGroups], weights_[kNormGroups];
 };
 
-template <class Act, int Count>
-__global__ void __launch_bounds__(kThreads)
+template <class Act, int Threads, int Count>
+__global__ void __launch_bounds__(Threads)
     norm_kernel(const float* x, const float* weight, float eps, size_t width, Act* act) {
   start_next_kernel();
   float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
   const size_t offset = blockIdx.x * width;
   // The weights are requested while the previous kernel still runs. They are only written before the first
   // forward pass, by copies and kernels that end before the first copy to the device of any forward pass.
-  RowGroups<Count> row(x + offset, weight, width);
+  RowGroups<Threads, Count> row(x + offset, weight, width);
   wait_for_last_kernel();
-  const float mean = block_sum<kThreads>(row.sum_of_squares(), partial) / static_cast<float>(width);
+  const float mean = block_sum<Threads>(row.sum_of_squares(), partial) / static_cast<float>(width);
   row.scale_to(1.0f / sqrtf(mean + eps), act + offset);
 }
 
@@ -145,16 +148,29 @@ void run_gather_of(Stream& stream, const void* table, const uint32_t* slots, siz
     launch(gather_kernel<T, 1>, grid, kThreads, 0, stream, from, slots, width, x);
 }
 
+template <class Act, int Threads>
+void run_norm_by(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
+                 Act* act) {
+  const dim3 grid(static_cast<unsigned>(n));
+  constexpr size_t shared = Threads / kWarp * sizeof(float);
+  if (width % kWide == 0)
+    launch(norm_kernel<Act, Threads, kWide>, grid, Threads, shared, stream, x, weight, eps, width, act);
+  else
+    launch(norm_kernel<Act, Threads, 1>, grid, Threads, shared, stream, x, weight, eps, width, act);
+}
+
+// As few threads as can keep a row in registers, so that each has several groups to wait for at a time.
 template <class Act>
 void run_norm_to(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
                  void* act) {
-  const dim3 grid(static_cast<unsigned>(n));
-  constexpr size_t shared = kThreads / kWarp * sizeof(float);
   auto* const to = static_cast<Act*>(act);
-  if (width % kWide == 0)
-    launch(norm_kernel<Act, kWide>, grid, kThreads, shared, stream, x, weight, eps, width, to);
+  constexpr size_t kEach = kNormGroups * kWide;
+  if (width <= 64 * kEach)
+    run_norm_by<Act, 64>(stream, x, weight, eps, n, width, to);
+  else if (width <= 128 * kEach)
+    run_norm_by<Act, 128>(stream, x, weight, eps, n, width, to);
   else
-    launch(norm_kernel<Act, 1>, grid, kThreads, shared, stream, x, weight, eps, width, to);
+    run_norm_by<Act, 256>(stream, x, weight, eps, n, width, to);
 }
 
 template <class T, class Act>
@@ -162,7 +178,10 @@ void run_swiglu_of(Stream& stream, const void* gate_up, size_t n, size_t width, 
   const dim3 grid(static_cast<unsigned>(n));
   const auto* const from = static_cast<const T*>(gate_up);
   auto* const to = static_cast<Act*>(act);
-  if (width % kWide == 0)
+  constexpr int kWidest = 16 / std::max(sizeof(T), sizeof(Act));
+  if (kWidest > kWide && width % kWidest == 0)
+    launch(swiglu_kernel<T, Act, kWidest>, grid, kThreads, 0, stream, from, width, to);
+  else if (width % kWide == 0)
     launch(swiglu_kernel<T, Act, kWide>, grid, kThreads, 0, stream, from, width, to);
   else
     launch(swiglu_kernel<T, Act, 1>, grid, kThreads, 0, stream, from, width, to);

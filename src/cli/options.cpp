@@ -84,8 +84,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
     if (model.device == "auto")
       program_log().info(
           "main",
-          "--device auto is the CPU: the CUDA backend has not been verified on a GPU yet, and runs only "
-          "with --device cuda");
+          "--device auto is the CPU, since scores depend on the kind of device; a GPU computes only with "
+          "--device cuda");
   });
 }
 

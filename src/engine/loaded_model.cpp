@@ -19,6 +19,9 @@
 namespace carbon {
 namespace {
 
+// The kind of GPU on which the CUDA backend has been checked (bench/results/gpu.md).
+constexpr std::string_view kCheckedGpu = "cuda:sm_90x";
+
 // What --dtype says: the type of activations, and that of the factors of products if it is another.
 struct Numbers {
   DType type;
@@ -61,10 +64,12 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
         "in f32 a GPU computes without its tensor cores, with kernels written for comparison "
         "and not for speed: expect the run to take far longer than in bf16",
         {AdviceTopic::gpu_bf16});
-  options.log->warning("engine",
-                       "the CUDA backend has been checked by emulation only, not yet on a GPU: compare its "
-                       "scores with those of the CPU",
-                       {AdviceTopic::compare_devices});
+  if (const std::string kind = backends.front()->device_kind(); !kind.starts_with(kCheckedGpu))
+    options.log->warning("engine",
+                         kind +
+                             ": for this kind of GPU the CUDA backend has been checked by emulation only, "
+                             "not yet on a card: compare its scores with those of the CPU",
+                         {AdviceTopic::compare_devices});
   return backends;
 }
 

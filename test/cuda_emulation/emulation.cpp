@@ -29,6 +29,7 @@ namespace {
 
 constexpr size_t kStack = 256 * 1024;
 constexpr size_t kCopy = 16;
+constexpr const char* kSyncWarp = "syncwarp";
 
 /// Whether all accesses are heard of (hooks.cpp): a few alone would say nothing.
 #ifdef CARBON_EMULATION_WATCHES
@@ -77,6 +78,7 @@ struct Warp {
   Operands operands[2][kLanes];  // of even and of odd instructions: a lane is never two ahead
   const char* instruction = nullptr;
   std::vector<Fiber*> waiting;
+  unsigned epoch = 0;  // how often its lanes have met at sync_warp()
 };
 
 class Executor {
@@ -85,6 +87,7 @@ class Executor {
 
   void barrier();
   const Operands* meet(const char* instruction, const Operands& mine);
+  void sync_warp();
   void check_waited() const;
   void check_shared(const void* address, size_t bytes, size_t alignment) const;
   void watch(MemoryWatch::Kind kind, const void* address, size_t bytes, const void* code);
@@ -109,7 +112,9 @@ class Executor {
   void resume(Fiber& fiber);
   void suspend();
   void pass_barrier();
-  MemoryWatch::Thread thread() const { return {current_->index, current_->waited}; }
+  MemoryWatch::Thread thread() const {
+    return {current_->index, warps_[current_->index / kLanes].epoch, current_->waited};
+  }
 
   std::mutex turn_;  // of launches
   MemoryWatch memory_;
@@ -308,11 +313,17 @@ const Operands* Executor::meet(const char* instruction, const Operands& mine) {
     fail(std::string("is at ") + instruction + " while its warp is at " + warp.instruction);
   warp.waiting.push_back(&self);
   if (warp.waiting.size() == kLanes) {
+    if (std::strcmp(instruction, kSyncWarp) == 0) ++warp.epoch;
     ready_.insert(ready_.end(), warp.waiting.begin(), warp.waiting.end());
     warp.waiting.clear();
   }
   suspend();
   return all;
+}
+
+void Executor::sync_warp() {
+  check_waited();
+  meet(kSyncWarp, {});
 }
 
 void Executor::check_shared(const void* address, size_t bytes, size_t alignment) const {
@@ -365,6 +376,11 @@ void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes,
 const Operands* meet(const char* instruction, const Operands& mine) {
   const Aside aside;
   return executor.meet(instruction, mine);
+}
+
+void sync_warp() {
+  const Aside aside;
+  executor.sync_warp();
 }
 
 size_t lane() {

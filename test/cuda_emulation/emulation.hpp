@@ -46,6 +46,8 @@ struct Operands {
 /// All lanes of the warp meet with their operands, each naming the same `instruction`. The operands of all,
 /// valid until this lane's next instruction.
 const Operands* meet(const char* instruction, const Operands& mine);
+/// All lanes of the warp meet, and what they did before comes before what they do after.
+void sync_warp();
 /// This lane's number.
 size_t lane();
 

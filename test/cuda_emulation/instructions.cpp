@@ -33,7 +33,7 @@ void load_matrices_either(uint32_t out[4], const void* row, bool transposed) {
 
 }  // namespace
 
-float exp2_nonpositive(float x) {
+float exp2_approximate(float x) {
   const float result = static_cast<float>(std::exp2(static_cast<double>(x)));
   return result < 0x1p-126f ? 0.0f : result;
 }

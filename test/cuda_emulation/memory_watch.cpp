@@ -81,6 +81,13 @@ void MemoryWatch::begin_block(const unsigned char* shared, size_t bytes) {
   if (shared_grains_.size() < grains) shared_grains_.resize(grains);
 }
 
+void MemoryWatch::pass_barrier() {
+  if (++epoch_ == 0) {
+    std::fprintf(stderr, "emulated GPU: more barriers in a block than are counted\n");
+    std::abort();
+  }
+}
+
 void MemoryWatch::arrive(const void* counter, unsigned thread, bool last) {
   auto& blocks = counters_[counter];
   blocks[block_] = {epoch_, static_cast<uint16_t>(thread)};

@@ -6,8 +6,9 @@
 // A second access, one of the two a write, is an error unless CUDA's memory model orders them, in whatever
 // order the emulation happened to run them:
 //   - a thread's own accesses are in its order;
-//   - what threads of a block did before its barrier comes before what they do after it. Nothing less does: a
-//     warp's lanes are not in step, and its instructions pass registers on, not memory;
+//   - what threads of a block did before its barrier comes before what they do after it, and so for the lanes
+//     of a warp and sync_warp(). Nothing less does: a warp's lanes are not in step, and its instructions pass
+//     registers on, not memory;
 //   - what a thread did before arrive(), or a barrier before that, comes before what the last to arrive does,
 //     and those that it meets at a barrier later;
 //   - what a kernel did comes before what the next one does once it has waited for it;
@@ -33,7 +34,8 @@ class MemoryWatch {
   /// The thread that accesses memory.
   struct Thread {
     unsigned index = 0;
-    bool waited = false;  // for the kernel ahead
+    unsigned warp_epoch = 0;  // how often its warp has met at sync_warp()
+    bool waited = false;      // for the kernel ahead
   };
   enum class Kind { read, write };
 
@@ -50,7 +52,7 @@ class MemoryWatch {
   void run_unwatched(const void* written, size_t bytes);
   void begin_block(const unsigned char* shared, size_t bytes);
   /// All threads of the block have met.
-  void pass_barrier() { ++epoch_; }
+  void pass_barrier();
   /// `thread` has arrived at a counter of several blocks.
   void arrive(const void* counter, unsigned thread, bool last);
 
@@ -63,15 +65,17 @@ class MemoryWatch {
   const std::string& error() const { return error_; }
 
  private:
+  static constexpr unsigned kLanes = 32;
   static constexpr size_t kGrain = 2;  // bytes: kernels have no smaller elements
   static constexpr uint16_t kMany = 0xffff;
   static constexpr uint32_t kManyBlocks = 0;
 
   /// Who has accessed a grain: one thread, or several of a block after the same barrier, or of many blocks.
   struct Access {
-    uint32_t kernel = 0;  // 0: none; they count from 1
-    uint32_t block = 0;   // counted through all kernels
-    uint32_t epoch = 0;   // barriers that the block had passed
+    uint32_t kernel = 0;      // 0: none; they count from 1
+    uint32_t block = 0;       // counted through all kernels
+    uint16_t epoch = 0;       // barriers that the block had passed
+    uint16_t warp_epoch = 0;  // those that the warp had passed
     uint16_t thread = 0;
     uint16_t copying = 0;  // of a write: one more than the thread whose copy is under way
   };
@@ -94,12 +98,12 @@ class MemoryWatch {
   };
   /// Up to which barrier a block's accesses are known to have ended, and of that one those of `thread`.
   struct Known {
-    uint32_t epoch;
+    uint16_t epoch;
     uint16_t thread;
   };
   /// Since when, in the running block.
   struct Arrived {
-    uint32_t epoch;
+    uint16_t epoch;
     uint16_t thread;
     std::unordered_map<uint32_t, Known> blocks;
   };
@@ -122,6 +126,7 @@ class MemoryWatch {
   bool refuse_place(Kind kind, const void* address, size_t bytes);
   bool has_ended(uint32_t kernel, int device) const;
   bool ordered(const Access& earlier, const Place& place, const Thread& now) const;
+  static bool ordered_in_warp(const Access& earlier, const Thread& now);
   bool ordered_before_block(const Access& earlier, const Place& place, const Thread& now) const;
   bool allowed(const Grain& grain, Kind kind, const Place& place, const Thread& now) const;
   std::string explain(const Grain& grain, const Place& place, const Thread& now) const;
@@ -141,7 +146,8 @@ class MemoryWatch {
   std::map<int, uint32_t> ended_;  // by device: the last kernel that had ended when the host last knew
   std::vector<std::pair<uintptr_t, uintptr_t>> constants_;  // the program's image and its libraries'
 
-  uint32_t kernel_ = 0, block_ = 0, epoch_ = 0;
+  uint32_t kernel_ = 0, block_ = 0;
+  uint16_t epoch_ = 0;
   uintptr_t shared_ = 0;
   size_t shared_bytes_ = 0;
   std::vector<Grain> shared_grains_;
@@ -152,9 +158,15 @@ class MemoryWatch {
 // What follows runs for every access of every thread, and is half of the time that the tests on the emulated
 // GPU take.
 
+/// Whether an access after the same barrier of the block was one of the same warp before sync_warp().
+inline bool MemoryWatch::ordered_in_warp(const Access& earlier, const Thread& now) {
+  return earlier.thread / kLanes == now.index / kLanes && earlier.warp_epoch < now.warp_epoch;
+}
+
 /// Whether `earlier`, of memory that this block reaches, comes before what the thread does now.
 inline bool MemoryWatch::ordered(const Access& earlier, const Place& place, const Thread& now) const {
-  if (earlier.block == block_) return earlier.epoch < epoch_ || earlier.thread == now.index;
+  if (earlier.block == block_)
+    return earlier.epoch < epoch_ || earlier.thread == now.index || ordered_in_warp(earlier, now);
   if (earlier.kernel < kernel_ && now.waited) return true;
   return earlier.kernel == 0 || ordered_before_block(earlier, place, now);
 }
@@ -165,20 +177,21 @@ inline bool MemoryWatch::allowed(const Grain& grain, Kind kind, const Place& pla
 }
 
 inline void MemoryWatch::note_write(Access& write, const Thread& now) const {
-  write = {kernel_, block_, epoch_, static_cast<uint16_t>(now.index), 0};
+  write = {kernel_, block_, epoch_, static_cast<uint16_t>(now.warp_epoch), static_cast<uint16_t>(now.index),
+           0};
 }
 
 // Who reads after a barrier takes the place of those who read before it: what comes after the one comes after
 // the others.
 inline void MemoryWatch::note_read(Access& read, const Thread& now) const {
-  const auto index = static_cast<uint16_t>(now.index);
+  const auto index = static_cast<uint16_t>(now.index), warp_epoch = static_cast<uint16_t>(now.warp_epoch);
   if (read.kernel != kernel_)
-    read = {kernel_, block_, epoch_, index, 0};
+    read = {kernel_, block_, epoch_, warp_epoch, index, 0};
   else if (read.block != block_)
     read.block = kManyBlocks;
-  else if (read.epoch != epoch_)
-    read.epoch = epoch_, read.thread = index;
-  else if (read.thread != index)
+  else if (read.epoch != epoch_ || read.thread == index || ordered_in_warp(read, now))
+    read.epoch = epoch_, read.warp_epoch = warp_epoch, read.thread = index;
+  else
     read.thread = kMany;
 }
 

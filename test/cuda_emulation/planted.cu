@@ -72,6 +72,46 @@ __global__ void copy_seen_by_its_thread_only(Words w) {
   cuda::load_words(words, shared + next_thread() * 16);
 }
 
+/// The lane after this one, and that of the next warp.
+__device__ unsigned next_lane(uint32_t other_warp) {
+  const unsigned thread = threadIdx.x / 32 * 32 + (threadIdx.x + 1) % 32;
+  return other_warp != 0 ? (thread + 32) % kThreads : thread;
+}
+
+__global__ void copy_not_seen_by_its_warp(Words w) {
+  cuda::begin_kernel();
+  unsigned char* const shared = cuda::shared_memory();
+  for (unsigned i = 0; i < 4; ++i) reinterpret_cast<uint32_t*>(shared)[i * kThreads + threadIdx.x] = 0;
+  __syncthreads();
+  cuda::copy_async(shared + threadIdx.x * 16, w.words, true);
+  cuda::copy_async_commit();
+  cuda::copy_async_wait<0>();
+  if (w.wrong == 0) cuda::sync_warp();
+  uint32_t words[4];
+  cuda::load_words(words, shared + next_lane(0) * 16);
+}
+
+// Only the lanes of a warp meet.
+__global__ void read_across_warps(Words w) {
+  cuda::begin_kernel();
+  auto* const shared = reinterpret_cast<uint32_t*>(cuda::shared_memory());
+  shared[threadIdx.x] = 0;
+  __syncthreads();
+  shared[threadIdx.x] = threadIdx.x;
+  cuda::sync_warp();
+  w.words[my_word()] = shared[next_lane(w.wrong)];
+}
+
+__global__ void overwritten_in_warp(Words w) {
+  cuda::begin_kernel();
+  auto* const shared = reinterpret_cast<uint32_t*>(cuda::shared_memory());
+  shared[threadIdx.x] = threadIdx.x;
+  cuda::sync_warp();
+  const uint32_t word = shared[next_lane(0)];
+  if (w.wrong == 0) cuda::sync_warp();
+  shared[threadIdx.x] = word;
+}
+
 __global__ void read_while_copied(Words w) {
   cuda::begin_kernel();
   unsigned char* const mine = cuda::shared_memory() + threadIdx.x * 16;
@@ -149,6 +189,12 @@ constexpr Planted kPlanted[] = {
     {"a barrier is missing between reading and writing", no_barrier_after_reading,
      "with nothing that orders the two"},
     {"a barrier is missing behind a copy", copy_seen_by_its_thread_only, "with nothing that orders the two"},
+    {"a barrier of the warp is missing behind a copy", copy_not_seen_by_its_warp,
+     "with nothing that orders the two"},
+    {"a barrier of the warp is missing between reading and writing", overwritten_in_warp,
+     "with nothing that orders the two"},
+    {"a barrier of the warp stands for one of the block", read_across_warps,
+     "with nothing that orders the two"},
     {"a copy is not waited for", read_while_copied, "a copy of thread"},
     {"two blocks write the same", blocks_write_the_same, "another block has written"},
     {"a block reads what another may not have written", read_without_arriving, "which another block has"},

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace {
@@ -15,17 +17,6 @@ constexpr MmaDevice kA100{108, size_t{163} << 10}, kA10{72, size_t{99} << 10}, k
 
 bool exists(const MmaTile& tile) {
   return tile == kLargeTile || std::ranges::find(kStreamTiles, tile) != std::end(kStreamTiles);
-}
-
-size_t divide_up(size_t a, size_t b) {
-  return (a + b - 1) / b;
-}
-
-/// Bytes of a weight that all multiprocessors together have under way, at most.
-size_t under_way(const MmaTile& tile, size_t outputs, const MmaDevice& device) {
-  const size_t together = (device.shared + 1024) / (stream_shared_bytes(tile) + 1024);
-  const size_t blocks = std::min(divide_up(outputs, tile.outputs), together * device.multiprocessors);
-  return blocks * (tile.stages - 1) * kMmaSlices * tile.outputs * kMmaDepth * 2;
 }
 
 }  // namespace
@@ -54,65 +45,111 @@ TEST_CASE("a choice of tiles that is remembered is the one that was made") {
   for (int round = 0; round < 2; ++round)
     for (size_t n = 1; n < 70; n += 1 + n / 9)
       for (size_t outputs = 64; outputs <= 8448; outputs += 704)
-        for (const size_t least_outputs : {0, 16})
-          for (int again = 0; again < 2; ++again)
-            REQUIRE(tiles.choose(n, outputs, least_outputs) ==
-                    choose_mma_tile(n, outputs, kH100, least_outputs));
+        for (const size_t k : {1024, 3072})
+          for (const size_t least_outputs : {0, 16})
+            for (int again = 0; again < 2; ++again)
+              REQUIRE(tiles.choose({n, outputs, k}, least_outputs) ==
+                      choose_mma_tile({n, outputs, k}, kH100, least_outputs));
 }
 
-TEST_CASE("the tile fits the device, is just tall enough, and is the cheapest of its height") {
+TEST_CASE("the tile fits the device, is not too tall, and is the cheapest of all that do") {
   for (const MmaDevice& device : {MmaDevice{1, kA10.shared}, MmaDevice{2, kH100.shared}, kA10, kA100, kH100})
     for (const size_t outputs : {4, 512, 1024, 3072, 4096, 14336})
       for (const size_t n : {1, 2, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, 128, 500, 2048, 100000})
         for (const size_t least_outputs : {0, 16}) {
-          const MmaTile tile = choose_mma_tile(n, outputs, device, least_outputs);
+          const MmaProduct product{n, outputs, 3072};
+          const MmaTile tile = choose_mma_tile(product, device, least_outputs);
+          const auto fits = [&](const MmaTile& t) {
+            return t.outputs >= least_outputs && stream_shared_bytes(t) <= device.shared &&
+                   (t.rows == 8 || t.rows / 2 < n);
+          };
           REQUIRE(exists(tile));
-          CHECK(tile.outputs >= least_outputs);
-          CHECK(tile.rows >= std::min(n, kStreamRows));
-          if (tile == kLargeTile) {
+          if (tile == kLargeTile)
             CHECK(n > kStreamRows);
-            continue;
-          }
-          CHECK(stream_shared_bytes(tile) <= device.shared);
-          if (tile.rows > 8) CHECK(tile.rows / 2 < n);
+          else
+            CHECK(fits(tile));
           for (const MmaTile& other : kStreamTiles)
-            if (other.rows == tile.rows && other.outputs >= least_outputs &&
-                stream_shared_bytes(other) <= device.shared)
-              CHECK(mma_tile_cost(tile, n, outputs, device) <= mma_tile_cost(other, n, outputs, device));
+            if (fits(other))
+              CHECK(mma_tile_cost(tile, product, device) <= mma_tile_cost(other, product, device));
         }
 }
 
-TEST_CASE("few rows take narrow tiles, many the large one") {
-  // One row adds an eighth to the weights' bytes at most; what counts then is the number of blocks.
-  for (const size_t outputs : {512, 1024, 3072, 4096, 14336})
-    CHECK(choose_mma_tile(1, outputs, kH100) == MmaTile{8, 8, 16});
-  // Otherwise a block's activations would be several times its weights.
-  CHECK(choose_mma_tile(64, 14336, kH100).outputs == 64);
-  for (const size_t outputs : {3072, 4096, 14336}) CHECK(choose_mma_tile(2048, outputs, kH100) == kLargeTile);
-}
-
-// Little's law. Of an H100: 3.35 TB/s times 1 us, 25 KB for each of its multiprocessors; of 64 rows, whose
-// activations take half of the rings, three quarters of that. Weights narrower than these (k and v of all
-// models, most of the 500M) have too few outputs for it, and little to read.
-TEST_CASE("enough of a wide weight is under way to an H100") {
-  constexpr size_t kWanted = 3350000;
-  const auto of = [](size_t n, size_t outputs, size_t least_outputs) {
-    return under_way(choose_mma_tile(n, outputs, kH100, least_outputs), outputs, kH100);
+// Each row: a product, and microseconds measured on an H200 with the tile that is chosen and with the best of
+// 31 tiles (bench_gpu --tiles): the choice loses 6.4 %. With another choice this table has to be measured
+// again.
+TEST_CASE("the tiles of the published models are those that were measured, near the best") {
+  constexpr MmaDevice kH200 = kH100;  // has the same multiprocessors
+  struct Measured {
+    MmaProduct product;
+    size_t least_outputs;
+    MmaTile tile;
+    double chosen, best;
   };
-  for (const size_t outputs : {3072, 4096, 6144, 16896, 28672}) {
-    CAPTURE(outputs);
-    for (const size_t least_outputs : {0, 16}) {
-      CHECK(of(1, outputs, least_outputs) >= kWanted);
-      CHECK(of(8, outputs, least_outputs) >= kWanted);
-      CHECK(of(64, outputs, least_outputs) >= kWanted / 4 * 3);
-    }
+  constexpr Measured kMeasured[] = {
+      {{1, 2048, 1024}, 0, {8, 16, 16}, 2.83, 2.83},
+      {{16, 2048, 1024}, 0, {16, 16, 16}, 3.37, 3.37},
+      {{64, 2048, 1024}, 0, {32, 32, 10}, 5.67, 5.14},
+      {{256, 2048, 1024}, 0, {64, 64, 5}, 11.53, 9.47},
+      {{1, 1024, 1024}, 0, {8, 8, 16}, 2.68, 2.31},
+      {{16, 1024, 1024}, 0, {8, 16, 16}, 3.04, 2.66},
+      {{64, 1024, 1024}, 0, {16, 32, 13}, 4.84, 4.02},
+      {{256, 1024, 1024}, 0, {32, 64, 6}, 7.62, 6.24},
+      {{1, 6144, 1024}, 16, {8, 32, 8}, 6.58, 6.31},
+      {{16, 6144, 1024}, 16, {16, 32, 8}, 6.64, 6.64},
+      {{64, 6144, 1024}, 16, {64, 64, 5}, 10.47, 9.51},
+      {{256, 6144, 1024}, 16, {64, 64, 3}, 27.44, 25.69},
+      {{1, 1024, 3072}, 0, {8, 8, 16}, 4.96, 4.07},
+      {{16, 1024, 3072}, 0, {8, 16, 16}, 5.44, 4.96},
+      {{64, 1024, 3072}, 0, {16, 32, 13}, 9.40, 7.76},
+      {{256, 1024, 3072}, 0, {32, 64, 6}, 12.30, 11.75},
+      {{1, 4096, 1024}, 0, {8, 16, 16}, 4.13, 4.13},
+      {{16, 4096, 1024}, 0, {16, 32, 13}, 5.11, 4.90},
+      {{64, 4096, 1024}, 0, {32, 64, 6}, 8.31, 6.89},
+      {{256, 4096, 1024}, 0, {64, 64, 3}, 15.21, 15.21},
+      {{1, 3840, 3072}, 0, {8, 16, 16}, 8.38, 8.38},
+      {{16, 3840, 3072}, 0, {16, 32, 13}, 10.05, 9.99},
+      {{64, 3840, 3072}, 0, {32, 64, 6}, 14.12, 12.28},
+      {{256, 3840, 3072}, 0, {64, 64, 3}, 29.94, 29.94},
+      {{1, 3072, 3072}, 0, {8, 16, 16}, 8.31, 7.37},
+      {{16, 3072, 3072}, 0, {16, 32, 13}, 9.26, 9.26},
+      {{64, 3072, 3072}, 0, {32, 64, 6}, 13.62, 11.51},
+      {{256, 3072, 3072}, 0, {64, 64, 3}, 28.32, 28.32},
+      {{1, 16896, 3072}, 16, {8, 32, 5}, 37.24, 32.13},
+      {{16, 16896, 3072}, 16, {16, 32, 4}, 38.58, 36.18},
+      {{64, 16896, 3072}, 16, {64, 64, 3}, 45.09, 45.09},
+      {{256, 16896, 3072}, 16, {64, 64, 3}, 166.10, 166.10},
+      {{1, 3072, 8448}, 0, {8, 16, 16}, 18.24, 16.55},
+      {{16, 3072, 8448}, 0, {16, 32, 13}, 20.10, 20.10},
+      {{64, 3072, 8448}, 0, {32, 64, 6}, 32.58, 30.47},
+      {{256, 3072, 8448}, 0, {64, 64, 3}, 73.43, 73.43},
+      {{1, 4096, 3072}, 0, {8, 16, 16}, 8.80, 8.80},
+      {{16, 4096, 3072}, 0, {16, 32, 13}, 10.41, 10.41},
+      {{64, 4096, 3072}, 0, {32, 64, 6}, 14.64, 12.60},
+      {{256, 4096, 3072}, 0, {64, 64, 3}, 30.03, 30.03},
+      {{1, 6144, 4096}, 0, {8, 32, 8}, 18.20, 17.42},
+      {{16, 6144, 4096}, 0, {16, 32, 8}, 20.23, 20.23},
+      {{64, 6144, 4096}, 0, {64, 64, 5}, 25.96, 25.96},
+      {{256, 6144, 4096}, 0, {64, 64, 5}, 76.32, 71.24},
+      {{1, 4096, 4096}, 0, {8, 16, 16}, 11.16, 11.16},
+      {{16, 4096, 4096}, 0, {16, 32, 13}, 12.69, 12.69},
+      {{64, 4096, 4096}, 0, {32, 64, 6}, 18.29, 15.84},
+      {{256, 4096, 4096}, 0, {64, 64, 3}, 37.51, 37.51},
+      {{1, 28672, 4096}, 16, {8, 32, 5}, 84.95, 69.94},
+      {{16, 28672, 4096}, 16, {16, 32, 4}, 89.51, 78.92},
+      {{64, 28672, 4096}, 16, {64, 64, 3}, 102.20, 102.20},
+      {{256, 28672, 4096}, 16, {64, 64, 3}, 376.40, 376.40},
+      {{1, 4096, 14336}, 0, {8, 16, 16}, 33.34, 33.34},
+      {{16, 4096, 14336}, 0, {16, 32, 13}, 39.69, 39.69},
+      {{64, 4096, 14336}, 0, {32, 64, 6}, 56.66, 55.35},
+      {{256, 4096, 14336}, 0, {64, 64, 3}, 131.90, 131.90},
+  };
+  double losses = 0;
+  for (const Measured& m : kMeasured) {
+    CAPTURE(m.product.n);
+    CAPTURE(m.product.outputs);
+    CAPTURE(m.product.k);
+    CHECK(choose_mma_tile(m.product, kH200, m.least_outputs) == m.tile);
+    losses += std::log(m.chosen / m.best);
   }
-}
-
-TEST_CASE("a pass has rows for a whole device, in steps of 256, and not fewer than a CPU's") {
-  CHECK(pass_rows(kH100.multiprocessors) == 8448);
-  CHECK(pass_rows(kA100.multiprocessors) == 6912);
-  CHECK(pass_rows(kA10.multiprocessors) == 4608);
-  CHECK(pass_rows(114) == 7168);
-  CHECK(pass_rows(2) == 2048);
+  CHECK(std::exp(losses / static_cast<double>(std::size(kMeasured))) < 1.07);
 }

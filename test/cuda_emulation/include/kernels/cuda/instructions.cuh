@@ -27,7 +27,7 @@ inline void begin_kernel() {
   wait_for_last_kernel();
 }
 
-float exp2_nonpositive(float x);
+float exp2_approximate(float x);
 
 inline void prefetch(const void* from) {
   emulation::touch(from);
@@ -41,6 +41,10 @@ void load_words(uint32_t out[4], const void* from);
 
 inline bool arrive(uint32_t* counter, uint32_t n) {
   return emulation::arrive(counter, n);
+}
+
+inline void sync_warp() {
+  emulation::sync_warp();
 }
 
 /// Every lane's value, of `bytes`, becomes that of lane (lane ^ mask).
