@@ -1,5 +1,8 @@
 // The whole forward pass and the heads on random models, in both classes of rows: against the
 // double-precision reference, and to the bit however sequences are cut, shared and batched.
+#include <array>
+#include <optional>
+
 #include "kernels/cuda/switches.hpp"
 #include "test/gpu/model.hpp"
 #include "test/reference/llama.hpp"
@@ -13,46 +16,56 @@ std::vector<double> at(const std::vector<double>& all, size_t row) {
   return {first, first + ops::kMarginals};
 }
 
-/// The largest difference from the double-precision reference.
-template <class T>
-double error_of(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
-                const reference::Matrix<T>& rows) {
-  double worst = 0;
-  for (size_t t = 0; t < rows.size(); ++t) {
-    const auto a = reference::marginals(checkpoint, truth[t]), b = reference::marginals(checkpoint, rows[t]);
-    for (size_t i = 0; i < a.size(); ++i) worst = worse(worst, std::fabs(a[i] - b[i]));
+/// A random model, and marginals of some tokens of it by the double-precision reference. The reference is
+/// slow, so it runs once and all ways are compared with it.
+struct Truth {
+  Truth(const std::string& shape, size_t length)
+      : files(shape),
+        checkpoint(files.dir()),
+        tokens(random_tokens(checkpoint, length, 5)),
+        states(reference::hidden_states<double>(checkpoint, tokens)),
+        marginals(marginals_of(states)) {}
+
+  template <class T>
+  std::vector<double> marginals_of(const reference::Matrix<T>& rows) const {
+    std::vector<double> all;
+    for (const auto& row : rows) {
+      const std::vector<double> some = reference::marginals(checkpoint, row);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
   }
-  return worst;
-}
-double error_of(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
-                const std::vector<double>& got) {
-  double worst = 0;
-  for (size_t t = 0; t < truth.size(); ++t) {
-    const auto want = reference::marginals(checkpoint, truth[t]);
-    for (size_t i = 0; i < want.size(); ++i)
-      worst = worse(worst, std::fabs(want[i] - got[t * ops::kMarginals + i]));
+  /// The largest difference.
+  double error_of(const std::vector<double>& got) const {
+    double worst = 0;
+    for (size_t i = 0; i < marginals.size(); ++i) worst = worse(worst, std::fabs(marginals[i] - got[i]));
+    return worst;
   }
-  return worst;
-}
+
+  const GeneratedCheckpoint files;
+  const Checkpoint checkpoint;
+  const Tokens tokens;
+  const reference::Matrix<double> states;
+  const std::vector<double> marginals;
+};
 
 /// f32: as close to double as a naive float implementation, times two. bf16: four times the error of the CPU
 /// backend, which keeps queries and softmax weights in f32, where tensor cores round them to bf16.
-void agrees(Checks& checks, const Machine& machine, const Way& way, const std::string& shape, size_t length) {
-  const GeneratedCheckpoint files(shape);
-  const Checkpoint checkpoint(files.dir());
+void agrees(Checks& checks, const Machine& machine, const Way& way, const Truth& truth,
+            const std::string& shape) {
+  const Checkpoint& checkpoint = truth.checkpoint;
+  const Tokens& tokens = truth.tokens;
   Model model(checkpoint, make(machine, way));
-  const Tokens tokens = random_tokens(checkpoint, length, 5);
-  const auto truth = reference::hidden_states<double>(checkpoint, tokens);
   double bound;
   if (way.dtype == DType::f32) {
-    bound = 2 * error_of(checkpoint, truth, reference::hidden_states<float>(checkpoint, tokens));
+    bound = 2 * truth.error_of(truth.marginals_of(reference::hidden_states<float>(checkpoint, tokens)));
   } else {
     Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2, ops::OneDnnUse::never, ""}));
-    bound = 4 * error_of(checkpoint, truth, marginals(cpu, tokens));
+    bound = 4 * truth.error_of(marginals(cpu, tokens));
   }
-  checks.within(error_of(checkpoint, truth, marginals(model, tokens)), bound, shape);
+  checks.within(truth.error_of(marginals(model, tokens)), bound, shape);
   if (way.library || !machine.emulated)  // else it is the same code, and slow
-    checks.within(error_of(checkpoint, truth, marginals(model, tokens, kDecode)), bound, shape + ", decode");
+    checks.within(truth.error_of(marginals(model, tokens, kDecode)), bound, shape + ", decode");
 
   Sequence sequence = model.decoder.kv().make_sequence();
   const Chunk chunk{&sequence, tokens, 0, tokens.size()};
@@ -62,8 +75,9 @@ void agrees(Checks& checks, const Machine& machine, const Way& way, const std::s
   std::vector<double> token_level(targets.size());
   model.head.token_logprob(rows, targets, token_level.data());
   for (size_t t = 0; t < targets.size(); t += 13)
-    checks.within(std::fabs(token_level[t] - reference::token_logprob(checkpoint, truth[t], targets[t])),
-                  way.dtype == DType::f32 ? 2e-4 : 0.1, "a token");
+    checks.within(
+        std::fabs(token_level[t] - reference::token_logprob(checkpoint, truth.states[t], targets[t])),
+        way.dtype == DType::f32 ? 2e-4 : 0.1, "a token");
 }
 
 /// The same sequence in pieces and among others has the bits that it has whole.
@@ -297,28 +311,31 @@ void classes_share_a_pass(Checks& checks, const Machine& machine, const Way& way
   checks.that(model.decoder.kv().pages_in_use() == 2, "pages are given back");
 }
 
-/// Options of make_checkpoint, and tokens to compare: the reference takes about a second for one of a
-/// published shape.
+/// Options of make_checkpoint, tokens to compare, and the ways that are compared.
 struct Shape {
   std::string options;
   size_t length;
+  std::vector<Way> ways = {std::begin(kWays), std::end(kWays)};
 };
 
 /// Small models of every head size; on a GPU the published shapes, too, with few layers.
-std::vector<Shape> shapes_for(const Machine& machine, const Way& way) {
-  const std::string small[] = {
-      tiny("--head-dim 64 --heads 4 --kv-heads 1 --tied 0 --dtype f32 --layers 2"),
-      tiny("--head-dim 96 --heads 2 --kv-heads 2 --hidden 96 --dtype f16 --shards 2 --layers 2"),
-      tiny("--head-dim 128 --heads 8 --kv-heads 1 --hidden 48 --layers 2"),
-      tiny("--head-dim 20 --heads 3 --kv-heads 3 --hidden 60 --intermediate 100 --layers 2"),
-      tiny("--head-dim 64 --yarn 4 --yarn-original 1024 --layers 2"),
+std::vector<Shape> shapes_for(const Machine& machine) {
+  const size_t length = machine.emulated ? 70 : 97;
+  std::vector<Shape> shapes{
+      {tiny("--head-dim 64 --heads 4 --kv-heads 1 --tied 0 --dtype f32 --layers 2"), length},
+      {tiny("--head-dim 96 --heads 2 --kv-heads 2 --hidden 96 --dtype f16 --shards 2 --layers 2"), length},
+      {tiny("--head-dim 128 --heads 8 --kv-heads 1 --hidden 48 --layers 2"), length},
+      {tiny("--head-dim 20 --heads 3 --kv-heads 3 --hidden 60 --intermediate 100 --layers 2"), length},
+      {tiny("--head-dim 64 --yarn 4 --yarn-original 1024 --layers 2"), length},
   };
-  // In emulation the ways differ in their products alone, which need no second look at every head size.
-  if (machine.emulated && way.library) return {{small[2], 70}};
-  if (machine.emulated && way.dtype == DType::f32) return {{small[0], 70}, {small[3], 70}};
-  std::vector<Shape> shapes;
-  for (const std::string& options : small) shapes.push_back({options, machine.emulated ? 70u : 97u});
-  if (machine.emulated) return shapes;
+  if (machine.emulated) {
+    // The ways differ in their products alone, which need no second look at every head size.
+    const auto [f32, own, library] = std::to_array(kWays);
+    shapes[0].ways = shapes[3].ways = {f32, own};
+    shapes[2].ways = {own, library};
+    shapes[1].ways = shapes[4].ways = {own};
+    return shapes;
+  }
   const std::string common = "--vocab 4224 --dna-start 0 --max-positions 8192 --layers 2 --head-dim ";
   shapes.push_back({common + "64 --hidden 1024 --heads 16 --kv-heads 8 --intermediate 3072 --tied 1", 70});
   shapes.push_back({common + "96 --hidden 3072 --heads 32 --kv-heads 4 --intermediate 8448 --tied 1", 40});
@@ -332,11 +349,17 @@ void check_decoder(Checks& checks, const Machine& machine) {
   const Extent emulated{131, 20, {1, 64, 130}, {64, 100}, {7}};
   const Extent whole{1366, 300, {1, 2, 63, 64, 65, 130, 683, 1365}, {1, 64, 100, 129, 683}, {7, 64}};
   const DecodeExtent emulated_decode{124, 9, 5, {7, 64}}, whole_decode{683, 130, 300, {7, 64}};
-  for (const Way& way : kWays) {
-    for (const Shape& shape : shapes_for(machine, way))
+  for (const Shape& shape : shapes_for(machine)) {
+    std::optional<Truth> truth;
+    for (const Way& way : shape.ways)
       checks.run("decoder agrees with the reference: " +
                      shape.options.substr(shape.options.rfind("--head-dim")) + " [" + way.name() + "]",
-                 [&] { agrees(checks, machine, way, shape.options, shape.length); });
+                 [&] {
+                   if (!truth) truth.emplace(shape.options, shape.length);
+                   agrees(checks, machine, way, *truth, shape.options);
+                 });
+  }
+  for (const Way& way : kWays) {
     const bool plain = machine.emulated && way.dtype == DType::f32;
     const std::string model = tiny(plain ? "--head-dim 20 --heads 2 --kv-heads 1 --layers 1"
                                          : "--head-dim 64 --heads 2 --kv-heads 1 --layers 2");

@@ -34,13 +34,20 @@ std::vector<T> row_of(const TensorView& view, size_t row) {
   return out;
 }
 
+/// Every row of x times rows [first, first + count) of w. Each row of w is read once, for all rows of x.
 template <class T>
-std::vector<T> product(const TensorView& w, const std::vector<T>& x, size_t first, size_t count) {
-  std::vector<T> out(count, T(0));
+Matrix<T> products(const TensorView& w, const Matrix<T>& x, size_t first, size_t count) {
+  Matrix<T> out(x.size(), std::vector<T>(count));
   constexpr size_t kWorthThreads = size_t{1} << 20;
-#pragma omp parallel for if (count * w.cols > kWorthThreads)
-  for (size_t i = 0; i < count; ++i)
-    for (size_t k = 0; k < w.cols; ++k) out[i] += element<T>(w, first + i, k) * x[k];
+#pragma omp parallel for if (x.size() * count * w.cols > kWorthThreads)
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<T> weights = row_of<T>(w, first + i);
+    for (size_t t = 0; t < x.size(); ++t) {
+      T sum = 0;
+      for (size_t k = 0; k < w.cols; ++k) sum += weights[k] * x[t][k];
+      out[t][i] = sum;
+    }
+  }
   return out;
 }
 
@@ -70,31 +77,33 @@ void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& i
   }
 }
 
+/// The attention of the row at `position`, which sees itself and the rows before it.
 template <class T>
 std::vector<T> attend(const ModelConfig& c, const std::vector<T>& q, const Matrix<T>& keys,
-                      const Matrix<T>& values) {
+                      const Matrix<T>& values, size_t position) {
   const size_t d = c.head_dim, group = c.heads / c.kv_heads;
   std::vector<T> out(c.heads * d, T(0));
   for (size_t h = 0; h < c.heads; ++h) {
     const size_t kv = h / group * d;
     std::vector<T> weights;
     T top = -std::numeric_limits<T>::infinity(), sum = 0;
-    for (const auto& key : keys) {
+    for (size_t t = 0; t <= position; ++t) {
       T score = 0;
-      for (size_t j = 0; j < d; ++j) score += q[h * d + j] * key[kv + j];
+      for (size_t j = 0; j < d; ++j) score += q[h * d + j] * keys[t][kv + j];
       weights.push_back(score / std::sqrt(static_cast<T>(d)));
       top = std::max(top, weights.back());
     }
     for (T& w : weights) sum += w = std::exp(w - top);
-    for (size_t t = 0; t < values.size(); ++t)
+    for (size_t t = 0; t <= position; ++t)
       for (size_t j = 0; j < d; ++j) out[h * d + j] += weights[t] / sum * values[t][kv + j];
   }
   return out;
 }
 
 template <class T>
-void add(std::vector<T>& x, const std::vector<T>& delta) {
-  for (size_t j = 0; j < x.size(); ++j) x[j] += delta[j];
+void add(Matrix<T>& x, const Matrix<T>& delta) {
+  for (size_t t = 0; t < x.size(); ++t)
+    for (size_t j = 0; j < x[t].size(); ++j) x[t][j] += delta[t][j];
 }
 
 }  // namespace
@@ -111,28 +120,33 @@ Matrix<T> residual_stream(const Checkpoint& checkpoint, const std::vector<uint32
     const auto tensor = [&](const std::string& name, size_t rows, size_t cols) {
       return checkpoint.tensor(prefix + name + ".weight", rows, cols);
     };
-    const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
-    const auto project = [&](const std::string& name, size_t rows, const std::vector<T>& input) {
-      return product(tensor(name, rows, input.size()), input, 0, rows);
+    const auto project = [&](const std::string& name, size_t rows, const Matrix<T>& input) {
+      return products(tensor(name, rows, input[0].size()), input, 0, rows);
     };
-    Matrix<T> keys, values;
+    const auto normed = [&](const std::string& name) {
+      Matrix<T> rows;
+      for (const auto& row : x) rows.push_back(rms_norm(row, tensor(name, 1, c.hidden), T(c.rms_eps)));
+      return rows;
+    };
+    const size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
+    Matrix<T> h = normed("input_layernorm");
+    Matrix<T> queries = project("self_attn.q_proj", q_width, h),
+              keys = project("self_attn.k_proj", kv_width, h);
+    const Matrix<T> values = project("self_attn.v_proj", kv_width, h);
     for (size_t t = 0; t < x.size(); ++t) {
-      const std::vector<T> h = rms_norm(x[t], tensor("input_layernorm", 1, c.hidden), T(c.rms_eps));
-      std::vector<T> q = project("self_attn.q_proj", q_width, h),
-                     k = project("self_attn.k_proj", kv_width, h);
-      rotate(q, c.head_dim, inv_freq, rope_scale, t);
-      rotate(k, c.head_dim, inv_freq, rope_scale, t);
-      keys.push_back(k);
-      values.push_back(project("self_attn.v_proj", kv_width, h));
-      add(x[t], project("self_attn.o_proj", c.hidden, attend(c, q, keys, values)));
+      rotate(queries[t], c.head_dim, inv_freq, rope_scale, t);
+      rotate(keys[t], c.head_dim, inv_freq, rope_scale, t);
     }
-    for (auto& row : x) {
-      const std::vector<T> h = rms_norm(row, tensor("post_attention_layernorm", 1, c.hidden), T(c.rms_eps));
-      std::vector<T> gate = project("mlp.gate_proj", c.intermediate, h);
-      const std::vector<T> up = project("mlp.up_proj", c.intermediate, h);
-      for (size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j] / (1 + std::exp(-gate[j]));
-      add(row, project("mlp.down_proj", c.hidden, gate));
-    }
+    Matrix<T> attended;
+    for (size_t t = 0; t < x.size(); ++t) attended.push_back(attend(c, queries[t], keys, values, t));
+    add(x, project("self_attn.o_proj", c.hidden, attended));
+
+    h = normed("post_attention_layernorm");
+    Matrix<T> gate = project("mlp.gate_proj", c.intermediate, h);
+    const Matrix<T> up = project("mlp.up_proj", c.intermediate, h);
+    for (size_t t = 0; t < x.size(); ++t)
+      for (size_t j = 0; j < c.intermediate; ++j) gate[t][j] *= up[t][j] / (1 + std::exp(-gate[t][j]));
+    add(x, project("mlp.down_proj", c.hidden, gate));
   }
   return x;
 }
@@ -153,7 +167,7 @@ template Matrix<double> hidden_states(const Checkpoint&, const std::vector<uint3
 
 template <class T>
 std::vector<T> logits(const Checkpoint& checkpoint, const std::vector<T>& row, size_t first, size_t count) {
-  return product(checkpoint.head(), row, first, count);
+  return products(checkpoint.head(), Matrix<T>{row}, first, count)[0];
 }
 
 template <class T>

@@ -1,8 +1,8 @@
 // A plain Llama in double or float: the independent reference for the decoder and the heads, and the naive
 // implementation in whose own error tolerances are measured.
 //
-// Written for reading, not for speed: no cache, no batches, every product a loop. Shares with the program
-// only the reading of the checkpoint (config, mapped tensors).
+// Written for reading: no cache, no batches, every product a loop, whose rows are divided among threads.
+// Shares with the program only the reading of the checkpoint (config, mapped tensors).
 #pragma once
 
 #include <cstdint>
