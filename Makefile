@@ -11,6 +11,7 @@
 #   make check-gpu            tests the CUDA backend on this machine's GPU; fails where there is none
 #   make check-gpu-sanitizer  the same in small sizes under NVIDIA's compute-sanitizer
 #   make bench-gpu            speed of the GPU beside its limits; with PYTHON=FILE, also that of its torch and transformers
+#   make gpu-kit              build/gpu-kit.tar.xz, which checks and measures on a machine that has a GPU and no compiler
 #   make bench-host           the time that the host takes for itself beside a GPU; needs no GPU
 #   make install              honours prefix DESTDIR bindir libexecdir includedir datadir mandir bashcompdir zshcompdir
 #   make uninstall            removes what make install with the same settings has installed

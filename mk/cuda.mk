@@ -48,7 +48,7 @@ linked += carbon-cuda.so check_gpu bench_gpu
 stamps += compile_nvcc compile_cuda compile_portable
 
 ifeq ($(WITH_CUDA),no)
-check-gpu check-gpu-sanitizer bench-gpu:
+check-gpu check-gpu-sanitizer bench-gpu gpu-kit:
 	@echo "make $@: built without CUDA; needs CUDA 12 or newer (nvcc, cuBLASLt) and no SANITIZE" >&2; exit 1
 else
 check-gpu: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
@@ -57,5 +57,8 @@ check-gpu-sanitizer: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=$(BUILD)/make_checkpoint test/gpu/sanitize.sh $(BUILD)/check_gpu
 bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) bench/gpu/run.sh --commit $(commit)
+# All of that for a machine with a GPU and no compiler: bench/gpu/first.sh runs it there.
+gpu-kit: $(addprefix $(BUILD)/,carbon carbon-cuda.so check_gpu bench_gpu make_checkpoint)
+	bench/gpu/make_kit.sh $(BUILD) $(BUILD)/gpu-kit.tar.xz
 endif
-.PHONY: check-gpu check-gpu-sanitizer bench-gpu
+.PHONY: check-gpu check-gpu-sanitizer bench-gpu gpu-kit

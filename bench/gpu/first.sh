@@ -1,14 +1,23 @@
 #!/usr/bin/env bash
 # The first look at the CUDA backend on a GPU, in two calls of at most ten minutes each, one after the other or days apart:
-#   bench/gpu/first.sh faults     what the machine is; every check of the backend, and where one fails again with each switch
-#                                 of the backend off; memcheck and racecheck in small sizes; the commands on the GPU and on the
-#                                 CPU; then the speed of the 500M and the time of its kernels
-#   bench/gpu/first.sh figures    the speed of the published shapes beside PyTorch, the time of their kernels, decoding with
-#                                 each switch off, and how far bf16 is from f32
-# Needs check_gpu, bench_gpu, make_checkpoint and this folder; for the commands carbon with carbon-cuda.so beside it; and
-# cuBLASLt, which is also looked for among the packages of Python. No compiler. `make gpu-kit` packs all of it.
-# Checks run side by side, what is timed runs alone. A part that takes longer than its time limit is ended, and the next one
-# begins. Of each part the end of the output is printed, and all of it is kept in the folder OUT.
+#   bench/gpu/first.sh faults [PART]...     what the machine is, and these parts, the most telling first:
+#       small           every check of the backend in small sizes
+#       commands        the commands on the GPU and on the CPU (commands.py)
+#       memory          the checks that look at the free memory of the GPU
+#       bench-500M      the speed of the 500M
+#       kernels-500M    the time of its kernels
+#       stream rows linear attention heads draw decoder     the other checks in full, side by side with
+#       memcheck racecheck                                  small checks under these tools of compute-sanitizer
+#     A check that fails runs again with each switch of the backend off.
+#   bench/gpu/first.sh figures [PART]...    what the machine is, and
+#       bench kernels   the speed of the published shapes, and the time of their kernels
+#       peer parity     PyTorch beside that, and how far bf16 is from f32
+#       CARBON_CUDA_OVERLAP=0 CARBON_CUDA_GRAPHS=0 CARBON_CUDA_LIBRARY=0     the speed of the 500M with each switch off
+# With names of parts only these run. Needs check_gpu, bench_gpu, make_checkpoint and this folder; for the commands carbon with
+# carbon-cuda.so beside it; and cuBLASLt, which is also looked for among the packages of Python. No compiler. `make gpu-kit`
+# packs all of it.
+# What is timed runs alone. A part that takes longer than its time limit is ended, and the next one begins. Of each part the
+# end of the output is printed, and all of it is kept in the folder OUT, as PART.log.
 # From the environment: BUILD (default: the kit's programs, or build), OUT (default a new folder in TMPDIR), COMMIT (a name that
 # goes into the tables), SECONDS_LEFT (default 560: no part begins or goes on after that).
 # Exit status 1 if a part failed or was ended, 77 if there is no GPU.
@@ -23,8 +32,16 @@ commit=(--commit "${COMMIT:-$(cat "$root/commit" 2> /dev/null || echo unknown)}"
 deadline=$((SECONDS + ${SECONDS_LEFT:-560}))
 switches=(CARBON_CUDA_OVERLAP CARBON_CUDA_GRAPHS CARBON_CUDA_LIBRARY)
 
-call=${1:-}
-[[ $call == faults || $call == figures ]] || { echo "first.sh: say faults or figures, not \"$call\"" >&2; exit 1; }
+side_by_side=(stream rows linear attention heads draw)
+call=${1:-} only=("${@:2}")
+case $call in
+  faults) parts="small commands memory bench-500M kernels-500M ${side_by_side[*]} decoder memcheck racecheck" ;;
+  figures) parts="bench kernels peer parity ${switches[*]/%/=0}" ;;
+  *) echo "first.sh: say faults or figures, not \"$call\"" >&2; exit 1 ;;
+esac
+for name in "${only[@]}"; do
+  [[ " $parts " == *" $name "* ]] || { echo "first.sh $call: no part \"$name\"; the parts are $parts" >&2; exit 1; }
+done
 for program in check_gpu bench_gpu make_checkpoint; do
   [[ -x $build/$program ]] || { echo "first.sh: no program $build/$program; see BUILD in $0" >&2; exit 1; }
 done
@@ -45,14 +62,13 @@ find_libraries() {
   if [[ -n $found ]]; then LD_LIBRARY_PATH+=:$(dirname "$found"); else echo "first.sh: $name is nowhere on this machine" >&2; fi
 }
 
-status=0
 # part LINES NAME SECONDS COMMAND...: runs the command with a time limit, keeps its output and prints the last LINES of it.
 part() {
   local lines=$1 name=$2 limit=$3 code=0 started=$SECONDS
-  local log=$out/${name// /-}.log
+  local log=$out/$name.log
   shift 3
   ((limit < deadline - SECONDS)) || limit=$((deadline - SECONDS))
-  if ((limit <= 0)); then echo "== $name: not begun, the time is over"; return 1; fi
+  if ((limit <= 0)); then echo "== $name: not begun, the time is over"; return 124; fi
   timeout --kill-after=5 "$limit" "$@" > "$log" 2>&1 || code=$?
   {
     echo "== $name"
@@ -67,16 +83,26 @@ part() {
   cat "$log.end"
   return "$code"
 }
-timed() { part "$@" || { (($? == 77)) || status=1; }; }
+
+wanted() { ((${#only[@]} == 0)) || [[ " ${only[*]} " == *" $1 "* ]]; }
+
+# once LINES NAME SECONDS COMMAND...: a part, if it is wanted; fails if that was not good and not skipped.
+once() {
+  local code=0
+  wanted "$2" || return 0
+  part "$@" || code=$?
+  ((code == 0 || code == 77))
+}
 
 # checks NAME SECONDS ARGUMENT...: a part of check_gpu; where it fails, and is not merely slow, again with each switch off.
 checks() {
   local name=$1 limit=$2 code=0 switch
   shift 2
+  wanted "$name" || return 0
   part 12 "$name" "$limit" "$build/check_gpu" "$@" || code=$?
   ((code == 0 || code == 77)) && return 0
   ((code == 124 || code == 137)) && return 1
-  for switch in "${switches[@]}"; do part 3 "$name, $switch=0" "$limit" env "$switch=0" "$build/check_gpu" "$@" & done
+  for switch in "${switches[@]}"; do part 3 "$name-$switch=0" "$limit" env "$switch=0" "$build/check_gpu" "$@" & done
   wait
   return 1
 }
@@ -111,32 +137,34 @@ export build out
 
 find_libraries
 part 30 environment 20 bash -c environment
-"$build/check_gpu" plan > /dev/null 2>&1
-(($? != 77)) || { echo "first.sh: no GPU; the outputs are in $out"; exit 77; }
+status=0 code=0 small=()
+part 4 plan 20 "$build/check_gpu" plan || code=$?
+((code != 77)) || { echo "first.sh: no GPU; the outputs are in $out"; exit 77; }
+((code == 0)) || status=1
+if grep -q '^device kind .*emulated' "$out/plan.log"; then small=(--small); fi
 if [[ $call == faults ]]; then
-  export OMP_NUM_THREADS=4
+  # Measured on an H200 with 16 cores: small 7 s, commands 24, memory 3, bench 21, kernels 8, racecheck 89 beside the checks.
+  # The limits are at least twice that, and together they leave half a minute of SECONDS_LEFT.
+  checks small 60 --small || status=1
+  once 15 commands 75 python3 "$here/commands.py" "${small[@]}" "$build" || status=1
+  checks memory 20 memory || status=1
+  once 40 bench-500M 60 "$build/bench_gpu" --model 500M "${commit[@]}" || status=1
+  once 60 kernels-500M 30 "$build/bench_gpu" --kernels --model 500M "${commit[@]}" || status=1
+  # The reference of the decoder takes all threads that it may have. The other programs need a core each.
+  export OMP_NUM_THREADS=$((($(nproc) + 1) / 2)) OMP_WAIT_POLICY=passive
   pids=()
-  checks small 150 --small & pids+=($!)
-  checks linear 150 linear & pids+=($!)
-  checks "stream rows attention heads draw" 120 stream rows attention heads draw & pids+=($!)
-  checks decoder 180 decoder & pids+=($!)
-  for tool in memcheck racecheck; do
-    { part 6 "$tool" 150 bash -c "sanitize $tool" || (($? == 77)); } & pids+=($!)
-  done
-  timed 15 commands 120 python3 "$here/commands.py" "$build"
+  for name in "${side_by_side[@]}"; do checks "$name" 200 "$name" & pids+=($!); done
+  checks decoder 240 decoder & pids+=($!)
+  for tool in memcheck racecheck; do once 6 "$tool" 200 bash -c "sanitize $tool" & pids+=($!); done
   for pid in "${pids[@]}"; do wait "$pid" || status=1; done
-  unset OMP_NUM_THREADS
-  checks memory 45 memory || status=1  # alone, since it looks at the free memory of the GPU
-  timed 40 "bench 500M" 90 "$build/bench_gpu" --model 500M "${commit[@]}"
-  timed 60 "kernels 500M" 60 "$build/bench_gpu" --kernels --model 500M "${commit[@]}"
 else
-  timed 40 bench 240 "$build/bench_gpu" "${commit[@]}"
-  timed 60 kernels 90 "$build/bench_gpu" --kernels "${commit[@]}"
-  for switch in "${switches[@]}"; do
-    timed 12 "bench 500M, $switch=0" 45 env "$switch=0" "$build/bench_gpu" --model 500M "${commit[@]}"
+  once 40 bench 240 "$build/bench_gpu" "${commit[@]}" || status=1
+  once 60 kernels 90 "$build/bench_gpu" --kernels "${commit[@]}" || status=1
+  once 40 peer 120 bash -c 'python3 "$0/peer_transformers.py" < "$out/bench.log"' "$here" || status=1
+  once 20 parity 90 python3 "$here/parity.py" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT" || status=1
+  for switch in "${switches[@]/%/=0}"; do
+    once 12 "$switch" 45 env "$switch" "$build/bench_gpu" --model 500M "${commit[@]}" || status=1
   done
-  timed 20 parity 90 python3 "$here/parity.py" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT"
-  timed 40 peer 120 bash -c 'python3 "$0/peer_transformers.py" < "$out/bench.log"' "$here"
 fi
 echo "first.sh $call: the outputs are in $out"
 exit "$status"
