@@ -1,4 +1,4 @@
-"""collect.py CONFIG BENCH.json OUT.tsv OUT.json: the results of all tasks and recipes as one table, beside the published numbers.
+"""collect.py CONFIG OUT.tsv OUT.json [BENCH.json]: the results of all tasks and recipes as one table, beside the published numbers.
 
 CONFIG is what the Snakefile knows, as JSON. The table and the JSON hold no paths of this machine, so that they can be sent.
 """
@@ -100,7 +100,7 @@ def compared(row, number):
 
 
 def main():
-    config, bench, table, report = sys.argv[1:]
+    config, table, report, *bench = sys.argv[1:]
     config = json.loads(config)
     name = os.path.basename(config["model"].rstrip("/"))
     size = config["published"] or size_of(name)
@@ -122,7 +122,7 @@ def main():
     with open(report, "w") as out:
         json.dump({"carbon": version, "model": name, "published": size,
                    **{key: config[key] for key in ("device", "dtype", "n", "seed", "bootstrap")},
-                   "made_by": sorted(set(made)), "tasks": tasks, "rows": rows, "bench": load(bench)}, out, indent=1)
+                   "made_by": sorted(set(made)), "tasks": tasks, "rows": rows, "bench": load(bench[0]) if bench else None}, out, indent=1)
         out.write("\n")
     with open(table, "w") as out:
         print(*COLUMNS, sep="\t", file=out)

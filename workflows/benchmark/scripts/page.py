@@ -1,4 +1,4 @@
-"""page.py BOOTSTRAP SEED BENCHMARK.json OUT.html BENCH.json TASK/RECIPE.vcf.gz...: the page of carbon report on all scores, with the
+"""page.py BOOTSTRAP SEED BENCHMARK.json OUT.html TASK/RECIPE.vcf.gz... [BENCH.json]: the page of carbon report on all scores, with the
 table of all tasks and recipes at its beginning."""
 
 import html
@@ -28,15 +28,15 @@ def cells(row):
             shown(row["tokens_per_row"], "%.0f"))
 
 
-def report(bootstrap, seed, bench, scored):
+def report(bootstrap, seed, files):
     """The page that carbon report writes. Recipes of several tasks have the same file names, so links name the task as well."""
     with tempfile.TemporaryDirectory() as folder:
         links = []
-        for path in scored:
+        for path in files:
             links.append(os.path.join(folder, ".".join(path.split("/")[-2:])))
             os.symlink(os.path.abspath(path), links[-1])
-        label = ["--label", "LABEL", "--bootstrap", bootstrap, "--seed", seed] if scored else []
-        command = ["carbon", "report", "--no-version", "--title", "carbon benchmark", *label, *links, bench]
+        label = ["--label", "LABEL", "--bootstrap", bootstrap, "--seed", seed] if files[0].endswith(".vcf.gz") else []
+        command = ["carbon", "report", "--no-version", "--title", "carbon benchmark", *label, *links]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
@@ -62,10 +62,10 @@ def section(found):
 
 
 def main():
-    bootstrap, seed, results, out, bench, *scored = sys.argv[1:]
+    bootstrap, seed, results, out, *files = sys.argv[1:]
     with open(results) as text:
         found = json.load(text)
-    page = report(bootstrap, seed, bench, scored)
+    page = report(bootstrap, seed, files)
     with open(out, "w") as written:
         written.write(page.replace("</header>", "</header>\n" + "\n".join(section(found)), 1))
 

@@ -117,78 +117,104 @@ def fault(row, place, there, window):
     return None
 
 
+class Selection:
+    """The variants that are to be scored, and what was counted on the way to them."""
+
+    def __init__(self, task, rows):
+        self.reference, self.label_of, self.rows = Reference(task["fasta"]), Labels(task), rows
+        self.window = int(task.get("window", 8192))
+        self.counts = {"rows": rows.total, "read": 0, **dict.fromkeys([*LEFT_OUT, *KEPT], 0)}
+        self.first = {}  # of each kind of row that is left out
+        self.order = {name: i for i, name in enumerate(self.reference.lengths)}
+        self.variants, self.labels = [], {}
+        iterator = iter(rows)
+        while chunk := list(itertools.islice(iterator, 512)):
+            self.add(chunk)
+        self.variants.sort()
+
+    def leave_out(self, why, i, row):
+        self.counts[why] += 1
+        self.first.setdefault(why, f"row {i}, {row['chrom']}:{row['pos']} {row['ref']}>{row['alt']}")
+
+    def unusable(self, row, contig, label):
+        """Why a row cannot be compared with the FASTA, or None."""
+        if label is None:
+            return "no_class"
+        if contig is None:
+            return "no_contig"
+        if not 1 <= row["pos"] <= self.reference.lengths[contig] - len(row["ref"]) + 1:
+            return "outside"
+        return "not_acgt" if not row["ref"] or not row["alt"] or set(row["ref"] + row["alt"]) - set("ACGT") else None
+
+    def add(self, chunk):
+        known, half = [], self.window // 2
+        for i, row in chunk:
+            self.counts["read"] += 1
+            row.update(pos=number(row["pos"]), ref=str(row["ref"]).upper(), alt=str(row["alt"]).upper())
+            contig, label = self.reference.name_of(str(row["chrom"])), self.label_of(row["class"])
+            if why := self.unusable(row, contig, label):
+                self.leave_out(why, i, row)
+                continue
+            p = row["pos"] - 1
+            place = (max(0, p - half), min(self.reference.lengths[contig], p + max(half, len(row["ref"]))))
+            known.append((i, row, contig, label, place))
+        bases = self.reference.bases([(contig, *place) for _, _, contig, _, place in known])
+        for (i, row, contig, label, place), there in zip(known, bases):
+            if why := fault(row, place, there, self.window):
+                self.leave_out(why, i, row)
+                continue
+            p = row["pos"] - 1
+            self.counts["contig_end"] += p < half or p + half > self.reference.lengths[contig]
+            key = (self.order[contig], p, row["ref"], row["alt"])
+            self.counts["duplicate"] += key in self.labels
+            self.counts["other_label"] += self.labels.setdefault(key, label) != label
+            self.variants.append((*key, i, contig, label))
+
+    def say(self):
+        """Writes the counts to standard error."""
+        counts = self.counts
+        print(f"{counts['read']} of {counts['rows']} rows were read and {len(self.variants)} are scored", file=sys.stderr)
+        for why, meaning in {**LEFT_OUT, **KEPT}.items():
+            if counts[why]:
+                first = f"; the first is {self.first[why]}" if why in self.first else ""
+                print(f"  {counts[why]} {meaning}{first}", file=sys.stderr)
+        if not self.rows.has("ref_seq"):
+            print("there is no column ref_seq: only ref was compared with the FASTA", file=sys.stderr)
+
+    def end_if_too_few(self, most):
+        """`most`: the share of rows that may differ from the FASTA."""
+        wrong, read = sum(self.counts[why] for why in COMPARED), self.counts["read"]
+        if wrong > most * read:
+            fail(f"{wrong} of {read} rows differ from {self.reference.path}: another assembly, or positions from 0, or another window "
+                 f"than {self.window} bp (setting window)? The setting max_mismatch is the share that is allowed")
+        if not self.variants:
+            fail("no row is left")
+
+    def vcf(self):
+        """The variants as VCF."""
+        yield "##fileformat=VCFv4.2\n"
+        for name, length in self.reference.lengths.items():
+            yield f"##contig=<ID={name},length={length}>\n"
+        yield '##INFO=<ID=LABEL,Number=1,Type=Integer,Description="1 for the class that the score should find, else 0">\n'
+        yield '##INFO=<ID=ROW,Number=1,Type=Integer,Description="Number of the row in the data, from 0">\n'
+        yield "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+        for _, p, ref, alt, i, contig, label in self.variants:
+            yield f"{contig}\t{p + 1}\t.\t{ref}\t{alt}\t.\t.\tLABEL={label};ROW={i}\n"
+
+
 def main():
     task, n, seed, vcf, positions, report = sys.argv[1:]
     task = json.loads(task)
-    rows = Rows(task, ("chrom", "pos", "ref", "alt", "class"), ("ref_seq", "var_seq"), int(n), seed)
-    reference, label_of = Reference(task["fasta"]), Labels(task)
-    window = int(task.get("window", 8192))
-    counts = {"rows": rows.total, "read": 0, **dict.fromkeys([*LEFT_OUT, *KEPT], 0)}
-    order = {name: i for i, name in enumerate(reference.lengths)}
-    variants, labels, first = [], {}, {}
-
-    def left_out(why, i, row):
-        counts[why] += 1
-        first.setdefault(why, f"row {i}, {row['chrom']}:{row['pos']} {row['ref']}>{row['alt']}")
-
-    iterator = iter(rows)
-    while chunk := list(itertools.islice(iterator, 512)):
-        known = []
-        for i, row in chunk:
-            counts["read"] += 1
-            row.update(pos=number(row["pos"]), ref=str(row["ref"]).upper(), alt=str(row["alt"]).upper())
-            contig, label = reference.name_of(str(row["chrom"])), label_of(row["class"])
-            if label is None:
-                left_out("no_class", i, row)
-            elif contig is None:
-                left_out("no_contig", i, row)
-            elif not 1 <= row["pos"] <= reference.lengths[contig] - len(row["ref"]) + 1:
-                left_out("outside", i, row)
-            elif not row["ref"] or not row["alt"] or set(row["ref"] + row["alt"]) - set("ACGT"):
-                left_out("not_acgt", i, row)
-            else:
-                p, length = row["pos"] - 1, reference.lengths[contig]
-                place = (max(0, p - window // 2), min(length, p + max(window // 2, len(row["ref"]))))
-                known.append((i, row, contig, label, place))
-        bases = reference.bases([(contig, *place) for _, _, contig, _, place in known])
-        for (i, row, contig, label, place), there in zip(known, bases):
-            if why := fault(row, place, there, window):
-                left_out(why, i, row)
-                continue
-            p = row["pos"] - 1
-            counts["contig_end"] += p < window // 2 or p + window // 2 > reference.lengths[contig]
-            key = (order[contig], p, row["ref"], row["alt"])
-            if key in labels:
-                counts["duplicate"] += 1
-                counts["other_label"] += labels[key] != label
-            labels.setdefault(key, label)
-            variants.append((*key, i, contig, label))
-    variants.sort()
-
-    said = "".join(f"  {counts[why]} {meaning}" + (f"; the first is {first[why]}" if why in first else "") + "\n"
-                   for why, meaning in {**LEFT_OUT, **KEPT}.items() if counts[why])
-    sys.stderr.write(f"{counts['read']} of {counts['rows']} rows were read and {len(variants)} are scored\n{said}")
-    if not rows.has("ref_seq"):
-        sys.stderr.write("there is no column ref_seq: only ref was compared with the FASTA\n")
-    wrong = sum(counts[why] for why in COMPARED)
-    if wrong > float(task.get("max_mismatch", 0.05)) * counts["read"]:
-        fail(f"{wrong} of {counts['read']} rows differ from {task['fasta']}: another assembly, or positions from 0, or another window "
-             f"than {window} bp (setting window)? The setting max_mismatch is the share that is allowed")
-    if not variants:
-        fail("no row is left")
-
-    counts.update(scored=len(variants), positive=sum(v[-1] for v in variants))
-    with open(report, "w") as out:
-        json.dump(counts, out, indent=1)
+    selection = Selection(task, Rows(task, ("chrom", "pos", "ref", "alt", "class"), ("ref_seq", "var_seq"), int(n), seed))
+    selection.say()
+    selection.end_if_too_few(float(task.get("max_mismatch", 0.05)))
+    variants = selection.variants
+    with open(vcf, "wb") as out:
+        subprocess.run(["bgzip", "-c"], input="".join(selection.vcf()).encode(), stdout=out, check=True)
     with open(positions, "w") as out:
         out.writelines(f"{contig}\t{p + 1}\n" for contig, p in dict.fromkeys((v[5], v[1]) for v in variants))
-    header = ["##fileformat=VCFv4.2\n", *(f"##contig=<ID={name},length={length}>\n" for name, length in reference.lengths.items()),
-              '##INFO=<ID=LABEL,Number=1,Type=Integer,Description="1 for the class that the score should find, else 0">\n',
-              '##INFO=<ID=ROW,Number=1,Type=Integer,Description="Number of the row in the data, from 0">\n',
-              "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"]
-    lines = (f"{contig}\t{p + 1}\t.\t{ref}\t{alt}\t.\t.\tLABEL={label};ROW={i}\n" for _, p, ref, alt, i, contig, label in variants)
-    with open(vcf, "wb") as out:
-        subprocess.run(["bgzip", "-c"], input="".join([*header, *lines]).encode(), stdout=out, check=True)
+    with open(report, "w") as out:
+        json.dump({**selection.counts, "scored": len(variants), "positive": sum(v[-1] for v in variants)}, out, indent=1)
 
 
 if __name__ == "__main__":
