@@ -1,7 +1,8 @@
 """workflows/benchmark: its example in small. The numbers are those of the makers' formulas on the scores, the scores those of lone
 commands; a run that was killed goes on; rows that do not fit are counted.
 
-$CARBON_PYARROW names a Python with pyarrow, if that on PATH has none: only it reads Parquet. The other cases use tables with tabs.
+$CARBON_PYARROW names a Python with pyarrow and scikit-learn, if that on PATH lacks them: Parquet and a probe need them. The other cases
+use tables with tabs.
 """
 
 import bisect
@@ -9,9 +10,8 @@ import json
 import os
 import re
 import shutil
-import subprocess
 
-from harness import ENV, Skip, case, command, expect, expect_close, expect_equal, fresh, main, ok, read, tool, write
+from harness import Skip, case, command, expect, expect_close, expect_equal, fresh, main, model, ok, read, tool, write
 from workflow_support import WORKFLOWS, Snakemake, each_snakemake, environment
 
 BENCHMARK = os.path.join(WORKFLOWS, "benchmark")
@@ -43,6 +43,13 @@ def configuration(directory, *changes):
 def run(snakemake, directory, **options):
     return snakemake(directory, "-s", os.path.join(BENCHMARK, "Snakefile"), "--configfile", "my.yaml", "--config", "python=" + PYTHON,
                      **options)
+
+
+def python_with(*modules):
+    python = os.environ.get("CARBON_PYARROW", PYTHON)
+    if command([python, "-c", "import " + ", ".join(modules)]).rc:
+        raise Skip("%s lacks %s; CARBON_PYARROW can name a Python that has it" % (python, " or ".join(modules)))
+    return python
 
 
 # ---- the makers' formulas, restated -----------------------------------------------------------------------------------------------
@@ -219,6 +226,39 @@ def a_run_that_is_killed_goes_on():
     expect_equal({row["rows_per_s"] for row in found["rows"]}, {None}, "a speed that nobody measured")
 
 
+def small_run(models, recipe, python=PYTHON):
+    """A run of one recipe on 40 variants, without carbon bench: its directory, and {(recipe, metric): value}."""
+    d = fresh()
+    made_up(d, "--tables")
+    write(d, "my.yaml", "models: [%s]\nbench: false\npython: %s\nbootstrap: 20\nrecipes: {own: %s}\ntasks: {brca2: {kind: variants, "
+                        "data: made_up/brca2.tsv, fasta: made_up/genome.fa, positive: [LOF], window: 600}}\n" % (models, python, recipe))
+    Snakemake("snakemake")(d, "-s", os.path.join(BENCHMARK, "Snakefile"), "--configfile", "my.yaml")
+    found = json.loads(read(os.path.join(d, "results", "benchmark.json")))
+    return d, {(row["recipe"], row["metric"]): row["value"] for row in found["rows"]}
+
+
+@case
+def a_classification_head_is_judged_as_it_stands():
+    tuned = model(labels=1, label_names="activity", problem_type="regression")
+    d, numbers = small_run(tuned, "vep --recipe head --window 120")
+    rows = query(os.path.join(d, "results", "brca2", "own.vcf.gz"), "CARBON_HEAD_activity")
+    scores, labels = [float(row[4]) for row in rows], [int(row[5]) for row in rows]
+    expect_close(numbers["own:HEAD_activity", "auroc"], auroc(scores, labels), 1e-9, "AUROC")
+
+
+@case
+def a_probe_is_judged_by_chromosomes_that_it_has_not_seen():
+    python = python_with("sklearn", "numpy")
+    d, numbers = small_run(TINY, "probe --recipe centered -w 120", python)
+    stem = os.path.join(d, "results", "brca2", "own")
+    rows = query(stem + ".vcf.gz", "CARBON_PROBE")
+    alone = command([python, os.path.join(os.path.dirname(WORKFLOWS), "docs", "probe.py"), stem, stem + ".labels.tsv"])
+    expect_equal({tuple(row[:5]) for row in rows}, {tuple(line.split("\t")) for line in alone.lines()}, "probabilities")
+    scores, labels = [float(row[4]) for row in rows], [int(row[5]) for row in rows]
+    expect_close(numbers["own:PROBE", "auroc"], auroc(scores, labels), 1e-9, "AUROC")
+    expect("own:LLR" in {recipe for recipe, _ in numbers}, "no score beside it")
+
+
 def data_set(d, change=lambda rows: rows, **settings):
     """Runs variants.py on 40 made-up rows, changed by `change`: its result, the VCF's records and the counts."""
     if not os.path.exists(os.path.join(d, "made_up")):
@@ -339,9 +379,7 @@ def ends_of_contigs_and_duplicates_are_kept_and_counted():
 
 @case
 def parquet_files_give_what_tables_give():
-    python = os.environ.get("CARBON_PYARROW", PYTHON)
-    if subprocess.run([python, "-c", "import pyarrow.parquet"], stderr=subprocess.DEVNULL, env=ENV).returncode:
-        raise Skip("%s has no pyarrow, and CARBON_PYARROW names no Python that has it" % python)
+    python = python_with("pyarrow.parquet")
     d = fresh()
     made_up(d, python=python)
     made_up(d, "--tables", python=python)
@@ -367,7 +405,7 @@ def settings_that_are_wrong_are_refused(snakemake):
     d = fresh()
     for change, words in ((("n: 0", "rows: 5"), "'rows', which is no setting"), (("window: 600", "windows: 600"), "'windows', which is no setting"),
                           (("kind: niah", "kind: nia"), "kind is one of"), (("[centered_both, scan_marginal]", "[scan]"), "no recipe 'scan'"),
-                          (("scan_first: scan", "scan_first: score"), "begins neither with vep nor with scan")):
+                          (("scan_first: scan", "scan_first: score"), "begins with none of vep, scan and probe")):
         configuration(d, change)
         result = snakemake(d, "-n", "-s", os.path.join(BENCHMARK, "Snakefile"), "--configfile", "my.yaml", rc=1)
         expect(words in result.err + result.text, "no word of %r" % words, result)
