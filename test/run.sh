@@ -159,7 +159,7 @@ if [[ $quick ]]; then
 elif "$python" -c 'import numpy' 2> /dev/null; then
   shopt -s nullglob
   declare -A seen=()
-  long=(test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake}_test.py)
+  long=(test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake,workflow_benchmark}_test.py)
   for file in "${long[@]}" test/golden/check_*.py test/cli/*_test.py; do
     [[ -z ${seen[$file]-} ]] || continue
     seen[$file]=1
