@@ -68,10 +68,10 @@ inline bool is_label_tag(std::string_view tag) {
   return head != std::string_view::npos && head > 0;
 }
 
-/// The part before _LLR, _NT, _ALLR, _ALLR_96 or _SCAN; the whole name of another tag.
+/// The part before _LLR, _LLR_TOKEN, _NT, _ALLR, _ALLR_96 or _SCAN; the whole name of another tag.
 inline std::string_view score_prefix(std::string_view tag) {
   if (is_label_tag(tag)) return tag;
-  for (const std::string_view end : {"_LLR", "_NT", "_ALLR", "_SCAN"})
+  for (const std::string_view end : {"_LLR", "_LLR_TOKEN", "_NT", "_ALLR", "_SCAN"})
     if (tag.ends_with(end)) return tag.substr(0, tag.size() - end.size());
   const size_t horizon = tag.rfind("_ALLR_");
   const bool number = horizon != std::string_view::npos && horizon + 6 < tag.size() &&

@@ -9,12 +9,15 @@ import sys
 import time
 
 from cuda_support import EMULATED, FOLDER
-from harness import DATA, MAKE_CHECKPOINT, Skip, case, command, expect, expect_equal, fresh, main, read, write
+from harness import DATA, ENV, MAKE_CHECKPOINT, Skip, case, command, expect, expect_equal, fresh, main, read, write
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
 BENCH = os.path.join(SOURCE, "bench", "gpu")
 SWITCHES = ["CARBON_CUDA_OVERLAP", "CARBON_CUDA_GRAPHS", "CARBON_CUDA_LIBRARY"]
 PROGRAMS = ["carbon", "carbon-cuda.so", "check_gpu", "bench_gpu", "make_checkpoint"]
+
+# Of make check; a kit finds its own programs.
+ENV.pop("BUILD", None)
 
 
 def script(folder, name, text):

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "src/base/error.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/score/windows.hpp"
 #include "src/vep/recipes/centered.hpp"
 #include "src/vep/recipes/next_token.hpp"
@@ -184,7 +185,13 @@ TEST_CASE("settings of recipes: read from text, and as header lines have them") 
   CHECK(tags("recipe=next-token,centered") == "X_LLR X_NT");
   CHECK(tags("recipe=anchored") == "X_ALLR");
   CHECK(tags("recipe=anchored horizon=768,96") == "X_ALLR_96 X_ALLR_768");
-  for (const char* const tag : {"X_LLR", "X_NT", "X_ALLR", "X_ALLR_96", "X_HEAD_K562", "X_HEAD_a.b"})
+  // +auroc and the report find the direction of a score by the ending of its tag.
+  for (const char* const recipe : {"recipe=centered level=bp,token", "recipe=next-token", "recipe=anchored",
+                                   "recipe=anchored horizon=768,96"})
+    for (const InfoTag& tag : score_tags(make_recipes(parse_recipe_settings(recipe), config), "X"))
+      CHECK(score_prefix(tag.id) == "X");
+  for (const char* const tag :
+       {"X_LLR", "X_LLR_TOKEN", "X_NT", "X_ALLR", "X_ALLR_96", "X_HEAD_K562", "X_HEAD_a.b"})
     CHECK(is_score_tag(tag, "X"));
   for (const char* const tag :
        {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS", "X_CARRIERS", "X_JOINT_EXCESS",

@@ -255,9 +255,10 @@ TEST_CASE("the header says which scores are low for damaging alleles") {
   models.add("##carbon_vepModel=<ID=MINE,Model=\"m\">");
   models.add("##carbon_scanModel=<ID=SCANNED>");
   models.add("##carbon_vepModel=damaged");
-  for (const char* tag : {"MINE_LLR", "MINE_NT", "MINE_ALLR", "MINE_ALLR_96", "SCANNED"})
+  for (const char* tag : {"MINE_LLR", "MINE_LLR_TOKEN", "MINE_NT", "MINE_ALLR", "MINE_ALLR_96", "SCANNED"})
     CHECK(models.low_is_damaging(tag, ""));
-  for (const char* tag : {"MINE", "MINE_FLAG", "MINE_ALLR_", "MINE_ALLR_x", "SCANNED_LLR", "AF", ""})
+  for (const char* tag :
+       {"MINE", "MINE_FLAG", "MINE_ALLR_", "MINE_ALLR_x", "MINE_TOKEN", "SCANNED_LLR", "AF", ""})
     CHECK_FALSE(models.low_is_damaging(tag, ""));
   CHECK(models.low_is_damaging("OTHER_LLR", "Carbon log-likelihood ratio"));
   CHECK_FALSE(models.low_is_damaging("OTHER_LLR", "log-likelihood ratio"));
