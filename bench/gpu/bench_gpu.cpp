@@ -37,6 +37,8 @@
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
+#include "src/model/synthetic.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
 namespace carbon::gpu_bench {
@@ -54,18 +56,26 @@ constexpr size_t kBatches[] = {1, 16, 64, 256}, kTileRows[] = {1, 8, 16, 32, 64,
 constexpr Sizes kSizes{1366, 1024, kBatches, 0, kEffort}, kHostSizes = kSizes;
 #endif
 
+/// A published shape (src/model/synthetic.hpp), or one for trying the program.
 struct Shape {
-  const char* name;
-  size_t layers, hidden, heads, kv_heads, head_dim, intermediate;
-  bool tied;
+  std::string name;
+  ModelConfig config;
 };
-constexpr Shape kShapes[] = {
-    {"500M", 28, 1024, 16, 8, 64, 3072, true},
-    {"3B", 30, 3072, 32, 4, 96, 8448, true},
-    {"8B", 32, 4096, 32, 8, 128, 14336, false},
-    // For trying the program.
-    {"tiny", 1, 64, 2, 1, 64, 64, true},
-};
+
+Shape find_shape(const std::string& name) {
+  if (name == "tiny") {
+    ModelConfig c;
+    c.layers = c.kv_heads = 1;
+    c.heads = 2;
+    c.hidden = c.head_dim = c.intermediate = 64;
+    c.tied_head = true;
+    return {name, c};
+  }
+  const std::vector<std::string> published = synthetic_shapes();
+  if (std::ranges::find(published, name) == published.end())
+    throw Error("bench_gpu", "no model " + name + ": " + joined(published, ", ") + " or tiny");
+  return {name, synthetic_config(name)};
+}
 
 struct Settings {
   std::vector<Shape> shapes;
@@ -111,24 +121,25 @@ std::shared_ptr<const Checkpoint> open_checkpoint(const test::GeneratedCheckpoin
 }
 
 /// For make_checkpoint.
-std::string options_of(const Shape& s) {
+std::string options_of(const Shape& shape) {
   std::string text = "--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16";
   const auto add = [&](const char* option, size_t value) {
     text += std::string(" --") + option + " " + std::to_string(value);
   };
-  add("layers", s.layers), add("hidden", s.hidden), add("heads", s.heads), add("kv-heads", s.kv_heads);
-  add("head-dim", s.head_dim), add("intermediate", s.intermediate), add("tied", s.tied ? 1 : 0);
+  const ModelConfig& c = shape.config;
+  add("layers", c.layers), add("hidden", c.hidden), add("heads", c.heads), add("kv-heads", c.kv_heads);
+  add("head-dim", c.head_dim), add("intermediate", c.intermediate), add("tied", c.tied_head ? 1 : 0);
   return text;
 }
 
 /// The products of a layer, and of the head.
-std::vector<TileProduct> products_of(const Shape& s) {
-  const size_t queries = s.heads * s.head_dim;
-  return {{queries + 2 * s.kv_heads * s.head_dim, s.hidden, false},
-          {s.hidden, queries, false},
-          {s.intermediate, s.hidden, true},
-          {s.hidden, s.intermediate, false},
-          {ops::kKmers, s.hidden, false}};
+std::vector<TileProduct> products_of(const ModelConfig& c) {
+  const size_t queries = c.heads * c.head_dim;
+  return {{queries + 2 * c.kv_heads * c.head_dim, c.hidden, false},
+          {c.hidden, queries, false},
+          {c.intermediate, c.hidden, true},
+          {c.hidden, c.intermediate, false},
+          {ops::kKmers, c.hidden, false}};
 }
 
 std::string prefill_name(const Model& model) {
@@ -147,7 +158,7 @@ size_t sites(const Model& model) {
 void report_graphs(const Shape& shape, const Model& model) {
   const cuda::Stream& stream = model.stream();
   if (stream.graph_failures() > 0)
-    std::fprintf(stderr, "bench_gpu: %s: %zu graphs could not be made: %s\n", shape.name,
+    std::fprintf(stderr, "bench_gpu: %s: %zu graphs could not be made: %s\n", shape.name.c_str(),
                  stream.graph_failures(), stream.graph_problem().c_str());
 }
 
@@ -156,7 +167,7 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
   const auto checkpoint = open_checkpoint(files);
   const Sizes& sizes = settings.sizes;
   for (const bool library : {true, false}) {
-    const std::string heading = std::string(shape.name) + (library ? " | library | " : " | own | ");
+    const std::string heading = shape.name + (library ? " | library | " : " | own | ");
     try {
       Model model(checkpoint, {DType::bf16, settings.device, library}, sizes);
       const ModelConfig& config = model.config();
@@ -190,12 +201,12 @@ void bench_kernels(const Settings& settings, const Shape& shape) {
       const std::vector<KernelTime> all = times.times();
       for (const KernelTime& time : all) sum += time.seconds;
       for (const KernelTime& time : all)
-        std::printf("| %s | %s | %s | %.4g | %.4g | %.3f |\n", shape.name, work.c_str(), time.name.c_str(),
-                    time.launches, 1e3 * time.seconds, time.seconds / sum);
+        std::printf("| %s | %s | %s | %.4g | %.4g | %.3f |\n", shape.name.c_str(), work.c_str(),
+                    time.name.c_str(), time.launches, 1e3 * time.seconds, time.seconds / sum);
       std::printf("| %s | %s | all of them | | %.4g | 1 |\n| %s | %s | without events | | %.4g | |\n",
-                  shape.name, work.c_str(), 1e3 * sum, shape.name, work.c_str(), 1e3 * whole);
+                  shape.name.c_str(), work.c_str(), 1e3 * sum, shape.name.c_str(), work.c_str(), 1e3 * whole);
     } catch (const OutOfMemory&) {
-      std::printf("| %s | %s | does not fit | | | |\n", shape.name, work.c_str());
+      std::printf("| %s | %s | does not fit | | | |\n", shape.name.c_str(), work.c_str());
     }
     std::fflush(stdout);
   };
@@ -211,7 +222,7 @@ void bench_host(const Settings& settings, const Shape& shape) {
   const test::GeneratedCheckpoint files(options_of(shape));
   Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
   const auto print = [&](const std::string& what, size_t count, const char* unit, double seconds) {
-    std::printf("| %s | %s | %.4g | %.4g a %s |\n", shape.name, what.c_str(), 1e6 * seconds,
+    std::printf("| %s | %s | %.4g | %.4g a %s |\n", shape.name.c_str(), what.c_str(), 1e6 * seconds,
                 1e6 * seconds / static_cast<double>(count), unit);
     std::fflush(stdout);
   };
@@ -255,18 +266,15 @@ Settings parse(int argc, char** argv) {
       settings.host = value;
       settings.sizes = kHostSizes;
     } else if (option == "--model") {
-      const auto* const shape = std::find_if(std::begin(kShapes), std::end(kShapes),
-                                             [&](const Shape& s) { return value == s.name; });
-      if (shape == std::end(kShapes))
-        throw Error("bench_gpu", "no model " + value + ": 500M, 3B, 8B or tiny");
-      settings.shapes.push_back(*shape);
+      settings.shapes.push_back(find_shape(value));
     } else {
       throw Error("bench_gpu", "no option " + option);
     }
   }
   if (settings.checkpoint.empty() != settings.output.empty())
     throw Error("bench_gpu", "--marginals and --output go together");
-  if (settings.shapes.empty()) settings.shapes.assign(kShapes, kShapes + 3);
+  if (settings.shapes.empty())
+    for (const std::string& name : synthetic_shapes()) settings.shapes.push_back(find_shape(name));
   return settings;
 }
 
@@ -312,7 +320,7 @@ int run(const Settings& settings) {
   }
   if (settings.tiles) {
     for (const Shape& shape : settings.shapes)
-      print_tiles(device, products_of(shape), kTileRows, settings.sizes.effort);
+      print_tiles(device, products_of(shape.config), kTileRows, settings.sizes.effort);
     return 0;
   }
   const Limits limits{copy_bandwidth(device, settings.sizes.effort),

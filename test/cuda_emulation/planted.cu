@@ -59,14 +59,21 @@ __global__ void no_barrier_after_reading(Words w) {
   shared[threadIdx.x] = word;
 }
 
-__global__ void copy_seen_by_its_thread_only(Words w) {
-  cuda::begin_kernel();
+/// Each thread copies 16 bytes to its place in shared memory, which all have written before, and waits for
+/// its own copy.
+__device__ unsigned char* copy_to_each(Words w) {
   unsigned char* const shared = cuda::shared_memory();
   for (unsigned i = 0; i < 4; ++i) reinterpret_cast<uint32_t*>(shared)[i * kThreads + threadIdx.x] = 0;
   __syncthreads();
   cuda::copy_async(shared + threadIdx.x * 16, w.words, true);
   cuda::copy_async_commit();
   cuda::copy_async_wait<0>();
+  return shared;
+}
+
+__global__ void copy_seen_by_its_thread_only(Words w) {
+  cuda::begin_kernel();
+  const unsigned char* const shared = copy_to_each(w);
   if (w.wrong == 0) __syncthreads();
   uint32_t words[4];
   cuda::load_words(words, shared + next_thread() * 16);
@@ -80,12 +87,7 @@ __device__ unsigned next_lane(uint32_t other_warp) {
 
 __global__ void copy_not_seen_by_its_warp(Words w) {
   cuda::begin_kernel();
-  unsigned char* const shared = cuda::shared_memory();
-  for (unsigned i = 0; i < 4; ++i) reinterpret_cast<uint32_t*>(shared)[i * kThreads + threadIdx.x] = 0;
-  __syncthreads();
-  cuda::copy_async(shared + threadIdx.x * 16, w.words, true);
-  cuda::copy_async_commit();
-  cuda::copy_async_wait<0>();
+  const unsigned char* const shared = copy_to_each(w);
   if (w.wrong == 0) cuda::sync_warp();
   uint32_t words[4];
   cuda::load_words(words, shared + next_lane(0) * 16);

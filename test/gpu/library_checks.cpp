@@ -10,6 +10,7 @@
 #include "kernels/cuda/mma_plan.hpp"
 #include "kernels/cuda/row_padding.hpp"
 #include "kernels/cuda/selftest.hpp"
+#include "src/model/synthetic.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {
@@ -28,18 +29,18 @@ using Product = std::pair<size_t, size_t>;
 /// All products of the published models; in emulation a small one, for trying this file.
 std::vector<Product> products(const Machine& machine) {
   if (machine.emulated) return {{24, 16}};
-  constexpr struct {
-    size_t hidden, queries, keys, intermediate;
-  } kModels[] = {{1024, 1024, 512, 3072}, {3072, 3072, 384, 8448}, {4096, 4096, 1024, 14336}};
   std::vector<Product> all;
-  for (const auto& m : kModels)
-    all.insert(all.end(), {{m.queries + 2 * m.keys, m.hidden},
-                           {m.queries, m.hidden},
-                           {2 * m.keys, m.hidden},
-                           {m.hidden, m.queries},
-                           {m.intermediate, m.hidden},
-                           {m.hidden, m.intermediate},
-                           {ops::kKmers, m.hidden}});
+  for (const std::string& shape : synthetic_shapes()) {
+    const ModelConfig c = synthetic_config(shape);
+    const size_t queries = c.heads * c.head_dim, keys = c.kv_heads * c.head_dim;
+    all.insert(all.end(), {{queries + 2 * keys, c.hidden},
+                           {queries, c.hidden},
+                           {2 * keys, c.hidden},
+                           {c.hidden, queries},
+                           {c.intermediate, c.hidden},
+                           {c.hidden, c.intermediate},
+                           {ops::kKmers, c.hidden}});
+  }
   return all;
 }
 
