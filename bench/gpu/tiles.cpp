@@ -58,13 +58,16 @@ class Products {
   cuda::Memory act_, weight_memory_, out_;
 };
 
+size_t least_outputs(const TileProduct& product) {
+  return product.swiglu ? cuda::kSwigluOutputs : 0;
+}
+
 /// The tiles that could serve n rows: those with at least a quarter as many, up to the largest.
-std::vector<cuda::MmaTile> candidates(const TileProduct& product, size_t n, size_t shared) {
+std::vector<cuda::MmaTile> candidates(const TileProduct& product, size_t n, const cuda::MmaDevice& device) {
   std::vector<cuda::MmaTile> tiles;
   for (const cuda::MmaTile& tile : cuda::kStreamTiles)
-    if (cuda::stream_shared_bytes(tile) <= shared &&
-        (!product.swiglu || tile.outputs >= cuda::kSwigluOutputs) &&
-        4 * tile.rows >= std::min(n, 2 * cuda::kStreamRows) && (tile.rows < 2 * n || tile.rows == 8))
+    if (cuda::may_take(tile, n, device, least_outputs(product)) &&
+        4 * tile.rows >= std::min(n, 2 * cuda::kStreamRows))
       tiles.push_back(tile);
   if (!product.swiglu && n > cuda::kStreamRows) tiles.push_back(cuda::kLargeTile);
   return tiles;
@@ -81,8 +84,8 @@ void print_tiles(const std::shared_ptr<const cuda::Device>& device, std::span<co
     const size_t outputs = product.outputs * (product.swiglu ? 2 : 1);
     for (const size_t n : rows) {
       const cuda::MmaTile chosen =
-          cuda::choose_mma_tile({n, outputs, product.k}, kind, product.swiglu ? cuda::kSwigluOutputs : 0);
-      for (const cuda::MmaTile& tile : candidates(product, n, kind.shared))
+          cuda::choose_mma_tile({n, outputs, product.k}, kind, least_outputs(product));
+      for (const cuda::MmaTile& tile : candidates(product, n, kind))
         std::printf("| %zu x %zu%s | %zu | %zu x %zu, %zu stages%s | %.4g | %.4g |\n", product.outputs,
                     product.k, product.swiglu ? ", SwiGLU" : "", n, tile.rows, tile.outputs, tile.stages,
                     tile == chosen ? " *" : "", 1e6 * made.seconds(n, tile, effort.seconds / 100),

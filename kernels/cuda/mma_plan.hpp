@@ -107,9 +107,15 @@ constexpr double mma_tile_cost(const MmaTile& tile, const MmaProduct& product, c
                    c.wait * waves * steps / static_cast<double>(tile.stages - 1), c.step * turns});
 }
 
-/// The tile with the lowest estimated time. The candidates are the streaming tiles that fit the device, have
-/// at least `least_outputs`, and less than twice as many rows as there are; and the large tile if no
-/// streaming tile takes all rows at once. Of equal ones the first is chosen.
+/// True for a streaming tile that n rows may take: it fits the device, has at least `least_outputs`, and less
+/// than twice as many rows as there are.
+constexpr bool may_take(const MmaTile& tile, size_t n, const MmaDevice& device, size_t least_outputs) {
+  return (tile.rows == 8 || tile.rows < 2 * n) && tile.outputs >= least_outputs &&
+         stream_shared_bytes(tile) <= device.shared;
+}
+
+/// The tile with the lowest estimated time. The candidates are the streaming tiles that the rows may take,
+/// and the large tile if no streaming tile takes all rows at once. Of equal ones the first is chosen.
 constexpr MmaTile choose_mma_tile(const MmaProduct& product, const MmaDevice& device,
                                   size_t least_outputs = 0) {
   MmaTile best;
@@ -121,9 +127,7 @@ constexpr MmaTile choose_mma_tile(const MmaProduct& product, const MmaDevice& de
     least = cost;
   };
   for (const MmaTile& tile : kStreamTiles)
-    if ((tile.rows == 8 || tile.rows < 2 * product.n) && tile.outputs >= least_outputs &&
-        stream_shared_bytes(tile) <= device.shared)
-      consider(tile);
+    if (may_take(tile, product.n, device, least_outputs)) consider(tile);
   if (product.n > kStreamRows) consider(kLargeTile);
   return best;
 }
