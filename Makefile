@@ -66,9 +66,10 @@ all:
 -include config.mk
 include mk/detect.mk
 
+# -fopenmp-simd: loops that are marked become vectors. It needs no library of OpenMP, and starts no threads.
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
 all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(SERVER_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
-all_cxxflags = -std=c++20 -fopenmp -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
+all_cxxflags = -std=c++20 -pthread -fopenmp-simd -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
 all_libs     = $(HTSLIB_LDFLAGS) $(libraries) -ldl $(LIBS)
 
 # Sorted, because the order in which a folder lists its files would otherwise be the order in the program.

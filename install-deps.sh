@@ -13,7 +13,7 @@ packages=(
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig libbigwig-dev # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace)
-fuzz=(clang clang-format libclang-rt-dev libomp-dev lld llvm shellcheck git mmdebstrap)
+fuzz=(clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah)
 onednn=
 [[ $(uname -m) != x86_64 ]] || onednn=1  # used on x86-64 only

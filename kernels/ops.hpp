@@ -28,6 +28,10 @@
 
 #include "kernels/tensor.hpp"
 
+namespace carbon {
+class ThreadPool;
+}
+
 namespace carbon::ops {
 
 /// Tokens in a page of the KV cache. Attention takes keys in tiles of the same size at multiples of it, so
@@ -167,6 +171,10 @@ class Backend {
 
   /// The number of rows that a caller with many of them should run at a time: enough to keep the device busy.
   virtual size_t pass_rows() const = 0;
+
+  /// The threads that compute the operations, if these are threads of the host; otherwise null. The caller
+  /// may use them between operations.
+  virtual ThreadPool* pool() { return nullptr; }
 
   /// Device memory, aligned to 64 bytes and set to zero. Throws OutOfMemory.
   virtual void* allocate(size_t bytes) = 0;

@@ -29,11 +29,10 @@ cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
 cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcublasLt -lcudart_static -ldl -lrt -lpthread
 carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
 
-# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. OpenMP and
-# utf8proc come along, as few machines have them; the C++ library does not, as the static one may want a newer C library than the
-# machine's.
+# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. utf8proc
+# comes along, as few machines have it; the C++ library does not, as the static one may want a newer C library than the machine's.
 link_portable  = $(CXX) $(all_cxxflags) -Wl,--as-needed $(LDFLAGS)
-portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -lgomp -Wl,--pop-state
+portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -Wl,--pop-state
 bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
 check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
 check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)

@@ -14,7 +14,7 @@
 #   build/fuzz/NAME build/fuzz/findings/NAME-crash-...
 #
 # The rules below FUZZ are those of a second make, with the compiler that has libFuzzer (Debian packages clang,
-# libclang-rt-dev, libomp-dev and lld: ./install-deps.sh --fuzz).
+# libclang-rt-dev and lld: ./install-deps.sh --fuzz).
 
 FUZZ_CXX     = clang++
 FUZZ_BUILD   = build/fuzz
@@ -48,15 +48,13 @@ check-sanitized:
 	@export CARBON_SHARED="$${CARBON_SHARED:-../shared}" log=$(FUZZ_BUILD)/unit_parsers.stderr; \
 	    $(FUZZ_BUILD)/unit_parsers --no-colors=true 2> $$log || { tail -n 60 $$log; exit 1; }
 
-# ThreadSanitizer does not know the locks of OpenMP's threads, so that there is one of them, beside those of the host. Tests ask
-# for several: only the limit is stronger than that.
-THREAD_TESTS = ordered_writer scheduler serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
+THREAD_TESTS = thread_pool ordered_writer scheduler serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
 thread_files = $(subst $(space),$(comma),$(THREAD_TESTS:%=*%_test.cpp))
 comma        = ,
 space        = $() $()
 check-threads:
 	+$(MAKE) --no-print-directory BUILD=build-thread SANITIZE=thread build-thread/unit build-thread/make_checkpoint
-	OMP_THREAD_LIMIT=1 CARBON_MAKE_CHECKPOINT=build-thread/make_checkpoint build-thread/unit \
+	CARBON_MAKE_CHECKPOINT=build-thread/make_checkpoint build-thread/unit \
 	    --source-file='$(thread_files)'
 check-all: lint check check-isa check-sanitized check-threads
 	+$(MAKE) --no-print-directory fuzz SECONDS=600

@@ -16,9 +16,6 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
-# Parts share the cores. A thread that spins while it waits for the others of its program takes one from another part:
-# the emulated GPU needed four times as long beside such programs.
-export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 programs=(carbon unit make_checkpoint)
 [[ $quick ]] || programs+=(check_emulated emulated/carbon emulated/bench_gpu)
 for program in "${programs[@]}"; do

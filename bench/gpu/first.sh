@@ -150,8 +150,6 @@ if [[ $call == faults ]]; then
   checks memory 20 memory || status=1
   once 40 bench-500M 60 "$build/bench_gpu" --model 500M "${commit[@]}" || status=1
   once 60 kernels-500M 30 "$build/bench_gpu" --kernels --model 500M "${commit[@]}" || status=1
-  # The reference of the decoder takes all threads that it may have. The other programs need a core each.
-  export OMP_NUM_THREADS=$((($(nproc) + 1) / 2)) OMP_WAIT_POLICY=passive
   pids=()
   for name in "${side_by_side[@]}"; do checks "$name" 200 "$name" & pids+=($!); done
   checks decoder 240 decoder & pids+=($!)

@@ -151,7 +151,7 @@ double Model::forward_seconds(size_t sequences, ops::RowClass row_class) {
     chains.add(draw);
     chains.end_chain();
   }
-  KmerDraws draws(model_.backend(), model_.head(), model_.threads());
+  KmerDraws draws(model_.backend(), model_.head(), model_.pool());
   return seconds_of([&] {
     draws.draw(decoder.forward(chunks), decoder, chains, [](size_t, const ops::DrawnKmer&) { return true; });
     for (Sequence& sequence : all) sequence.truncate(context);

@@ -1,14 +1,13 @@
-// ops::Backend on the CPU: cuts each operation into independent ranges and runs them on OpenMP threads.
+// ops::Backend on the CPU: cuts each operation into independent ranges and runs them on a pool of threads.
 //
 // The arithmetic is in the tables of kernels (kernels.hpp) or, on CPUs with AMX, in oneDNN. Here are sizes,
-// checks, scratch and threads. One thread calls the backend and starts exactly the requested number of
-// threads. The results do not depend on which thread computes a range, nor on how ranges are cut. They also
+// checks, scratch and threads. One thread calls the backend, and is one of the requested number of threads.
+// The results do not depend on which thread computes a range, nor on how ranges are cut. They also
 // do not depend on the class of rows, which is not used: a product has the same order of sums for one row and
 // for thousands (for oneDNN that is tested when a weight is prepared).
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "kernels/ops.hpp"
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/thread_pool.hpp"
 
 namespace carbon::cpu {
 namespace {
@@ -53,6 +53,7 @@ class CpuBackend final : public ops::Backend {
   explicit CpuBackend(const ops::CpuOptions& options);
 
   std::string device_kind() const override;
+  ThreadPool* pool() override { return &pool_; }
   DType dtype() const override { return dtype_; }
   bool int8() const override { return int8_; }
 
@@ -105,10 +106,10 @@ class CpuBackend final : public ops::Backend {
   /// Runs f(task, thread) for every task. `work` is the number of multiply-adds or elements of all tasks
   /// together.
   template <class F>
-  void parallel(size_t tasks, size_t work, F f) const;
+  void parallel(size_t tasks, size_t work, F f);
   /// Runs f(first row, number of rows) for ranges of the rows of a row-wise operation.
   template <class F>
-  void parallel_rows(size_t rows, size_t width, F f) const;
+  void parallel_rows(size_t rows, size_t width, F f);
   /// Gives each thread at least `bytes` of scratch.
   void need_scratch(size_t bytes);
   char* at(void* act, size_t elements) const {
@@ -129,10 +130,10 @@ class CpuBackend final : public ops::Backend {
   Activations activations(const void* act, size_t n, size_t k);
   /// Calls f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
-  void parallel_panels(size_t n, size_t panels, size_t work, F f) const;
+  void parallel_panels(size_t n, size_t panels, size_t work, F f);
   /// Calls f(first row, rows, panel, scratch of the thread) for blocks of rows and single panels.
   template <class F>
-  void each_panel(size_t n, size_t panels, size_t work, F f) const;
+  void each_panel(size_t n, size_t panels, size_t work, F f);
   /// Calls f(first row, rows, logits) for blocks of rows that fit the logits buffer.
   template <class F>
   void for_logits(const void* act, size_t n, const ops::Weight& w, F f);
@@ -143,7 +144,7 @@ class CpuBackend final : public ops::Backend {
   const Kernels& kernels_;
   DType dtype_;
   bool int8_;
-  int threads_;
+  ThreadPool pool_;
   std::unique_ptr<OneDnn> onednn_;
   WeightMemory weight_memory_;
   RopeTable rope_;
@@ -156,22 +157,22 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
     : kernels_(select_kernels(options.isa)),
       dtype_(options.dtype),
       int8_(options.int8),
-      threads_(options.threads) {
+      pool_(options.threads) {
   if (dtype_ == DType::f16)
     throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32",
                 {AdviceTopic::dtype});
   if (int8_ && dtype_ != DType::bf16)
     throw Error("make_cpu_backend", "products of int8 go with activations in bf16", {AdviceTopic::dtype});
-  if (threads_ < 1)
+  if (options.threads < 1)
     throw Error("make_cpu_backend",
-                std::to_string(threads_) + " threads were asked for; at least 1 is needed");
+                std::to_string(options.threads) + " threads were asked for; at least 1 is needed");
   // oneDNN is used for AMX. Without AMX the kernels of this program are as fast for many rows and faster for
   // few. On a CPU without products of bf16 oneDNN only emulates them.
   if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 && !int8_ &&
       std::strcmp(kernels_.name, "avx512_bf16") == 0 &&
       (options.onednn == ops::OneDnnUse::always || onednn_has_amx()))
-    onednn_ = make_onednn(threads_);
-  scratch_.resize(static_cast<size_t>(threads_));
+    onednn_ = make_onednn(pool_);
+  scratch_.resize(static_cast<size_t>(pool_.size()));
 }
 
 std::string CpuBackend::device_kind() const {
@@ -188,17 +189,13 @@ void* CpuBackend::allocate(size_t bytes) {
 }
 
 template <class F>
-void CpuBackend::parallel(size_t tasks, size_t work, F f) const {
-  if (threads_ == 1 || tasks < 2 || work < kSerialWork) {
-    for (size_t task = 0; task < tasks; ++task) f(task, size_t{0});
-    return;
-  }
-#pragma omp parallel for schedule(dynamic) num_threads(threads_)
-  for (size_t task = 0; task < tasks; ++task) f(task, static_cast<size_t>(omp_get_thread_num()));
+void CpuBackend::parallel(size_t tasks, size_t work, F f) {
+  if (work >= kSerialWork) return pool_.run(tasks, std::ref(f));
+  for (size_t task = 0; task < tasks; ++task) f(task, size_t{0});
 }
 
 template <class F>
-void CpuBackend::parallel_rows(size_t rows, size_t width, F f) const {
+void CpuBackend::parallel_rows(size_t rows, size_t width, F f) {
   const size_t block = std::max<size_t>(1, kRowElements / std::max<size_t>(1, width));
   parallel(divide_up(rows, block), rows * width, [&](size_t task, size_t) {
     const size_t first = task * block;
@@ -256,7 +253,7 @@ std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> mat
   for (const TensorView& matrix : matrices)
     made.push_back(std::make_shared<CpuMatrix>(kernels_, weight_memory_, matrix, dtype_,
                                                int8_ ? Products::int8 : Products::act_type, onednn_.get(),
-                                               threads_));
+                                               pool_));
   return std::make_unique<CpuWeight>(std::move(made), rows, matrices.front().cols);
 }
 
@@ -304,7 +301,7 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
 // Blocks of rows have nearly equal sizes that are multiples of 6, which the heights of all tiles divide.
 // There are enough blocks of panels for every thread to have a few tasks.
 template <class F>
-void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) const {
+void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) {
   const size_t row_blocks = divide_up(n, kLinearRows);
   const size_t block_rows = divide_up(divide_up(n, row_blocks), 6) * 6;
   const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
@@ -318,7 +315,7 @@ void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) cons
 }
 
 template <class F>
-void CpuBackend::each_panel(size_t n, size_t panels, size_t work, F f) const {
+void CpuBackend::each_panel(size_t n, size_t panels, size_t work, F f) {
   parallel_panels(n, panels, work,
                   [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t thread) {
                     for (; panel < panel_end; ++panel)

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/tensor.hpp"
+#include "src/base/thread_pool.hpp"
 
 namespace carbon::cpu {
 
@@ -23,7 +24,7 @@ class MemoryLimits {
   double copy_rate();
 
  private:
-  int threads_;
+  ThreadPool pool_;
   Memory memory_;
 };
 

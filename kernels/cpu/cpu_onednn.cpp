@@ -6,7 +6,7 @@
 
 #ifdef CARBON_ONEDNN
 
-#include <omp.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,49 +25,68 @@ using dnnl::memory;
 
 // oneDNN chooses the layout of a weight for this number of rows. All products use that layout.
 constexpr size_t kReferenceRows = 64;
+// A product is computed for this many rows at a time: enough for the full speed, and few enough that the
+// results are still in a cache when they are copied.
+constexpr size_t kBlockRows = 256;
 // The numbers of rows that the self-test compares with the reference. oneDNN chooses the order of sums by the
 // number of rows: since version 3 a row alone has another order than rows together if K is above about 1,024.
-constexpr size_t kTestedRows[] = {1, 2, 8, 9, 64, 200};
-// This number is tested only with all threads, because it takes longer.
-constexpr size_t kMostTestedRows = 1366;
-// A product whose results are a part of wider rows is computed for this many rows at a time: enough for the
-// full speed, and few enough that the results are still in a cache when they are copied.
-constexpr size_t kStridedRows = 256;
-constexpr size_t kSerialCopy = size_t{1}
-                               << 16;  // up to this many elements one thread copies faster than several
+constexpr size_t kTestedRows[] = {1, 2, 8, 9, 64, 200, kBlockRows, 600};
+constexpr size_t kMostTestedRows = 600;
+// The outputs of a piece of a weight are a multiple of the first number, which all layouts of oneDNN divide,
+// and at most the second, so that inputs and results of a block of rows stay in a cache.
+constexpr size_t kPieceStep = 64, kMostPiece = 512;
 // The number of primitives that are kept for a shape, so that batches of always new sizes do not fill the
 // memory.
 constexpr size_t kPrimitives = 64;
 
-/// Sets the number of OpenMP threads for the calling thread, because oneDNN uses that number.
-class ThreadCount {
- public:
-  explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-  ~ThreadCount() { omp_set_num_threads(before_); }
-  ThreadCount(const ThreadCount&) = delete;
-  ThreadCount& operator=(const ThreadCount&) = delete;
-
- private:
-  int before_;
-};
+constexpr size_t divide_up(size_t a, size_t b) {
+  return (a + b - 1) / b;
+}
 
 memory::dim dim(size_t n) {
   return static_cast<memory::dim>(n);
 }
 
-/// The primitives of one shape of weight.
-class Shape {
+/// Makes oneDNN compute on the calling thread alone. Where it has OpenMP in it, as in Debian, it would start
+/// threads of that; this program itself has none, so that the functions are looked up.
+class OneThread {
  public:
-  Shape(dnnl::engine engine, dnnl::stream stream, size_t rows, size_t cols, int threads)
-      : engine_(std::move(engine)), stream_(std::move(stream)), n_(rows), k_(cols), threads_(threads) {
-    const ThreadCount scope(threads_);
+  OneThread() {
+    if (kSet != nullptr && kGet != nullptr) before_ = kGet();
+    if (before_ > 0) kSet(1);
+  }
+  ~OneThread() {
+    if (before_ > 0) kSet(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  static inline const auto kGet = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  static inline const auto kSet = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  int before_ = 0;
+};
+
+/// What a thread needs of its own.
+struct Room {
+  explicit Room(const dnnl::engine& engine) : stream(engine) {}
+  dnnl::stream stream;
+  GrowingMemory scratch, results;
+};
+
+/// The products with weights of one shape, each on one thread.
+class Product {
+ public:
+  Product(dnnl::engine engine, size_t outputs, size_t inputs)
+      : engine_(std::move(engine)), n_(outputs), k_(inputs) {
+    const OneThread scope;
     try {
       const auto any = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::any);
       const auto chosen = description(kReferenceRows, any);
       weights_ = chosen.weights_desc();
       usable_ = is_invariant_kind(chosen);
       // oneDNN chooses the implementation by the number of rows, so check several.
-      for (const size_t count : {1, 8, 9, 200, 1366, 8192})
+      for (const size_t count : {size_t{1}, size_t{8}, size_t{9}, size_t{200}, kBlockRows})
         usable_ = usable_ && is_invariant_kind(description(count, weights_));
     } catch (const dnnl::error&) {
       usable_ = false;  // oneDNN has no such product on this CPU
@@ -75,51 +94,90 @@ class Shape {
   }
 
   bool usable() const { return usable_; }
+  size_t outputs() const { return n_; }
+  /// The size of a weight in the layout of oneDNN.
+  size_t weight_bytes() const { return weights_.get_size(); }
 
-  /// Copies the weights into the layout of oneDNN, in new memory that `room` owns.
-  memory reorder(const bf16* data, Memory& room) {
-    const ThreadCount scope(threads_);
+  /// Copies a weight into the layout of oneDNN.
+  memory reorder(const bf16* data, void* room, dnnl::stream& stream) const {
+    const OneThread scope;
     const auto plain = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::ba);
     // The source is only read.
     memory from(plain, engine_, const_cast<bf16*>(data));
-    room = allocate_aligned("prepare", weights_.get_size());
-    memory to(weights_, engine_, room.get());
-    dnnl::reorder(from, to).execute(stream_, from, to);
-    stream_.wait();
+    memory to(weights_, engine_, room);
+    dnnl::reorder(from, to).execute(stream, from, to);
+    stream.wait();
     return to;
   }
 
-  void multiply(const memory& weights, const bf16* act, size_t rows, float* out, size_t ld_out) {
-    if (ld_out == n_ || rows == 1) return multiply_dense(weights, act, rows, out);
-    // oneDNN 2.6 can write results into a part of wider rows only with its reference implementation, which is
-    // hundreds of times slower.
-    strided_.resize(std::min(rows, kStridedRows) * n_);
-    for (size_t first = 0; first < rows; first += kStridedRows) {
-      const size_t count = std::min(kStridedRows, rows - first);
-      multiply_dense(weights, act + first * k_, count, strided_.data());
-#pragma omp parallel for num_threads(threads_) if (count * n_ > kSerialCopy)
-      for (size_t i = 0; i < count; ++i)
-        std::memcpy(out + (first + i) * ld_out, strided_.data() + i * n_, n_ * sizeof(float));
+  /// A primitive for products of at most kBlockRows rows. Not thread-safe; what it returns is.
+  class Rows {
+   public:
+    Rows(const Product& product, size_t count) : product_(&product), count_(count) {
+      if (count == 1 && !product.alone_) return;
+      const OneThread scope;
+      const auto d = product.description(count, product.weights_);
+      if (!is_invariant_kind(d)) return;
+      primitive_ = dnnl::matmul(d);
+      scratch_ = d.scratchpad_desc();
     }
+    /// out[i, j], dense, for the `count` rows of act.
+    void multiply(const memory& weights, const bf16* act, float* out, Room& room) const {
+      if (!primitive_) return multiply_padded(weights, act, out, room);
+      const OneThread scope;
+      const Product& p = *product_;
+      const memory in(p.source(count_), p.engine_, const_cast<bf16*>(act));
+      const memory to(p.result(count_), p.engine_, out);
+      const memory scratch(scratch_, p.engine_, room.scratch.ensure("linear", scratch_.get_size()));
+      primitive_.execute(room.stream, {{DNNL_ARG_SRC, in},
+                                       {DNNL_ARG_WEIGHTS, weights},
+                                       {DNNL_ARG_DST, to},
+                                       {DNNL_ARG_SCRATCHPAD, scratch}});
+      room.stream.wait();
+    }
+
+   private:
+    /// Computes rows together with rows of zeros: one row with a second, if a row alone has other bits, and
+    /// other numbers in blocks of the reference size if oneDNN would choose another kind of implementation.
+    void multiply_padded(const memory& weights, const bf16* act, float* out, Room& room) const {
+      const Product& p = *product_;
+      const size_t size = count_ == 1 ? 2 : kReferenceRows;
+      const Rows padded(p, size);
+      if (!padded.primitive_)
+        throw Error("linear", "oneDNN has no product of bf16 for " + std::to_string(size) + " rows");
+      std::vector<bf16> in(size * p.k_);
+      std::vector<float> to(size * p.n_);
+      for (size_t first = 0; first < count_; first += size) {
+        const size_t some = std::min(size, count_ - first);
+        std::copy_n(act + first * p.k_, some * p.k_, in.begin());
+        padded.multiply(weights, in.data(), to.data(), room);
+        std::copy_n(to.begin(), some * p.n_, out + first * p.n_);
+      }
+    }
+
+    const Product* product_;
+    size_t count_;
+    dnnl::matmul primitive_;  // empty: see multiply_padded()
+    memory::desc scratch_;
+  };
+  Rows rows(size_t count) {
+    const auto found = rows_.find(count);
+    if (found != rows_.end()) return found->second;
+    if (rows_.size() >= kPrimitives) rows_.clear();
+    return rows_.emplace(count, Rows(*this, count)).first->second;
   }
 
-  /// True if rows have the same bits alone, in batches and on several threads. Tested once for the shape.
-  bool passes_self_test(const memory& weights) {
-    if (!tested_) {
-      tested_ = true;
-      usable_ = usable_ && self_test(weights);
-    }
-    return usable_;
+  /// From now on a row alone is computed with a row of zeros.
+  void set_not_alone() {
+    alone_ = false;
+    rows_.clear();
   }
 
  private:
-  using Primitive = dnnl::matmul;
-
   /// oneDNN 2 calls it "brg:...", and oneDNN 3 "brg_matmul:...".
   static bool is_invariant_kind(const dnnl::matmul::primitive_desc& d) {
     return std::string_view(d.impl_info_str()).starts_with("brg");
   }
-
   memory::desc source(size_t rows) const {
     return {{dim(rows), dim(k_)}, memory::data_type::bf16, memory::format_tag::ab};
   }
@@ -127,69 +185,109 @@ class Shape {
     return {{dim(rows), dim(n_)}, memory::data_type::f32, memory::format_tag::ab};
   }
   dnnl::matmul::primitive_desc description(size_t rows, const memory::desc& weights) const {
+    // Several threads use a primitive at a time, each with scratch memory of its own.
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 #if DNNL_VERSION_MAJOR >= 3
-    return {engine_, source(rows), weights, result(rows)};
+    return {engine_, source(rows), weights, result(rows), attributes};
 #else
-    return {dnnl::matmul::desc(source(rows), weights, result(rows)), engine_};
+    return {dnnl::matmul::desc(source(rows), weights, result(rows)), attributes, engine_};
 #endif
   }
-  /// An empty primitive if oneDNN would choose another kind of implementation.
-  Primitive create(size_t rows, int threads) const {
-    const ThreadCount scope(threads);
-    const auto d = description(rows, weights_);
-    return is_invariant_kind(d) ? Primitive(d) : Primitive();
+
+  dnnl::engine engine_;
+  size_t n_, k_;
+  memory::desc weights_;
+  bool usable_ = false;
+  bool alone_ = true;            // oneDNN gives a row alone the bits that it has among others
+  std::map<size_t, Rows> rows_;  // by their number
+};
+
+/// A weight cut into pieces of some outputs each, and the memory of all.
+struct Pieces {
+  Memory room;
+  std::vector<memory> weights;
+};
+
+/// The products with weights of one shape on the threads of a pool.
+class Shape {
+ public:
+  Shape(const dnnl::engine& engine, ThreadPool& pool, std::vector<Room>& rooms, size_t rows, size_t cols)
+      : engine_(engine), pool_(pool), rooms_(rooms), n_(rows), k_(cols) {
+    const auto threads = static_cast<size_t>(pool.size());
+    // Two pieces for each thread, or many more if they are large.
+    const size_t share = divide_up(divide_up(n_, 2 * threads), kPieceStep) * kPieceStep;
+    cut(threads == 1 ? n_ : std::min({share, kMostPiece, n_}));
   }
 
-  const Primitive& primitive(size_t rows) {
-    const auto found = primitives_.find(rows);
-    if (found != primitives_.end()) return found->second;
-    if (primitives_.size() >= kPrimitives) primitives_.clear();
-    return primitives_.emplace(rows, create(rows, threads_)).first->second;
-  }
-
-  /// Computes one row together with a row of zeros.
-  void multiply_pair(const memory& weights, const bf16* act, float* out) {
-    pair_in_.assign(2 * k_, bf16{});
-    pair_out_.resize(2 * n_);
-    std::copy_n(act, k_, pair_in_.begin());
-    multiply_dense(weights, pair_in_.data(), 2, pair_out_.data());
-    std::copy_n(pair_out_.begin(), n_, out);
-  }
-
-  void multiply_dense(const memory& weights, const bf16* act, size_t rows, float* out) {
-    if (rows == 1 && !alone_) return multiply_pair(weights, act, out);
-    const Primitive& product = primitive(rows);
-    if (product)
-      run(product, weights, act, rows, out, threads_);
-    else
-      multiply_padded(weights, act, rows, out);
-  }
-
-  /// Computes in blocks of the reference size, whose implementation was tested: slow, but always possible.
-  void multiply_padded(const memory& weights, const bf16* act, size_t rows, float* out) {
-    const Primitive product = create(kReferenceRows, threads_);
-    std::vector<bf16> in(kReferenceRows * k_);
-    std::vector<float> to(kReferenceRows * n_);
-    for (size_t first = 0; first < rows; first += kReferenceRows) {
-      const size_t count = std::min(kReferenceRows, rows - first);
-      std::copy_n(act + first * k_, count * k_, in.begin());
-      run(product, weights, in.data(), kReferenceRows, to.data(), threads_);
-      std::copy_n(to.begin(), count * n_, out + first * n_);
+  /// Null if oneDNN may not be used.
+  std::unique_ptr<Pieces> prepare(const bf16* data) {
+    if (!usable()) return nullptr;
+    Pieces made = reorder(data);
+    if (!tested_) {
+      tested_ = true;
+      if (!self_test(data, made)) {
+        // oneDNN may choose the order of sums by the number of outputs, which are therefore not cut.
+        const bool was_cut = piece_ < n_;
+        cut(n_);
+        if (was_cut && usable()) made = reorder(data);
+        usable_ = was_cut && usable() && self_test(data, made);
+      }
+      if (!usable()) return nullptr;
     }
+    return std::make_unique<Pieces>(std::move(made));
   }
 
-  void run(const Primitive& product, const memory& weights, const bf16* act, size_t rows, float* out,
-           int threads) {
-    const ThreadCount scope(threads);
-    const memory in(source(rows), engine_, const_cast<bf16*>(act));
-    const memory to(result(rows), engine_, out);
-    product.execute(stream_, {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, to}});
-    stream_.wait();
+  void multiply(const Pieces& weight, const bf16* act, size_t n, float* out, size_t ld_out) {
+    const size_t blocks = divide_up(n, kBlockRows), block = divide_up(n, blocks);
+    const size_t pieces = weight.weights.size(), last_rows = n - (blocks - 1) * block;
+    // [the last piece or another][the last block or another]
+    const Product::Rows products[2][2] = {{main_->rows(block), main_->rows(last_rows)},
+                                          {last_->rows(block), last_->rows(last_rows)}};
+    pool_.run(blocks * pieces, [&](size_t task, size_t thread) {
+      const size_t piece = task % pieces, first = task / pieces * block, count = std::min(block, n - first);
+      const bool last_piece = piece + 1 == pieces;
+      const size_t width = (last_piece ? last_ : main_)->outputs();
+      const Product::Rows& product = products[last_piece][first + count == n];
+      float* const to = out + first * ld_out + piece * piece_;
+      Room& room = rooms_[thread];
+      // oneDNN 2.6 can write results into a part of wider rows only with its reference implementation, which
+      // is hundreds of times slower.
+      const bool dense = width == ld_out || count == 1;
+      float* const results =
+          dense ? to : static_cast<float*>(room.results.ensure("linear", count * width * sizeof(float)));
+      product.multiply(weight.weights[piece], act + first * k_, results, room);
+      for (size_t i = 0; i < count && !dense; ++i)
+        std::memcpy(to + i * ld_out, results + i * width, width * sizeof(float));
+    });
   }
 
-  /// Compares rows in batches of several sizes with the same rows in a batch of the reference size on one
-  /// thread, and sets alone_.
-  bool self_test(const memory& weights) {
+ private:
+  void cut(size_t piece) {
+    piece_ = piece;
+    const size_t rest = n_ % piece;
+    main_ = std::make_shared<Product>(engine_, piece, k_);
+    last_ = rest == 0 ? main_ : std::make_shared<Product>(engine_, rest, k_);
+    usable_ = main_->usable() && last_->usable();
+  }
+  bool usable() const { return usable_; }
+
+  Pieces reorder(const bf16* data) {
+    const size_t pieces = divide_up(n_, piece_), bytes = divide_up(main_->weight_bytes(), 64) * 64;
+    Pieces made{allocate_aligned("prepare", (pieces - 1) * bytes + last_->weight_bytes()),
+                std::vector<memory>(pieces)};
+    pool_.run(pieces, [&](size_t piece, size_t thread) {
+      made.weights[piece] =
+          (piece + 1 == pieces ? last_ : main_)
+              ->reorder(data + piece * piece_ * k_, static_cast<char*>(made.room.get()) + piece * bytes,
+                        rooms_[thread].stream);
+    });
+    return made;
+  }
+
+  /// Compares rows in batches of several sizes with the same rows in a batch of the reference size, computed
+  /// by one thread with all outputs at once. Finds out whether a row may be alone.
+  bool self_test(const bf16* data, const Pieces& weight) {
     // Random rows, repeated up to the largest batch.
     std::vector<bf16> act((kMostTestedRows + kReferenceRows) * k_);
     uint32_t state = 1;
@@ -200,42 +298,41 @@ class Shape {
     for (size_t i = kReferenceRows * k_; i < act.size(); ++i) act[i] = act[i - kReferenceRows * k_];
     std::vector<float> reference(kReferenceRows * n_), results(kMostTestedRows * n_);
     try {
-      run(create(kReferenceRows, 1), weights, act.data(), kReferenceRows, reference.data(), 1);
-      const auto agrees = [&](size_t rows, int threads) {
+      Product whole(engine_, n_, k_);
+      if (!whole.usable()) return false;
+      const Memory room = allocate_aligned("prepare", whole.weight_bytes());
+      Room& mine = rooms_.front();
+      whole.rows(kReferenceRows)
+          .multiply(whole.reorder(data, room.get(), mine.stream), act.data(), reference.data(), mine);
+      const auto agrees = [&](size_t rows) {
         // End with the last row, to notice also an order of sums that depends on the number of a row.
         const size_t first = (kReferenceRows - rows % kReferenceRows) % kReferenceRows;
-        const Primitive product = create(rows, threads);
-        if (!product) return false;
-        run(product, weights, act.data() + first * k_, rows, results.data(), threads);
+        multiply(weight, act.data() + first * k_, rows, results.data(), n_);
         for (size_t i = 0; i < rows; ++i)
           if (std::memcmp(results.data() + i * n_, reference.data() + (first + i) % kReferenceRows * n_,
                           n_ * sizeof(float)) != 0)
             return false;
         return true;
       };
-      for (const int threads : {1, 2, threads_})
-        for (const size_t rows : kTestedRows) {
-          if (agrees(rows, threads)) continue;
-          if (rows > 1) return false;
-          alone_ = false;
-        }
-      return agrees(kMostTestedRows, threads_);
+      for (const size_t rows : kTestedRows) {
+        if (agrees(rows)) continue;
+        if (rows > 1) return false;
+        main_->set_not_alone();
+        last_->set_not_alone();
+        if (!agrees(rows)) return false;
+      }
+      return true;
     } catch (const dnnl::error&) {
       return false;
     }
   }
 
   dnnl::engine engine_;
-  dnnl::stream stream_;
-  size_t n_, k_;
-  int threads_;
-  memory::desc weights_;
+  ThreadPool& pool_;
+  std::vector<Room>& rooms_;  // one for each thread
+  size_t n_, k_, piece_ = 0;
+  std::shared_ptr<Product> main_, last_;  // for pieces of piece_ outputs, and for the last one
   bool usable_ = false, tested_ = false;
-  bool alone_ = true;                       // oneDNN gives a row alone the bits that it has among others
-  std::map<size_t, Primitive> primitives_;  // by the number of rows
-  std::vector<float> strided_;              // [kStridedRows, n_] at most
-  std::vector<bf16> pair_in_;               // [2, k_]
-  std::vector<float> pair_out_;             // [2, n_]
 };
 
 [[noreturn]] void fail(const char* function, const dnnl::error& e) {
@@ -247,11 +344,11 @@ class Shape {
 
 class Weight final : public OneDnnWeight {
  public:
-  Weight(std::shared_ptr<Shape> shape, Memory room, memory weights)
-      : shape_(std::move(shape)), room_(std::move(room)), weights_(std::move(weights)) {}
+  Weight(std::shared_ptr<Shape> shape, std::unique_ptr<Pieces> pieces)
+      : shape_(std::move(shape)), pieces_(std::move(pieces)) {}
   void multiply(const bf16* act, size_t n, float* out, size_t ld_out) override {
     try {
-      shape_->multiply(weights_, act, n, out, ld_out);
+      shape_->multiply(*pieces_, act, n, out, ld_out);
     } catch (const dnnl::error& e) {
       fail("linear", e);
     }
@@ -259,23 +356,21 @@ class Weight final : public OneDnnWeight {
 
  private:
   std::shared_ptr<Shape> shape_;
-  Memory room_;
-  memory weights_;
+  std::unique_ptr<Pieces> pieces_;
 };
 
 class Library final : public OneDnn {
  public:
-  explicit Library(int threads) : threads_(threads) {}
+  explicit Library(ThreadPool& pool) : pool_(pool) {
+    for (int i = 0; i < pool.size(); ++i) rooms_.emplace_back(engine_);
+  }
 
   std::unique_ptr<OneDnnWeight> prepare(const bf16* data, size_t rows, size_t cols) override {
     auto& shape = shapes_[{rows, cols}];
-    if (!shape) shape = std::make_shared<Shape>(engine_, stream_, rows, cols, threads_);
-    if (!shape->usable()) return nullptr;
     try {
-      Memory room;
-      memory weights = shape->reorder(data, room);
-      if (!shape->passes_self_test(weights)) return nullptr;
-      return std::make_unique<Weight>(shape, std::move(room), std::move(weights));
+      if (!shape) shape = std::make_shared<Shape>(engine_, pool_, rooms_, rows, cols);
+      std::unique_ptr<Pieces> pieces = shape->prepare(data);
+      return pieces ? std::make_unique<Weight>(shape, std::move(pieces)) : nullptr;
     } catch (const dnnl::error& e) {
       fail("prepare", e);
     }
@@ -286,9 +381,9 @@ class Library final : public OneDnn {
   }
 
  private:
-  int threads_;
+  ThreadPool& pool_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
+  std::vector<Room> rooms_;
   std::map<std::pair<size_t, size_t>, std::shared_ptr<Shape>> shapes_;
 };
 
@@ -300,9 +395,9 @@ bool onednn_has_amx() {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kAmx) == kAmx;
 }
 
-std::unique_ptr<OneDnn> make_onednn(int threads) {
+std::unique_ptr<OneDnn> make_onednn(ThreadPool& pool) {
   try {
-    return std::make_unique<Library>(threads);
+    return std::make_unique<Library>(pool);
   } catch (const dnnl::error& e) {
     fail("make_cpu_backend", e);
   }
@@ -320,7 +415,7 @@ std::string carbon::ops::onednn_version() {
 bool carbon::cpu::onednn_has_amx() {
   return false;
 }
-std::unique_ptr<carbon::cpu::OneDnn> carbon::cpu::make_onednn(int) {
+std::unique_ptr<carbon::cpu::OneDnn> carbon::cpu::make_onednn(ThreadPool&) {
   return nullptr;
 }
 std::string carbon::ops::onednn_version() {

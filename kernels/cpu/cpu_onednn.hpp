@@ -4,8 +4,10 @@
 // Only bf16 x bf16 -> f32, and only with implementations whose names begin with "brg". Measurements with
 // oneDNN 2.6 and 3.7 showed that these give a row the same bits among any number of rows and on any number of
 // threads, except that 3.7 sums a row alone in another order; such a row is computed with a row of zeros.
-// Each shape of weight is tested for all of that before it is used; a shape that fails is left to the kernels
-// of this program.
+// A weight is cut into pieces of outputs, and rows into blocks; each piece of a block is computed by one
+// thread of the pool, on which oneDNN starts no threads. Each shape of weight is tested for all of that
+// before it is used, against a product of the whole weight; a shape that fails is tested again without
+// pieces, and one that fails then is left to the kernels of this program.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <string>
 
 #include "kernels/tensor.hpp"
+#include "src/base/thread_pool.hpp"
 
 namespace carbon::cpu {
 
@@ -24,7 +27,7 @@ class OneDnnWeight {
   virtual void multiply(const bf16* act, size_t n, float* out, size_t ld_out) = 0;
 };
 
-/// oneDNN on the CPU with a fixed number of threads. Not thread-safe.
+/// oneDNN on the threads of a pool. Not thread-safe.
 class OneDnn {
  public:
   virtual ~OneDnn() = default;
@@ -38,7 +41,7 @@ class OneDnn {
 /// True if oneDNN is built in and would use AMX on this CPU.
 bool onednn_has_amx();
 
-/// Null if the program was built without oneDNN.
-std::unique_ptr<OneDnn> make_onednn(int threads);
+/// Null if the program was built without oneDNN. The pool must outlive it.
+std::unique_ptr<OneDnn> make_onednn(ThreadPool& pool);
 
 }  // namespace carbon::cpu

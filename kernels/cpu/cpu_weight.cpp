@@ -1,7 +1,6 @@
 // A weight of the CPU backend. See cpu_weight.hpp.
 #include "kernels/cpu/cpu_weight.hpp"
 
-#include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -136,7 +135,7 @@ void pack_output(const Int8Row& row, size_t blocks, const Kernels& kernels, size
 /// is one column, or two if `pairs` is true. Elements outside the matrix are zero. The type has blocks of one
 /// number.
 std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, WeightType type, size_t rows,
-                                  size_t cols, size_t outputs, bool pairs, int threads) {
+                                  size_t cols, size_t outputs, bool pairs, ThreadPool& pool) {
   const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
   const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
   std::shared_ptr<char> room = memory.take(
@@ -144,12 +143,11 @@ std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, Weig
   const char* const in = static_cast<const char*>(matrix);
   char* const out = room.get();
   const auto run = [&]<class Unit>(Unit) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (size_t panel = 0; panel < panels; ++panel) {
+    pool.run(panels, [&](size_t panel, size_t) {
       const PanelSource source{in + panel * outputs * cols * dtype_size(type),
                                std::min(outputs, rows - panel * outputs), cols, step, dtype_size(type)};
       pack_panel(source, outputs, reinterpret_cast<Unit*>(out + panel * outputs * steps * unit));
-    }
+    });
   };
   unit == sizeof(uint16_t) ? run(uint16_t{}) : run(uint32_t{});
   return room;
@@ -159,7 +157,7 @@ std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, Weig
 /// [steps, panel_outputs, Int8Layout::group], then the scales [panel_outputs] as f16. Elements outside the
 /// matrix are zero.
 std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, const TensorView& matrix,
-                                int threads) {
+                                ThreadPool& pool) {
   const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
   const size_t panels = (matrix.rows + outputs - 1) / outputs;
   const size_t panel_bytes =
@@ -168,27 +166,27 @@ std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, co
   std::shared_ptr<char> room = memory.take("prepare", bytes);
   char* const out = room.get();
   const Int8Row zeros(kernels, matrix.cols);
-  std::vector<Int8Row> rows(static_cast<size_t>(threads), zeros);  // one per thread
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (size_t panel = 0; panel < panels; ++panel)
+  std::vector<Int8Row> rows(static_cast<size_t>(pool.size()), zeros);  // one per thread
+  pool.run(panels, [&](size_t panel, size_t thread) {
+    Int8Row& row = rows[thread];
     for (size_t j = 0; j < outputs; ++j) {
-      Int8Row& row = rows[static_cast<size_t>(omp_get_thread_num())];
       const bool inside = panel * outputs + j < matrix.rows;
       if (inside) row.read(matrix, panel * outputs + j);
       pack_output(inside ? row : zeros, blocks, kernels, j, out + panel * panel_bytes);
     }
+  });
   return room;
 }
 
 }  // namespace
 
 CpuMatrix::CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
-                     Products products, OneDnn* onednn, int threads)
+                     Products products, OneDnn* onednn, ThreadPool& pool)
     : rows_(matrix.rows),
       type_(panel_type(matrix.dtype, act_type, products)),
       panel_outputs_(kernels.panel_outputs) {
   if (products == Products::int8) {
-    data_ = pack_int8(memory, kernels, matrix, threads);
+    data_ = pack_int8(memory, kernels, matrix, pool);
     panel_bytes_ = panel_outputs_ * weight_bytes(type_, int8_blocks(matrix.cols) * kQ8Block);
     if (matrix.mapped_file) give_back(matrix);
     return;
@@ -203,7 +201,7 @@ CpuMatrix::CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorV
     onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
   if (!onednn_) {
     const bool pairs = act_type == DType::bf16 && kernels.pairs;
-    data_ = pack_panels(memory, data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, threads);
+    data_ = pack_panels(memory, data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, pool);
     panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
   }
   if (matrix.mapped_file) give_back(matrix);

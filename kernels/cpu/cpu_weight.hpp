@@ -10,6 +10,7 @@
 #include "kernels/cpu/cpu_onednn.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/ops.hpp"
+#include "src/base/thread_pool.hpp"
 
 namespace carbon::cpu {
 
@@ -23,7 +24,7 @@ class CpuMatrix {
   /// other types are rounded to bf16; if they are f32, elements keep their type, or become f32 if that is a
   /// type with blocks. `onednn` may be null. The memory of `matrix` is not needed afterwards.
   CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
-            Products products, OneDnn* onednn, int threads);
+            Products products, OneDnn* onednn, ThreadPool& pool);
 
   size_t rows() const { return rows_; }
   /// The matrix in the layout of oneDNN, or null if it is in panels.

@@ -75,7 +75,7 @@ def main():
 
     has_cuda = os.path.exists(os.path.join(sys.argv[1], "libexec", "carbon", "carbon-cuda.so"))
     built = recipe(next(version for version in variants() if (version != "None") == has_cuda))
-    depends = [name for name in built["requirements"]["host"] if name not in HEADERS] + ["libstdcxx", "libgcc", "_openmp_mutex"]
+    depends = [name for name in built["requirements"]["host"] if name not in HEADERS] + ["libstdcxx", "libgcc"]
     with tempfile.TemporaryDirectory() as work:
         channel, prefix = os.path.join(work, "channel"), os.path.join(work, "prefix")
         for dependency in depends:  # some with a version, such as 13.0.*

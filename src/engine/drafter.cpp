@@ -35,7 +35,7 @@ DraftCounts& DraftCounts::operator+=(const DraftCounts& other) {
 }
 
 Drafter::Drafter(LoadedModel& draft, std::optional<size_t> draft_tokens)
-    : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.threads()) {}
+    : model_(draft), policy_(draft_tokens), draws_(draft.backend(), draft.head(), draft.pool()) {}
 
 size_t Drafter::pass_limit() const {
   return std::min(model_.backend().pass_rows(), model_.batch_tokens());

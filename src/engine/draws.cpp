@@ -1,6 +1,7 @@
 #include "src/engine/draws.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace carbon {
 namespace {
@@ -10,8 +11,8 @@ constexpr size_t kRows = 1024;
 
 }  // namespace
 
-KmerDraws::KmerDraws(ops::Backend& backend, Head& head, int threads)
-    : backend_(backend), head_(head), threads_(threads), device_logits_(backend) {}
+KmerDraws::KmerDraws(ops::Backend& backend, Head& head, ThreadPool& pool)
+    : backend_(backend), head_(head), pool_(pool), device_logits_(backend) {}
 
 void KmerDraws::draw(const HiddenRows& rows, const Decoder& decoder, const DrawChains& chains,
                      const TakeDrawn& take) {
@@ -86,16 +87,12 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
 // Once `take` returns false, the rest of the chain is not drawn.
 void KmerDraws::draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                                  const TakeDrawn& take) const {
-  const size_t n = chains.ends.size();
-  const int threads = static_cast<int>(std::min(n, static_cast<size_t>(threads_)));
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  {
-    Joint joint;
-#pragma omp for schedule(dynamic)
-    for (size_t c = 0; c < n; ++c)
-      for (size_t at = c == 0 ? 0 : chains.ends[c - 1]; at < chains.ends[c]; ++at)
-        if (!take(c, draw_on_host(joint, {logits[at], ops::kKmers}, chains.draws[at]))) break;
-  }
+  std::vector<std::optional<Joint>> joints(static_cast<size_t>(pool_.size()));  // of threads that draw
+  pool_.run(chains.ends.size(), [&](size_t c, size_t thread) {
+    if (!joints[thread]) joints[thread].emplace();
+    for (size_t at = c == 0 ? 0 : chains.ends[c - 1]; at < chains.ends[c]; ++at)
+      if (!take(c, draw_on_host(*joints[thread], {logits[at], ops::kKmers}, chains.draws[at]))) break;
+  });
 }
 
 }  // namespace carbon

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "src/base/thread_pool.hpp"
 #include "src/sampling/joint.hpp"
 #include "src/sampling/samplers.hpp"
 #include "src/transformer/decoder.hpp"
@@ -25,12 +26,12 @@ struct DrawChains {
 };
 
 /// Receives the results of a chain's draws in order until it returns false. Several threads may call it at
-/// once, for different chains. It must not throw.
+/// once, for different chains.
 using TakeDrawn = std::function<bool(size_t chain, const ops::DrawnKmer&)>;
 
 class KmerDraws {
  public:
-  KmerDraws(ops::Backend& backend, Head& head, int threads);
+  KmerDraws(ops::Backend& backend, Head& head, ThreadPool& pool);
 
   /// Draw i of `chains` reads row i of `rows`.
   void draw(const HiddenRows& rows, const Decoder& decoder, const DrawChains& chains, const TakeDrawn& take);
@@ -47,7 +48,7 @@ class KmerDraws {
 
   ops::Backend& backend_;
   Head& head_;
-  int threads_;
+  ThreadPool& pool_;
   DeviceBuffer device_logits_;      // [rows, 4096]
   std::vector<float> host_logits_;  // [rows, 4096]
   std::vector<ops::DrawnKmer> drawn_;

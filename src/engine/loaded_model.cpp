@@ -197,9 +197,10 @@ LoadedModel::LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::uniq
                          size_t batch_tokens, int threads, Log& log)
     : checkpoint_(std::move(checkpoint)),
       batch_tokens_(batch_tokens != 0 ? batch_tokens : default_batch_tokens(*backend)),
-      threads_(threads),
       log_(&log),
       backend_(std::move(backend)),
+      own_pool_(backend_->pool() ? nullptr : std::make_unique<ThreadPool>(threads)),
+      pool_(own_pool_ ? own_pool_.get() : backend_->pool()),
       decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
       head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
 
@@ -217,7 +218,7 @@ bool LoadedModel::halve_batch() {
 }
 
 const std::string& LoadedModel::model_sha256() const {
-  if (model_sha256_.empty()) model_sha256_ = checkpoint_->sha256(threads_);
+  if (model_sha256_.empty()) model_sha256_ = checkpoint_->sha256(threads());
   return model_sha256_;
 }
 

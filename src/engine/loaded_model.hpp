@@ -11,6 +11,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/thread_pool.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/model_use.hpp"
 #include "src/transformer/decoder.hpp"
@@ -56,7 +57,8 @@ class LoadedModel {
   /// The same with a checkpoint that is already open; options.model, rope_scaling, lora, use and metadata are
   /// not used.
   LoadedModel(const ModelOptions& options, Checkpoint checkpoint);
-  /// The same on a given backend. `batch_tokens` as in ModelOptions.
+  /// The same on a given backend. `batch_tokens` as in ModelOptions; `threads`, at least 1, are those of the
+  /// host if the backend has none.
   LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::unique_ptr<ops::Backend> backend,
               size_t batch_tokens, int threads, Log& log = silent_log());
 
@@ -69,7 +71,9 @@ class LoadedModel {
   /// Halves batch_tokens() with a warning, after an OutOfMemory. Returns false and changes nothing if
   /// batch_tokens() is already so small that halving would not help. No result depends on it.
   bool halve_batch();
-  int threads() const { return threads_; }
+  /// Threads of the host: those of the backend if it has some.
+  ThreadPool& pool() { return *pool_; }
+  int threads() const { return pool_->size(); }
   Log& log() const { return *log_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
@@ -85,10 +89,11 @@ class LoadedModel {
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   size_t batch_tokens_;
-  int threads_;
   Log* log_;
   mutable std::string model_sha256_;
   std::unique_ptr<ops::Backend> backend_;
+  std::unique_ptr<ThreadPool> own_pool_;  // null if the backend has one
+  ThreadPool* pool_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Head> head_;
 };

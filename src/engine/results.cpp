@@ -104,11 +104,10 @@ void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targ
     const size_t count = std::min(kRows, rows.count - first);
     states_.resize(count * ops::kKmers);
     model_.head().kmer_logits(model_.decoder().part(rows, first, count, rows.row_class), states_.data());
-    const int threads = static_cast<int>(std::min(count, static_cast<size_t>(model_.threads())));
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-    for (size_t i = 0; i < count; ++i)
+    model_.pool().run(count, [&](size_t i, size_t) {
       rank_kmers({states_.data() + i * ops::kKmers, ops::kKmers}, kAllAllowed, targets[first + i],
                  out + (first + i) * kRankWidth);
+    });
   }
 }
 

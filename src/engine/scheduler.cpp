@@ -49,7 +49,7 @@ Scheduler::Scheduler(LoadedModel& model, Drafter* drafter, const SchedulerOption
     : model_(model),
       drafter_(drafter),
       options_(options),
-      draws_(model.backend(), model.head(), model.threads()),
+      draws_(model.backend(), model.head(), model.pool()),
       pass_rows_(model.backend().pass_rows()) {}
 
 Scheduler::~Scheduler() {

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
+#include "src/base/thread_pool.hpp"
 #include "src/model/shared_memory.hpp"
 
 namespace carbon {
@@ -16,6 +18,8 @@ namespace {
 // Bytes of distinct random numbers: a multiple of every page size, and more than every last-level cache
 // holds.
 constexpr uint64_t kBlock = uint64_t{1} << 30;
+// Words of them that a thread makes at a time.
+constexpr uint64_t kPiece = uint64_t{1} << 16;
 // Tensors begin at multiples of this, and memory is mapped in multiples of it.
 constexpr uint64_t kAlign = uint64_t{1} << 16;
 
@@ -84,12 +88,13 @@ class SyntheticTensors final : public TensorFile {
     std::fill_n(reinterpret_cast<uint16_t*>(space), plan.vectors / sizeof(bf16), to_bf16(1.0f).bits);
     auto* const values = reinterpret_cast<uint64_t*>(space + plan.vectors);
     const uint64_t count = plan.block() / sizeof(uint64_t);
-#pragma omp parallel for
-    for (uint64_t i = 0; i < count; ++i) {
-      // Four bf16 numbers with random signs and mantissas and the exponent of 2^-6.
-      constexpr uint64_t kRandom = 0x807f807f807f807fu, kExponent = 0x3c803c803c803c80u;
-      values[i] = (mix(i * 0x9E3779B97F4A7C15u) & kRandom) | kExponent;
-    }
+    ThreadPool(available_cpus()).run((count + kPiece - 1) / kPiece, [&](size_t piece, size_t) {
+      for (uint64_t i = piece * kPiece; i < std::min(count, (piece + 1) * kPiece); ++i) {
+        // Four bf16 numbers with random signs and mantissas and the exponent of 2^-6.
+        constexpr uint64_t kRandom = 0x807f807f807f807fu, kExponent = 0x3c803c803c803c80u;
+        values[i] = (mix(i * 0x9E3779B97F4A7C15u) & kRandom) | kExponent;
+      }
+    });
     memory.map(space, plan.stored(), 0, PROT_READ);
     for (uint64_t at = plan.stored(); at < plan.total; at += plan.block())
       memory.map(space + at, std::min(plan.block(), plan.total - at), plan.vectors, PROT_READ);

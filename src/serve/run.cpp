@@ -161,9 +161,6 @@ void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& o
     fail(std::current_exception());
     server.close();
   }
-  // The engine runs in the thread that has loaded the model, and so with its OpenMP threads. With further
-  // ones there would be more than CPUs, and OpenMP then lets them sleep at once when they wait, which costs a
-  // quarter of the speed of a single stream.
   if (watching.joinable()) {
     guarded([&] { service.run(); })();
     watching.join();

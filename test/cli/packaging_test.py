@@ -170,7 +170,7 @@ def conda_build_script():
 @case
 def images_have_the_libraries():
     for path in ("packaging/Dockerfile", "packaging/carbon.def"):
-        listed = set(re.findall(r"\b(?:lib[a-z0-9+-]+\d|zlib1g)(?=\s)", text(path))) - {"libgomp1", "libstdc++6"}
+        listed = set(re.findall(r"\b(?:lib[a-z0-9+-]+\d|zlib1g)(?=\s)", text(path))) - {"libstdc++6"}
         expect_equal(sorted(listed), sorted(each.library for each in LIBRARIES if each.library != "-"), "libraries in " + path)
 
 
@@ -208,7 +208,7 @@ def no_library_but_those_of_the_table():
     """The program names the libraries of the table and what the compiler adds, and uses them all; docs/install.md has what they bring."""
     if "sanitize" in CARBON:
         raise Skip("a program with sanitizers has other libraries")
-    compilers = {"libstdc++", "libgcc_s", "libm", "libc", "libgomp"}
+    compilers = {"libstdc++", "libgcc_s", "libm", "libc"}
     named = set(re.findall(r"NEEDED +(\S+?)[.]so", tool("objdump", "-p", CARBON).text)) - {"ld-linux-aarch64"}
     table = {each.linked_by.replace("-l", "lib", 1) for each in LIBRARIES if each.linked_by != "-"}
     # oneDNN may be left out.

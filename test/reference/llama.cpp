@@ -6,6 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "src/base/cpus.hpp"
+#include "src/base/thread_pool.hpp"
+
 namespace carbon::reference {
 namespace {
 
@@ -34,20 +37,28 @@ std::vector<T> row_of(const TensorView& view, size_t row) {
   return out;
 }
 
+ThreadPool& pool() {
+  static ThreadPool pool(available_cpus());
+  return pool;
+}
+
 /// Every row of x times rows [first, first + count) of w. Each row of w is read once, for all rows of x.
 template <class T>
 Matrix<T> products(const TensorView& w, const Matrix<T>& x, size_t first, size_t count) {
   Matrix<T> out(x.size(), std::vector<T>(count));
   constexpr size_t kWorthThreads = size_t{1} << 20;
-#pragma omp parallel for if (x.size() * count * w.cols > kWorthThreads)
-  for (size_t i = 0; i < count; ++i) {
+  const auto row = [&](size_t i, size_t) {
     const std::vector<T> weights = row_of<T>(w, first + i);
     for (size_t t = 0; t < x.size(); ++t) {
       T sum = 0;
       for (size_t k = 0; k < w.cols; ++k) sum += weights[k] * x[t][k];
       out[t][i] = sum;
     }
-  }
+  };
+  if (x.size() * count * w.cols > kWorthThreads)
+    pool().run(count, row);
+  else
+    for (size_t i = 0; i < count; ++i) row(i, 0);
   return out;
 }
 

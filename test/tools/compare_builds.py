@@ -447,8 +447,8 @@ class Runner:
         self.program, self.out = os.path.abspath(program), os.path.abspath(out)
         scratch = os.path.join(self.out, "tmp")
         # What a user's environment holds must not change an output.
-        self.env = {name: value for name, value in os.environ.items() if not name.startswith(("CARBON", "HF_", "OMP_", "XDG_"))}
-        self.env.update(LC_ALL="C", OMP_WAIT_POLICY="passive", TMPDIR=scratch, HOME=scratch, XDG_CACHE_HOME=scratch, XDG_DATA_HOME=scratch)
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith(("CARBON", "HF_", "XDG_"))}
+        self.env.update(LC_ALL="C", TMPDIR=scratch, HOME=scratch, XDG_CACHE_HOME=scratch, XDG_DATA_HOME=scratch)
         os.makedirs(scratch)
 
     def supports(self, isa):

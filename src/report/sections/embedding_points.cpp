@@ -7,6 +7,7 @@
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
+#include "src/base/thread_pool.hpp"
 #include "src/report/sources/embeddings.hpp"
 
 namespace carbon {
@@ -19,7 +20,7 @@ constexpr size_t kVectors = 64;     // that the iteration moves together
 constexpr int kMostRounds = 300;
 constexpr double kConverged = 1e-12;
 
-// Threads take longer to start than the work for few columns takes.
+// For few columns, the work takes less time than threads take to start.
 int threads_for(size_t columns) {
   return columns > 256 ? available_cpus() : 1;
 }
@@ -28,7 +29,8 @@ int threads_for(size_t columns) {
 // that a mean far from zero costs no digits. Every sum is added up in the order of the rows, by one thread.
 class Covariance {
  public:
-  explicit Covariance(size_t columns) : n_(columns), sums_(columns), products_(columns * columns) {}
+  Covariance(size_t columns, ThreadPool& pool)
+      : n_(columns), pool_(pool), sums_(columns), products_(columns * columns) {}
 
   void add(std::span<const float> row) {
     if (rows_++ == 0) first_.assign(row.begin(), row.end());
@@ -60,18 +62,18 @@ class Covariance {
 
  private:
   void add_block() {
-#pragma omp parallel for schedule(dynamic, 16) num_threads(threads_) if (threads_ > 1)
-    for (size_t i = 0; i < n_; ++i)
+    pool_.run(n_, [&](size_t i, size_t) {
+      double* const to = &products_[i * n_];
       for (const double* row = block_.data(); row != block_.data() + block_.size(); row += n_) {
-        double* const to = &products_[i * n_];
 #pragma omp simd
         for (size_t j = i; j < n_; ++j) to[j] += row[i] * row[j];
       }
+    });
     block_.clear();
   }
 
   size_t n_;
-  int threads_ = threads_for(n_);
+  ThreadPool& pool_;
   uint64_t rows_ = 0;
   Vector first_, sums_, products_, block_;
 };
@@ -84,12 +86,11 @@ double dot(const Vector& a, const Vector& b) {
 }
 
 // matrix * vectors, four rows at a time, because the vectors take longer to read than to multiply.
-std::vector<Vector> multiply(const Vector& matrix, const std::vector<Vector>& vectors) {
+std::vector<Vector> multiply(const Vector& matrix, const std::vector<Vector>& vectors, ThreadPool& pool) {
   const size_t n = vectors[0].size();
   std::vector<Vector> out(vectors.size(), Vector(n));
-  const int threads = threads_for(n);
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-  for (size_t i = 0; i < n; i += 4) {
+  pool.run((n + 3) / 4, [&](size_t four, size_t) {
+    const size_t i = 4 * four;
     const auto row = [&](size_t r) { return &matrix[std::min(i + r, n - 1) * n]; };  // the last one again
     const double *const a = row(0), *const b = row(1), *const c = row(2), *const d = row(3);
     for (size_t v = 0; v < vectors.size(); ++v) {
@@ -105,7 +106,7 @@ std::vector<Vector> multiply(const Vector& matrix, const std::vector<Vector>& ve
       const double sums[] = {ta, tb, tc, td};
       std::copy(sums, sums + std::min<size_t>(4, n - i), out[v].begin() + static_cast<ptrdiff_t>(i));
     }
-  }
+  });
   return out;
 }
 
@@ -253,7 +254,8 @@ double Pca::score(std::span<const float> row, size_t component) const {
 // largest eigenvalues. A set, unlike a single vector, also finds equal eigenvalues.
 Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
   Pca out;
-  Covariance sums(columns);
+  ThreadPool pool(threads_for(columns));
+  Covariance sums(columns, pool);
   read([&](std::span<const float> row) { sums.add(row); });
   out.rows = sums.rows();
   out.means = sums.means();
@@ -265,7 +267,7 @@ Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
   const size_t wanted = std::min({most, columns, static_cast<size_t>(out.rows - 1)});
   std::vector<Vector> directions = first_directions(columns);
   for (int round = 0;; ++round) {
-    std::vector<Vector> images = multiply(covariance, directions);
+    std::vector<Vector> images = multiply(covariance, directions, pool);
     out.variances.clear();
     out.residual = 0;
     for (size_t k = 0; k < std::min(wanted, directions.size()); ++k) {
