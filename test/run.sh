@@ -105,7 +105,8 @@ checkpoints() {
   work=$(mktemp -d)
   for shape in "--preset demo" "--layers 2 --dtype f32 --tied 0 --dna-start 0 --shards 3" \
     "--layers 1 --heads 6 --kv-heads 3 --hidden 96 --dtype f16 --yarn 4 --seed 7 --dna-start 5 --vocab 4200" \
-    "--preset generator --layers 1 --tied 0 --dtype f32 --shards 2" "--preset generator --layers 1 --head-dim 16"; do
+    "--preset generator --layers 1 --tied 0 --dtype f32 --shards 2" "--preset generator --layers 1 --head-dim 16" \
+    "--preset marin --layers 2 --dtype f32 --tied 0" "--preset marin --eos 1 --llama3 0 --kv-heads 4 --max-positions 64 --shards 2"; do
     # shellcheck disable=SC2086 # the words of a shape are separate arguments
     if "$build/make_checkpoint" $shape "$work/cpp" && "$python" test/tools/hash_checkpoint.py $shape "$work/py" &&
       diff -r "$work/cpp" "$work/py"; then

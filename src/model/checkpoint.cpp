@@ -137,6 +137,8 @@ void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int th
 void Checkpoint::take_score_of(const LoraAdapter& adapter) {
   const TensorInfo* const score = adapter.whole(kScore);
   if (score == nullptr) return;
+  if (config_.letters)
+    fail(adapter.dir() + ": holds a classification head, which models of one base a token cannot have");
   check_trained_on_kmers(adapter.dir());
   if (config_.classifier) return;
   if (score->shape.size() != 2 || score->shape[1] != config_.hidden)
@@ -303,7 +305,7 @@ void Checkpoint::check_tensors(Log& log) const {
       if (name.starts_with("model.") || name.starts_with(own_head)) {
         fail(file->path() + ": tensor '" + printable(name) + "' is not part of the " +
              std::to_string(config_.layers) +
-             "-layer Llama that config.json describes and would change the result");
+             "-layer decoder that config.json describes and would change the result");
       }
       if (ignored++ == 0) example = name;
     }

@@ -35,7 +35,8 @@ class Checkpoint {
   /// (kWeightTypes). With a tied head, lm_head.weight and the embedding may each stand for both. If both are
   /// there and differ, the head counts as untied, with a warning, as in transformers.
   /// With a classification head score.weight has the labels, and there is no output matrix.
-  /// Other tensors under `model.`, `lm_head.` or `score.` (biases, q_norm, more layers than config.json says)
+  /// Other tensors under `model.`, `lm_head.` or `score.` (biases, more layers than config.json says, the
+  /// norms of heads in a Llama)
   /// would change the result, so they are refused, except rotary inv_freq buffers and those of a head that
   /// the architecture does not have. All other tensors are ignored with a warning.
   explicit Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling = std::nullopt,

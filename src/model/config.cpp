@@ -27,6 +27,7 @@ constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
 constexpr const char* kGeneratorArchitecture = "GENERatorForCausalLM";
 constexpr const char* kClassifierArchitecture = "LlamaForSequenceClassification";
+constexpr const char* kQwen3Architecture = "Qwen3ForCausalLM";
 // Limits far above those of any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
                    kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22, kMaxLabels = 1 << 16;
@@ -104,7 +105,12 @@ class Keys {
 /// The contents of `rope_scaling` (transformers 4) or of `rope_parameters` (transformers 5).
 struct RopeObject {
   RopeScaling scaling;
+  std::optional<Llama3Rope> llama3;
   std::optional<double> theta;
+
+  bool same_scaling(const RopeObject& other) const {
+    return scaling == other.scaling && llama3 == other.llama3;
+  }
 };
 
 std::string rope_type(const Keys& keys) {
@@ -115,6 +121,41 @@ std::string rope_type(const Keys& keys) {
   return type;
 }
 
+double read_original_positions(const Keys& keys) {
+  return static_cast<double>(keys.integer("original_max_position_embeddings", 1, kMaxPositions));
+}
+
+double read_factor(const Keys& keys) {
+  const double factor = keys.positive("factor");
+  if (factor < 1) keys.fail("factor", "must be 1 or more");
+  return factor;
+}
+
+RopeScaling read_yarn(const Keys& keys) {
+  keys.refuse_unless("mscale", 0, "not supported, remove it");
+  keys.refuse_unless("mscale_all_dim", 0, "not supported, remove it");
+  RopeScaling s;
+  s.yarn = true;
+  s.factor = read_factor(keys);
+  s.original_max_positions = read_original_positions(keys);
+  if (keys.given("beta_fast")) s.beta_fast = keys.positive("beta_fast");
+  if (keys.given("beta_slow")) s.beta_slow = keys.positive("beta_slow");
+  if (s.beta_fast < s.beta_slow) keys.fail("beta_fast is below beta_slow");
+  if (keys.given("attention_factor")) s.attention_factor = keys.positive("attention_factor");
+  s.truncate = keys.boolean("truncate", true);
+  return s;
+}
+
+Llama3Rope read_llama3(const Keys& keys) {
+  Llama3Rope rope;
+  rope.factor = read_factor(keys);
+  rope.low_factor = keys.positive("low_freq_factor");
+  rope.high_factor = keys.positive("high_freq_factor");
+  if (rope.high_factor <= rope.low_factor) keys.fail("high_freq_factor", "must be above low_freq_factor");
+  rope.original_max_positions = read_original_positions(keys);
+  return rope;
+}
+
 RopeObject read_rope(const std::string& where, const json& object, const SettingNames& names) {
   const Keys keys(where, object, names);
   const std::string type = rope_type(keys);
@@ -122,8 +163,10 @@ RopeObject read_rope(const std::string& where, const json& object, const Setting
   if (type == "yarn") {
     known.insert({"factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor",
                   "truncate", "mscale", "mscale_all_dim"});
+  } else if (type == "llama3") {
+    known.insert({"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"});
   } else if (type != "default") {
-    keys.fail("unknown rope_type '" + printable(type) + "': only default and yarn are supported");
+    keys.fail("unknown rope_type '" + printable(type) + "': only default, yarn and llama3 are supported");
   }
   for (const auto& [key, value] : object.items()) {
     if (!known.contains(key) && !value.is_null()) {
@@ -134,33 +177,22 @@ RopeObject read_rope(const std::string& where, const json& object, const Setting
 
   RopeObject rope;
   if (keys.given("rope_theta")) rope.theta = keys.positive("rope_theta");
-  if (type != "yarn") return rope;
-  keys.refuse_unless("mscale", 0, "not supported, remove it");
-  keys.refuse_unless("mscale_all_dim", 0, "not supported, remove it");
-  RopeScaling& s = rope.scaling;
-  s.yarn = true;
-  s.factor = keys.positive("factor");
-  if (s.factor < 1) keys.fail("factor", "must be 1 or more");
-  s.original_max_positions =
-      static_cast<double>(keys.integer("original_max_position_embeddings", 1, kMaxPositions));
-  if (keys.given("beta_fast")) s.beta_fast = keys.positive("beta_fast");
-  if (keys.given("beta_slow")) s.beta_slow = keys.positive("beta_slow");
-  if (s.beta_fast < s.beta_slow) keys.fail("beta_fast is below beta_slow");
-  if (keys.given("attention_factor")) s.attention_factor = keys.positive("attention_factor");
-  s.truncate = keys.boolean("truncate", true);
+  if (type == "yarn") rope.scaling = read_yarn(keys);
+  if (type == "llama3") rope.llama3 = read_llama3(keys);
   return rope;
 }
 
 void read_rotary(const Keys& keys, const std::string& path, ModelConfig& c) {
-  std::optional<RopeScaling> scaling;
+  std::optional<RopeObject> scaling;
   std::optional<double> theta;
   if (keys.given("rope_theta")) theta = keys.positive("rope_theta");
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
     if (!keys.given(key)) continue;
     const RopeObject rope =
         read_rope(path + (keys.renamed() ? "" : std::string(": ") + key), keys.value(key), keys.names());
-    if (scaling && *scaling != rope.scaling) keys.fail("rope_scaling and rope_parameters disagree, keep one");
-    scaling = rope.scaling;
+    if (scaling && !scaling->same_scaling(rope))
+      keys.fail("rope_scaling and rope_parameters disagree, keep one");
+    scaling = rope;
     if (theta && rope.theta && *theta != *rope.theta)
       keys.fail("rope_theta is given twice with different values");
     if (rope.theta) theta = rope.theta;
@@ -170,30 +202,54 @@ void read_rotary(const Keys& keys, const std::string& path, ModelConfig& c) {
               (keys.renamed() ? "" : " (neither rope_theta nor rope_parameters.rope_theta)"));
   if (*theta <= 1) keys.fail("rope_theta", "must be above 1");
   c.rope_theta = *theta;
-  if (scaling) c.rope_scaling = *scaling;
+  if (!scaling) return;
+  c.rope_scaling = scaling->scaling;
+  c.llama3_rope = scaling->llama3;
 }
 
 /// Returns the first of the architectures.
-std::string check_architecture(const Keys& keys) {
-  if (const std::string type = keys.text("model_type"); type != "llama") {
-    keys.fail("model_type", "only llama is supported");
-  }
+std::string read_architecture(const Keys& keys) {
+  const std::string type = keys.text("model_type");
   const json& list = keys.require("architectures");
-  if (!list.is_array() || list.empty() ||
-      (list[0] != "LlamaForCausalLM" && list[0] != "CarbonForCausalLM" && list[0] != kGeneratorArchitecture &&
-       list[0] != kClassifierArchitecture)) {
+  const json first = list.is_array() && !list.empty() ? list[0] : json();
+  if (type == "qwen3") {
+    if (first != kQwen3Architecture)
+      keys.fail("architectures", "must be Qwen3ForCausalLM for the model_type qwen3");
+  } else if (type != "llama") {
+    keys.fail("model_type", "only llama and qwen3 are supported");
+  } else if (first != "LlamaForCausalLM" && first != "CarbonForCausalLM" && first != kGeneratorArchitecture &&
+             first != kClassifierArchitecture) {
     keys.fail("architectures",
               "must be LlamaForCausalLM, CarbonForCausalLM, GENERatorForCausalLM or "
-              "LlamaForSequenceClassification");
+              "LlamaForSequenceClassification for the model_type llama");
   }
+  return first.get<std::string>();
+}
+
+/// Other keys of a Qwen3 about windows, such as sliding_window and max_window_layers, mean nothing without
+/// use_sliding_window.
+void check_full_attention(const Keys& keys) {
+  keys.refuse_unless("use_sliding_window", false, "sliding-window attention is not supported");
+  if (!keys.given("layer_types")) return;
+  const json& types = keys.value("layer_types");
+  if (!types.is_array() ||
+      !std::all_of(types.begin(), types.end(), [](const json& type) { return type == "full_attention"; }))
+    keys.fail("layer_types", "only full_attention is supported");
+}
+
+std::string check_architecture(const Keys& keys) {
+  const std::string architecture = read_architecture(keys);
   if (keys.text("hidden_act") != "silu") keys.fail("hidden_act", "only silu is supported");
   keys.refuse_unless("quantization_config", nullptr,
                      "quantized weights are not supported, use the BF16 checkpoint");
-  keys.refuse_unless("sliding_window", nullptr, "sliding-window attention is not supported");
+  if (architecture == kQwen3Architecture)
+    check_full_attention(keys);
+  else
+    keys.refuse_unless("sliding_window", nullptr, "sliding-window attention is not supported");
   keys.refuse_unless("attention_bias", false, "biases are not supported");
   keys.refuse_unless("mlp_bias", false, "biases are not supported");
   keys.refuse_unless("partial_rotary_factor", 1, "rotating a part of the head is not supported");
-  return list[0].get<std::string>();
+  return architecture;
 }
 
 void read_sizes(const Keys& keys, ModelConfig& c) {
@@ -224,11 +280,14 @@ void read_sizes(const Keys& keys, ModelConfig& c) {
     keys.fail(keys.name("head_dim") + " " + std::to_string(c.head_dim) + " must be even");
 }
 
-TokenLayout read_generator_layout(const std::string& dir, const Keys& keys, size_t vocab) {
-  if (path_exists(dir + "/dna_config.json")) {
-    keys.fail("architectures", "has the tokenizer of a GENERator, but " + dir +
+void refuse_dna_config(const std::string& dir, const Keys& keys, const char* family) {
+  if (path_exists(dir + "/dna_config.json"))
+    keys.fail("architectures", std::string("has the tokenizer of a ") + family + ", but " + dir +
                                    "/dna_config.json belongs to that of Carbon; remove that file");
-  }
+}
+
+TokenLayout read_generator_layout(const std::string& dir, const Keys& keys, size_t vocab) {
+  refuse_dna_config(dir, keys, "GENERator");
   const TokenLayout layout = generator_layout();
   if (vocab != layout.vocab_size) {
     keys.fail("vocab_size", "must be " + std::to_string(layout.vocab_size) + ", the tokens of a GENERator");
@@ -313,6 +372,16 @@ ClassifierConfig read_classifier(const Keys& keys) {
   keys.fail("problem_type", "must be regression, single_label_classification or multi_label_classification");
 }
 
+/// What a Qwen3 has beside a Llama. transformers has defaults of its own for sizes that it does not give.
+void read_qwen3(const std::string& dir, const Keys& keys, ModelConfig& c) {
+  refuse_dna_config(dir, keys, "MarinDNA");
+  for (const char* size : {"head_dim", "num_key_value_heads"}) keys.require(size);
+  c.head_norm = true;
+  c.letters = read_letter_vocabulary(dir + "/tokenizer.json", c.vocab);
+  c.layout.first = 0;
+  c.layout.vocab_size = static_cast<uint32_t>(c.vocab);
+}
+
 /// All but the layout of the vocabulary.
 void read_settings(const Keys& keys, const std::string& path, ModelConfig& c) {
   read_sizes(keys, c);
@@ -322,9 +391,17 @@ void read_settings(const Keys& keys, const std::string& path, ModelConfig& c) {
   read_rotary(keys, path, c);
 }
 
+/// An angle per position with the scaling of Llama 3.
+double llama3_frequency(const Llama3Rope& rope, double frequency) {
+  const double rotations = rope.original_max_positions * frequency / (2 * std::numbers::pi);
+  const double kept =
+      std::clamp((rotations - rope.low_factor) / (rope.high_factor - rope.low_factor), 0.0, 1.0);
+  return (1 - kept) * frequency / rope.factor + kept * frequency;
+}
+
 }  // namespace
 
-ModelConfig load_config(const std::string& dir) {
+ModelConfig read_config(const std::string& dir) {
   const std::string path = dir + "/config.json";
   if (!path_exists(path)) {
     throw Error("load_config", dir + ": there is no config.json, so this is not a Hugging Face checkpoint");
@@ -334,6 +411,10 @@ ModelConfig load_config(const std::string& dir) {
   ModelConfig c;
   const std::string architecture = check_architecture(keys);
   read_settings(keys, path, c);
+  if (architecture == kQwen3Architecture) {
+    read_qwen3(dir, keys, c);
+    return c;
+  }
   c.layout = read_layout(dir, keys, architecture, c.vocab);
   if (architecture == kClassifierArchitecture) {
     c.classifier = read_classifier(keys);
@@ -341,6 +422,15 @@ ModelConfig load_config(const std::string& dir) {
     check_trained_on_kmers(dir);
   }
   return c;
+}
+
+ModelConfig load_config(const std::string& dir) {
+  ModelConfig config = read_config(dir);
+  if (config.letters)
+    throw Error("load_config", dir +
+                                   ": this model has one token for each base (MarinDNA), and the commands of "
+                                   "this version read only models with 6 bases a token");
+  return config;
 }
 
 void check_trained_on_kmers(const std::string& dir) {
@@ -368,6 +458,8 @@ std::vector<double> rope_inv_freq(const ModelConfig& config) {
   for (size_t j = 0; j < inv_freq.size(); ++j) {
     inv_freq[j] = std::pow(config.rope_theta, -2.0 * static_cast<double>(j) / d);
   }
+  if (config.llama3_rope)
+    for (double& frequency : inv_freq) frequency = llama3_frequency(*config.llama3_rope, frequency);
   if (!s.yarn) return inv_freq;
 
   // The dimension (not a whole number) whose angle turns `rotations` times over the original context.
@@ -403,7 +495,6 @@ std::string config_fingerprint(const ModelConfig& c) {
     return std::string(text);
   };
   std::map<std::string, std::string> lines = {
-      {"dna_start_id", std::to_string(c.layout.first)},
       {"head_dim", std::to_string(c.head_dim)},
       {"hidden_size", std::to_string(c.hidden)},
       {"intermediate_size", std::to_string(c.intermediate)},
@@ -423,6 +514,22 @@ std::string config_fingerprint(const ModelConfig& c) {
     lines["yarn_factor"] = exact(c.rope_scaling.factor);
     lines["yarn_original_max_position_embeddings"] = exact(c.rope_scaling.original_max_positions);
     lines["yarn_truncate"] = c.rope_scaling.truncate ? "true" : "false";
+  }
+  if (const auto& rope = c.llama3_rope) {
+    lines["rope_type"] = "llama3";
+    lines["llama3_factor"] = exact(rope->factor);
+    lines["llama3_high_freq_factor"] = exact(rope->high_factor);
+    lines["llama3_low_freq_factor"] = exact(rope->low_factor);
+    lines["llama3_original_max_position_embeddings"] = exact(rope->original_max_positions);
+  }
+  if (c.letters) {
+    lines["model_type"] = "qwen3";
+    lines["begin_id"] = std::to_string(c.letters->begin);
+    lines["unknown_id"] = std::to_string(c.letters->unknown);
+    for (size_t i = 0; i < c.letters->letters.size(); ++i)
+      lines[std::string("letter_id_") + kBaseLetters[i]] = std::to_string(c.letters->letters[i]);
+  } else {
+    lines["dna_start_id"] = std::to_string(c.layout.first);
   }
   if (const std::string_view mark = c.layout.family->digest_mark; !mark.empty()) lines["family"] = mark;
   std::string text;

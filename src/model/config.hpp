@@ -1,5 +1,6 @@
-// config.json and dna_config.json of a checkpoint, or the tokenizer files of a GENERator, checked key by key.
-// A key with an unknown meaning is an Error, never a guess (docs/model.md, "Checkpoint files").
+// config.json of a checkpoint with dna_config.json, the tokenizer files of a GENERator or the tokenizer.json
+// of a MarinDNA, checked key by key. A key with an unknown meaning is an Error, never a guess (docs/model.md,
+// "Checkpoint files").
 //
 // Facts: docs/model.md, "Published models" (hyper-parameters), "YaRN" and "Checkpoint files".
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "tokenizer/kmer.hpp"
+#include "tokenizer/letter_vocabulary.hpp"
 
 namespace carbon {
 
@@ -26,6 +28,16 @@ struct RopeScaling {
   bool truncate = true;         // round the ends of the ramp to whole dimensions
 
   bool operator==(const RopeScaling&) const = default;
+};
+
+/// The rope_type llama3: slow rotations are slowed down further, and fast ones stay (docs/model.md, "Llama 3
+/// frequencies"). A model was trained with it, so that it is not exchanged for another scaling.
+struct Llama3Rope {
+  double factor = 1;                       // by which the slowest rotations are slowed down
+  double low_factor = 1, high_factor = 4;  // rotations over the original context, between which it blends
+  double original_max_positions = 0;       // tokens
+
+  bool operator==(const Llama3Rope&) const = default;
 };
 
 /// The largest context in tokens that a configuration may ask for.
@@ -51,10 +63,15 @@ struct ModelConfig {
   float rms_eps = 0;
   double rope_theta = 0;
   RopeScaling rope_scaling;
+  std::optional<Llama3Rope> llama3_rope;  // then rope_scaling is plain
+  /// An RMSNorm of each head's vector of the queries and of the keys, before it is rotated (Qwen3).
+  bool head_norm = false;
   bool tied_head = false;
   /// Set for a model that gives values of labels and has no output matrix; then tied_head is false.
   std::optional<ClassifierConfig> classifier;
   TokenLayout layout;
+  /// Set for a model of one base a token. Nothing in `layout` but vocab_size holds for it yet.
+  std::optional<LetterVocabulary> letters;
 
   /// Tokens of the context that are left for the one that begins a sequence and its 6-mers.
   size_t sequence_positions() const { return max_positions - layout.lead(); }
@@ -65,7 +82,10 @@ struct ModelConfig {
 ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids);
 
 /// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the
-/// directory `dir`. Throws Error, which names file, key and value.
+/// directory `dir`; for a Qwen3 also tokenizer.json, which must be there. Throws Error, which names file, key
+/// and value.
+ModelConfig read_config(const std::string& dir);
+/// The same for a command. Throws Error also for a model of one base a token, which no command reads yet.
 ModelConfig load_config(const std::string& dir);
 
 /// The values of problem_type in config.json.
@@ -84,7 +104,8 @@ using SettingNames = std::map<std::string, std::string>;
 /// of the vocabulary is left to the caller. Throws Error.
 ModelConfig config_from(const std::string& where, const nlohmann::json& settings, const SettingNames& names);
 
-/// inv_freq[j] for j < head_dim / 2: the angle per position of the j-th pair, in radians, with YaRN applied.
+/// inv_freq[j] for j < head_dim / 2: the angle per position of the j-th pair, in radians, with YaRN or the
+/// scaling of Llama 3 applied.
 std::vector<double> rope_inv_freq(const ModelConfig& config);
 /// What cos and sin are multiplied by: 1, or YaRN's attention factor.
 double rope_attention_factor(const ModelConfig& config);

@@ -72,6 +72,9 @@ SettingNames setting_names() {
 void check_architecture(const GgufFile& file) {
   const GgufValue* const value = file.find("general.architecture");
   if (value == nullptr) fail(file, "general.architecture is missing");
+  if (value->text() == "qwen3")
+    fail(file, "general.architecture",
+         "a MarinDNA is not read from GGUF; give the directory of its checkpoint with model.safetensors");
   if (value->text() != "llama") fail(file, "general.architecture", "only 'llama' is supported");
 }
 

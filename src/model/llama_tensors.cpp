@@ -1,4 +1,4 @@
-// The names and shapes of a Llama's tensors. See llama_tensors.hpp.
+// The names and shapes of the tensors of a decoder. See llama_tensors.hpp.
 #include "src/model/llama_tensors.hpp"
 
 #include "src/model/checkpoint.hpp"
@@ -12,18 +12,23 @@ struct LayerTensor {
   std::vector<uint64_t> shape;
 };
 
-/// The tensors of one block, in the order in which it uses them.
+/// The tensors of one block.
 std::vector<LayerTensor> layer_tensors(const ModelConfig& c) {
   const uint64_t h = c.hidden, q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim, ff = c.intermediate;
-  return {{&LayerTensors::attention_norm, "input_layernorm", {h}},
-          {&LayerTensors::q, "self_attn.q_proj", {q, h}},
-          {&LayerTensors::k, "self_attn.k_proj", {kv, h}},
-          {&LayerTensors::v, "self_attn.v_proj", {kv, h}},
-          {&LayerTensors::o, "self_attn.o_proj", {h, q}},
-          {&LayerTensors::mlp_norm, "post_attention_layernorm", {h}},
-          {&LayerTensors::gate, "mlp.gate_proj", {ff, h}},
-          {&LayerTensors::up, "mlp.up_proj", {ff, h}},
-          {&LayerTensors::down, "mlp.down_proj", {h, ff}}};
+  std::vector<LayerTensor> list = {{&LayerTensors::attention_norm, "input_layernorm", {h}},
+                                   {&LayerTensors::q, "self_attn.q_proj", {q, h}},
+                                   {&LayerTensors::k, "self_attn.k_proj", {kv, h}},
+                                   {&LayerTensors::v, "self_attn.v_proj", {kv, h}},
+                                   {&LayerTensors::o, "self_attn.o_proj", {h, q}},
+                                   {&LayerTensors::mlp_norm, "post_attention_layernorm", {h}},
+                                   {&LayerTensors::gate, "mlp.gate_proj", {ff, h}},
+                                   {&LayerTensors::up, "mlp.up_proj", {ff, h}},
+                                   {&LayerTensors::down, "mlp.down_proj", {h, ff}}};
+  if (c.head_norm) {
+    list.push_back({&LayerTensors::q_norm, "self_attn.q_norm", {c.head_dim}});
+    list.push_back({&LayerTensors::k_norm, "self_attn.k_norm", {c.head_dim}});
+  }
+  return list;
 }
 
 std::string name_in_layer(size_t layer, const char* name) {

@@ -1,4 +1,4 @@
-// The tensors of a Llama checkpoint by what they do, and the names that Hugging Face gives them.
+// The tensors of a Llama or Qwen3 checkpoint by what they do, and the names that Hugging Face gives them.
 //
 // Opens no files and computes nothing.
 #pragma once
@@ -32,6 +32,7 @@ std::vector<TensorShape> architecture(const ModelConfig& config);
 struct LayerTensors {
   TensorView attention_norm;  // [1, h]
   TensorView q, k, v;         // [q, h], [kv, h], [kv, h]
+  TensorView q_norm, k_norm;  // [1, head_dim] both; none without ModelConfig::head_norm
   TensorView o;               // [h, q]
   TensorView mlp_norm;        // [1, h]
   TensorView gate, up, down;  // [ff, h], [ff, h], [h, ff]

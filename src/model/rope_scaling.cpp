@@ -53,6 +53,11 @@ std::string rope_scaling_text(const RopeScaling& scaling) {
 }
 
 void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config) {
+  if (config.llama3_rope)
+    throw Error("rope_scaling", "rope scaling " + rope_scaling_text(asked) +
+                                    " cannot replace the rope_type llama3 with which the model was trained; "
+                                    "its context of " +
+                                    std::to_string(config.max_positions) + " tokens cannot be extended");
   const double original = config.rope_scaling.yarn ? config.rope_scaling.original_max_positions
                                                    : static_cast<double>(config.max_positions);
   const double positions = std::floor(original * asked.factor);

@@ -20,7 +20,8 @@ std::string rope_scaling_text(const RopeScaling& scaling);
 
 /// Replaces the rope scaling of the configuration by `asked`, as parse_rope_scaling() returns it; of the
 /// former scaling only the original context is kept. max_positions becomes factor * original context, or with
-/// "none" the original context. Throws Error if that exceeds kMaxPositions.
+/// "none" the original context. Throws Error if that exceeds kMaxPositions, and for a model with rope_type
+/// llama3.
 void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config);
 
 /// What is known to go wrong if the published model of this shape uses the context that its YaRN scaling

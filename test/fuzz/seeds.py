@@ -34,6 +34,27 @@ CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_
           "rope_theta": 10000.0, "tie_word_embeddings": True}
 DNA_CONFIG = {"k": 6, "dna_start_id": 0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "beta_fast": 32, "beta_slow": 1}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 8192}
+QWEN3 = {**CONFIG, "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_size": 8, "rope_scaling": LLAMA3,
+         "use_sliding_window": False, "sliding_window": 4096, "layer_types": ["full_attention"]}
+
+
+def letter_tokenizer(eos):
+    """tokenizer.json of a MarinDNA."""
+    special = ["[PAD]", "[UNK]", "[BOS]"] + ["[EOS]"] * eos
+    vocabulary = {token: i for i, token in enumerate(special + list("acgt"))}
+    around = special[2:]
+    pieces = [{"SpecialToken": {"id": token, "type_id": 0}} for token in around]
+    pieces.insert(1, {"Sequence": {"id": "A", "type_id": 0}})
+    return {"version": "1.0", "added_tokens": [{"id": i, "content": t, "special": True} for i, t in enumerate(special)],
+            "normalizer": {"type": "Lowercase"},
+            "pre_tokenizer": {"type": "Split", "pattern": {"Regex": ".{1}"}, "behavior": "Isolated", "invert": False},
+            "post_processor": {"type": "TemplateProcessing", "single": pieces,
+                               "special_tokens": {t: {"id": t, "ids": [vocabulary[t]], "tokens": [t]} for t in around}},
+            "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}}
+
+
 TENSORS = {"model.embed_tokens.weight": [4099, 8], "model.norm.weight": [8]}
 for _name, _shape in {"input_layernorm": [8], "self_attn.q_proj": [8, 8], "self_attn.k_proj": [4, 8],
                       "self_attn.v_proj": [4, 8], "self_attn.o_proj": [8, 8], "post_attention_layernorm": [8],
@@ -78,6 +99,8 @@ def config_seeds():
     lines = "".join("%s %d\n" % pair[::-1] for pair in enumerate(singles + KMERS))
     yield "labels", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"], "problem_type": "regression",
                                    "id2label": {"0": "K562", "1": "HepG2"}, "label2id": {"K562": 0, "HepG2": 1}}), compact(DNA_CONFIG))
+    yield "letters", files(compact(QWEN3), "", "", "", compact(letter_tokenizer(False)))
+    yield "letters-eos", files(compact(QWEN3), "", "", "", compact(letter_tokenizer(True)))
     yield "generator-vocabulary", files(compact({**generator, "architectures": ["LlamaForCausalLM"]}), "", tokenizer, lines)
 
 

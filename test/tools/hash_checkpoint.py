@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a Llama checkpoint whose every weight is a hash of (tensor name, element index).
+"""Write a Llama or Qwen3 checkpoint whose every weight is a hash of (tensor name, element index).
 
 The Python half of make_checkpoint.cpp (the rule is written down there); both write the same bytes. Needs numpy only.
 As a module: write_checkpoint(directory, **options), or tensor_values(...) for one tensor without a file.
@@ -21,9 +21,10 @@ GENERATOR_TOKENS = ("<oov> <s> </s> <pad> <mask> <bog> <eog> <bok> <eok> <+> <->
 BLOCK = 1 << 20
 
 DEFAULTS = dict(hidden=128, layers=4, heads=4, kv_heads=2, head_dim=32, intermediate=384, vocab=0, dna_start=-1,
-                max_positions=8192, rope_theta=500000.0, eps=1e-6, tied=1, dtype="bf16", shards=1, yarn=0.0,
+                max_positions=0, rope_theta=500000.0, eps=1e-6, tied=1, dtype="bf16", shards=1, yarn=0.0,
                 yarn_original=0, no_metadata=0, seed=0, preset="",
-                labels=0, label_names="", problem_type="")
+                labels=0, label_names="", problem_type="", llama3=-1.0, llama3_original=8192, eos=0)
+LLAMA3_LOW, LLAMA3_HIGH = 1.0, 4.0
 NAMES = {"bf16": ("BF16", "bfloat16", 2), "f16": ("F16", "float16", 2), "f32": ("F32", "float32", 4)}
 
 
@@ -80,9 +81,22 @@ def complete(**options):
         if o["dna_start"] >= 0:
             raise ValueError("dna_start is an option of Carbon's tokenizer")
         o["vocab"] = o["vocab"] or len(GENERATOR_TOKENS) + 4096
+    marin = o["preset"] == "marin"
+    if marin:
+        if o["dna_start"] >= 0 or o["labels"]:
+            raise ValueError("dna_start and labels do not go together with the preset marin")
+        o["vocab"] = o["vocab"] or len(letter_tokens(o))
+    o["max_positions"] = o["max_positions"] or (256 if marin else 8192)
+    if o["llama3"] < 0:
+        o["llama3"] = 8.0 if marin and not o["yarn"] else 0.0
     if o["vocab"] == 0:
         o["vocab"] = RELEASED_VOCAB if o["dna_start"] < 0 else (o["dna_start"] + DNA_TOKENS + 127) // 128 * 128
     return o
+
+
+def letter_tokens(o):
+    """The tokens of a MarinDNA in the order of their ids."""
+    return ["[PAD]", "[UNK]", "[BOS]"] + (["[EOS]"] if o["eos"] else []) + list("acgt")
 
 
 def architecture(o):
@@ -96,6 +110,9 @@ def architecture(o):
     def norm(name):
         tensors.append((name, [h], 1.0, np.float32(0.1)))
 
+    def head_norm(name):
+        tensors.append((name, [d], 1.5, np.float32(0.3)))
+
     matrix("model.embed_tokens.weight", o["vocab"], h, 2.0 if o["tied"] else math.sqrt(h))
     for i in range(o["layers"]):
         p = "model.layers.%d." % i
@@ -103,6 +120,9 @@ def architecture(o):
         matrix(p + "self_attn.q_proj.weight", o["heads"] * d, h, 1.5)
         matrix(p + "self_attn.k_proj.weight", o["kv_heads"] * d, h, 1.5)
         matrix(p + "self_attn.v_proj.weight", o["kv_heads"] * d, h, 1.5)
+        if o["preset"] == "marin":
+            head_norm(p + "self_attn.q_norm.weight")
+            head_norm(p + "self_attn.k_norm.weight")
         matrix(p + "self_attn.o_proj.weight", h, o["heads"] * d, 1.5)
         norm(p + "post_attention_layernorm.weight")
         matrix(p + "mlp.gate_proj.weight", o["intermediate"], h, 1.5)
@@ -130,7 +150,10 @@ def config(o):
     if o["yarn"] > 0:
         original = o["yarn_original"] or math.floor(o["max_positions"] / o["yarn"] + 0.5)
         scaling = {"rope_type": "yarn", "factor": float(o["yarn"]), "original_max_position_embeddings": original}
-    generator = o["preset"] == "generator"
+    if o["llama3"] > 0:
+        scaling = {"rope_type": "llama3", "factor": float(o["llama3"]), "low_freq_factor": LLAMA3_LOW,
+                   "high_freq_factor": LLAMA3_HIGH, "original_max_position_embeddings": o["llama3_original"]}
+    generator, marin = o["preset"] == "generator", o["preset"] == "marin"
     # The released GENERators leave it to the reader to divide.
     head_dim = {} if generator and o["hidden"] == o["heads"] * o["head_dim"] else {"head_dim": o["head_dim"]}
     head = {}
@@ -138,23 +161,52 @@ def config(o):
         head["id2label"] = {str(i): name for i, name in enumerate(o["label_names"].split(","))}
     if o["problem_type"]:
         head["problem_type"] = o["problem_type"]
-    causal = "GENERatorForCausalLM" if generator else "LlamaForCausalLM"
+    causal = "GENERatorForCausalLM" if generator else "Qwen3ForCausalLM" if marin else "LlamaForCausalLM"
+
+    def only(of_marin, **keys):
+        return keys if of_marin == marin else {}
+
     return {
         "architectures": ["LlamaForSequenceClassification" if o["labels"] else causal], "attention_bias": False,
         "attention_dropout": 0.0, "bos_token_id": 1 if generator else None, "eos_token_id": 2 if generator else None,
         **head_dim, "hidden_act": "silu",
         "hidden_size": o["hidden"], "initializer_range": 0.02, "intermediate_size": o["intermediate"],
-        "max_position_embeddings": o["max_positions"], "mlp_bias": False, "model_type": "llama",
+        **only(True, layer_types=["full_attention"] * o["layers"]), "max_position_embeddings": o["max_positions"],
+        **only(True, max_window_layers=o["layers"], model_type="qwen3", no_bias=True), **only(False, mlp_bias=False, model_type="llama"),
         "num_attention_heads": o["heads"], "num_hidden_layers": o["layers"], "num_key_value_heads": o["kv_heads"],
-        "pretraining_tp": 1, "rms_norm_eps": float(o["eps"]), "rope_scaling": scaling,
-        "rope_theta": float(o["rope_theta"]), "tie_word_embeddings": bool(o["tied"]),
-        "torch_dtype": NAMES[o["dtype"]][1], "use_cache": True, "vocab_size": o["vocab"], **head,
+        **only(False, pretraining_tp=1), "rms_norm_eps": float(o["eps"]), "rope_scaling": scaling,
+        "rope_theta": float(o["rope_theta"]), **only(True, sliding_window=4096), "tie_word_embeddings": bool(o["tied"]),
+        "torch_dtype": NAMES[o["dtype"]][1], "use_cache": True, **only(True, use_sliding_window=False), "vocab_size": o["vocab"], **head,
     }
 
 
 def dna_config(o):
     return {"k": 6, "dna_start_id": o["dna_start"], "dna_vocab_size": DNA_TOKENS,
             "dna_special_tokens": ["<dna>", "</dna>", "<oov>"], "auto_dna_tags": False}
+
+
+def letter_tokenizer(o):
+    """tokenizer.json of a MarinDNA, as the `tokenizers` library writes it."""
+    vocabulary = {token: i for i, token in enumerate(letter_tokens(o))}
+    around = ["[BOS]"] + (["[EOS]"] if o["eos"] else [])
+
+    def piece(kind, name, sequence):
+        return {kind: {"id": name, "type_id": sequence}}
+
+    return {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [{"id": i, "content": token, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+                          "special": True} for token, i in vocabulary.items() if len(token) > 1],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": ".{1}"}, "behavior": "Isolated", "invert": False},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [piece("SpecialToken", "[BOS]", 0), piece("Sequence", "A", 0)] + [piece("SpecialToken", t, 0) for t in around[1:]],
+            "pair": [piece("Sequence", "A", 0), piece("Sequence", "B", 1)],
+            "special_tokens": {t: {"id": t, "ids": [vocabulary[t]], "tokens": [t]} for t in around}},
+        "decoder": {"type": "Fuse"},
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
+    }
 
 
 def write_json(path, value):
@@ -188,7 +240,7 @@ def write_checkpoint(directory, **options):
     if not 1 <= o["shards"] <= len(tensors):
         raise ValueError("shards must be 1..%d" % len(tensors))
     os.makedirs(directory, exist_ok=True)
-    for stale in ("dna_config.json", "tokenizer_config.json", "vocab.txt", "model.safetensors", "model.safetensors.index.json"):
+    for stale in ("dna_config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "model.safetensors", "model.safetensors.index.json"):
         if os.path.exists(os.path.join(directory, stale)):
             os.remove(os.path.join(directory, stale))
     write_json(os.path.join(directory, "config.json"), config(o))
@@ -198,6 +250,8 @@ def write_checkpoint(directory, **options):
         write_json(os.path.join(directory, "tokenizer_config.json"), TOKENIZER_CONFIG)
         with open(os.path.join(directory, "vocab.txt"), "w", newline="\n") as out:
             out.writelines("%s %d\n" % (token, i) for i, token in enumerate(generator_vocabulary()))
+    if o["preset"] == "marin":
+        write_json(os.path.join(directory, "tokenizer.json"), letter_tokenizer(o))
     if o["shards"] == 1:
         write_safetensors(os.path.join(directory, "model.safetensors"), tensors, o)
         return
@@ -216,7 +270,7 @@ def main():
     parser = argparse.ArgumentParser(description="Write a checkpoint whose weights are hashes of their names")
     parser.add_argument("dir", metavar="DIR")
     for name, value in DEFAULTS.items():
-        choices = {"dtype": sorted(NAMES), "preset": ["demo", "generator"]}.get(name)
+        choices = {"dtype": sorted(NAMES), "preset": ["demo", "generator", "marin"]}.get(name)
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, choices=choices)
     options = vars(parser.parse_args())
     directory = options.pop("dir")

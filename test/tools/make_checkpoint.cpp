@@ -1,5 +1,5 @@
-// Writes a Llama checkpoint whose every weight is a hash of (tensor name, element index): a test fixture.
-// hash_checkpoint.py beside it writes the same bytes. Nothing here is trained.
+// Writes a Llama or Qwen3 checkpoint whose every weight is a hash of (tensor name, element index): a test
+// fixture. hash_checkpoint.py beside it writes the same bytes. Nothing here is trained.
 //
 // The rule, all of it exact or rounded once per step so that two programs agree:
 //   h0 = FNV-1a-64(tensor name) xor (seed * G)       G = 0x9E3779B97F4A7C15, arithmetic modulo 2^64
@@ -41,18 +41,20 @@ constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
 constexpr uint64_t kReleasedVocab = 155776;
 constexpr uint64_t kDnaTokens = 4107;       // <dna>, </dna>, <oov>, 4,096 6-mers, 8 unused
 constexpr uint64_t kGeneratorVocab = 4128;  // 32 single tokens, 4,096 6-mers
+constexpr double kLlama3Low = 1, kLlama3High = 4;
 
 struct Options {
   std::string dir, preset, dtype = "bf16";
   uint64_t hidden = 128, layers = 4, heads = 4, kv_heads = 2, head_dim = 32, intermediate = 384, vocab = 0;
   int64_t dna_start = -1;
-  uint64_t max_positions = 8192, yarn_original = 0, shards = 1, seed = 0;
-  double rope_theta = 500000, eps = 1e-6, yarn = 0;
-  bool tied = true, no_metadata = false;
+  uint64_t max_positions = 0, yarn_original = 0, llama3_original = 8192, shards = 1, seed = 0;
+  double rope_theta = 500000, eps = 1e-6, yarn = 0, llama3 = -1;
+  bool tied = true, no_metadata = false, eos = false;
   uint64_t labels = 0;  // of a classification head; 0: an output matrix
   std::string label_names, problem_type;
 
   bool generator() const { return preset == "generator"; }
+  bool marin() const { return preset == "marin"; }
 };
 
 struct Tensor {
@@ -98,6 +100,8 @@ std::vector<Tensor> architecture(const Options& o) {
     tensors.push_back({name, {out, in}, 0.0f, static_cast<float>(scale)});
   };
   auto norm = [&](const std::string& name) { tensors.push_back({name, {o.hidden}, 1.0f, 0.1f}); };
+  // Queries and keys have unit variance before it.
+  auto head_norm = [&](const std::string& name) { tensors.push_back({name, {o.head_dim}, 1.5f, 0.3f}); };
 
   // A tied head reads the embedding: rows of standard deviation 2 / sqrt(hidden) give logits of about two
   // nats and keep the token itself from winning every prediction. An untied embedding has unit variance.
@@ -109,6 +113,8 @@ std::vector<Tensor> architecture(const Options& o) {
     matrix(p + "self_attn.q_proj.weight", o.heads * o.head_dim, o.hidden, 1.5);
     matrix(p + "self_attn.k_proj.weight", o.kv_heads * o.head_dim, o.hidden, 1.5);
     matrix(p + "self_attn.v_proj.weight", o.kv_heads * o.head_dim, o.hidden, 1.5);
+    if (o.marin()) head_norm(p + "self_attn.q_norm.weight");
+    if (o.marin()) head_norm(p + "self_attn.k_norm.weight");
     matrix(p + "self_attn.o_proj.weight", o.hidden, o.heads * o.head_dim, 1.5);
     norm(p + "post_attention_layernorm.weight");
     matrix(p + "mlp.gate_proj.weight", o.intermediate, o.hidden, 1.5);
@@ -127,12 +133,27 @@ void check(bool ok, const std::string& what) {
   if (!ok) throw Error("make_checkpoint", what);
 }
 
+/// The tokens of a MarinDNA in the order of their ids.
+std::vector<std::string> letter_tokens(const Options& o) {
+  std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[BOS]"};
+  if (o.eos) tokens.emplace_back("[EOS]");
+  for (const char* letter : {"a", "c", "g", "t"}) tokens.emplace_back(letter);
+  return tokens;
+}
+
 void complete(Options& o) {
   if (o.preset == "demo" && o.dna_start < 0) o.dna_start = 0;
   if (o.generator()) {
     check(o.dna_start < 0, "--dna-start is an option of Carbon's tokenizer");
     if (o.vocab == 0) o.vocab = kGeneratorVocab;
   }
+  if (o.marin()) {
+    check(o.dna_start < 0, "--dna-start is an option of Carbon's tokenizer");
+    check(o.labels == 0, "--labels and --preset marin do not go together");
+    if (o.vocab == 0) o.vocab = letter_tokens(o).size();
+  }
+  if (o.max_positions == 0) o.max_positions = o.marin() ? 256 : 8192;
+  if (o.llama3 < 0) o.llama3 = o.marin() && o.yarn == 0 ? 8 : 0;
   if (o.vocab == 0) {
     o.vocab = o.dna_start < 0 ? kReleasedVocab
                               : (static_cast<uint64_t>(o.dna_start) + kDnaTokens + 127) / 128 * 128;
@@ -143,12 +164,14 @@ void complete(Options& o) {
   }
   check(o.dna_start < (int64_t{1} << 24), "--dna-start is above 2^24");
   check(o.labels <= (uint64_t{1} << 24), "--labels is above 2^24");
-  check(o.shards <= 3 + 9 * o.layers - (o.tied && o.labels == 0 ? 1 : 0), "more shards than tensors");
+  check(o.shards <= architecture(o).size(), "more shards than tensors");
 }
 
 json config(const Options& o) {
   json c;
-  const char* causal = o.generator() ? "GENERatorForCausalLM" : "LlamaForCausalLM";
+  const char* causal = o.generator() ? "GENERatorForCausalLM"
+                       : o.marin()   ? "Qwen3ForCausalLM"
+                                     : "LlamaForCausalLM";
   c["architectures"] = {o.labels > 0 ? "LlamaForSequenceClassification" : causal};
   c["attention_bias"] = false;
   c["attention_dropout"] = 0.0;
@@ -160,13 +183,20 @@ json config(const Options& o) {
   c["hidden_size"] = o.hidden;
   c["initializer_range"] = 0.02;
   c["intermediate_size"] = o.intermediate;
+  if (o.marin()) c["layer_types"] = std::vector<std::string>(o.layers, "full_attention");
   c["max_position_embeddings"] = o.max_positions;
-  c["mlp_bias"] = false;
-  c["model_type"] = "llama";
+  if (o.marin()) {
+    c["max_window_layers"] = o.layers;
+    c["model_type"] = "qwen3";
+    c["no_bias"] = true;
+  } else {
+    c["mlp_bias"] = false;
+    c["model_type"] = "llama";
+  }
   c["num_attention_heads"] = o.heads;
   c["num_hidden_layers"] = o.layers;
   c["num_key_value_heads"] = o.kv_heads;
-  c["pretraining_tp"] = 1;
+  if (!o.marin()) c["pretraining_tp"] = 1;
   c["rms_norm_eps"] = o.eps;
   c["rope_scaling"] = nullptr;
   if (o.yarn > 0) {
@@ -178,10 +208,21 @@ json config(const Options& o) {
         o.yarn_original ? o.yarn_original : static_cast<uint64_t>(original);
     c["rope_scaling"] = scaling;
   }
+  if (o.llama3 > 0) {
+    json scaling;
+    scaling["rope_type"] = "llama3";
+    scaling["factor"] = o.llama3;
+    scaling["low_freq_factor"] = kLlama3Low;
+    scaling["high_freq_factor"] = kLlama3High;
+    scaling["original_max_position_embeddings"] = o.llama3_original;
+    c["rope_scaling"] = scaling;
+  }
   c["rope_theta"] = o.rope_theta;
+  if (o.marin()) c["sliding_window"] = 4096;
   c["tie_word_embeddings"] = o.tied;
   c["torch_dtype"] = o.dtype == "bf16" ? "bfloat16" : o.dtype == "f16" ? "float16" : "float32";
   c["use_cache"] = true;
+  if (o.marin()) c["use_sliding_window"] = false;
   c["vocab_size"] = o.vocab;
   if (!o.label_names.empty()) {
     json names = json::object();
@@ -214,6 +255,60 @@ json tokenizer_config() {
   c["pad_token"] = "<pad>";
   c["tokenizer_class"] = "DNAKmerTokenizer";
   c["unk_token"] = "<oov>";
+  return c;
+}
+
+/// tokenizer.json of a MarinDNA, as the `tokenizers` library writes it.
+json letter_tokenizer(const Options& o) {
+  const std::vector<std::string> tokens = letter_tokens(o);
+  json c, added = json::array(), around = json::object(), vocabulary = json::object();
+  json single = json::array(), pair = json::array();
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    const std::string& token = tokens[id];
+    vocabulary[token] = id;
+    if (token.size() == 1) continue;
+    json entry;
+    entry["id"] = id;
+    entry["content"] = token;
+    for (const char* flag : {"single_word", "lstrip", "rstrip", "normalized"}) entry[flag] = false;
+    entry["special"] = true;
+    added.push_back(entry);
+  }
+  const auto piece = [](const char* kind, const char* id, int type) {
+    json one;
+    one[kind]["id"] = id;
+    one[kind]["type_id"] = type;
+    return one;
+  };
+  const auto surround = [&](const char* token) {
+    json one;
+    one["id"] = token;
+    one["ids"] = {vocabulary[token]};
+    one["tokens"] = {token};
+    around[token] = one;
+  };
+  surround("[BOS]");
+  if (o.eos) surround("[EOS]");
+  single = {piece("SpecialToken", "[BOS]", 0), piece("Sequence", "A", 0)};
+  if (o.eos) single.push_back(piece("SpecialToken", "[EOS]", 0));
+  pair = {piece("Sequence", "A", 0), piece("Sequence", "B", 1)};
+  c["version"] = "1.0";
+  c["truncation"] = nullptr;
+  c["padding"] = nullptr;
+  c["added_tokens"] = added;
+  c["normalizer"]["type"] = "Lowercase";
+  c["pre_tokenizer"]["type"] = "Split";
+  c["pre_tokenizer"]["pattern"]["Regex"] = ".{1}";
+  c["pre_tokenizer"]["behavior"] = "Isolated";
+  c["pre_tokenizer"]["invert"] = false;
+  c["post_processor"]["type"] = "TemplateProcessing";
+  c["post_processor"]["single"] = single;
+  c["post_processor"]["pair"] = pair;
+  c["post_processor"]["special_tokens"] = around;
+  c["decoder"]["type"] = "Fuse";
+  c["model"]["type"] = "WordLevel";
+  c["model"]["vocab"] = vocabulary;
+  c["model"]["unk_token"] = "[UNK]";
   return c;
 }
 
@@ -293,8 +388,8 @@ void write_safetensors(const fs::path& path, const std::vector<Tensor>& tensors,
 void write_checkpoint(const Options& o) {
   const fs::path dir = o.dir;
   fs::create_directories(dir);
-  for (const char* stale : {"dna_config.json", "tokenizer_config.json", "vocab.txt", "model.safetensors",
-                            "model.safetensors.index.json"}) {
+  for (const char* stale : {"dna_config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
+                            "model.safetensors", "model.safetensors.index.json"}) {
     fs::remove(dir / stale);
   }
   write_json(dir / "config.json", config(o));
@@ -303,6 +398,7 @@ void write_checkpoint(const Options& o) {
     write_json(dir / "tokenizer_config.json", tokenizer_config());
     write_vocabulary(dir / "vocab.txt");
   }
+  if (o.marin()) write_json(dir / "tokenizer.json", letter_tokenizer(o));
 
   const std::vector<Tensor> tensors = architecture(o);
   if (o.shards == 1) {
@@ -334,8 +430,10 @@ int main(int argc, char** argv) {
   CLI::App app{"Write a checkpoint whose weights are hashes of their names"};
   app.option_defaults()->take_last();
   app.add_option("DIR", o.dir)->required();
-  app.add_option("--preset", o.preset, "demo: a DNA-only vocabulary; generator: a GENERator")
-      ->check(CLI::IsMember({"demo", "generator"}));
+  app.add_option(
+         "--preset", o.preset,
+         "demo: a DNA-only vocabulary; generator: a GENERator; marin: a MarinDNA, of one base a token")
+      ->check(CLI::IsMember({"demo", "generator", "marin"}));
   app.add_option("--hidden", o.hidden);
   app.add_option("--layers", o.layers);
   app.add_option("--heads", o.heads);
@@ -344,7 +442,7 @@ int main(int argc, char** argv) {
   app.add_option("--intermediate", o.intermediate);
   app.add_option("--vocab", o.vocab, "default 155776, or the DNA tokens rounded up to 128");
   app.add_option("--dna-start", o.dna_start, "writes dna_config.json; without it the released layout");
-  app.add_option("--max-positions", o.max_positions);
+  app.add_option("--max-positions", o.max_positions, "default 8192, or 256 for marin");
   app.add_option("--rope-theta", o.rope_theta);
   app.add_option("--eps", o.eps);
   app.add_option("--tied", o.tied);
@@ -352,6 +450,9 @@ int main(int argc, char** argv) {
   app.add_option("--shards", o.shards);
   app.add_option("--yarn", o.yarn, "YaRN factor");
   app.add_option("--yarn-original", o.yarn_original, "default: max-positions / factor");
+  app.add_option("--llama3", o.llama3, "factor of the rope_type llama3, 0 for none; default 8 for marin");
+  app.add_option("--llama3-original", o.llama3_original, "its original_max_position_embeddings");
+  app.add_option("--eos", o.eos, "1: the tokenizer of marin has [EOS]");
   app.add_option("--no-metadata", o.no_metadata, "1: no __metadata__ in the safetensors header");
   app.add_option("--labels", o.labels,
                  "a classification head with so many labels instead of the output matrix");

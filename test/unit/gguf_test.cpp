@@ -149,8 +149,10 @@ TEST_CASE("gguf: settings that are refused by their name") {
     return refusal([&](TestGguf& g) { g.value(key) = entry; });
   };
   const auto without = [](const std::string& key) { return refusal([&](TestGguf& g) { g.erase(key); }); };
+  CHECK(contains(with("general.architecture", GgufEntry::text("gpt2")),
+                 "general.architecture 'gpt2': only 'llama'"));
   CHECK(contains(with("general.architecture", GgufEntry::text("qwen3")),
-                 "general.architecture 'qwen3': only 'llama'"));
+                 "general.architecture 'qwen3': a MarinDNA is not read from GGUF"));
   CHECK(contains(without("general.architecture"), "general.architecture is missing"));
   CHECK(contains(without("llama.block_count"), "llama.block_count is missing"));
   CHECK(contains(without("llama.rope.freq_base"), "llama.rope.freq_base is missing"));

@@ -69,7 +69,9 @@ TEST_CASE("config: keys that have a default, and keys that are null") {
 }
 
 TEST_CASE("config: architectures this program does not compute are refused") {
-  CHECK(contains(refusal("model_type", "qwen3"), "model_type"));
+  CHECK(contains(refusal("model_type", "qwen3"), "must be Qwen3ForCausalLM"));
+  CHECK(contains(refusal("model_type", "qwen2"), "model_type"));
+  CHECK(contains(refusal("architectures", json::array({"Qwen3ForCausalLM"})), "architectures"));
   CHECK(contains(refusal("architectures", json::array({"MistralForCausalLM"})), "architectures"));
   CHECK(contains(refusal("architectures", json::array()), "architectures"));
   CHECK(contains(refusal_without("architectures"), "architectures is missing"));

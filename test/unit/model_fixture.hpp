@@ -128,6 +128,7 @@ struct TestModel {
                  {"rope_theta", 10000.0},
                  {"tie_word_embeddings", true}};
   json dna_config = {{"k", 6}, {"dna_start_id", 0}};
+  json tokenizer = nullptr;  // tokenizer.json, if it is not null
   TestTensors tensors;
 
   TestModel() {
@@ -149,6 +150,7 @@ struct TestModel {
   void write_configs(const fs::path& dir) const {
     write_text(dir / "config.json", config.dump());
     if (!dna_config.is_null()) write_text(dir / "dna_config.json", dna_config.dump());
+    if (!tokenizer.is_null()) write_text(dir / "tokenizer.json", tokenizer.dump());
   }
   void write(const fs::path& dir) const {
     write_configs(dir);
@@ -171,6 +173,47 @@ struct TestModel {
     const json index = {{"metadata", {{"total_size", 1}}}, {"weight_map", map}};
     write_text(dir / "model.safetensors.index.json", index.dump());
     return index;
+  }
+};
+
+/// tokenizer.json of a MarinDNA, as the `tokenizers` library writes it.
+inline json letter_tokenizer() {
+  const json begin = {{"SpecialToken", {{"id", "[BOS]"}, {"type_id", 0}}}};
+  const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  return {
+      {"version", "1.0"},
+      {"added_tokens", json::array({{{"id", 0}, {"content", "[PAD]"}, {"special", true}},
+                                    {{"id", 2}, {"content", "[BOS]"}, {"special", true}}})},
+      {"normalizer", {{"type", "Lowercase"}}},
+      {"pre_tokenizer",
+       {{"type", "Split"}, {"pattern", {{"Regex", ".{1}"}}}, {"behavior", "Isolated"}, {"invert", false}}},
+      {"post_processor",
+       {{"type", "TemplateProcessing"},
+        {"single", json::array({begin, text})},
+        {"special_tokens", {{"[BOS]", {{"id", "[BOS]"}, {"ids", json::array({2})}}}}}}},
+      {"model",
+       {{"type", "WordLevel"},
+        {"vocab", {{"[PAD]", 0}, {"[UNK]", 1}, {"[BOS]", 2}, {"a", 3}, {"c", 4}, {"g", 5}, {"t", 6}}},
+        {"unk_token", "[UNK]"}}}};
+}
+
+/// The same as a Qwen3 of one base a token: 7 tokens, norms of heads, and the frequencies of Llama 3.
+struct LetterModel : TestModel {
+  LetterModel() {
+    config["architectures"] = {"Qwen3ForCausalLM"};
+    config["model_type"] = "qwen3";
+    config["vocab_size"] = 7;
+    config["rope_scaling"] = {{"rope_type", "llama3"},
+                              {"factor", 8.0},
+                              {"low_freq_factor", 1.0},
+                              {"high_freq_factor", 4.0},
+                              {"original_max_position_embeddings", 8192}};
+    dna_config = nullptr;
+    tokenizer = letter_tokenizer();
+    tensors["model.embed_tokens.weight"] = {"BF16", {7, 8}};
+    for (const std::string layer : {"model.layers.0.", "model.layers.1."})
+      for (const std::string norm : {"self_attn.q_norm.weight", "self_attn.k_norm.weight"})
+        tensors[layer + norm] = {"BF16", {4}};
   }
 };
 
