@@ -1,4 +1,4 @@
-// The operations that a Llama decoder needs, as one interface for all devices.
+// The operations that a Llama or Qwen3 decoder needs, as one interface for all devices.
 //
 // src/transformer is written once against this interface; kernels/cpu and kernels/cuda implement it. A
 // backend knows nothing of files, contigs or variants. The only DNA here is that the 4,096 outputs of a head
@@ -198,6 +198,11 @@ class Backend {
 
   /// act = x * rsqrt(mean(x^2) + eps) * weight for each row of x [n, width]; weight [width].
   virtual void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) = 0;
+
+  /// The same for each head of queries or keys, in place: x has n rows of heads * head_dim with leading
+  /// dimension ld; weight [head_dim] is that of every head.
+  virtual void norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads, size_t head_dim,
+                          size_t ld) = 0;
 
   /// out[i, j] = sum_k act[i, k] * w[j, k]; act [n, w.cols()], out [n, w.rows()] with leading dimension
   /// ld_out >= w.rows().

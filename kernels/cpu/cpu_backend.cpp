@@ -72,6 +72,8 @@ class CpuBackend final : public ops::Backend {
 
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
   void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) override;
+  void norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads, size_t head_dim,
+                  size_t ld) override;
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
               ops::RowClass) override;
   void linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
@@ -227,6 +229,14 @@ void CpuBackend::embed(const TensorView& table, std::span<const uint32_t> rows, 
 void CpuBackend::norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) {
   parallel_rows(n, width, [&](size_t first, size_t rows) {
     kernels_.norm(x + first * width, weight, eps, rows, width, at(act, first * width), dtype_);
+  });
+}
+
+void CpuBackend::norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads, size_t head_dim,
+                            size_t ld) {
+  parallel_rows(n, heads * head_dim, [&](size_t first, size_t rows) {
+    for (float* row = x + first * ld; rows > 0; --rows, row += ld)
+      kernels_.norm(row, weight, eps, heads, head_dim, row, DType::f32);
   });
 }
 

@@ -109,7 +109,7 @@ struct Kernels {
   void (*narrow)(const float* in, size_t n, bf16* out);
   /// x += delta; delta [rows, width]; x with leading dimension ld_x.
   void (*add)(const float* delta, size_t rows, size_t width, float* x, size_t ld_x);
-  /// act = x * rsqrt(mean(x^2) + eps) * weight.
+  /// act = x * rsqrt(mean(x^2) + eps) * weight; `act` may be x if it is f32.
   void (*norm)(const float* x, const float* weight, float eps, size_t rows, size_t width, void* act,
                DType act_type);
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j].

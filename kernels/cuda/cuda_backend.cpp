@@ -61,6 +61,8 @@ class CudaBackend final : public ops::Backend {
 
   void embed(const TensorView& table, std::span<const uint32_t> rows, float* x) override;
   void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) override;
+  void norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads, size_t head_dim,
+                  size_t ld) override;
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
               ops::RowClass row_class) override;
   void linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
@@ -232,6 +234,13 @@ void CudaBackend::norm(const float* x, const float* weight, float eps, size_t n,
   if (n == 0) return;
   device_->use();
   run_norm(stream(), x, weight, eps, n, width, act, dtype_);
+}
+
+void CudaBackend::norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads,
+                             size_t head_dim, size_t ld) {
+  if (n == 0 || heads == 0) return;
+  device_->use();
+  run_norm_heads(stream(), x, weight, eps, n, heads, head_dim, ld);
 }
 
 void CudaBackend::swiglu(const float* gate_up, size_t n, size_t width, void* act) {

@@ -28,6 +28,10 @@ void run_convert(Stream& stream, const void* from, WeightType type, size_t n, vo
 /// act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
 void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
               void* act, DType act_type);
+/// The same for each of `heads` vectors of head_dim numbers that follow one another in a row of x [n, .], in
+/// place, with leading dimension ld. If head_dim is a multiple of four, so must ld be.
+void run_norm_heads(Stream& stream, float* x, const float* weight, float eps, size_t n, size_t heads,
+                    size_t head_dim, size_t ld);
 /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up is f32, or may be bf16 if act is.
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
                 DType act_type);

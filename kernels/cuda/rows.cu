@@ -115,6 +115,19 @@ __global__ void __launch_bounds__(Threads)
   row.scale_to(1.0f / sqrtf(mean + eps), act + offset);
 }
 
+/// A block for each head of each row.
+template <int Threads, int Count>
+__global__ void __launch_bounds__(Threads)
+    norm_heads_kernel(float* x, const float* weight, float eps, size_t heads, size_t width, size_t ld) {
+  start_next_kernel();
+  float* const partial = reinterpret_cast<float*>(shared_memory());  // [warps]
+  float* const head = x + blockIdx.x / heads * ld + blockIdx.x % heads * width;
+  RowGroups<Threads, Count> row(head, weight, width);  // as in norm_kernel
+  wait_for_last_kernel();
+  const float mean = block_sum<Threads>(row.sum_of_squares(), partial) / static_cast<float>(width);
+  row.scale_to(1.0f / sqrtf(mean + eps), head);
+}
+
 template <class T, class Act, int Count>
 __global__ void swiglu_kernel(const T* gate_up, size_t width, Act* act) {
   begin_kernel();
@@ -173,6 +186,16 @@ void run_norm_to(Stream& stream, const float* x, const float* weight, float eps,
     run_norm_by<Act, 256>(stream, x, weight, eps, n, width, to);
 }
 
+constexpr int kHeadThreads = 64;
+
+template <int Count>
+void run_norm_heads_by(Stream& stream, float* x, const float* weight, float eps, size_t n, size_t heads,
+                       size_t head_dim, size_t ld) {
+  constexpr size_t shared = kHeadThreads / kWarp * sizeof(float);
+  launch(norm_heads_kernel<kHeadThreads, Count>, dim3(static_cast<unsigned>(n * heads)), kHeadThreads, shared,
+         stream, x, weight, eps, heads, head_dim, ld);
+}
+
 template <class T, class Act>
 void run_swiglu_of(Stream& stream, const void* gate_up, size_t n, size_t width, void* act) {
   const dim3 grid(static_cast<unsigned>(n));
@@ -223,6 +246,14 @@ void run_norm(Stream& stream, const float* x, const float* weight, float eps, si
     run_norm_to<Bf16>(stream, x, weight, eps, n, width, act);
   else
     run_norm_to<float>(stream, x, weight, eps, n, width, act);
+}
+
+void run_norm_heads(Stream& stream, float* x, const float* weight, float eps, size_t n, size_t heads,
+                    size_t head_dim, size_t ld) {
+  if (head_dim % kWide == 0)
+    run_norm_heads_by<kWide>(stream, x, weight, eps, n, heads, head_dim, ld);
+  else
+    run_norm_heads_by<1>(stream, x, weight, eps, n, heads, head_dim, ld);
 }
 
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,

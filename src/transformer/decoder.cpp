@@ -45,6 +45,10 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
     auto layer = std::make_unique<Layer>(backend);
     load_vector(backend, from.attention_norm, layer->attention_norm);
     load_vector(backend, from.mlp_norm, layer->mlp_norm);
+    if (config_.head_norm) {
+      load_vector(backend, from.q_norm, layer->q_norm);
+      load_vector(backend, from.k_norm, layer->k_norm);
+    }
     const TensorView qkv[] = {from.q, from.k, from.v};
     layer->qkv = backend.prepare(qkv);
     layer->q = backend.part(*layer->qkv, 0, 1);

@@ -1,4 +1,5 @@
-// The Llama forward pass: the one primitive that every command stands on (docs/model.md, "Forward pass").
+// The forward pass of a Llama or Qwen3: the one primitive that every command stands on (docs/model.md,
+// "Forward pass").
 //
 //   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of their rows to return, class)
 //

@@ -91,7 +91,7 @@ HiddenRows ForwardPass::run() {
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
     const bool last = i + 1 == blocks_;
     norm(layer.attention_norm, tokens_.size(), buffers_.act.get());
-    project(last ? *layer.kv : *layer.qkv, i, every);
+    project(layer, last ? *layer.kv : *layer.qkv, i, every);
     const std::vector<Place>& rows = last ? wanted : every;
     size_t n = tokens_.size();
     if (last) {
@@ -123,14 +123,22 @@ void* ForwardPass::act_row(size_t row, size_t width) const {
   return static_cast<char*>(buffers_.act.get()) + row * width * dtype_size(backend_.dtype());
 }
 
-// act -> qkv, whose last columns are keys and values of layer `layer`; those go to the cache.
-void ForwardPass::project(const ops::Weight& projection, size_t layer, const std::vector<Place>& rows) {
+// Queries or keys of some rows, before they are rotated.
+void ForwardPass::norm_heads(float* x, const DeviceBuffer& weight, size_t rows, size_t heads, size_t ld) {
+  if (config_.head_norm)
+    backend_.norm_heads(x, weight.floats(), config_.rms_eps, rows, heads, config_.head_dim, ld);
+}
+
+// act -> qkv, whose last columns are keys and values of layer `index`; those go to the cache.
+void ForwardPass::project(const Decoder::Layer& layer, const ops::Weight& projection, size_t index,
+                          const std::vector<Place>& rows) {
   const size_t width = config_.kv_heads * config_.head_dim, ld = projection.rows();
   for (const Place& place : rows) {
     float* const out = buffers_.qkv.floats() + place.first * ld;
     backend_.linear(act_row(place.first, config_.hidden), place.count, projection, out, ld, place.row_class);
-    const float* const keys = out + ld - 2 * width;
-    backend_.append_kv(keys, keys + width, ld, *place.plan, layer);
+    float* const keys = out + ld - 2 * width;
+    norm_heads(keys, layer.k_norm, place.count, config_.kv_heads, ld);
+    backend_.append_kv(keys, keys + width, ld, *place.plan, index);
   }
 }
 
@@ -140,7 +148,9 @@ void ForwardPass::attend(const Decoder::Layer& layer, size_t index, size_t ld, c
   const size_t width = config_.heads * config_.head_dim;
   for (const Place& place : rows) {
     void* const act = act_row(place.first, width);
-    backend_.attention(buffers_.qkv.floats() + place.first * ld, ld, *place.plan, index, act);
+    float* const queries = buffers_.qkv.floats() + place.first * ld;
+    norm_heads(queries, layer.q_norm, place.count, config_.heads, ld);
+    backend_.attention(queries, ld, *place.plan, index, act);
     backend_.linear_add(act, place.count, *layer.o, x + place.first * config_.hidden, place.row_class);
   }
 }

@@ -42,7 +42,9 @@ class ForwardPass {
   void add(const Chunk& chunk);
   std::vector<Place> places(bool wanted_only) const;
   void* act_row(size_t row, size_t width) const;
-  void project(const ops::Weight& projection, size_t layer, const std::vector<Place>& rows);
+  void norm_heads(float* x, const DeviceBuffer& weight, size_t rows, size_t heads, size_t ld);
+  void project(const Decoder::Layer& layer, const ops::Weight& projection, size_t index,
+               const std::vector<Place>& rows);
   void attend(const Decoder::Layer& layer, size_t index, size_t ld, const std::vector<Place>& rows, float* x);
   void feed_forward(const Decoder::Layer& layer, const std::vector<Place>& rows, float* x);
 

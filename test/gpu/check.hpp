@@ -118,6 +118,7 @@ void check_attention(Checks& checks, const Machine& machine);
 void check_heads(Checks& checks, const Machine& machine);
 void check_draw(Checks& checks, const Machine& machine);
 void check_decoder(Checks& checks, const Machine& machine);
+void check_letters(Checks& checks, const Machine& machine);
 void check_memory(Checks& checks, const Machine& machine);
 
 }  // namespace carbon::gpu_test

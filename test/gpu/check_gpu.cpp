@@ -1,6 +1,6 @@
 // check_gpu: every operation of the CUDA backend and the decoder on it, on the first GPU or the one named.
 //
-//   check_gpu [plan|stream|rows|linear|attention|heads|draw|decoder|memory]... [--device N] [--small]
+//   check_gpu [plan|stream|rows|linear|attention|heads|draw|decoder|letters|memory]... [--device N] [--small]
 //   check_emulated [emulation|plan|...]...
 //
 // --small: in the sizes of emulation, for tools that slow the GPU down as much.
@@ -28,7 +28,7 @@ constexpr Part kParts[] = {
     {"rows", carbon::gpu_test::check_rows},           {"linear", carbon::gpu_test::check_linear},
     {"attention", carbon::gpu_test::check_attention}, {"heads", carbon::gpu_test::check_heads},
     {"draw", carbon::gpu_test::check_draw},           {"decoder", carbon::gpu_test::check_decoder},
-    {"memory", carbon::gpu_test::check_memory}};
+    {"letters", carbon::gpu_test::check_letters},     {"memory", carbon::gpu_test::check_memory}};
 
 }  // namespace
 

@@ -82,6 +82,41 @@ void norm_is_invariant(Checks& checks, ops::Backend& backend) {
               "a row alone has the bits that it has among others");
 }
 
+void head_norms_agree(Checks& checks, ops::Backend& backend) {
+  Random random(9);
+  constexpr float kEps = 1e-6f;
+  constexpr size_t kRows = 5, kHeads = 3;
+  for (const size_t head_dim : {size_t{10}, size_t{64}, size_t{128}, size_t{300}}) {
+    const size_t width = kHeads * head_dim, ld = width + 2 * head_dim;  // heads that stay follow in a row
+    const std::vector<float> x = random.vector(kRows * ld, 3.0f), weight = random.vector(head_dim);
+    const Array dx(backend, x), dw(backend, weight), one(backend, &x[(kRows - 1) * ld], ld * sizeof(float));
+    backend.norm_heads(dx.floats(), dw.floats(), kEps, kRows, kHeads, head_dim, ld);
+    backend.norm_heads(one.floats(), dw.floats(), kEps, 1, kHeads, head_dim, ld);
+    const std::vector<float> got = dx.read(kRows * ld);
+    checks.that(
+        same_bits(one.read(ld), std::vector<float>(got.end() - static_cast<ptrdiff_t>(ld), got.end())),
+        "the heads of a row alone have the bits that they have among others");
+    for (size_t row = 0; row < kRows; ++row) {
+      checks.that(std::equal(x.begin() + static_cast<ptrdiff_t>(row * ld + width),
+                             x.begin() + static_cast<ptrdiff_t>((row + 1) * ld),
+                             got.begin() + static_cast<ptrdiff_t>(row * ld + width)),
+                  "what follows the heads in a row");
+      for (size_t head = 0; head < kHeads; ++head) {
+        const size_t at = row * ld + head * head_dim;
+        double squares = 0;
+        for (size_t j = 0; j < head_dim; ++j) squares += std::pow(static_cast<double>(x[at + j]), 2);
+        const double scale = 1 / std::sqrt(squares / static_cast<double>(head_dim) + 1e-6);
+        for (size_t j = 0; j < head_dim; ++j) {
+          const double want = static_cast<double>(x[at + j]) * scale * static_cast<double>(weight[j]);
+          // As for norm_agrees().
+          checks.within(std::fabs(static_cast<double>(got[at + j]) - want),
+                        std::fabs(want) * 20 * 0x1p-24 + 1e-30, "a norm of a head");
+        }
+      }
+    }
+  }
+}
+
 void swiglu_agrees(Checks& checks, ops::Backend& backend) {
   Random random(4);
   const float inf = std::numeric_limits<float>::infinity();
@@ -147,6 +182,7 @@ void check_rows(Checks& checks, const Machine& machine) {
     run("embed copies rows of every type", embed_copies);
     run("norm agrees with double precision", norm_agrees);
     run("norm: a row does not see its neighbours", norm_is_invariant);
+    run("norms of heads agree with double precision", head_norms_agree);
     run("swiglu agrees with double precision", swiglu_agrees);
     run("select_rows copies, and nothing is no error", select_copies);
     run("uploads arrive as they were", uploads_arrive);

@@ -72,6 +72,15 @@ std::vector<T> rms_norm(const std::vector<T>& x, const TensorView& weight, T eps
   return out;
 }
 
+/// An RMSNorm of every head of a projection, by the same weights.
+template <class T>
+void norm_heads(std::vector<T>& heads, size_t head_dim, const TensorView& weight, T eps) {
+  for (auto head = heads.begin(); head != heads.end(); head += static_cast<ptrdiff_t>(head_dim)) {
+    const auto end = head + static_cast<ptrdiff_t>(head_dim);
+    std::ranges::copy(rms_norm(std::vector<T>(head, end), weight, eps), head);
+  }
+}
+
 // Rotate-half layout on every head of a projection; angles in double whatever T is.
 template <class T>
 void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& inv_freq, double scale,
@@ -145,6 +154,10 @@ Matrix<T> residual_stream(const Checkpoint& checkpoint, const std::vector<uint32
               keys = project("self_attn.k_proj", kv_width, h);
     const Matrix<T> values = project("self_attn.v_proj", kv_width, h);
     for (size_t t = 0; t < x.size(); ++t) {
+      if (c.head_norm) {
+        norm_heads(queries[t], c.head_dim, tensor("self_attn.q_norm", 1, c.head_dim), T(c.rms_eps));
+        norm_heads(keys[t], c.head_dim, tensor("self_attn.k_norm", 1, c.head_dim), T(c.rms_eps));
+      }
       rotate(queries[t], c.head_dim, inv_freq, rope_scale, t);
       rotate(keys[t], c.head_dim, inv_freq, rope_scale, t);
     }

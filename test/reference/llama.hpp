@@ -1,5 +1,5 @@
-// A plain Llama in double or float: the independent reference for the decoder and the heads, and the naive
-// implementation in whose own error tolerances are measured.
+// A plain Llama or Qwen3 in double or float: the independent reference for the decoder and the heads, and the
+// naive implementation in whose own error tolerances are measured.
 //
 // Written for reading: no cache, no batches, every product a loop, whose rows are divided among threads.
 // Shares with the program only the reading of the checkpoint (config, mapped tensors).

@@ -151,6 +151,32 @@ TEST_CASE("norm agrees with double precision and is the same for any rows and th
       }
 }
 
+TEST_CASE(
+    "norms of heads have the bits of a norm of each head alone, in place and for any rows and threads") {
+  constexpr float kEps = 1e-6f;
+  constexpr size_t kRows = 70, kHeads = 3;
+  for (const Way& way : ways())
+    for (const size_t head_dim : {size_t{20}, size_t{64}, size_t{128}}) {
+      Random random(head_dim);
+      const size_t width = kHeads * head_dim, ld = width + 2 * head_dim;  // heads that stay follow in a row
+      const std::vector<float> x = random.vector(kRows * ld, 3.0f), weight = random.vector(head_dim);
+      std::vector<float> got = x;
+      way.make(DType::bf16, 2)->norm_heads(got.data(), weight.data(), kEps, kRows, kHeads, head_dim, ld);
+      std::vector<float> wanted = x;
+      const auto one = way.make(DType::f32);
+      for (size_t row = 0; row < kRows; ++row)
+        for (size_t head = 0; head < kHeads; ++head) {
+          const size_t at = row * ld + head * head_dim;
+          one->norm(&x[at], weight.data(), kEps, 1, head_dim, &wanted[at]);
+        }
+      INFO(way.name(), " ", head_dim);
+      CHECK(same_bits(got.data(), wanted.data(), got.size()));
+      std::vector<float> alone(x.end() - static_cast<ptrdiff_t>(ld), x.end());
+      way.make(DType::bf16)->norm_heads(alone.data(), weight.data(), kEps, 1, kHeads, head_dim, ld);
+      CHECK(same_bits(alone.data(), &got[(kRows - 1) * ld], ld));
+    }
+}
+
 TEST_CASE("swiglu agrees with double precision, keeps its range and lets NaN through") {
   for (const Way& way : ways())
     for (const DType type : {DType::f32, DType::bf16})

@@ -455,6 +455,10 @@ class WideBackend final : public ops::Backend {
   void norm(const float* x, const float* weight, float eps, size_t n, size_t width, void* act) override {
     cpu_->norm(x, weight, eps, n, width, act);
   }
+  void norm_heads(float* x, const float* weight, float eps, size_t n, size_t heads, size_t head_dim,
+                  size_t ld) override {
+    cpu_->norm_heads(x, weight, eps, n, heads, head_dim, ld);
+  }
   void linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld,
               ops::RowClass c) override {
     cpu_->linear(act, n, w, out, ld, c);
