@@ -6,6 +6,7 @@
 #include "src/model/checkpoint.hpp"
 #include "src/model/rope_scaling.hpp"
 #include "src/model/safetensors.hpp"
+#include "src/model/work.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;
@@ -122,6 +123,18 @@ TEST_CASE("letters: norms of heads are tensors of the model, with the width of a
   const TempDir llama_dir;
   llama.write(llama_dir.path());
   CHECK(contains(message_of([&] { carbon::Checkpoint{llama_dir.str()}; }), "would change the result"));
+}
+
+TEST_CASE("letters: MarinDNA m5.1 has the published number of parameters") {
+  ModelConfig c;
+  c.hidden = 1920;
+  c.layers = 19;
+  c.heads = c.kv_heads = 15;
+  c.head_dim = 128;
+  c.intermediate = 7680;
+  c.vocab = 7;
+  c.head_norm = true;
+  CHECK(carbon::parameters(c) == 1120772224);
 }
 
 TEST_CASE("letters: the digest follows ids, frequencies and norms") {
