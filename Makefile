@@ -3,6 +3,8 @@
 #
 #   make                      ./carbon, the plugins, and ./carbon-cuda.so where CUDA 12 or newer is found
 #   make help                 these lines
+#   make library              libcarbon.so.0, the C interface of include/carbon/carbon.h (mk/library.mk)
+#   make wheel                build/carbon_dna-VERSION-...whl, the Python package with library and program (docs/python.md)
 #   make demo                 calls variants on samtools' example reads, scores them and writes an HTML report
 #   make check                every test that needs no GPU; last line "N passed, N failed"
 #   make quick                the unit tests and a run of each command and plugin, in about a minute: after each change
@@ -14,7 +16,8 @@
 #   make gpu-kit              build/gpu-kit.tar.xz, which checks and measures on a machine that has a GPU and no compiler
 #   make bench-host           the time that the host takes for itself beside a GPU; needs no GPU
 #   make install              honours prefix DESTDIR bindir libexecdir includedir datadir mandir bashcompdir zshcompdir
-#   make uninstall            removes what make install with the same settings has installed
+#   make install-library      the library, carbon.h and carbon.pc; honours also libdir
+#   make uninstall            removes what these two with the same settings have installed
 #   make lint                 formatting of the sources, directions of their includes, shell scripts, manual pages
 #   make fuzz                 fuzzes everything that reads files or requests, SECONDS=60 for each target (mk/fuzz.mk)
 #   make fuzz-build           compiles the fuzz targets
@@ -33,6 +36,7 @@ prefix        = /usr/local
 exec_prefix   = $(prefix)
 bindir        = $(exec_prefix)/bin
 libexecdir    = $(exec_prefix)/libexec
+libdir        = $(exec_prefix)/lib
 includedir    = $(prefix)/include
 datarootdir   = $(prefix)/share
 datadir       = $(datarootdir)
@@ -112,7 +116,7 @@ $(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/compile_plugin.stamp | $(BUILD)/ve
 linked := carbon
 stamps := CXX compile compile_plugin archive
 # The other parts. stamps.mk is the last, as it reads what the others have added to these lists.
-include $(addprefix mk/,generated.mk cuda.mk emulated.mk test.mk install.mk flags.mk fuzz.mk stamps.mk)
+include $(addprefix mk/,generated.mk cuda.mk emulated.mk test.mk install.mk library.mk flags.mk fuzz.mk stamps.mk)
 -include $(host_objects:.o=.d) $(plugins:.so=.d)
 
 # Prints the list at the top of this file.

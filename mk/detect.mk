@@ -39,8 +39,10 @@ override WITH_CUDA := no
 SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 
+# What only a server needs, with Boost; the library answers without it.
+network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api check page run)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
                 $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \
-                $(if $(SERVER_CPPFLAGS),,src/serve/%.cpp test/unit/serve_%.cpp test/unit/http_%.cpp) \
+                $(if $(SERVER_CPPFLAGS),,$(network_sources) test/unit/serve_%.cpp test/unit/http_%.cpp) \
                 $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)

@@ -26,7 +26,7 @@ PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_v
                model_config model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
 
 ifdef FUZZ_CORE
-FUZZ_TARGETS = $(filter-out harness api plugin report,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
+FUZZ_TARGETS = $(filter-out harness api library plugin report,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
 core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/formats/*.cpp tokenizer/*.cpp) src/marginals/base_scores.cpp \
                $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp src/vep/recipes/*.cpp)) \
                src/engine/request.cpp $(wildcard src/pooling/*.cpp) src/transformer/classification_head.cpp \

@@ -20,10 +20,11 @@ install: carbon $(plugins) $(CUDA_LIBRARY)
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(installed_pages) $(DESTDIR)$(includedir)/carbon_plugin.h \
+	    $(addprefix $(DESTDIR)$(libdir)/,$(soname) libcarbon.so pkgconfig/carbon.pc) $(DESTDIR)$(includedir)/carbon/carbon.h \
 	    $(plugin_names:%=$(DESTDIR)$(libexecdir)/carbon/%.so) $(DESTDIR)$(libexecdir)/carbon/carbon-cuda.so \
 	    $(DESTDIR)$(bashcompdir)/carbon $(DESTDIR)$(zshcompdir)/_carbon
 	rm -rf $(DESTDIR)$(datadir)/carbon/models/carbon-tiny $(addprefix $(DESTDIR)$(datadir)/carbon/,workflows ensembl-vep vcfanno)
-	rmdir $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
+	rmdir $(DESTDIR)$(includedir)/carbon $(DESTDIR)$(libexecdir)/carbon $(DESTDIR)$(datadir)/carbon/models $(DESTDIR)$(datadir)/carbon 2> /dev/null || :
 
 # The same commit gives the same bytes: the times in the archive are that of the commit, and the modes do not depend on
 # the user's settings. An unpacked archive that lies in somebody else's repository is not that repository.

@@ -10,7 +10,7 @@ make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 linked += unit make_checkpoint
 
 check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
-    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%)
+    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%) library
 	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 
 quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint

@@ -12,7 +12,7 @@ import sys
 # The layers go from top to bottom. A folder includes itself and what stands on lines below its own, never a neighbour on its line;
 # a folder inside another on the same line, such as kernels/cpu, also includes that one.
 LAYERS = (
-    ("src/cli",),
+    ("src/cli", "src/api"),
     ("src/plugin", "src/bench", "src/serve", "src/report"),
     ("src/report/sections",),
     ("src/vep", "src/score", "src/embed", "src/predict", "src/generate", "src/scan"),
@@ -28,6 +28,8 @@ LAYERS = (
 # of BED are no regions, what a line of GFF3 says, what a header says of the scores of carbon, and which alleles lie on one haplotype.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
+# So do the library and the programs of others that use it.
+LIBRARY_INTERFACE = ("src/api", "include/carbon/carbon.h")
 PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/bed.hpp", "src/formats/gff3.hpp", "src/formats/carbon_scores.hpp",
                   "src/formats/haplotype.hpp")
 # These stand beside the layers: what each may include, and who may include it.
@@ -64,6 +66,8 @@ def wrong(file, quote, header):
         if header.startswith(start):
             return None if here in owners else "%s includes <%s>, but only %s may include headers of %s" % (
                 here, header, " and ".join(owners), start)
+    if (here, header) == LIBRARY_INTERFACE:
+        return None
     if there is None:
         known = quote == "<" or header in GENERATED
         return None if known else '"%s" is in no folder that the table at the top of test/check_includes.py has' % header

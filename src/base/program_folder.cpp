@@ -1,5 +1,7 @@
 #include "src/base/program_folder.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <sys/auxv.h>
 
 #include <array>
@@ -38,6 +40,14 @@ std::string text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
+// The linker's name for the file of the program itself is "".
+std::string loaded_library() {
+  Dl_info ignored;
+  void* map = nullptr;
+  if (dladdr1(__ehdr_start, &ignored, &map, RTLD_DL_LINKMAP) == 0 || map == nullptr) return "";
+  return text_or_empty(static_cast<const link_map*>(map)->l_name);
+}
+
 }  // namespace
 
 std::string program_folder(const ProgramClues& clues) {
@@ -45,16 +55,16 @@ std::string program_folder(const ProgramClues& clues) {
   const fs::path variable = clues.variable;
   if (variable.is_absolute() && is_this_program(variable) == true)
     return fs::canonical(variable, ignored).parent_path();
-  for (const fs::path& path :
-       {fs::read_symlink(clues.link, ignored), fs::canonical(clues.started_as, ignored)})
+  for (const fs::path& path : {fs::canonical(clues.library, ignored), fs::read_symlink(clues.link, ignored),
+                               fs::canonical(clues.started_as, ignored)})
     if (!path.empty() && is_this_program(path) != false) return path.parent_path();
   return "";
 }
 
 const std::string& program_folder() {
-  static const std::string folder =
-      program_folder(ProgramClues{text_or_empty(std::getenv("CARBON_INTERNAL_PROGRAM")), "/proc/self/exe",
-                                  text_or_empty(reinterpret_cast<const char*>(getauxval(AT_EXECFN)))});
+  static const std::string folder = program_folder(
+      ProgramClues{text_or_empty(std::getenv("CARBON_INTERNAL_PROGRAM")), "/proc/self/exe",
+                   text_or_empty(reinterpret_cast<const char*>(getauxval(AT_EXECFN))), loaded_library()});
   return folder;
 }
 

@@ -1,4 +1,5 @@
-// Where the running program lies, found in the same way for plugins, models and carbon-cuda.so.
+// Where the running program lies, found in the same way for plugins, models and carbon-cuda.so. In
+// libcarbon.so, the library stands for the program.
 #pragma once
 
 #include <string>
@@ -17,6 +18,8 @@ struct ProgramClues {
   std::string variable;
   std::string link;        // a symbolic link to the program: /proc/self/exe, if /proc is mounted
   std::string started_as;  // as execve() was told; relative to the working folder
+  /// The library that has this code; "" in the program. It is asked for before the two above.
+  std::string library = {};
 };
 
 /// The folder that the first right clue leads to, or "". A clue that leads to another file than the running

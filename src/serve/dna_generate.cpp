@@ -66,17 +66,38 @@ void check_size(const Fields& fields, const GenerateRequest& asked, const Reques
 GenerateRequest read_generate(const Fields& fields, const RequestLimits& limits) {
   GenerateRequest asked;
   asked.prompt = {fields.text("prefix", ""), checked_bases(fields, fields.text("prompt", ""), "prompt")};
-  fields.required("length");
-  asked.options.length = static_cast<size_t>(fields.whole("length", 0, 1, 1'000'000'000));
-  asked.options.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.items)));
-  asked.options.constraint = fields.text("constraint", "");
-  asked.options.sampler = read_sampler(fields);
-  asked.options.bounds = read_bounds(fields, asked.options.sampler.kind);
+  asked.options = read_generate_options(fields, limits.items);
   asked.probabilities = fields.flag("probabilities", false);
   asked.stream = fields.flag("stream", false);
   check_size(fields, asked, limits);
   return asked;
 }
+
+}  // namespace
+
+GenerateOptions read_generate_options(const Fields& fields, size_t most_samples) {
+  GenerateOptions options;
+  fields.required("length");
+  options.length = static_cast<size_t>(fields.whole("length", 0, 1, 1'000'000'000));
+  options.samples = static_cast<size_t>(fields.whole("n", 1, 1, static_cast<int64_t>(most_samples)));
+  options.constraint = fields.text("constraint", "");
+  options.sampler = read_sampler(fields);
+  options.bounds = read_bounds(fields, options.sampler.kind);
+  return options;
+}
+
+// The first row is that of the last token before the new 6-mers, and the last new 6-mer is no input.
+RequestPtr sample_marginals(const Prompt& prompt, const Request& sample, const TokenLayout& layout) {
+  const auto request = std::make_shared<Request>();
+  request->tokens = prompt.context;
+  for (const uint16_t kmer : sample.kmers) request->tokens.push_back(layout.kmer0() + kmer);
+  request->tokens.pop_back();
+  request->head = HeadKind::marginals;
+  request->want_begin = prompt.context.size() - 1;
+  return request;
+}
+
+namespace {
 
 class DnaGenerate final : public ModelWork {
  public:
@@ -131,20 +152,12 @@ class DnaGenerate final : public ModelWork {
     end_stream();
   }
 
-  // The samples are read again, as the windows of a score are. Their first row is that of the last token
-  // before the new 6-mers, and the last new 6-mer is no input.
+  // The samples are read again, as the windows of a score are.
   void run_marginals() {
     std::vector<RequestPtr> requests;
     for (Sample& sample : samples_) {
-      sample.marginals = std::make_shared<Request>();
-      Request& request = *sample.marginals;
-      request.tokens = prompt_->context;
-      for (const uint16_t kmer : sample.request->kmers)
-        request.tokens.push_back(served().config().layout.kmer0() + kmer);
-      request.tokens.pop_back();
-      request.head = HeadKind::marginals;
-      request.want_begin = prompt_->context.size() - 1;
-      request.keep_prefix = true;
+      sample.marginals = sample_marginals(*prompt_, *sample.request, served().config().layout);
+      sample.marginals->keep_prefix = true;
       requests.push_back(sample.marginals);
     }
     run(requests);

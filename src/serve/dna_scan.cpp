@@ -12,9 +12,8 @@
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
-namespace {
 
-ScanOptions read_options(const Fields& fields) {
+ScanOptions read_scan_options(const Fields& fields) {
   ScanOptions options;
   options.strand = read_strand(fields, options.strand);
   options.level = fields.choice("level", options.level, kScanLevelWords);
@@ -24,6 +23,8 @@ ScanOptions read_options(const Fields& fields) {
   return options;
 }
 
+namespace {
+
 class DnaScan final : public ModelWork {
  public:
   using ModelWork::ModelWork;
@@ -31,7 +32,7 @@ class DnaScan final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     const std::string sequence = sent_sequence(fields, service().limits());
-    ScanOptions options = read_options(fields);
+    ScanOptions options = read_scan_options(fields);
     fields.refuse_others();
     tell(fields);
     const size_t max_positions = served().config().sequence_positions();

@@ -1,10 +1,14 @@
 // POST /v1/dna/scan: what `carbon scan` says of a sequence.
 #pragma once
 
+#include "src/scan/options.hpp"
 #include "src/serve/served_model.hpp"
 #include "src/serve/work.hpp"
 
 namespace carbon {
+
+/// The options of a request. Throws ApiError.
+ScanOptions read_scan_options(const Fields& fields);
 
 WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange);
 

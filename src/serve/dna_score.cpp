@@ -13,9 +13,8 @@
 #include "src/serve/model_work.hpp"
 
 namespace carbon {
-namespace {
 
-ScoreOptions read_options(const Fields& fields, size_t max_positions) {
+ScoreOptions read_score_options(const Fields& fields, size_t max_positions) {
   ScoreOptions options;
   options.strand = read_strand(fields, options.strand);
   options.level = fields.choice("level", options.level, kScoreLevelWords);
@@ -27,6 +26,8 @@ ScoreOptions read_options(const Fields& fields, size_t max_positions) {
   return options;
 }
 
+namespace {
+
 class DnaScore final : public ModelWork {
  public:
   using ModelWork::ModelWork;
@@ -34,7 +35,7 @@ class DnaScore final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
-    const ScoreOptions options = read_options(fields, served().config().sequence_positions());
+    const ScoreOptions options = read_score_options(fields, served().config().sequence_positions());
     fields.refuse_others();
     tell(fields);
     check_windows(sequences, options);

@@ -15,8 +15,6 @@
 namespace carbon {
 namespace {
 
-// How variants on the request's sequence are placed, in the planner's terms.
-constexpr const char* kSequence = "sequence";
 // Positions beyond any contig.
 constexpr int64_t kMostPosition = int64_t{1} << 40;
 // Variants are planned in steps. Only those of one step share windows.
@@ -36,7 +34,20 @@ PhaseChoice read_phases(const Fields& fields) {
   return fields.choice("phases", PhaseChoice::automatic, kPhaseWords);
 }
 
-RecipeSettings read_settings(const Fields& fields) {
+std::string read_allele(const Fields& variant, const std::string& name) {
+  const std::string allele = variant.required_text(name);
+  if (allele.empty()) variant.fail(name, "is empty; an allele has at least one letter");
+  if (allele.find(',') != std::string::npos)
+    variant.fail(name, "has a comma; send a variant for each allele");
+  // What has other characters, such as <DUP>, is no sequence.
+  if (std::all_of(allele.begin(), allele.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
+    return checked_bases(variant, allele, variant.full_name(name));
+  return allele;
+}
+
+}  // namespace
+
+RecipeSettings read_recipe_settings(const Fields& fields) {
   RecipeSettings settings;
   const std::vector<std::string> names = recipe_names();
   const std::string recipe = fields.text("recipe", settings.recipes.front());
@@ -60,23 +71,11 @@ RecipeSettings read_settings(const Fields& fields) {
   return settings;
 }
 
-std::string read_allele(const Fields& variant, const std::string& name) {
-  const std::string allele = variant.required_text(name);
-  if (allele.empty()) variant.fail(name, "is empty; an allele has at least one letter");
-  if (allele.find(',') != std::string::npos)
-    variant.fail(name, "has a comma; send a variant for each allele");
-  // What has other characters, such as <DUP>, is no sequence.
-  if (std::all_of(allele.begin(), allele.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
-    return checked_bases(variant, allele, variant.full_name(name));
-  return allele;
-}
-
-// `placed`: the variants are on the request's sequence.
 PlacedVariant read_variant(const Fields& variant, bool placed) {
   if (placed && variant.has("chrom"))
     variant.fail("chrom", "cannot be used with the field sequence, on which all variants are then");
   PlacedVariant out;
-  out.contig = placed ? kSequence : variant.required_text("chrom");
+  out.contig = placed ? kVariantSequence : variant.required_text("chrom");
   variant.required("pos");
   out.variant.pos = variant.whole("pos", 0, 0, kMostPosition) - 1;
   out.variant.ref = read_allele(variant, "ref");
@@ -84,6 +83,12 @@ PlacedVariant read_variant(const Fields& variant, bool placed) {
   variant.refuse_others();
   return out;
 }
+
+size_t variants_per_step(const SitePlanner& planner) {
+  return planner.shares_windows() ? kSharingStep : kStep;
+}
+
+namespace {
 
 class DnaVariants final : public ModelWork {
  public:
@@ -93,14 +98,14 @@ class DnaVariants final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     if (fields.has("sequence")) {
-      own_.emplace(kSequence, to_upper(sent_sequence(fields, service().limits())));
+      own_.emplace(kVariantSequence, to_upper(sent_sequence(fields, service().limits())));
     } else if (!reference_) {
       fields.fail("sequence",
                   "is missing, and the server has no reference: send the bases around the variants, or start "
                   "the server with a FASTA (-f)");
     }
     read_variants(fields);
-    const RecipeSettings settings = read_settings(fields);
+    const RecipeSettings settings = read_recipe_settings(fields);
     fields.refuse_others();
     tell(fields);
     check_combination(settings);
@@ -111,7 +116,7 @@ class DnaVariants final : public ModelWork {
       const LabelValues labels(checkpoint, settings.labels, silent_log());
       answer_ = "{\"labels\":" + nlohmann::json(labels.names()).dump() + ",\"results\":[";
     }
-    step_ = planner_->shares_windows() ? kSharingStep : kStep;
+    step_ = variants_per_step(*planner_);
     run(next_batch());
   }
 

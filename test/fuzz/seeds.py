@@ -497,9 +497,26 @@ def report_seeds():
                     "limit": "reading"}]}))
 
 
+def library_seeds():
+    verbs = ("score", "variants", "scan", "embed", "predict", "generate")
+    calls = (
+        ("score", {"level": "bp", "window": 60, "stride": 30, "strand": "both", "probabilities": True}, ("ACGTACGTACGTA", "acgtn")),
+        ("variants", {"sequence": "ACGTACGTTAGCATCGATCGG", "recipe": "centered", "window": 24},
+         ({"pos": 5, "ref": "A", "alt": "C"}, {"pos": 6, "ref": "C", "alt": "<DEL>"})),
+        ("scan", {"frames": 2, "context": 30, "strand": "+"}, ("ACGTACGTACGTACGTTAGCATCGATCGGCTAAG",)),
+        ("embed", {"pool": "none", "layer": 1}, ("ACGTACGTACGT", "ACGTAC")),
+        ("generate", {"length": 14, "n": 2, "sampler": "chain", "seed": 3, "probabilities": True}, ("ACGTAC", "")))
+    for verb, options, inputs in calls:
+        # new, add, end, next, an array, cancel, next
+        operations = bytes([8 * verbs.index(verb)]) + b"\x01" * len(inputs) + b"\x03" + b"\x05" * 4 + b"\x06\x0e\xf7\x04"
+        texts = [compact(options)] + [compact(i) if isinstance(i, dict) else i.encode() for i in inputs]
+        yield verb, operations + b"\n\n" + b"\n".join(texts)
+        yield verb + "-freed", operations[:3] + b"\xff\x04\x01\n\n" + b"\n".join(texts)
+
+
 SEEDS = {"api": api_seeds, "bpe": bpe_seeds, "checkpoint": checkpoint_seeds, "config": config_seeds, "fai": fai_seeds,
-         "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "label_scale": label_scale_seeds, "lora": lora_seeds,
-         "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
+         "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "label_scale": label_scale_seeds, "library": library_seeds,
+         "lora": lora_seeds, "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
          "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "vcf": vcf_seeds,
          "vcf_index": index_seeds, "vcf_jump": jump_seeds, "vep_journal": vep_journal_seeds}
 

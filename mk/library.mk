@@ -1,0 +1,58 @@
+# libcarbon.so.0: the C interface (include/carbon/carbon.h), of the sources of the program below its commands' options, compiled anew
+# as code that can lie anywhere, with hidden symbols. The Python package (python/) loads it.
+#
+#   make library          $(BUILD)/libcarbon.so.0, and libcarbon.so, which the linker looks for
+#   make install-library
+#   make wheel            $(BUILD)/carbon_dna-VERSION-py3-none-linux_MACHINE.whl, for machines with the libraries of this one
+
+soname           = libcarbon.so.0
+library_sources := $(filter-out src/cli/% src/plugin/% src/bench/% src/report/% $(network_sources),$(lib_sources))
+library_objects := $(library_sources:%.cpp=$(BUILD)/pic/%.o)
+
+compile_library = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
+$(BUILD)/pic/%.o: %.cpp $(BUILD)/compile_library.stamp | $(addprefix $(BUILD)/,version.h backend_stamp.h)
+	@mkdir -p $(@D)
+	$(compile_library) $(file_flags) -o $@ $<
+# As for the program (mk/flags.mk), but the place of the library stands for that of the program.
+$(BUILD)/pic/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
+$(filter $(BUILD)/pic/kernels/cpu/isa_%,$(library_objects)): $(BUILD)/pic/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
+library_dirs = -DCARBON_BINDIR='"$(libdir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/pic/src/base/installed.o: file_flags = $(library_dirs)
+$(BUILD)/pic/src/base/installed.o: $(BUILD)/library_dirs.stamp
+
+# Threads of the library may still run when a program lets go of it, so that it stays loaded.
+libcarbon.so.0.link = $(link) -shared -Wl,-soname,$(soname) -Wl,--version-script=src/api/libcarbon.map -Wl,-z,nodelete \
+    -Wl,--gc-sections $(library_objects) $(all_libs)
+linked += libcarbon.so.0
+stamps += compile_library library_dirs
+$(BUILD)/libcarbon.so.0: src/api/libcarbon.map
+library: $(BUILD)/libcarbon.so.0
+	ln -sf $(soname) $(BUILD)/libcarbon.so
+-include $(library_objects:.o=.d)
+
+# Of a program that is linked with the library, and of its sources.
+define pkgconfig
+prefix=$(prefix)
+includedir=$(includedir)
+libdir=$(libdir)
+
+Name: carbon
+Description: DNA language models: scores, variants, embeddings, generation
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lcarbon
+endef
+export pkgconfig
+install-library: library
+	$(INSTALL) -d $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/carbon $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+	$(INSTALL) -m 755 $(BUILD)/$(soname) $(DESTDIR)$(libdir)
+	ln -sf $(soname) $(DESTDIR)$(libdir)/libcarbon.so
+	$(INSTALL) -m 644 include/carbon/carbon.h $(DESTDIR)$(includedir)/carbon
+	printf '%s\n' "$$pkgconfig" > $(DESTDIR)$(libdir)/pkgconfig/carbon.pc
+	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
+# The wheel of the Python package: what an installation has, and the package.
+wheel: all library
+	rm -rf $(BUILD)/wheel-files
+	$(MAKE) --no-print-directory install install-library DESTDIR=$(abspath $(BUILD)/wheel-files)
+	CARBON_WHEEL_FILES=$(BUILD)/wheel-files$(prefix) $(or $(PYTHON),python3) python/build_wheel.py $(BUILD)
+.PHONY: library wheel install-library

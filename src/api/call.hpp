@@ -1,0 +1,94 @@
+// One call on a model: inputs go in, results come out in their order. The engine computes while the caller
+// does other things; planning and the taking of results happen in the caller's threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "src/api/open_model.hpp"
+#include "src/api/problem.hpp"
+#include "src/api/verb.hpp"
+
+namespace carbon::api {
+
+/// All functions may be called from any thread, and throw Problem.
+class Call {
+ public:
+  Call(std::shared_ptr<OpenModel> model, std::unique_ptr<Verb> verb);
+  /// Cancels the call.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// Returns CARBON_E_AGAIN if there is no room for an input now.
+  int add(std::string_view text);
+  void end();
+  /// Goes on to the next result. Returns CARBON_E_AGAIN if there is none after this time, and CARBON_E_END if
+  /// there are no more.
+  int next(std::chrono::milliseconds timeout);
+  /// An array of the result at hand, valid until the next next().
+  const Array& array(std::string_view name);
+  /// Whoever waits in next() stops at once, with this problem, as does each later use.
+  void stop(const Problem& why);
+  /// The same, and lets go of the model.
+  void close(const Problem& why);
+
+ private:
+  using Pending = std::shared_ptr<std::atomic<size_t>>;  // how many requests of a piece are not finished
+  // What tells whoever waits that there is something to see. The engine's thread may ring it when the call is
+  // gone.
+  class Bell {
+   public:
+    void ring();
+    uint64_t rings_now();
+    /// The engine's thread: one request less. Rings for the piece that is waited for.
+    void request_finished(std::atomic<size_t>& pending);
+    /// Waits until it has rung since `heard`, or `pending` (may be null) is 0.
+    void wait(uint64_t heard, const Pending& pending, std::chrono::steady_clock::time_point until);
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable rung_;
+    uint64_t rings_ = 0;
+    const void* awaited_ = nullptr;
+  };
+  struct Running {
+    Piece piece;
+    size_t bytes = 0;
+    Pending pending;
+  };
+
+  void check();
+  void plan(const std::function<void(const Emit&)>& work);
+  void run_waiting();
+  void run_next(std::vector<RequestPtr>& requests);
+  void take_finished();
+  void advance();
+  void set_stopped(const Problem& why);
+  void cancel_requests();
+
+  std::mutex mutex_;  // guards what follows
+  std::shared_ptr<OpenModel> model_;
+  std::unique_ptr<Verb> verb_;
+  size_t added_ = 0;
+  bool ended_ = false;
+  std::deque<Piece> waiting_;    // not given to the engine yet
+  std::deque<Running> running_;  // given to the engine, in the order in which they are taken
+  size_t held_ = 0;              // bytes of these
+  std::deque<Result> results_;
+  std::optional<Result> current_;
+
+  std::mutex stop_mutex_;  // guards what follows, because a stop must not wait for planning
+  std::optional<Problem> stopped_;
+
+  const std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+};
+
+}  // namespace carbon::api

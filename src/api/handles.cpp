@@ -1,0 +1,118 @@
+#include "src/api/handles.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/files/htslib_messages.hpp"
+
+namespace carbon::api {
+namespace {
+
+// The one state of the library that lives as long as the process. It is never destroyed, because threads may
+// still compute when the process ends, and because a child of fork() must not destroy what it cannot use.
+std::atomic<Handles*> current{nullptr};
+
+}  // namespace
+
+Handles& Handles::here() {
+  const int64_t process = ::getpid();
+  for (;;) {
+    Handles* known = current.load();
+    if (known && known->process_ == process) return *known;
+    auto* const own = new Handles(process, known ? known->next_.load() : 1);
+    if (!current.compare_exchange_strong(known, own)) {
+      delete own;  // another thread was faster
+      continue;
+    }
+    set_htslib_verbosity(0);  // it would write to descriptor 2
+    return *own;
+  }
+}
+
+void Handles::refuse(uintptr_t number, const char* what) const {
+  if (number == 0) throw Problem(CARBON_E_ARGUMENT, std::string("the ") + what + " is a null pointer");
+  if (number < first_)
+    throw Problem(CARBON_E_FORKED,
+                  std::string("this process was forked after the ") + what +
+                      " was opened, and has none of the threads that compute; open models after fork(), or "
+                      "start processes without fork (in Python: multiprocessing with 'spawn')");
+  throw Problem(CARBON_E_HANDLE, std::string("the ") + what + " is not open");
+}
+
+// A model that a program has left open at its end must not compute while what it uses is being destroyed.
+void Handles::close_all() {
+  Handles* const known = current.load();
+  if (!known || known->process_ != ::getpid()) return;
+  std::vector<uintptr_t> open;
+  {
+    const std::lock_guard lock(known->mutex_);
+    for (const auto& [number, model] : known->models_) open.push_back(number);
+  }
+  for (const uintptr_t number : open) {
+    try {
+      known->close_model(number);
+    } catch (const Problem&) {
+      // Another thread has closed it.
+    }
+  }
+}
+
+uintptr_t Handles::add(std::shared_ptr<OpenModel> model) {
+  // Called after all that the model has made by now, and so before that is destroyed.
+  std::atexit(&Handles::close_all);
+  const std::lock_guard lock(mutex_);
+  const uintptr_t number = next_++;
+  models_.emplace(number, std::move(model));
+  return number;
+}
+
+uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {
+  const std::lock_guard lock(mutex_);
+  if (!models_.contains(model)) refuse(model, "model");
+  const uintptr_t number = next_++;
+  calls_.emplace(number, CallOfModel{model, std::move(call)});
+  return number;
+}
+
+std::shared_ptr<OpenModel> Handles::model(uintptr_t number) {
+  if (number < first_) refuse(number, "model");
+  const std::lock_guard lock(mutex_);
+  const auto found = models_.find(number);
+  if (found == models_.end()) refuse(number, "model");
+  return found->second;
+}
+
+std::shared_ptr<Call> Handles::call(uintptr_t number) {
+  if (number < first_) refuse(number, "call");
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find(number);
+  if (found == calls_.end()) refuse(number, "call");
+  return found->second.call;
+}
+
+void Handles::close_model(uintptr_t number) {
+  const std::shared_ptr<OpenModel> closed = model(number);
+  std::vector<std::shared_ptr<Call>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    models_.erase(number);
+    for (const auto& [id, each] : calls_)
+      if (each.model == number) calls.push_back(each.call);
+  }
+  for (const auto& call : calls) call->close(Problem(CARBON_E_HANDLE, "the model of the call is closed"));
+}
+
+void Handles::free_call(uintptr_t number) {
+  const std::shared_ptr<Call> freed = call(number);
+  {
+    const std::lock_guard lock(mutex_);
+    calls_.erase(number);
+  }
+  freed->close(Problem(CARBON_E_HANDLE, "the call is freed"));
+}
+
+}  // namespace carbon::api

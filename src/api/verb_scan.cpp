@@ -1,0 +1,119 @@
+// scan: the log-probabilities of the four letters at each base, as `carbon scan` computes them.
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "src/api/problem.hpp"
+#include "src/api/verb.hpp"
+#include "src/base/error.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/scan/assembler.hpp"
+#include "src/scan/planner.hpp"
+#include "src/serve/dna_scan.hpp"
+#include "tokenizer/kmer.hpp"
+
+namespace carbon::api {
+namespace {
+
+class ScanVerb final : public Verb {
+ public:
+  ScanVerb(const ServedModel& served, const ScanOptions& options, std::optional<IndexedFasta> fasta, Log& log)
+      : served_(served),
+        log_(log),
+        fasta_(std::move(fasta)),
+        planner_(make_scan_grid(options.context, served.config().sequence_positions()), options),
+        assembler_(planner_.tracks(), options.level, [this](const ScannedBase& base) { keep(base); }) {}
+
+  void add(size_t index, std::string_view text, const Emit& emit) override {
+    if (fasta_) return add_region(index, std::string(text), emit);
+    const std::string bases = to_upper(input_bases(index, text, log_));
+    const auto length = static_cast<int64_t>(bases.size());
+    plan({input_name(index), 0, length, 0, length}, bases, emit,
+         [&](int64_t begin, int64_t end) { return part(bases, begin, end); });
+  }
+
+ private:
+  static std::string part(const std::string& bases, int64_t begin, int64_t end) {
+    return bases.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+
+  void add_region(size_t index, const std::string& region, const Emit& emit) {
+    ScanSelection selection;
+    selection.regions = region;
+    // Nothing would select the whole genome.
+    if (region.empty())
+      throw Error("scan", input_name(index) + " is empty; expected a region such as chr1:100-200");
+    const std::vector<ScanPiece> pieces = selected_pieces(*fasta_, selection);
+    if (pieces.size() != 1) throw Error("scan", input_name(index) + " has several regions; add each of them");
+    const ScanPiece& piece = pieces[0];
+    plan(piece, to_upper(fasta_->fetch(piece.contig, piece.begin, piece.end)), emit,
+         [&](int64_t begin, int64_t end) { return fasta_->fetch(piece.contig, begin, end); });
+  }
+
+  // `letters` are the bases of the piece.
+  void plan(const ScanPiece& piece, std::string letters, const Emit& emit, const ContigBases& contig) {
+    bool first = true;
+    const auto begin = std::make_shared<std::string>(std::move(letters));
+    planner_.plan(piece, contig, served_.config().layout, [&](ScanItem item) {
+      const auto kept = std::make_shared<ScanItem>(std::move(item));
+      emit({kept->requests,
+            [this, kept, letters = std::exchange(first, false) ? begin : nullptr](Findings& findings) {
+              if (letters) begin_piece(kept->piece->contig, kept->piece->begin, std::move(*letters));
+              assembler_.consume(*kept);
+              if (kept->last) findings.results.push_back(take());
+            }});
+    });
+    if (first)
+      emit({{}, [this, begin, piece](Findings& findings) {
+              begin_piece(piece.contig, piece.begin, std::move(*begin));
+              findings.results.push_back(take());
+            }});
+  }
+
+  void begin_piece(const std::string& contig, int64_t begin, std::string letters) {
+    contig_ = fasta_ ? contig : "";
+    begin_ = begin;
+    letters_ = std::move(letters);
+    values_.assign(letters_.size() * ops::kLetters, std::numeric_limits<double>::quiet_NaN());
+  }
+
+  void keep(const ScannedBase& base) {
+    size_t column = static_cast<size_t>(base.position - begin_) * ops::kLetters;
+    for (const char letter : {'A', 'C', 'G', 'T'})
+      values_[column++] = base.logp[static_cast<size_t>(base_digit(letter))];
+  }
+
+  Result take() {
+    const size_t n = letters_.size();
+    Result result;
+    result.emplace_back("logp", std::move(values_), std::initializer_list<size_t>{n, ops::kLetters});
+    result.emplace_back("contig", std::move(contig_));
+    result.emplace_back("begin", begin_);
+    result.emplace_back("bases", std::move(letters_));
+    return result;
+  }
+
+  const ServedModel& served_;
+  Log& log_;
+  std::optional<IndexedFasta> fasta_;
+  ScanPlanner planner_;
+  ScanAssembler assembler_;
+  // Of the piece that is being taken.
+  std::string contig_;
+  int64_t begin_ = 0;
+  std::string letters_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_scan_verb(const ServedModel& served, const Fields& fields, Log& log) {
+  ScanOptions options = read_scan_options(fields);
+  complete_scan_options(options, served.config().sequence_positions());
+  std::optional<IndexedFasta> fasta;
+  if (fields.has("fasta_ref"))
+    or_code(CARBON_E_INPUT, [&] { fasta.emplace(fields.required_text("fasta_ref"), log); });
+  return std::make_unique<ScanVerb>(served, options, std::move(fasta), log);
+}
+
+}  // namespace carbon::api

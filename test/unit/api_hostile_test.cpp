@@ -1,0 +1,256 @@
+// What carbon.h says to calls that are wrong, late or in the wrong process: a code and a sentence.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "test/unit/api_calls.hpp"
+#include "test/unit/genome_files.hpp"
+#include "test/unit/serve_running.hpp"
+#include "test/unit/test_engine.hpp"
+
+using namespace carbon;
+using namespace carbon::test;
+using carbon_test::contains;
+using nlohmann::json;
+
+namespace {
+
+// The code of what has a sentence.
+int told(int code) {
+  const std::string text = carbon_error_text();
+  CHECK(!text.empty());
+  CHECK(!contains(text, "\n"));
+  return code;
+}
+
+int opened(const char* settings) {
+  carbon_model* model = nullptr;
+  const int code = carbon_model_open(settings, &model);
+  CHECK((code == CARBON_OK) == (model != nullptr));
+  if (model) must(carbon_model_close(model));
+  return code;
+}
+
+int begun(const ApiModel& model, const char* verb, const char* options) {
+  carbon_call* call = nullptr;
+  const int code = carbon_call_new(model.model, verb, options, &call);
+  CHECK((code == CARBON_OK) == (call != nullptr));
+  if (call) must(carbon_call_free(call));
+  return code;
+}
+
+int add(carbon_call* call, const std::string& text) {
+  return carbon_call_add(call, text.data(), static_cast<int64_t>(text.size()));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+TEST_CASE("carbon.h: null pointers and numbers that are none") {
+  const GeneratedCheckpoint files(tiny());
+  const ApiModel model(files.dir());
+  carbon_call* call = nullptr;
+  const void* data = nullptr;
+  char* text = nullptr;
+  CHECK(told(carbon_model_open("{}", nullptr)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_model_describe(nullptr, 0, &text)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_model_describe(model.model, 0, nullptr)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_model_close(nullptr)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_new(nullptr, "score", nullptr, &call)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_new(model.model, nullptr, nullptr, &call)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_new(model.model, "score", nullptr, nullptr)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_new(model.model, "svore", nullptr, &call)) == CARBON_E_ARGUMENT);
+  CHECK(call == nullptr);
+  CHECK(told(carbon_log_next(nullptr)) == CARBON_E_ARGUMENT);
+  carbon_free(nullptr);
+
+  must(carbon_call_new(model.model, "score", nullptr, &call));
+  CHECK(told(carbon_call_add(call, "ACGT", -1)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_add(call, nullptr, 4)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_call_add(call, "AC\0GT", 5)) == CARBON_E_INPUT);
+  CHECK(told(carbon_call_add(call, "AC>GT", 5)) == CARBON_E_INPUT);
+  CHECK(told(carbon_call_next(call, -1)) == CARBON_E_ARGUMENT);
+  CHECK(carbon_call_next(call, 0) == CARBON_E_AGAIN);
+  CHECK(std::string(carbon_error_text()) == "");
+  CHECK(told(carbon_call_array(call, "logp", &data, nullptr, nullptr, nullptr, nullptr)) ==
+        CARBON_E_ARGUMENT);
+  // What was wrong has changed nothing.
+  must(carbon_call_add(call, "ACGT", 4));
+  must(carbon_call_add(call, nullptr, 0));
+  must(carbon_call_end(call));
+  CHECK(told(carbon_call_add(call, "ACGT", 4)) == CARBON_E_ARGUMENT);
+  must(carbon_call_next(call, 60'000));
+  CHECK(take_array(call, "n_scored").i64() == 4);
+  CHECK(told(carbon_call_array(call, "nothing", &data, nullptr, nullptr, nullptr, nullptr)) ==
+        CARBON_E_ARGUMENT);
+  CHECK(contains(carbon_error_text(), "sum_logp"));
+  CHECK(told(carbon_call_array(call, "logp", nullptr, nullptr, nullptr, nullptr, nullptr)) ==
+        CARBON_E_ARGUMENT);
+  must(carbon_call_next(call, 60'000));
+  CHECK(take_array(call, "logp").size() == 0);
+  CHECK(carbon_call_next(call, 0) == CARBON_E_END);
+  CHECK(carbon_call_next(call, 0) == CARBON_E_END);
+  must(carbon_call_free(call));
+  CHECK(told(carbon_call_free(call)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_call_next(call, 0)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_call_next(reinterpret_cast<carbon_call*>(model.model), 0)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_call_cancel(reinterpret_cast<carbon_call*>(~uintptr_t{0}))) == CARBON_E_HANDLE);
+}
+
+TEST_CASE("carbon.h: settings and options that cannot be used") {
+  const GeneratedCheckpoint files(tiny());
+  const std::string dir = json(files.dir()).dump();
+  for (const std::string& settings :
+       {std::string("{"), std::string("[]"), "{\"model\":" + dir + ",\"treads\":2}",
+        std::string("{\"model\":3}"), "{\"model\":" + dir + ",\"threads\":0}",
+        "{\"model\":" + dir + ",\"threads\":1e999}", "{\"model\":" + dir + ",\"threads\":NaN}",
+        "{\"model\":" + dir + ",\"dtype\":\"f16\"}", "{\"model\":" + dir + ",\"rope_scaling\":\"yarn\"}",
+        "{\"model\":" + dir + ",\"prefix\":\"x\",\"species\":\"fungi\"}",
+        "{\"model\":" + dir + ",\"device\":\"tpu\"}", std::string(1000, '[')}) {
+    CAPTURE(settings);
+    CHECK(told(opened(settings.c_str())) == CARBON_E_SETTING);
+  }
+  CHECK(told(opened("{\"model\":\"/no/such/model\"}")) == CARBON_E_MODEL);
+  CHECK(told(opened(("{\"model\":" + dir + ",\"lora\":\"/no/such\"}").c_str())) == CARBON_E_MODEL);
+
+  const ApiModel model(files.dir());
+  CHECK(begun(model, "score", "{\"strand\":\"both\"}") == CARBON_OK);
+  for (const char* options : {"", "nonsense", "{\"strand\":\"x\"}", "{\"window\":7}", "{\"window\":NaN}",
+                              "{\"sequences\":[]}", "{\"level\":\"token\",\"strand\":\"both\"}",
+                              "{\"level\":\"token\",\"probabilities\":true}", "{\"window\":-6}",
+                              "{\"strand\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]"
+                              "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}"}) {
+    CAPTURE(options);
+    CHECK(told(begun(model, "score", options)) == CARBON_E_SETTING);
+  }
+  CHECK(told(begun(model, "generate", "{}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "generate", "{\"length\":10,\"temperature\":-1}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "embed", "{\"layer\":99}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "embed", "{\"pool\":\"none\",\"strand\":\"both\"}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "variants", "{}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "variants", "{\"fasta_ref\":\"/no/such.fa\"}")) == CARBON_E_INPUT);
+  CHECK(told(begun(model, "variants", "{\"sequence\":\"ACGT\",\"horizon\":5}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "predict", "{}")) == CARBON_E_MODEL);
+
+  carbon_call* call = model.begin("variants", {{"sequence", "ACGTACGTACGT"}});
+  for (const char* input :
+       {"", "x", "{}", "{\"pos\":1,\"ref\":\"A\"}", "{\"pos\":1,\"ref\":\"A\",\"alt\":\"\"}",
+        "{\"pos\":\"1\",\"ref\":\"A\",\"alt\":\"C\"}", "{\"pos\":1,\"ref\":\"A\",\"alt\":\"C\",\"x\":1}"})
+    CHECK(told(add(call, input)) == CARBON_E_INPUT);
+  must(carbon_call_free(call));
+  // Prompt and new bases do not fit: the prompt is what is wrong.
+  call = model.begin("generate", {{"length", 20'000}});
+  CHECK(told(add(call, random_bases(20'000, 1))) == CARBON_E_INPUT);
+  must(carbon_call_free(call));
+}
+
+TEST_CASE("carbon.h: what is closed stays closed") {
+  const GeneratedCheckpoint files(tiny());
+  carbon_model* model = nullptr;
+  must(carbon_model_open(json{{"model", files.dir()}}.dump().c_str(), &model));
+  char* text = nullptr;
+  must(carbon_model_describe(model, 1, &text));
+  const json description = json::parse(text);
+  carbon_free(text);
+  CHECK(description["bases_per_token"] == 6);
+  CHECK(description["sha256"].get<std::string>().size() == 64);
+  CHECK(description["verbs"] == json{"score", "variants", "scan", "embed", "generate"});
+  carbon_call* call = nullptr;
+  must(carbon_call_new(model, "score", nullptr, &call));
+  must(add(call, random_bases(20'000, 1)));
+  int code = CARBON_OK;
+  std::thread waiting([&] { code = carbon_call_next(call, 60'000); });
+  must(carbon_model_close(model));
+  waiting.join();
+  CHECK((code == CARBON_E_HANDLE || code == CARBON_OK));
+  CHECK(told(carbon_call_add(call, "A", 1)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_call_next(call, 0)) == CARBON_E_HANDLE);
+  must(carbon_call_free(call));
+  CHECK(told(carbon_model_close(model)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_model_describe(model, 0, &text)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_call_new(model, "score", nullptr, &call)) == CARBON_E_HANDLE);
+}
+
+TEST_CASE("carbon.h: a call takes no more than it has room for, and ends when it is cancelled") {
+  const GeneratedCheckpoint files(tiny());
+  const ApiModel model(files.dir(), 1);
+  carbon_call* const call = model.begin("score", {{"strand", "both"}});
+  const std::string bases = random_bases(24'000, 1);
+  size_t added = 0;
+  int code = CARBON_OK;
+  while ((code = add(call, bases)) == CARBON_OK && added < 10'000) ++added;
+  CHECK(code == CARBON_E_AGAIN);
+  CHECK(added < 100);
+  int ended = CARBON_OK;
+  double waited = 0;
+  std::thread waiting([&] {
+    std::chrono::steady_clock::time_point begin;
+    while (ended == CARBON_OK) {
+      begin = std::chrono::steady_clock::now();
+      ended = carbon_call_next(call, 60'000);
+    }
+    waited = seconds_since(begin);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begin = std::chrono::steady_clock::now();
+  must(carbon_call_cancel(call));
+  waiting.join();
+  CHECK(seconds_since(begin) < 2);  // 0.2 s on a machine that does nothing else
+  CHECK(waited < 60);
+  CHECK((ended == CARBON_E_CANCELLED || ended == CARBON_E_AGAIN));
+  CHECK(told(add(call, bases)) == CARBON_E_CANCELLED);
+  CHECK(told(carbon_call_next(call, 0)) == CARBON_E_CANCELLED);
+  must(carbon_call_free(call));
+  // The model goes on.
+  CHECK(model.ask("score", {}, {"ACGT"}, {"n_scored"}).at(0).at("n_scored").i64() == 4);
+}
+
+TEST_CASE("carbon.h: a child of fork is told so at once") {
+  const GeneratedCheckpoint files(tiny());
+  const ApiModel model(files.dir());
+  carbon_call* const call = model.begin("score", {});
+  must(add(call, random_bases(20'000, 1)));
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const auto begin = std::chrono::steady_clock::now();
+    carbon_call* other = nullptr;
+    char* text = nullptr;
+    const bool right =
+        carbon_call_next(call, 60'000) == CARBON_E_FORKED && contains(carbon_error_text(), "spawn") &&
+        carbon_call_add(call, "A", 1) == CARBON_E_FORKED &&
+        carbon_call_new(model.model, "score", nullptr, &other) == CARBON_E_FORKED &&
+        carbon_model_describe(model.model, 0, &text) == CARBON_E_FORKED &&
+        carbon_call_cancel(call) == CARBON_E_FORKED && carbon_call_free(call) == CARBON_E_FORKED &&
+        carbon_model_close(model.model) == CARBON_E_FORKED && seconds_since(begin) < 1;
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  must(carbon_call_next(call, 60'000));
+  must(carbon_call_free(call));
+}
+
+TEST_CASE("carbon.h: messages are taken one by one") {
+  char* text = nullptr;
+  while (carbon_log_next(&text) == CARBON_OK) carbon_free(text);
+  const GeneratedCheckpoint files(tiny());
+  const ApiModel model(files.dir());
+  CHECK(model.ask("score", {}, {"ACGU"}, {"n_scored"}).at(0).at("n_scored").i64() == 4);
+  std::string all;
+  while (carbon_log_next(&text) == CARBON_OK) {
+    const json message = json::parse(text);
+    carbon_free(text);
+    CHECK(message.contains("level"));
+    all += message["text"].get<std::string>() + "\n";
+  }
+  CHECK(contains(all, "U"));
+  CHECK(text == nullptr);
+}
