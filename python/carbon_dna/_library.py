@@ -1,0 +1,164 @@
+"""libcarbon by ctypes: where it is, its functions, and what they return."""
+
+import ctypes
+import json
+import logging
+import os
+from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
+from typing import Any, Dict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import KINDS, CarbonError
+
+OK, AGAIN, END = 0, 1, 2
+#: What the library needs to be, CARBON_API_VERSION of carbon.h.
+API_VERSION = 1
+#: The files of the wheel: a tree as ``make install`` makes it.
+FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_files")
+
+_SONAME = "libcarbon.so.0"
+_TYPES = {1: np.dtype(np.float64), 2: np.dtype(np.float32), 3: np.dtype(np.int64), 4: np.dtype(np.uint8)}
+_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.DEBUG, "message": logging.INFO}
+_log = logging.getLogger("carbon_dna")
+_view = ctypes.pythonapi.PyMemoryView_FromMemory
+_view.restype = ctypes.py_object
+_view.argtypes = [c_void_p, ctypes.c_ssize_t, c_int]
+_READ = 0x100
+
+
+def _load() -> ctypes.CDLL:
+    beside = os.path.join(FILES, "lib", _SONAME)
+    path = os.environ.get("CARBON_DNA_LIBRARY") or (beside if os.path.exists(beside) else _SONAME)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as problem:
+        raise ImportError("carbon_dna cannot load its library %s: %s" % (path, problem)) from problem
+    if library.carbon_api_version() < API_VERSION:
+        raise ImportError("%s is older than this package; install both of one version" % path)
+    strings = [POINTER(c_char_p), POINTER(c_void_p)]
+    for name, arguments in {
+            "model_open": [c_char_p, strings[1]], "model_describe": [c_void_p, c_int, strings[1]], "model_close": [c_void_p],
+            "call_new": [c_void_p, c_char_p, c_char_p, strings[1]], "call_add": [c_void_p, c_char_p, c_int64],
+            "call_end": [c_void_p], "call_next": [c_void_p, c_int],
+            "call_array": [c_void_p, c_char_p, strings[1], POINTER(c_int), POINTER(c_int), POINTER(POINTER(c_int64)), c_void_p],
+            "call_cancel": [c_void_p], "call_free": [c_void_p], "log_next": [strings[1]]}.items():
+        function = getattr(library, "carbon_" + name)
+        function.argtypes, function.restype = arguments, c_int
+    library.carbon_free.argtypes, library.carbon_free.restype = [c_void_p], None
+    for name in ("carbon_version", "carbon_error_text"):
+        getattr(library, name).restype = c_char_p
+    return library
+
+
+lib = _load()
+
+
+def version() -> str:
+    """The version of the library."""
+    return str(lib.carbon_version().decode())
+
+
+def check(code: int) -> int:
+    """Returns the code, or raises what the library says of it."""
+    if code <= END:
+        return code
+    # The text is that of this thread, so nothing may come between.
+    raise CarbonError(lib.carbon_error_text().decode("utf-8", "replace"), KINDS.get(code, "failed"))
+
+
+def _text(handed_out: c_void_p) -> str:
+    try:
+        return ctypes.string_at(handed_out.value or 0).decode("utf-8", "replace")
+    finally:
+        lib.carbon_free(handed_out)
+
+
+def pass_on_messages() -> None:
+    """Gives the messages of the library to the logger ``carbon_dna``."""
+    message = c_void_p()
+    while lib.carbon_log_next(byref(message)) == OK:
+        entry = json.loads(_text(message))
+        _log.log(_LEVELS.get(entry["level"], logging.INFO), "%s: %s", entry["where"], entry["text"])
+
+
+def settings_text(settings: Dict[str, Any]) -> bytes:
+    """Settings as JSON, without those that are None."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    return json.dumps(given, default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    """A path, or a number or an array of numpy, as JSON has it."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError("a setting cannot be of the type %s" % type(value).__name__)
+
+
+def open_model(settings: Dict[str, Any]) -> int:
+    handle = c_void_p()
+    try:
+        check(lib.carbon_model_open(settings_text(settings), byref(handle)))
+    finally:
+        pass_on_messages()
+    return handle.value or 0
+
+
+def describe(model: int, digest: bool) -> Dict[str, Any]:
+    text = c_void_p()
+    check(lib.carbon_model_describe(model, int(digest), byref(text)))
+    described: Dict[str, Any] = json.loads(_text(text))
+    return described
+
+
+class Arrays:
+    """Reads the arrays of the result at hand of a call."""
+
+    def __init__(self, call: int) -> None:
+        self._call = call
+        self._data, self._type, self._dimensions = c_void_p(), c_int(), c_int()
+        self._shape = POINTER(c_int64)()
+        self._places = (byref(self._data), byref(self._type), byref(self._dimensions), byref(self._shape), None)
+
+    def get(self, name: bytes) -> NDArray[Any]:
+        """A copy of an array."""
+        check(lib.carbon_call_array(self._call, name, *self._places))
+        dtype = _TYPES[self._type.value]
+        shape = self._shape[:self._dimensions.value]
+        size = dtype.itemsize
+        for n in shape:
+            size *= n
+        if size == 0:
+            return np.empty(shape, dtype)
+        return np.frombuffer(_view(self._data, size, _READ), dtype).reshape(shape).copy()
+
+    def number(self, name: bytes) -> float:
+        return float(self.get(name)[()])
+
+    def text(self, name: bytes) -> str:
+        return self.get(name).tobytes().decode("utf-8", "replace")
+
+
+def begin(model: int, verb: str, options: Dict[str, Any]) -> int:
+    handle = c_void_p()
+    check(lib.carbon_call_new(model, verb.encode(), settings_text(options), byref(handle)))
+    return handle.value or 0
+
+
+def encoded(text: Any, what: str) -> bytes:
+    """Bases as bytes. Other things than str and bytes are refused here, because ctypes would say less."""
+    if isinstance(text, str):
+        # A letter that is not ASCII is refused by the library with its place.
+        return text.encode("utf-8", "replace")
+    if isinstance(text, (bytes, bytearray)):
+        return bytes(text)
+    if text is not None and hasattr(text, "__str__") and type(text).__name__ in ("Seq", "MutableSeq", "str_"):
+        return str(text).encode()
+    raise TypeError("%s is %s; expected str or bytes" % (what, type(text).__name__))
+
+
+__all__ = ["AGAIN", "END", "FILES", "OK", "Arrays", "begin", "check", "describe", "encoded", "lib", "open_model",
+           "pass_on_messages", "version"]

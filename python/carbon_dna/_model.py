@@ -1,0 +1,536 @@
+"""A model that is open, and what it can be asked."""
+
+import atexit
+import os
+import threading
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._errors import CarbonError
+from ._library import AGAIN, END, OK, Arrays, check, encoded, lib
+from ._results import Sample, Scan, Score, VariantScore, VariantScores, variant_columns
+from ._rows import Row, Rows, rows_of
+
+Bases = Union[str, bytes]
+Path = Union[str, "os.PathLike[str]"]
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
+
+# Between two of these waits Python handles signals, so that Ctrl-C ends a call.
+_WAIT_MS = 100
+
+_open: "weakref.WeakSet[Model]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for model in list(_open):
+        model.close()
+
+
+def _several(sequences: Iterable[Bases]) -> Iterable[Bases]:
+    if isinstance(sequences, (str, bytes)):
+        raise TypeError("expected several sequences; give a list, [sequence]")
+    return sequences
+
+
+class Model:
+    """A DNA language model, ready to compute.
+
+    All methods may be called from several threads, whose calls are computed together. Results never depend on that, on
+    ``threads``, or on other sequences. A model cannot be used in a child of ``fork``: use ``multiprocessing`` with ``spawn``.
+
+    Parameters
+    ----------
+    name : str or path, optional
+        A directory, a GGUF file, or a name that ``carbon models`` lists. Default: ``$CARBON_MODEL``, else carbon-tiny, which
+        is for demonstration.
+    device : str
+        ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``; ``"auto"`` is the CPU.
+    dtype : str
+        ``"auto"``, ``"bf16"``, ``"f32"`` or ``"int8"``.
+    threads : int, optional
+        Default: the CPUs that this process may use.
+    lora : path, optional
+        A folder with an adapter that PEFT has saved.
+    rope_scaling : str, optional
+        ``"yarn:4"`` for four times the model's context, or ``"none"``.
+    prefix : str, optional
+        Metadata that stands before every sequence, as the option ``--prefix`` has it.
+
+    Raises
+    ------
+    CarbonError
+        If there is no such model, or it cannot be used with these settings.
+
+    Examples
+    --------
+    >>> import carbon_dna
+    >>> model = carbon_dna.Model("carbon-tiny", threads=1)
+    >>> model.name
+    'carbon-tiny'
+    >>> [score.n_scored for score in model.score(["ACGTACGTACGT", "ACGTN"])]
+    [12, 4]
+    >>> model.close()
+    """
+
+    def __init__(self, name: Optional[Path] = None, *, device: str = "auto", dtype: str = "auto", threads: Optional[int] = None,
+                 lora: Optional[Path] = None, rope_scaling: Optional[str] = None, prefix: Optional[str] = None) -> None:
+        self._handle = 0
+        self._lock = threading.Lock()
+        self._description: Dict[str, Any] = {}
+        self._handle = _library.open_model({"model": name, "device": device, "dtype": dtype, "threads": threads, "lora": lora,
+                                            "rope_scaling": rope_scaling, "prefix": prefix})
+        _open.add(self)
+
+    # ---- the model itself
+
+    @property
+    def description(self) -> Dict[str, Any]:
+        """What is known of the model: name, path, family, dtype, device, threads, layers, hidden, max_bases, verbs, ...
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> carbon_dna.Model("carbon-tiny").description["bases_per_token"]
+        6
+        """
+        if not self._description:
+            self._description = _library.describe(self._handle, False)
+        return self._description
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return str(self.description["name"])
+
+    @property
+    def labels(self) -> List[str]:
+        """The labels of a model with a classification head; of another model none."""
+        return list(self.description.get("labels", ()))
+
+    @property
+    def sha256(self) -> str:
+        """The digest that the header lines of the commands have. All weights are read for it when it is first asked for."""
+        return str(_library.describe(self._handle, True)["sha256"])
+
+    def close(self) -> None:
+        """Frees the memory of the model, which then cannot be used any more. Closing twice does nothing."""
+        with self._lock:
+            handle, self._handle = self._handle, 0
+        if handle:
+            lib.carbon_model_close(handle)
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return "<carbon_dna.Model, closed>"
+        return "<carbon_dna.Model %s, %s, %s>" % (self.name, self.description["dtype"], self.description["device"])
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Model cannot be pickled; open it in each process")
+
+    # ---- one call
+
+    def _results(self, verb: str, options: Dict[str, Any], inputs: Iterable[_Input], encode: Callable[[_Input, int], bytes],
+                 read: Callable[[Arrays], _Result]) -> Iterator[_Result]:
+        """The results of a call, in order. The inputs are read as the results are taken."""
+        if not self._handle:
+            raise CarbonError("the model is closed", "closed")
+        call = _library.begin(self._handle, verb, options)
+        arrays = Arrays(call)
+        waiting: Optional[bytes] = None
+        number = 0
+        left = iter(inputs)
+        ended = False
+        try:
+            while True:
+                while not ended:
+                    if waiting is None:
+                        try:
+                            waiting = encode(next(left), number)
+                        except StopIteration:
+                            check(lib.carbon_call_end(call))
+                            ended = True
+                            break
+                        number += 1
+                    if check(lib.carbon_call_add(call, waiting, len(waiting))) == AGAIN:
+                        break
+                    waiting = None
+                code = check(lib.carbon_call_next(call, _WAIT_MS))
+                if code == END:
+                    return
+                if code == OK:
+                    yield read(arrays)
+        finally:
+            lib.carbon_call_free(call)
+            _library.pass_on_messages()
+
+    def _of_sequences(self, verb: str, options: Dict[str, Any], sequences: Iterable[Bases],
+                      read: Callable[[Arrays], _Result]) -> Iterator[_Result]:
+        return self._results(verb, options, _several(sequences), lambda bases, i: encoded(bases, "sequence %d" % i), read)
+
+    # ---- score
+
+    def iter_score(self, sequences: Iterable[Bases], *, strand: str = "+", level: str = "bp", probabilities: bool = False,
+                   window: Optional[int] = None, stride: Optional[int] = None) -> Iterator[Score]:
+        """Like :meth:`score`, one result after the other, for inputs larger than memory.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> many = ("ACGT" * n for n in range(1, 1000))
+        >>> sum(score.n_scored for score in model.iter_score(many))
+        1998000
+        """
+        options = {"strand": strand, "level": level, "probabilities": probabilities, "window": window, "stride": stride}
+
+        def read(arrays: Arrays) -> Score:
+            return Score(int(arrays.get(b"n_scored")[()]), arrays.number(b"sum_logp"), arrays.number(b"mean_logp"),
+                         arrays.get(b"logp"), *((arrays.get(b"probabilities"), arrays.get(b"entropy")) if probabilities else ()))
+
+        return self._of_sequences("score", options, sequences, read)
+
+    def score(self, sequences: Iterable[Bases], *, strand: str = "+", level: str = "bp", probabilities: bool = False,
+              window: Optional[int] = None, stride: Optional[int] = None) -> List[Score]:
+        """Log-probabilities of the bases of sequences, as ``carbon score`` computes them.
+
+        Parameters
+        ----------
+        sequences : iterable of str or bytes
+            Bases of either case.
+        strand : {"+", "-", "both"}
+            ``"both"`` is the mean of the two at each base.
+        level : {"bp", "token"}
+            A value for each base, or for each 6-mer as the published scripts have it.
+        probabilities : bool
+            Also the probabilities of A, C, G and T, and their entropy.
+        window, stride : int, optional
+            Longer sequences are scored in windows of so many bases; both are multiples of 6.
+
+        Returns
+        -------
+        list of Score
+
+        Raises
+        ------
+        CarbonError
+            For a sequence or an option that cannot be used.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> score, = model.score(["ACGTACGTNACGT"])
+        >>> score.logp.shape, int(score.logp[8] == score.logp[8])
+        ((13,), 0)
+        """
+        return list(self.iter_score(sequences, strand=strand, level=level, probabilities=probabilities, window=window,
+                                    stride=stride))
+
+    # ---- variants
+
+    def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[str] = None, recipe: str = "centered",
+                      level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+                      context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
+                      pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
+                      activation: Optional[str] = None) -> Iterator[VariantScore]:
+        """Like :meth:`variants`, one row after the other, for inputs larger than memory.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> gene = "ACGTTAGCATCGATCGGCTAAGCTTAGCATTACGGA"
+        >>> snvs = (("", i + 1, base, alt) for i, base in enumerate(gene) for alt in "ACGT" if alt != base)
+        >>> sum(row.flag == "" for row in model.iter_variants(None, snvs, sequence=gene))
+        108
+        """
+        options: Dict[str, Any] = {
+            "fasta_ref": fasta, "sequence": sequence, "recipe": recipe, "level": level, "strand": strand, "phases": phases,
+            "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
+            "labels": labels and list(labels), "activation": activation}
+        given: List[Row] = []  # those without a result yet
+
+        def encode(row: Row, _number: int) -> bytes:
+            given.append(row)
+            return row.text(sequence is not None)
+
+        def read(arrays: Arrays) -> VariantScore:
+            values = arrays.get(b"values")
+            return VariantScore(*given.pop(0), float(values[0]), arrays.text(b"flag"), values)
+
+        return self._results("variants", options, rows_of(rows), encode, read)
+
+    def variants(self, fasta: Optional[Path], rows: Rows, **options: Any) -> VariantScores:
+        """Scores of variants, as ``carbon vep`` computes them: a row for each alternative allele.
+
+        Parameters
+        ----------
+        fasta : path or None
+            The reference; None with ``sequence``.
+        rows : iterable of (chrom, pos, ref, alt), data frame, or path
+            ``pos`` counts from 1. A frame of pandas or polars has these columns. A path is that of a VCF file, of which each ALT
+            becomes a row. Structural variants such as ``<DEL>`` are flagged ``symbolic``; ``carbon vep`` scores them.
+        sequence : str, optional
+            All variants are on this sequence; ``chrom`` is then not read.
+        recipe : {"centered", "next-token", "anchored", "head"}
+        level, strand, phases, window, context, horizon, pool, pad_tail, labels, activation : optional
+            As the options of ``carbon vep`` with these names.
+
+        Returns
+        -------
+        VariantScores
+
+        Raises
+        ------
+        CarbonError
+            For a row, a file or an option that cannot be used. A variant that has no score is no error; its ``flag`` says why.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> scores = model.variants(None, [("", 5, "T", "A"), ("", 6, "C", "G")], sequence="ACGTTAGCATCGATCGGCTAAG")
+        >>> scores.flag.tolist()
+        ['', 'ref_mismatch']
+        """
+        return variant_columns(list(self.iter_variants(fasta, rows, **options)))
+
+    # ---- scan
+
+    def iter_scan(self, fasta: Optional[Path], regions: Iterable[str], *, strand: str = "both", level: str = "marginal",
+                  frames: Optional[int] = None, context: Optional[int] = None) -> Iterator[Scan]:
+        """Like :meth:`scan`, for several regions, or for sequences if ``fasta`` is None.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> [scan.logp.shape for scan in model.iter_scan(None, ["ACGTAC", "ACGTACGTA"])]
+        [(6, 4), (9, 4)]
+        """
+        options = {"fasta_ref": fasta, "strand": strand, "level": level, "frames": frames, "context": context}
+
+        def read(arrays: Arrays) -> Scan:
+            return Scan(arrays.text(b"contig"), int(arrays.get(b"begin")[()]), arrays.text(b"bases"), arrays.get(b"logp"))
+
+        return self._of_sequences("scan", options, regions, read)
+
+    def scan(self, fasta: Optional[Path], region: str, *, strand: str = "both", level: str = "marginal",
+             frames: Optional[int] = None, context: Optional[int] = None) -> Scan:
+        """Log-probabilities of A, C, G and T at each base of a region, as ``carbon scan`` computes them.
+
+        Windows lie on a grid of the contig, so that a value does not depend on the region. A region of n bases takes 32 n
+        bytes; take large ones in parts.
+
+        Parameters
+        ----------
+        fasta : path or None
+            None: ``region`` is a sequence.
+        region : str
+            ``"chr1:1001-2000"``, counted from 1, or the name of a contig.
+        strand : {"both", "+", "-"}
+        level : {"marginal", "chain", "first"}
+        frames, context : int, optional
+            As the options of ``carbon scan`` with these names.
+
+        Returns
+        -------
+        Scan
+
+        Raises
+        ------
+        CarbonError
+            For a region, a file or an option that cannot be used.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> scan = model.scan(None, "ACGTACGTACGT")
+        >>> scan.effects.shape, float(scan.effects[0, 0])
+        ((12, 4), 0.0)
+        """
+        return next(self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context))
+
+    # ---- embed
+
+    def iter_embed(self, sequences: Iterable[Bases], *, pool: str = "separator", layer: int = -1, strand: str = "+",
+                   pad_tail: bool = False) -> Iterator[NDArray[np.float32]]:
+        """The rows of one sequence after the other: float32, shape (1, hidden), with ``pool="none"`` (6-mers, hidden).
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> [rows.shape[0] for rows in model.iter_embed(["ACGTAC" * 2, "ACGTAC" * 5], pool="none")]
+        [2, 5]
+        """
+        options = {"pool": pool, "layer": layer, "strand": strand, "pad_tail": pad_tail}
+        return self._of_sequences("embed", options, sequences, lambda arrays: arrays.get(b"embedding"))
+
+    def embed(self, sequences: Iterable[Bases], *, pool: str = "separator", layer: int = -1, strand: str = "+",
+              pad_tail: bool = False) -> NDArray[np.float32]:
+        """Hidden states of sequences, as ``carbon embed`` writes them.
+
+        Parameters
+        ----------
+        sequences : iterable of str or bytes
+        pool : {"separator", "last", "mean", "none"}
+            The row that stands for a sequence, or the rows of all its 6-mers, one sequence below the other.
+        layer : int
+            -1: after the final norm; else after so many blocks.
+        strand : {"+", "-", "both"}
+        pad_tail : bool
+            Bases after the last whole 6-mer are padded with A; otherwise they are left out.
+
+        Returns
+        -------
+        ndarray of float32, shape (rows, hidden)
+
+        Raises
+        ------
+        CarbonError
+            For a sequence or an option that cannot be used.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> model.embed(["ACGTACGTACGT", "TTTTTT"]).shape == (2, model.description["hidden"])
+        True
+        """
+        rows = list(self.iter_embed(sequences, pool=pool, layer=layer, strand=strand, pad_tail=pad_tail))
+        return np.concatenate(rows) if rows else np.empty((0, self.description["hidden"]), dtype=np.float32)
+
+    # ---- predict
+
+    def iter_predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
+                     labels: Optional[Sequence[str]] = None, activation: str = "auto") -> Iterator[NDArray[np.float64]]:
+        """The values of one sequence after the other, shape (labels,)."""
+        options: Dict[str, Any] = {"strand": strand, "pool": pool, "pad_tail": pad_tail, "labels": labels and list(labels),
+                                   "activation": activation}
+        return self._of_sequences("predict", options, sequences, lambda arrays: arrays.get(b"values"))
+
+    def predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
+                labels: Optional[Sequence[str]] = None, activation: str = "auto") -> NDArray[np.float64]:
+        """Values of the labels of a classification head, as ``carbon predict`` writes them.
+
+        Parameters
+        ----------
+        sequences : iterable of str or bytes
+        strand : {"+", "-", "both"}
+        pool : {"separator", "last"}
+        pad_tail : bool
+        labels : sequence of str, optional
+            Names in place of the model's, which :attr:`labels` has.
+        activation : {"auto", "none", "sigmoid", "softmax"}
+
+        Returns
+        -------
+        ndarray of float64, shape (sequences, labels)
+
+        Raises
+        ------
+        CarbonError
+            Also for a model without a classification head.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> try:
+        ...     carbon_dna.Model("carbon-tiny").predict(["ACGTAC"])
+        ... except carbon_dna.CarbonError as error:
+        ...     print(error.kind)
+        model
+        """
+        rows = list(self.iter_predict(sequences, strand=strand, pool=pool, pad_tail=pad_tail, labels=labels, activation=activation))
+        return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if rows else len(labels or self.labels))
+
+    # ---- generate
+
+    def iter_generate(self, prompts: Optional[Iterable[Bases]], length: int, *, n: int = 1, seed: int = 0, sampler: str = "kmer",
+                      temperature: Optional[float] = None, top_k: Optional[int] = None, top_p: Optional[float] = None,
+                      greedy: bool = False, constraint: Optional[str] = None, gc: Optional[Sequence[float]] = None,
+                      gc_window: Optional[int] = None, avoid: Optional[Sequence[str]] = None,
+                      no_stop: Optional[Sequence[Union[int, str]]] = None, max_homopolymer: Optional[int] = None,
+                      prefix: Optional[str] = None, probabilities: bool = False) -> Iterator[Sample]:
+        """Like :meth:`generate`, one sample after the other.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> [(s.prompt, s.number) for s in model.iter_generate(["ACGT", "TTT"], 12, n=2)]
+        [(0, 0), (0, 1), (1, 0), (1, 1)]
+        """
+        options: Dict[str, Any] = {
+            "length": length, "n": n, "seed": seed, "sampler": sampler, "temperature": temperature, "top_k": top_k, "top_p": top_p,
+            "greedy": greedy, "constraint": constraint, "gc": gc and list(gc), "gc_window": gc_window, "avoid": avoid and list(avoid),
+            "no_stop": no_stop and list(no_stop), "max_homopolymer": max_homopolymer, "prefix": prefix,
+            "probabilities": probabilities}
+        done = 0
+
+        def read(arrays: Arrays) -> Sample:
+            nonlocal done
+            prompt, number = divmod(done, n)
+            done += 1
+            return Sample(prompt, number, arrays.text(b"sequence"), arrays.number(b"logp"),
+                          arrays.get(b"probabilities") if probabilities else None)
+
+        return self._of_sequences("generate", options, [""] if prompts is None else prompts, read)
+
+    def generate(self, prompts: Optional[Iterable[Bases]], length: int, **options: Any) -> List[Sample]:
+        """Continues prompts, as ``carbon generate`` does; prompt i has the draws of record i of a FASTA.
+
+        Parameters
+        ----------
+        prompts : iterable of str or bytes, or None
+            None: one sample chain from the beginning of a sequence.
+        length : int
+            The exact number of new bases.
+        n : int
+            Samples of each prompt.
+        seed : int
+        sampler : {"kmer", "marginal", "chain"}
+        temperature, top_k, top_p, greedy, constraint, gc, gc_window, avoid, no_stop, max_homopolymer, prefix : optional
+            As the options of ``carbon generate`` with these names; ``gc`` is [lowest, highest] in per cent, ``avoid`` a list of
+            motifs, ``no_stop`` a list of frames.
+        probabilities : bool
+            Also the probabilities of A, C, G and T at each new base.
+
+        Returns
+        -------
+        list of Sample
+            The n samples of the first prompt, then those of the next.
+
+        Raises
+        ------
+        CarbonError
+            For a prompt or an option that cannot be used.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> model = carbon_dna.Model("carbon-tiny")
+        >>> sample, = model.generate(["ACGTACGT"], 30, seed=1)
+        >>> len(sample.sequence), sample == model.generate(["ACGTACGT"], 30, seed=1)[0]
+        (30, True)
+        """
+        return list(self.iter_generate(prompts, length, **options))

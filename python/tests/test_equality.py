@@ -1,0 +1,178 @@
+"""Every function has the numbers of its command: texts by their bytes, arrays by theirs; for any threads and neighbours."""
+
+import os
+import tempfile
+import threading
+
+import numpy as np
+import support
+from support import ROOT, SHAPE, TINY, bases, carbon, checkpoint, fasta, models, sequences
+
+import carbon_dna
+
+LETTERS = "ACGT"
+
+
+def number(value, digits):
+    """As the commands print it."""
+    return "." if value != value else "%.*g" % (digits, value)
+
+
+def score_texts(scores, names, lengths, strand):
+    rows = "#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n"
+    for name, length, score in zip(names, lengths, scores):
+        rows += "\t".join([name, "0", str(length), strand, str(score.n_scored), number(score.sum_logp, 10), number(score.mean_logp, 10),
+                           number(score.perplexity, 10)]) + "\n"
+    return rows
+
+
+def test_score_is_carbon_score():
+    all_bases = sequences()
+    names = ["s%d" % i for i in range(len(all_bases))]
+    path = fasta(zip(names, all_bases))
+    for folder in models():
+        for strand in ("+", "both"):
+            wanted = carbon("score", "-m", folder, "--strand", strand, path)
+            wanted_bases = carbon("score", "-m", folder, "--strand", strand, "-O", "tsv", path)
+            for threads in (1, 2):
+                with carbon_dna.Model(folder, threads=threads) as model:
+                    scores = model.score(all_bases, strand=strand, probabilities=True)
+                assert score_texts(scores, names, map(len, all_bases), strand) == wanted
+                rows = "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n"
+                for name, text, score in zip(names, all_bases, scores):
+                    for i, letter in enumerate(text.upper()):
+                        if letter in LETTERS:
+                            values = [score.logp[i], score.entropy[i], *score.probabilities[i]]
+                            rows += "\t".join([name, str(i + 1), letter, *(number(v, 6) for v in values)]) + "\n"
+                assert rows == wanted_bases
+
+
+def test_token_level_is_carbon_score():
+    all_bases = [text for text in sequences() if len(text) >= 6]
+    names = ["s%d" % i for i in range(len(all_bases))]
+    wanted = carbon("score", "-m", TINY, "--level", "token", fasta(zip(names, all_bases)))
+    with carbon_dna.Model(TINY) as model:
+        scores = model.score(all_bases, level="token")
+    assert score_texts(scores, names, map(len, all_bases), "+") == wanted
+
+
+def variants_of(contig):
+    rows = []
+    for i in range(0, len(contig) - 60, 61):
+        ref = contig[i:i + 1 + i % 3]
+        alt = next(letter for letter in LETTERS if letter != ref[0]) if i % 2 else ref + "ACGT"[:1 + i % 4]
+        rows.append(("c1", i + 1, ref, alt))
+    return rows + [("c1", 9, "ACGTN", "A"), ("c1", 100000, "A", "C")]
+
+
+def test_variants_are_carbon_vep():
+    contig = bases(900, 11)
+    path = fasta([("c1", contig)])
+    rows = variants_of(contig)
+    vcf = support.write("in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1,length=200000>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
+                        "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows))
+    for folder, recipe, tag in ((TINY, "centered", "CARBON_LLR"), (checkpoint(*SHAPE), "anchored", "CARBON_ALLR"),
+                                (TINY, "next-token", "CARBON_NT")):
+        lines = carbon("vep", "-m", folder, "-f", path, "--recipe", recipe, "-O", "t", "--no-version", "--max-ref-mismatch", "1", vcf)
+        head, *table = [line.split("\t") for line in lines.splitlines()]
+        column, flags = head.index(tag), head.index("CARBON_FLAG")
+        for threads, given in ((1, rows), (2, vcf)):
+            with carbon_dna.Model(folder, threads=threads) as model:
+                scores = model.variants(path, given, recipe=recipe)
+            assert len(scores) == len(table) == len(rows)
+            for row, score in zip(table, scores):
+                assert row[:5] == [score.chrom, str(score.pos), ".", score.ref, score.alt]
+                # A VCF has floats of 32 bits.
+                assert row[column] == number(float(np.float32(score.score)), 6), (row, score)
+                assert row[flags].replace(".", "") == score.flag, (row, score)
+
+
+def test_scan_is_carbon_scan():
+    contig = bases(5000, 12)
+    contig = contig[:2000] + "N" * 20 + contig[2020:]
+    path = fasta([("c0", "ACGT"), ("c1", contig)])
+    for folder in models():
+        wanted = carbon("scan", "-m", folder, "-f", path, "-r", "c1:1901-2200", "-O", "t", "--no-version")
+        for threads in (1, 2):
+            with carbon_dna.Model(folder, threads=threads) as model:
+                scan = model.scan(path, "c1:1901-2200")
+                whole = model.scan(None, contig)
+            assert (scan.chrom, scan.begin, scan.bases) == ("c1", 1900, contig[1900:2200])
+            assert scan.logp.tobytes() == whole.logp[1900:2200].tobytes()
+            rows = "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN\n"
+            for i, letter in enumerate(scan.bases):
+                for k, alt in enumerate(LETTERS):
+                    if letter in LETTERS and alt != letter:
+                        effect = float(np.float32(scan.effects[i, k]))  # as a VCF has them
+                        rows += "c1\t%d\t%s\t%s\t%s\n" % (1901 + i, letter, alt, number(effect, 6))
+            assert rows == wanted
+
+
+def test_embed_is_carbon_embed():
+    all_bases = [text for text in sequences() if len(text) >= 6]
+    path = fasta(("s%d" % i, text) for i, text in enumerate(all_bases))
+    for folder in models():
+        for pool, layer, strand in (("separator", -1, "+"), ("mean", 1, "both"), ("none", -1, "-")):
+            stem = os.path.join(tempfile.mkdtemp(dir=ROOT), "out.npy")
+            carbon("embed", "-m", folder, "--pool", pool, "--layer", layer, "--strand", strand, "-o", stem, path)
+            wanted = np.load(stem)
+            for threads in (1, 2):
+                with carbon_dna.Model(folder, threads=threads) as model:
+                    rows = model.embed(all_bases, pool=pool, layer=layer, strand=strand)
+                assert (rows.dtype, rows.shape) == (wanted.dtype, wanted.shape)
+                assert rows.tobytes() == wanted.tobytes()
+
+
+def test_generate_is_carbon_generate():
+    prompts = [bases(60, 21), bases(25, 22), "ACGT"]
+    path = fasta(("p%d" % i, text) for i, text in enumerate(prompts))
+    for folder in models():
+        for options in ({"sampler": "kmer"}, {"sampler": "chain", "temperature": 0.7, "top_p": 0.9}, {"greedy": True}):
+            args = [word for name, value in options.items()
+                    for word in (["--" + name.replace("_", "-")] + ([] if value is True else [value]))]
+            wanted = carbon("generate", "-m", folder, "-l", 47, "-n", 2, "--seed", 5, "-L", 0, *args, path)
+            for threads in (1, 2):
+                with carbon_dna.Model(folder, threads=threads) as model:
+                    samples = model.generate(prompts, 47, n=2, seed=5, **options)
+                text = "".join(">p%d/%d sample=%d seed=5 length=47 logp=%s\n%s\n" % (
+                    s.prompt, s.number + 1, s.number + 1, number(s.logp, 10), s.sequence) for s in samples)
+                assert text == wanted, (text, wanted)
+
+
+def test_predict_is_carbon_predict():
+    folder = checkpoint(*SHAPE, "--labels", "3", "--problem-type", "regression")
+    all_bases = [text for text in sequences() if len(text) >= 6]
+    names = ["s%d" % i for i in range(len(all_bases))]
+    wanted = carbon("predict", "-m", folder, "--strand", "both", fasta(zip(names, all_bases)))
+    with carbon_dna.Model(folder) as model:
+        rows = model.predict(all_bases, strand="both")
+        labels = model.labels
+    text = "#name\t" + "\t".join(labels) + "\n"
+    for name, row in zip(names, rows):
+        text += name + "".join("\t" + number(value, 9) for value in row) + "\n"
+    assert text == wanted
+
+
+def test_eight_threads_get_what_each_gets_alone():
+    all_bases = sequences()
+    contig = bases(700, 31)
+    path = fasta([("c1", contig)])
+    for folder in models():
+        with carbon_dna.Model(folder) as model:
+            tasks = [lambda: [s.logp.tobytes() for s in model.score(all_bases, strand="both")],
+                     lambda: model.variants(path, variants_of(contig)).score.tobytes(),
+                     lambda: model.embed([text for text in all_bases if len(text) >= 6]).tobytes(),
+                     lambda: [s.sequence for s in model.generate(["ACGT", bases(70, 1)], 30, n=3)]]
+            alone = [task() for task in tasks]
+            together = [None] * 8
+
+            def run(i, tasks=tasks, together=together):
+                together[i] = tasks[i % 4]()
+
+            threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            for i, got in enumerate(together):
+                assert got == alone[i % 4], i
