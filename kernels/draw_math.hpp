@@ -15,21 +15,22 @@
 
 namespace carbon::ops {
 
-/// The digit of base j of a 6-mer.
-constexpr size_t base_of(size_t kmer, size_t j) {
-  return kmer >> 2 * (kBases - 1 - j) & 3;
+/// The digit of base j of a k-mer of `bases` bases. Here and below the host may ask for shorter k-mers than
+/// those that the operations of a Backend draw.
+constexpr size_t base_of(size_t kmer, size_t j, size_t bases = kBases) {
+  return kmer >> 2 * (bases - 1 - j) & 3;
 }
 
-/// True if every base of 6-mer `kmer` is allowed at its position.
-constexpr bool allows(const AllowedBases& allowed, size_t kmer) {
+/// True if every base of `kmer` is allowed at its position.
+constexpr bool allows(const AllowedBases& allowed, size_t kmer, size_t bases = kBases) {
   bool all = true;
-  for (size_t j = 0; j < kBases; ++j) all &= (allowed[j] >> base_of(kmer, j) & 1) != 0;
+  for (size_t j = 0; j < bases; ++j) all &= (allowed[j] >> base_of(kmer, j, bases) & 1) != 0;
   return all;
 }
 
 // The joint distribution.
 
-/// The offset of the sums of the 4^j prefixes of j bases. Level kBases is the weights.
+/// The offset of the sums of the 4^j prefixes of j bases. The last level is the weights.
 constexpr size_t level_offset(size_t j) {
   return ((size_t{1} << 2 * j) - 1) / 3;
 }
@@ -53,14 +54,16 @@ constexpr void marginal_weights(const double* sums, size_t j, double* out) {
     for (size_t b = 0; b < kLetters; ++b) out[b] += longer[prefix * kLetters + b];
 }
 
-/// The 6-mers that have the same bases [first, last) as `kmer`, in the order of their indices.
+/// The k-mers of `bases` bases that have the same bases [first, last) as `kmer`, in the order of their
+/// indices.
 class KmerGroup {
  public:
-  constexpr KmerGroup(size_t kmer, size_t first, size_t last)
-      : after_(2 * (kBases - last)),
-        before_(2 * (kBases - first)),
-        middle_((kmer & ((size_t{1} << before_) - 1)) >> after_ << after_) {}
-  constexpr size_t size() const { return (kKmers >> before_) << after_; }
+  constexpr KmerGroup(size_t kmer, size_t first, size_t last, size_t bases = kBases)
+      : after_(2 * (bases - last)),
+        before_(2 * (bases - first)),
+        middle_((kmer & ((size_t{1} << before_) - 1)) >> after_ << after_),
+        size_((size_t{1} << 2 * bases >> before_) << after_) {}
+  constexpr size_t size() const { return size_; }
   constexpr size_t operator[](size_t i) const {
     return i >> after_ << before_ | middle_ | (i & ((size_t{1} << after_) - 1));
   }
@@ -68,6 +71,7 @@ class KmerGroup {
  private:
   size_t after_, before_;  // bits of the bases from `last` and from `first` on
   size_t middle_;
+  size_t size_;
 };
 
 /// ln of the probability of a group of 6-mers. `sum` is the sum of weight(logit, group_largest) over the
@@ -135,14 +139,14 @@ constexpr size_t draw_base(double* weights, const DrawOptions& options, double u
   return likeliest;  // `uniform` is so close to 1 that, by rounding, the target is not below the last sum
 }
 
-/// Draws all six bases and returns the 6-mer. `sums` has the levels of the joint distribution; `marginals` is
-/// [kBases, kLetters], or null for the sampler `chain`.
+/// Draws all bases of a k-mer of `bases` bases and returns it. `sums` has the levels of the joint
+/// distribution; `marginals` is [bases, kLetters], or null for the sampler `chain`.
 template <class Keep>
 constexpr size_t draw_bases(const double* sums, const double* marginals, const DrawOptions& options,
-                            const DrawCounter& counter, Keep keep) {
+                            const DrawCounter& counter, Keep keep, size_t bases = kBases) {
   size_t kmer = 0;
   PhiloxBlock bits{};
-  for (size_t j = 0; j < kBases; ++j) {
+  for (size_t j = 0; j < bases; ++j) {
     if (!options.greedy && j % 2 == 0)
       bits = noise(counter, options.seed, kBaseBlocks + static_cast<uint32_t>(j / 2));
     const double* const from =
@@ -155,12 +159,12 @@ constexpr size_t draw_bases(const double* sums, const double* marginals, const D
 }
 
 /// ln of the product of the marginals of the bases [first, last) of `kmer`.
-constexpr double log_marginals(const double* marginals, double total, size_t kmer, size_t first,
-                               size_t last) {
+constexpr double log_marginals(const double* marginals, double total, size_t kmer, size_t first, size_t last,
+                               size_t bases = kBases) {
   const double log_total = exact_log(total);
   double sum = 0;
   for (size_t j = first; j < last; ++j)
-    sum += exact_log(marginals[j * kLetters + base_of(kmer, j)]) - log_total;
+    sum += exact_log(marginals[j * kLetters + base_of(kmer, j, bases)]) - log_total;
   return sum;
 }
 

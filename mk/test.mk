@@ -32,6 +32,7 @@ files = { if test -e .git && git ls-files > /dev/null 2>&1; then git ls-files -c
 lint:
 	$(call files,'*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh') | xargs clang-format --dry-run --Werror
 	$(or $(PYTHON),python3) test/check_includes.py
+	$(or $(PYTHON),python3) test/check_bases.py
 	@# nvcc names an unnamed namespace after the folder it runs in, so that no two builds would have the same bytes.
 	! grep -n '^namespace {' kernels/cuda/*.cu
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning

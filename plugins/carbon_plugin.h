@@ -111,7 +111,8 @@ enum {
   CARBON_MODEL_SHA256 = 3,
   CARBON_MODEL_DTYPE = 4,
   CARBON_DEVICE_KIND = 5,
-  CARBON_MODEL_POSITIONS = 6 /* tokens the model can hold, as decimal text */
+  CARBON_MODEL_POSITIONS = 6, /* tokens the model can hold, as decimal text */
+  CARBON_BASES_PER_TOKEN = 7  /* 6 for tokens that are 6-mers, 1 for tokens that are letters */
 };
 
 /* How the values of an INFO tag are counted. */
@@ -152,7 +153,7 @@ typedef struct carbon_genotypes {
 typedef struct carbon_score_item {
   const char* bases;
   size_t length;
-  double* values; /* null, or room for a value a base (level=bp) or a whole 6-mer (level=token); NaN: none */
+  double* values; /* null, or room for a value a base (level=bp) or a whole token (level=token); NaN: none */
   double sum;     /* result: of the values that there are, as `carbon score` prints it */
   size_t scored;  /* result: how many */
 } carbon_score_item;
@@ -252,8 +253,9 @@ struct carbon_api {
    *
    * Scores of sequences; `settings` of `carbon score`: level. */
   int (*score)(carbon_run* run, const char* settings, carbon_score_item* items, size_t count);
-  /* As `score`, of the bases from item i's from[i] on, a multiple of 6: each is given all bases before it,
-   * without the windows that `score` divides long sequences into. values has room for those bases. */
+  /* As `score`, of the bases from item i's from[i] on, a multiple of a token's bases: each is given all bases
+   * before it, without the windows that `score` divides long sequences into. values has room for those bases.
+   */
   int (*score_ends)(carbon_run* run, const char* settings, carbon_score_item* items, const size_t* from,
                     size_t count);
 

@@ -22,7 +22,7 @@ struct Row {
   std::string negative;  // a wrong value; empty: none is known
 };
 
-/// A pair of key and value, and before which 6-mer of the haystack it stands.
+/// A pair of key and value, and before which token of the haystack it stands.
 struct Pair {
   uint64_t slot = 0;
   std::string key, value;
@@ -93,17 +93,22 @@ std::string near_duplicate(std::string key, size_t changes, Random& random) {
   return key;
 }
 
-/// One prompt of `tokens` - 5 6-mers, which with <dna> before it and a value after it fills the context.
-/// Needles stand between 6-mers, so that a key has the same tokens wherever it is.
-Row make_row(const Haystack& haystack, size_t tokens, size_t changes, double depth, Random random) {
+/// One prompt, which with the token that begins it and a value after it fills a context of `tokens` tokens of
+/// `token` bases. Needles stand between tokens, so that a key has the same tokens wherever it is.
+Row make_row(const Haystack& haystack, size_t tokens, size_t token, size_t changes, double depth,
+             Random random) {
   const size_t pairs = 1 + (changes > 0 ? kDecoys : 0);
-  const size_t length = 6 * (tokens - 5) - kNeedle - pairs * 2 * kNeedle;
+  const size_t room = token * (tokens - 1), needles = 2 * kNeedle + pairs * 2 * kNeedle;
+  if (room <= needles)
+    fail("--context " + std::to_string(tokens) + ": too few tokens of " + std::to_string(token) +
+         " bp for keys and values of " + std::to_string(needles) + " bp");
+  const size_t length = room - needles;
   Row row;
   const std::string hay = haystack.piece(length, random);
   if (hay.empty()) return row;
   row.key = random_bases(random);
   row.value = random_bases(random);
-  const size_t kmers = length / 6;
+  const size_t kmers = length / token;
   std::vector<Pair> inserted = {
       {static_cast<uint64_t>(depth * static_cast<double>(kmers)), row.key, row.value}};
   for (size_t i = 1; i < pairs; ++i) {
@@ -117,8 +122,8 @@ Row make_row(const Haystack& haystack, size_t tokens, size_t changes, double dep
                    [](const Pair& a, const Pair& b) { return a.slot < b.slot; });
   size_t done = 0;
   for (const Pair& pair : inserted) {
-    row.prompt += hay.substr(done, 6 * pair.slot - done) + pair.key + pair.value;
-    done = 6 * pair.slot;
+    row.prompt += hay.substr(done, token * pair.slot - done) + pair.key + pair.value;
+    done = token * pair.slot;
   }
   row.prompt += hay.substr(done) + row.key;
   row.negative = random_bases(random);
@@ -158,8 +163,8 @@ class Niah {
   void declare(Options& options) {
     options.choice("task", {"niah", "neardup_d4", "neardup_d2", "neardup_d1", "given"},
                    "how near the keys of eight decoys are, or a table of prompts (default: niah)", task_);
-    options.number("context", "TOKENS", "of prompt and value with <dna>, six bases each (default: 4096)",
-                   context_, int64_t{5 + 4 + 8 * 9 + 1}, int64_t{1} << 24);
+    options.number("context", "TOKENS", "of prompt and value with <dna> (default: 4096)", context_,
+                   int64_t{5 + 4 + 8 * 9 + 1}, int64_t{1} << 24);
     options.text("depths", "LIST",
                  "where needles lie, as shares of the haystack (default: 0.1,0.25,0.5,0.75,0.9)", depths_);
     options.number("rows", "N", "prompts, the depths in turn (default: 500)", rows_, uint64_t{1});
@@ -189,6 +194,7 @@ class Niah {
   }
 
   void finish() {
+    token_ = bases_per_token(run_);
     if (!data_path_.empty()) {
       data_.emplace(run_, data_path_.c_str());
       data_->write("uid\tdepth\tkey\tvalue\tnegative\tprompt\n");
@@ -218,8 +224,8 @@ class Niah {
     constexpr size_t changes[] = {0, 4, 2, 1};
     for (uint64_t i = 0; i < rows_; ++i) {
       const size_t depth = i % depth_values_.size();
-      Row row = make_row(haystack, static_cast<size_t>(context_), changes[task_], depth_values_[depth],
-                         row_stream(seed_, i));
+      Row row = make_row(haystack, static_cast<size_t>(context_), token_, changes[task_],
+                         depth_values_[depth], row_stream(seed_, i));
       if (row.prompt.empty())
         fail(std::string(input_) + ": fewer bases A, C, G, T than a context of " + std::to_string(context_) +
              " tokens takes; give a longer sequence or a smaller --context");
@@ -266,10 +272,11 @@ class Niah {
       fail(input.where() + ": negative_sequence does not begin with prompt");
     return whole.substr(row.prompt.size());
   }
-  static void check_lengths(const Row& row, const Table& input) {
-    if (row.prompt.size() % 6 != 0 || row.value.size() % 6 != 0 || row.negative.size() != row.value.size())
+  void check_lengths(const Row& row, const Table& input) const {
+    if (row.prompt.size() % token_ != 0 || row.value.size() % token_ != 0 ||
+        row.negative.size() != row.value.size())
       fail(input.where() +
-           ": --likelihood needs whole 6-mers, and a value and a wrong value of the same length");
+           ": --likelihood needs whole tokens, and a value and a wrong value of the same length");
   }
 
   void take(Row row) {
@@ -303,7 +310,7 @@ class Niah {
     waiting_.clear();
   }
 
-  /// Means of the log-probabilities of the 6-mers of a value, over the whole vocabulary, after the prompt.
+  /// Means of the log-probabilities of the tokens of a value, over the whole vocabulary, after the prompt.
   void compare_likelihoods(std::vector<Outcome>& outcomes) {
     std::vector<std::string> sequences;
     std::vector<size_t> from;
@@ -320,7 +327,7 @@ class Niah {
     for (size_t i = 0; i < waiting_.size(); ++i) {
       const carbon_score_item &value = items[2 * i], &negative = items[2 * i + 1];
       if (value.scored == 0 || negative.scored == 0)
-        fail("prompt " + waiting_[i].name + ": a value has no 6-mer of A, C, G and T");
+        fail("prompt " + waiting_[i].name + ": a value has no token of A, C, G and T");
       outcomes[i].value_ll = value.sum / static_cast<double>(value.scored);
       outcomes[i].margin = outcomes[i].value_ll - negative.sum / static_cast<double>(negative.scored);
     }
@@ -380,6 +387,7 @@ class Niah {
   int task_ = 0;
   std::string sampler_ = "kmer";
   int64_t context_ = 4096;
+  size_t token_ = 0;  // bases of one
   uint64_t rows_ = 500, seed_ = 0;
   bool likelihood_ = false;
   std::string depths_ = "0.1,0.25,0.5,0.75,0.9", data_path_, details_path_, json_path_;

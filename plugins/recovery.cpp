@@ -37,8 +37,8 @@ class Recovery {
   void declare(Options& options) {
     options.choice("task", {"fasta", "given"},
                    "hold out the last bases of FASTA records, or read a table (default: fasta)", task_);
-    options.number("context", "BP", "bases of the prompt at most, a multiple of 6 (default: 6144)", context_,
-                   int64_t{6});
+    options.number("context", "BP", "bases of the prompt at most, whole tokens (default: 6144)", context_,
+                   int64_t{1});
     options.number("length", "BP", "bases to restore (default: 30)", length_, int64_t{1}, int64_t{100000});
     options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
                  sampler_);
@@ -51,12 +51,14 @@ class Recovery {
   }
 
   void start() {
-    if (context_ % 6 != 0) fail("--context " + std::to_string(context_) + ": expected a multiple of 6");
     if (!group_column_.empty() && task_ == 0) fail("--group names a column: it goes with --task given");
     input_ = only_input(run_);
   }
 
   void finish() {
+    token_ = bases_per_token(run_);
+    if (static_cast<size_t>(context_) % token_ != 0)
+      fail("--context " + std::to_string(context_) + ": expected a multiple of " + std::to_string(token_));
     if (!details_path_.empty()) {
       details_.emplace(run_, details_path_.c_str());
       details_->write("#name\tgroup\taccuracy\tlabel\tgenerated\n");
@@ -89,9 +91,9 @@ class Recovery {
     }
   }
 
-  /// The right end in whole 6-mers, at most the context; empty if that holds no base.
+  /// The right end in whole tokens, at most the context; empty if that holds no base.
   std::string prompt_of(std::string_view sequence) const {
-    const size_t kept = std::min(static_cast<size_t>(context_), sequence.size() / 6 * 6);
+    const size_t kept = std::min(static_cast<size_t>(context_), sequence.size() / token_ * token_);
     std::string prompt = upper_case(std::string(sequence.substr(sequence.size() - kept)));
     if (prompt.find_first_of(kLetters) == std::string::npos) prompt.clear();
     return prompt;
@@ -109,7 +111,7 @@ class Recovery {
              " bp; give --length to restore fewer bases");
       std::string prompt = prompt_of(fields[sequence]);
       if (prompt.empty())
-        fail(input.where() + ": no base A, C, G or T in the whole 6-mers at the end of the sequence");
+        fail(input.where() + ": no base A, C, G or T in the whole tokens at the end of the sequence");
       take({name == Table::npos ? std::to_string(row) : fields[name],
             group == Table::npos ? "" : fields[group], std::move(prompt),
             upper_case(fields[label].substr(0, static_cast<size_t>(length_)))});
@@ -177,6 +179,7 @@ class Recovery {
   int task_ = 0;
   std::string sampler_ = "kmer";
   int64_t context_ = 6144, length_ = 30;
+  size_t token_ = 0;  // bases
   std::string group_column_, details_path_, json_path_;
   std::optional<Output> details_;
   std::vector<Row> waiting_;

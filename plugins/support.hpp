@@ -328,6 +328,11 @@ class Json {
   bool fresh_ = true;
 };
 
+/// The bases of a token of the model, which this loads.
+inline size_t bases_per_token(carbon_run* run) {
+  return std::stoul(checked(run->api->property(run, CARBON_BASES_PER_TOKEN)));
+}
+
 /// What the result of a model depends on, as members of an open object.
 inline void add_model(Json& out, carbon_run* run) {
   constexpr std::pair<const char*, int> properties[] = {{"model", CARBON_MODEL_ID},

@@ -1,12 +1,13 @@
-// What a family of models has of its own around the 6-mers: which tokens begin and separate sequences, where
-// ids lie, what becomes of a rest of fewer than six bases, and what may be said about a sequence besides its
-// bases (docs/model.md, "Families").
+// What a family of models has of its own around the tokens of DNA: how many bases a token has, which tokens
+// begin and separate sequences, where ids lie, what becomes of a rest that is too short for a token, and what
+// may be said about a sequence besides its bases (docs/model.md, "Families").
 //
 // A family is a value. Whoever needs one of these facts reads it from the value, through TokenLayout
-// (kmer.hpp), and never asks which family it is. Another family of decoders over 6-mers is another value.
+// (kmer.hpp), and never asks which family it is. Another family of decoders over DNA is another value.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -18,16 +19,23 @@ namespace carbon {
 /// vocabulary, between the token that begins the sequence and its first 6-mer.
 enum class MetadataKind { none, text, tokens };
 
+/// The bases of a token of Carbon and GENERator, and how many such tokens there are. For the values below and
+/// the files of these families; everything else asks a TokenLayout.
+inline constexpr int kKmerLength = 6;
+inline constexpr int kKmerCount = 4096;
+
 struct ModelFamily {
   std::string_view name;
+  /// Bases of a token of DNA, which is a k-mer of so many.
+  size_t bases;
   std::string_view begin_tag, separator_tag;  // as text
 
   // Ids, counted from where the DNA tokens of a vocabulary begin.
   uint32_t begin, separator;  // of the tags
-  uint32_t oov;               // stands for bases that are no 6-mer
-  uint32_t kmer0;             // AAAAAA; the other 6-mers follow
+  uint32_t oov;               // stands for bases that are no k-mer
+  uint32_t kmer0;             // the k-mer of A alone; the others follow
 
-  /// True: a last piece of 1 to 5 bases is padded with A and becomes a 6-mer. False: it becomes <oov>.
+  /// True: a last piece that is too short is padded with A and becomes a k-mer. False: it becomes <oov>.
   bool pads;
   MetadataKind metadata;
   uint32_t metadata_place;  // how many tokens stand before it: none, or the one that begins the sequence
@@ -44,6 +52,7 @@ struct ModelFamily {
 
 /// HuggingFaceBio's Carbon, and all checkpoints with its tokenizer.
 inline constexpr ModelFamily kCarbonFamily = {.name = "Carbon",
+                                              .bases = kKmerLength,
                                               .begin_tag = "<dna>",
                                               .separator_tag = "</dna>",
                                               .begin = 0,
@@ -66,6 +75,7 @@ inline constexpr std::array<std::string_view, 32> kGeneratorTokens = {
 
 /// GenerTeam's GENERator.
 inline constexpr ModelFamily kGeneratorFamily = {.name = "GENERator",
+                                                 .bases = kKmerLength,
                                                  .begin_tag = "<s>",
                                                  .separator_tag = "<s>",
                                                  .begin = 1,

@@ -66,10 +66,11 @@ void encode_region(std::string_view segment, const TokenLayout& layout, Encoding
   if (has_begin) append(out, layout.begin(), 0);
   const std::string bases = bases_of(python_strip(segment));
   const std::vector<uint32_t> ids = encode_kmers(bases, layout);
-  const int tail = static_cast<int>(bases.size() % kKmerLength);
+  const int whole = static_cast<int>(layout.bases());
+  const int tail = static_cast<int>(bases.size() % layout.bases());
   for (size_t i = 0; i < ids.size(); ++i) {
     const bool padded = tail != 0 && i + 1 == ids.size();
-    append(out, ids[i], ids[i] == layout.oov() ? 0 : padded ? tail : kKmerLength);
+    append(out, ids[i], ids[i] == layout.oov() ? 0 : padded ? tail : whole);
   }
   if (has_end) append(out, layout.separator(), 0);
 }
@@ -78,7 +79,7 @@ std::string dna_text(uint32_t id, const TokenLayout& layout) {
   if (id == layout.begin()) return std::string(kDnaBegin);
   if (id == layout.separator()) return std::string(kDnaEnd);
   if (id == layout.oov()) return std::string(kOov);
-  if (id < layout.kmer_end()) return kmer_text(static_cast<int>(id - layout.kmer0()));
+  if (id < layout.kmer_end()) return kmer_text(layout.kmer_of(id), layout.bases());
   return "<unused_" + std::to_string(id - layout.kmer_end()) + ">";
 }
 
@@ -123,7 +124,7 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
 
 HybridTokenizer::HybridTokenizer(TokenLayout layout, std::shared_ptr<const Bpe> bpe)
     : layout_(layout), bpe_(std::move(bpe)) {
-  if (uint64_t{layout_.first} + layout_.family->kmer0 + kKmerCount > layout_.vocab_size)
+  if (uint64_t{layout_.first} + layout_.family->kmer0 + layout_.kmers() > layout_.vocab_size)
     throw Error("tokenizer", "a vocabulary of " + std::to_string(layout_.vocab_size) +
                                  " ids has no room for the DNA tokens from id " +
                                  std::to_string(layout_.first) + "; check dna_start_id and vocab_size");

@@ -1,4 +1,4 @@
-// 6-mer index arithmetic and reverse complement; see kmer.hpp. Knows no text but the letters A, C, G, T.
+// Index arithmetic of k-mers and reverse complement; see kmer.hpp. Knows no text but the letters A, C, G, T.
 #include "tokenizer/kmer.hpp"
 
 #include <algorithm>
@@ -51,10 +51,10 @@ int base_digit(char base) {
   }
 }
 
-int kmer_index(std::string_view six) {
-  if (six.size() != kKmerLength) return -1;
+int kmer_index(std::string_view kmer, size_t length) {
+  if (kmer.size() != length) return -1;
   int index = 0;
-  for (const char base : six) {
+  for (const char base : kmer) {
     const int digit = base_digit(base);
     if (digit < 0) return -1;
     index = index * 4 + digit;
@@ -62,27 +62,29 @@ int kmer_index(std::string_view six) {
   return index;
 }
 
-std::string kmer_text(int index) {
-  if (index < 0 || index >= kKmerCount)
-    throw Error("kmer_text",
-                "6-mer index " + std::to_string(index) + " is outside 0.." + std::to_string(kKmerCount - 1));
-  std::string text(kKmerLength, 'A');
-  for (int p = kKmerLength - 1; p >= 0; --p, index >>= 2) text[p] = kBaseLetters[index & 3];
+std::string kmer_text(size_t index, size_t length) {
+  const size_t count = size_t{1} << 2 * length;
+  if (index >= count)
+    throw Error("kmer_text", "index " + std::to_string(index) + " of a " + std::to_string(length) +
+                                 "-mer is outside 0.." + std::to_string(count - 1));
+  std::string text(length, 'A');
+  for (size_t p = length; p-- > 0; index >>= 2) text[p] = kBaseLetters[index & 3];
   return text;
 }
 
 std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout) {
+  const size_t length = layout.bases();
   std::vector<uint32_t> ids;
-  ids.reserve((sequence.size() + kKmerLength - 1) / kKmerLength);
-  for (size_t begin = 0; begin < sequence.size(); begin += kKmerLength) {
-    const std::string_view chunk = sequence.substr(begin, kKmerLength);
-    int index = kmer_index(chunk);  // -1 also for a piece that is too short
-    if (chunk.size() < kKmerLength && layout.pads()) {
+  ids.reserve((sequence.size() + length - 1) / length);
+  for (size_t begin = 0; begin < sequence.size(); begin += length) {
+    const std::string_view chunk = sequence.substr(begin, length);
+    int index = kmer_index(chunk, length);  // -1 also for a piece that is too short
+    if (chunk.size() < length && layout.pads()) {
       std::string padded(chunk);
-      padded.resize(kKmerLength, 'A');
-      index = kmer_index(padded);
+      padded.resize(length, 'A');
+      index = kmer_index(padded, length);
     }
-    ids.push_back(index < 0 ? layout.oov() : layout.kmer0() + static_cast<uint32_t>(index));
+    ids.push_back(index < 0 ? layout.oov() : layout.kmer_id(static_cast<size_t>(index)));
   }
   return ids;
 }
@@ -96,8 +98,8 @@ std::vector<uint32_t> sequence_tokens(std::string_view bases, const TokenLayout&
 
 std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout) {
   // What the last piece would be makes no difference, so it is not looked at.
-  return sequence_tokens(bases.substr(0, bases.empty() ? 0 : (bases.size() - 1) / kKmerLength * kKmerLength),
-                         layout);
+  const size_t length = layout.bases();
+  return sequence_tokens(bases.substr(0, bases.empty() ? 0 : (bases.size() - 1) / length * length), layout);
 }
 
 bool is_acgt(std::string_view bases) {

@@ -1,7 +1,8 @@
-// 6-mers by index arithmetic, and the tokens around them (docs/model.md, "Vocabulary", "6-mers" and
-// "Families").
+// k-mers by index arithmetic, and the tokens around them (docs/model.md, "Vocabulary", "6-mers" and
+// "Families"). k is the number of bases of a token, which a family has; with six bases there are 4,096
+// tokens.
 //
-// The digits of bases are A=0, T=1, C=2, G=3, and the first base of a 6-mer is the most significant digit.
+// The digits of bases are A=0, T=1, C=2, G=3, and the first base of a k-mer is the most significant digit.
 // Ids are computed, not looked up by text, because a text such as CCCCCC is also a BPE token. Knows no model
 // and no text outside DNA.
 #pragma once
@@ -16,8 +17,6 @@
 
 namespace carbon {
 
-inline constexpr int kKmerLength = 6;
-inline constexpr int kKmerCount = 4096;
 /// The letters in digit order; also the column order of every marginal table.
 inline constexpr char kBaseLetters[] = "ATCG";
 
@@ -39,13 +38,19 @@ struct TokenLayout {
 
   /// The token that begins a sequence; a sequence has it once.
   uint32_t begin() const { return first + family->begin; }
-  /// The token after the last 6-mer of a sequence whose state is to stand for all of it.
+  /// The token after the last k-mer of a sequence whose state is to stand for all of it.
   uint32_t separator() const { return first + family->separator; }
   uint32_t oov() const { return first + family->oov; }
+  /// Bases of a token, and how many tokens that makes: their indices are 0 to kmers() - 1.
+  size_t bases() const { return family->bases; }
+  size_t kmers() const { return size_t{1} << 2 * bases(); }
   uint32_t kmer0() const { return first + family->kmer0; }
-  uint32_t kmer_end() const { return kmer0() + kKmerCount; }
+  uint32_t kmer_end() const { return kmer0() + static_cast<uint32_t>(kmers()); }
   bool is_kmer(uint32_t id) const { return id >= kmer0() && id < kmer_end(); }
-  /// True if a last piece of 1 to 5 bases is padded with A; otherwise it is <oov>.
+  /// The id of an index, and the index of an id for which is_kmer() is true.
+  uint32_t kmer_id(size_t index) const { return kmer0() + static_cast<uint32_t>(index); }
+  uint32_t kmer_of(uint32_t id) const { return id - kmer0(); }
+  /// True if a last piece that is too short for a token is padded with A; otherwise it is <oov>.
   bool pads() const { return family->pads; }
 
   MetadataKind metadata() const {
@@ -56,9 +61,9 @@ struct TokenLayout {
     return family->metadata == MetadataKind::text ? id < first
                                                   : id >= first + family->special && id < kmer0();
   }
-  /// The tokens before the first 6-mer of a sequence: the one that begins it, and the run's metadata.
+  /// The tokens before the first k-mer of a sequence: the one that begins it, and the run's metadata.
   std::vector<uint32_t> start() const { return start(prefix); }
-  /// How many tokens stand before the one whose row predicts the first 6-mer.
+  /// How many tokens stand before the one whose row predicts the first k-mer.
   size_t lead() const { return prefix.size(); }
   /// start() with these ids of metadata instead of the run's.
   std::vector<uint32_t> start(const std::vector<uint32_t>& metadata) const {
@@ -72,19 +77,21 @@ struct TokenLayout {
   }
 };
 
-/// Index 0..4095 of six bases (any case), or -1 if one is not A, C, G or T.
-int kmer_index(std::string_view six);
-/// The six letters of an index. Throws Error unless 0 <= index < 4096.
-std::string kmer_text(int index);
+/// The index of a k-mer (any case) among those of `length` bases, or -1 if it has another number of letters
+/// or one that is not A, C, G or T.
+int kmer_index(std::string_view kmer, size_t length);
+/// The letters of an index among the k-mers of `length` bases. Throws Error for an index that none of them
+/// has.
+std::string kmer_text(size_t index, size_t length);
 
-/// The token ids of a sequence that is cut into 6-mers from its beginning. Of a last piece of fewer than six
+/// The token ids of a sequence that is cut into k-mers from its beginning. Of a last piece with too few
 /// letters the layout says whether it is padded with A at its end or becomes <oov>. A piece with a letter
 /// other than A, C, G or T (any case) becomes <oov>.
 std::vector<uint32_t> encode_kmers(std::string_view sequence, const TokenLayout& layout);
-/// What begins a sequence, and its 6-mers: the row of the last of these predicts the 6-mer that follows.
+/// What begins a sequence, and its k-mers: the row of the last of these predicts the k-mer that follows.
 std::vector<uint32_t> sequence_tokens(std::string_view bases, const TokenLayout& layout);
-/// The same without the last 6-mer, whole or not, which is only predicted: row i, from layout.lead() on,
-/// predicts 6-mer i.
+/// The same without the last k-mer, whole or not, which is only predicted: row i, from layout.lead() on,
+/// predicts k-mer i.
 std::vector<uint32_t> window_tokens(std::string_view bases, const TokenLayout& layout);
 
 /// The letters in upper case.

@@ -33,10 +33,11 @@ std::string metadata_names(const ModelFamily& family) {
 
 Encoding encode_token_text(std::string_view text, const TokenLayout& layout) {
   const ModelFamily& family = *layout.family;
+  const size_t bases = layout.bases();
   Encoding out;
   const auto append = [&](uint32_t id) {
     out.ids.push_back(id);
-    out.mask.push_back(layout.is_kmer(id) ? kKmerLength : 0);
+    out.mask.push_back(layout.is_kmer(id) ? static_cast<int8_t>(bases) : 0);
   };
   for (size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
@@ -46,9 +47,9 @@ Encoding encode_token_text(std::string_view text, const TokenLayout& layout) {
       continue;
     }
     size_t letters = 0;
-    while (letters < std::min<size_t>(kKmerLength, rest.size()) && is_capital(rest[letters])) ++letters;
-    const int kmer = kmer_index(rest.substr(0, letters));
-    append(kmer < 0 ? layout.oov() : layout.kmer0() + static_cast<uint32_t>(kmer));
+    while (letters < std::min(bases, rest.size()) && is_capital(rest[letters])) ++letters;
+    const int kmer = kmer_index(rest.substr(0, letters), bases);
+    append(kmer < 0 ? layout.oov() : layout.kmer_id(static_cast<size_t>(kmer)));
     if (letters > 0)
       i += letters;
     else
@@ -64,7 +65,7 @@ std::string decode_token_text(const std::vector<uint32_t>& ids, bool skip_specia
   for (uint32_t id : ids) {
     if (skip_special && id >= layout.first && id < layout.first + family.special) continue;
     if (layout.is_kmer(id))
-      text += kmer_text(static_cast<int>(id - layout.kmer0()));
+      text += kmer_text(layout.kmer_of(id), layout.bases());
     else
       text += family.tokens[id >= layout.first && id < layout.kmer0() ? id - layout.first : family.oov];
   }

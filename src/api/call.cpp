@@ -105,7 +105,7 @@ void Call::run_next(std::vector<RequestPtr>& requests) {
   waiting_.pop_front();
   running.pending = std::make_shared<std::atomic<size_t>>(running.piece.requests.size());
   for (const RequestPtr& request : running.piece.requests) {
-    running.bytes += request->bytes(model_->served().config().hidden);
+    running.bytes += request->bytes(result_sizes(model_->served().config()));
     request->finished = [bell = bell_, pending = running.pending](Request&) {
       bell->request_finished(*pending);
     };

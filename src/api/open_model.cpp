@@ -90,8 +90,8 @@ std::string OpenModel::describe(bool digest) const {
                        {"layers", config.layers},
                        {"hidden", config.hidden},
                        {"max_positions", config.max_positions},
-                       {"bases_per_token", kKmerLength},
-                       {"max_bases", kKmerLength * (config.max_positions - 1)},
+                       {"bases_per_token", config.layout.bases()},
+                       {"max_bases", config.layout.bases() * (config.max_positions - 1)},
                        {"demonstration", is_demonstration_model(path)},
                        {"verbs", verb_names(model.checkpoint())}};
   if (config.classifier) json["labels"] = config.classifier->labels;

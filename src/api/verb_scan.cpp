@@ -21,8 +21,11 @@ class ScanVerb final : public Verb {
       : served_(served),
         log_(log),
         fasta_(std::move(fasta)),
-        planner_(make_scan_grid(options.context, served.config().sequence_positions()), options),
-        assembler_(planner_.tracks(), options.level, [this](const ScannedBase& base) { keep(base); }) {}
+        planner_(make_scan_grid(options.context, served.config().sequence_positions(),
+                                served.config().layout.bases()),
+                 options),
+        assembler_(planner_.tracks(), options.level, served.config().layout.bases(),
+                   [this](const ScannedBase& base) { keep(base); }) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
     if (fasta_) return add_region(index, std::string(text), emit);
@@ -108,8 +111,9 @@ class ScanVerb final : public Verb {
 }  // namespace
 
 std::unique_ptr<Verb> make_scan_verb(const ServedModel& served, const Fields& fields, Log& log) {
-  ScanOptions options = read_scan_options(fields);
-  complete_scan_options(options, served.config().sequence_positions());
+  const size_t bases = served.config().layout.bases();
+  ScanOptions options = read_scan_options(fields, static_cast<int>(bases));
+  complete_scan_options(options, served.config().sequence_positions(), bases);
   std::optional<IndexedFasta> fasta;
   if (fields.has("fasta_ref"))
     or_code(CARBON_E_INPUT, [&] { fasta.emplace(fields.required_text("fasta_ref"), log); });

@@ -17,7 +17,7 @@ namespace {
 // Keeps the probabilities of the four letters beside the scores.
 class LetterCollector final : public ScoreSink {
  public:
-  LetterCollector(ScoreLevel level, bool letters) : scores_(level), wanted_(letters) {}
+  LetterCollector(ScoreLevel level, size_t bases, bool letters) : scores_(level, bases), wanted_(letters) {}
 
   void begin(const SequencePlace& sequence) override {
     scores_.begin(sequence);
@@ -62,8 +62,8 @@ class ScoreVerb final : public Verb {
   ScoreVerb(const ServedModel& served, const ScoreOptions& options, bool letters, Log& log)
       : log_(log),
         planner_(served.config().layout, options),
-        collector_(options.level, letters),
-        assembler_(options, collector_) {}
+        collector_(options.level, served.config().layout.bases(), letters),
+        assembler_(options, served.config().layout.bases(), collector_) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
     const std::string bases = input_bases(index, text, log_);
@@ -87,7 +87,7 @@ class ScoreVerb final : public Verb {
 }  // namespace
 
 std::unique_ptr<Verb> make_score_verb(const ServedModel& served, const Fields& fields, Log& log) {
-  const ScoreOptions options = read_score_options(fields, served.config().sequence_positions());
+  const ScoreOptions options = read_score_options(fields, served.config());
   const bool letters = fields.flag("probabilities", false);
   if (letters && options.level == ScoreLevel::token)
     fields.fail("probabilities", "cannot be used with level 'token', which has one value a 6-mer");

@@ -30,7 +30,12 @@ std::string random_bases(size_t count, uint32_t stream) {
 }
 
 std::vector<uint32_t> random_tokens(size_t count, uint32_t stream, const TokenLayout& layout) {
-  return sequence_tokens(random_bases((count - 1) * kKmerLength, stream), layout);
+  return sequence_tokens(random_bases((count - 1) * layout.bases(), stream), layout);
+}
+
+// Of a token.
+size_t bases_of(Engine& engine) {
+  return engine.config().layout.bases();
 }
 
 WorkUnits units_of(const LoadedModel& model) {
@@ -51,7 +56,7 @@ double seconds_of(Engine& engine, const std::vector<RequestPtr>& requests) {
 }
 
 BenchTest prefill_test(Engine& engine, size_t prompt) {
-  BenchTest test{"prefill", 1, prompt, prompt * kKmerLength, 0, {}, {}};
+  BenchTest test{"prefill", 1, prompt, prompt * bases_of(engine), 0, {}, {}};
   const WorkChunk chunk{0, prompt, 1};
   test.work = forward_work(engine.config(), units_of(engine.model()), std::span(&chunk, 1));
   test.run = [&engine, tokens = random_tokens(prompt, 0, engine.config().layout)] {
@@ -66,14 +71,15 @@ BenchTest prefill_test(Engine& engine, size_t prompt) {
 
 // Decoding is greedy, so that the time does not include random numbers.
 BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
-  BenchTest test{"decode", batch, batch * steps, batch * steps * kKmerLength, 0, {}, {}};
+  BenchTest test{"decode", batch, batch * steps, batch * steps * bases_of(engine), 0, {}, {}};
   for (size_t step = 0; step < steps; ++step) {
     const std::vector<WorkChunk> chunks(batch, {step + 1, 1, 1});
     test.work += forward_work(engine.config(), units_of(engine.model()), chunks);
   }
   test.run = [&engine, batch, steps] {
     const auto bases = std::make_shared<NewBases>();
-    bases->length = (1 + steps) * kKmerLength;
+    bases->k = bases_of(engine);
+    bases->length = (1 + steps) * bases->k;
     std::vector<RequestPtr> requests;
     size_t begun = 0;
     Stopwatch watch;
@@ -94,12 +100,12 @@ BenchTest decode_test(Engine& engine, size_t batch, size_t steps) {
 
 BenchTest score_test(Engine& engine, size_t prompt) {
   const size_t count = std::max<size_t>(1, engine.model().batch_tokens() / prompt);
-  BenchTest test{"score", count, count * prompt, count * prompt * kKmerLength, 0, {}, {}};
+  BenchTest test{"score", count, count * prompt, count * prompt * bases_of(engine), 0, {}, {}};
   const std::vector<WorkChunk> chunks(count, {0, prompt, prompt});
   test.work = forward_work(engine.config(), units_of(engine.model()), chunks);
   std::vector<std::string> bases;
   for (size_t i = 0; i < count; ++i)
-    bases.push_back(random_bases(prompt * kKmerLength, static_cast<uint32_t>(1000 + i)));
+    bases.push_back(random_bases(prompt * bases_of(engine), static_cast<uint32_t>(1000 + i)));
   test.run = [&engine, bases] {
     const std::vector<std::string_view> sequences(bases.begin(), bases.end());
     const Stopwatch watch;
@@ -113,7 +119,7 @@ BenchTest score_test(Engine& engine, size_t prompt) {
 // gets the scores of three SNVs.
 BenchTest scan_test(Engine& engine, size_t prompt) {
   const size_t pairs = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
-  const size_t scored = prompt - prompt / 3, bases = pairs * scored * kKmerLength;
+  const size_t scored = prompt - prompt / 3, bases = pairs * scored * bases_of(engine);
   BenchTest test{"scan", 2 * pairs, 2 * pairs * prompt, bases, 3 * bases, {}, {}};
   const std::vector<WorkChunk> chunks(2 * pairs, {0, prompt, scored});
   test.work = forward_work(engine.config(), units_of(engine.model()), chunks);
@@ -180,34 +186,37 @@ BenchTest sites_test(Engine& engine, const std::string& name, size_t size, std::
   BenchTest test{name, size, 0, 0, alleles, {}, {}};
   const std::vector<RequestPtr> requests = sites->requests();
   for (const RequestPtr& request : requests) test.tokens += request->tokens.size();
-  test.bases = test.tokens * kKmerLength;
+  test.bases = test.tokens * bases_of(engine);
   test.work = requests_work(engine.config(), units_of(engine.model()), requests);
   test.run = [&engine, sites = std::move(sites)] { return sites->seconds(engine); };
   return test;
 }
 
-// Variants 6 bp apart. Each is at base 4 of its window's middle 6-mer.
+// Variants a token apart. Each is at base 4 of its window's middle token, or as near to it as a token has
+// bases.
 BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
   const size_t count = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
   RecipeSettings settings;
-  const int64_t window = static_cast<int64_t>(prompt * kKmerLength) - 4;
+  const size_t token = bases_of(engine);
+  const int64_t window = static_cast<int64_t>(prompt * token) - 4;
   settings.window = window;
   const auto sites = std::make_shared<Sites>(
       settings, engine.config(),
-      random_bases(static_cast<size_t>(static_cast<int64_t>(count * kKmerLength) + 2 * window), 2));
-  for (size_t i = 0; i < count; ++i) sites->add(window + static_cast<int64_t>(i * kKmerLength), alts);
+      random_bases(static_cast<size_t>(static_cast<int64_t>(count * token) + 2 * window), 2));
+  for (size_t i = 0; i < count; ++i) sites->add(window + static_cast<int64_t>(i * token), alts);
   return sites_test(engine, "vep", alts, sites, count * alts);
 }
 
 // With `lone`, one SNV in each of as many windows as make a batch; else SNVs 50 bp apart in one window. On
 // both strands the windows begin at the same multiples of the context.
 BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t prompt) {
-  constexpr auto kmer = static_cast<int64_t>(kKmerLength);
   const ModelConfig& config = engine.config();
-  const int64_t largest = (anchored_longest(0, horizon, config.max_positions) - 1) / 2;
+  const size_t token = config.layout.bases();
+  const auto kmer = static_cast<int64_t>(token);
+  const int64_t largest = (anchored_longest(0, horizon, config.max_positions, token) - 1) / 2;
   const int64_t context =
       std::max(kmer, std::min(static_cast<int64_t>(prompt) * kmer / 2, largest) / kmer * kmer);
-  horizon = std::clamp<int64_t>(anchored_longest(context, 0, config.max_positions) - 1, 0, horizon);
+  horizon = std::clamp<int64_t>(anchored_longest(context, 0, config.max_positions, token) - 1, 0, horizon);
   RecipeSettings settings;
   settings.recipes = {"anchored"};
   settings.context = context;
@@ -229,7 +238,7 @@ BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t promp
 
 void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
   // Prompts are scored, too, and must fit one window of score_sequences().
-  const size_t largest = default_window(config.max_positions) / kKmerLength;
+  const size_t largest = default_window(config.max_positions, config.layout.bases()) / config.layout.bases();
   if (sizes.prompt > largest)
     throw Error("bench",
                 "a window of " + std::to_string(sizes.prompt) +

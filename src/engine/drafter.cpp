@@ -91,7 +91,7 @@ size_t Drafter::room(const SequenceRun& run) const {
 
 // Appends one proposal to each sample.
 void Drafter::step(const std::vector<RunPtr>& runs) {
-  const auto first = static_cast<uint32_t>(model_.config().layout.kmer0());
+  const TokenLayout& layout = model_.config().layout;
   std::vector<std::vector<uint32_t>> tokens(runs.size());
   std::vector<Chunk> chunks;
   DrawChains draws;
@@ -101,7 +101,7 @@ void Drafter::step(const std::vector<RunPtr>& runs) {
     // The cache lacks the last 6-mer, and those before it that the target drew without a proposal.
     for (size_t at = run.draft->length() - context_of(run).size(); at < kmers.size() + run.proposed.size();
          ++at)
-      tokens[i].push_back(first + (at < kmers.size() ? kmers[at] : run.proposed[at - kmers.size()]));
+      tokens[i].push_back(layout.kmer_id(at < kmers.size() ? kmers[at] : run.proposed[at - kmers.size()]));
     chunks.push_back({&*run.draft, tokens[i], tokens[i].size() - 1, tokens[i].size(), ops::RowClass::decode});
     draws.add(run.draw(kmers.size() + run.proposed.size()));
     draws.end_chain();

@@ -2,7 +2,7 @@
 //
 // At each position draft and target draw with the same random numbers (sampling/samplers.hpp). A proposal is
 // accepted if the target draws the same 6-mer, so that the output is the target's whatever the draft
-// proposes. 6-mers are compared by index (0 to 4095), because their token ids may differ between the two
+// proposes. k-mers are compared by index, because their token ids may differ between the two
 // vocabularies.
 #pragma once
 

@@ -33,21 +33,23 @@ void KmerDraws::draw(const HiddenRows& rows, const Decoder& decoder, const DrawC
 }
 
 void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const TakeDrawn& take) {
+  const size_t kmers = head_.kmer_count();
+  // Devices draw 6-mers. Among fewer the host draws at least as fast.
   const auto on_device = [&](const SampleDraw& draw) {
-    return draw.bounds == nullptr && backend_.draws(draw.options);
+    return kmers == ops::kKmers && draw.bounds == nullptr && backend_.draws(draw.options);
   };
   std::vector<const float*> logits;
   const auto list_host_rows = [&] {
-    for (size_t i = 0; i < rows.count; ++i) logits.push_back(host_logits_.data() + i * ops::kKmers);
+    for (size_t i = 0; i < rows.count; ++i) logits.push_back(host_logits_.data() + i * kmers);
   };
   if (std::none_of(part.draws.begin(), part.draws.end(), on_device)) {
-    host_logits_.resize(std::max(host_logits_.size(), rows.count * ops::kKmers));
+    host_logits_.resize(std::max(host_logits_.size(), rows.count * kmers));
     head_.kmer_logits(rows, host_logits_.data());
     list_host_rows();
     return draw_from_logits(logits, part, take);
   }
   auto* const device = static_cast<float*>(
-      device_logits_.ensure(rows.count * ops::kKmers * sizeof(float), kRows * ops::kKmers * sizeof(float)));
+      device_logits_.ensure(rows.count * kmers * sizeof(float), kRows * kmers * sizeof(float)));
   head_.kmer_logits_on_device(rows, device);
   std::vector<ops::KmerDraw> draws;
   std::copy_if(part.draws.begin(), part.draws.end(), std::back_inserter(draws), on_device);
@@ -55,8 +57,8 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
   backend_.draw(device, draws, drawn_.data());
   const bool all = draws.size() == part.draws.size();
   if (!all) {
-    host_logits_.resize(std::max(host_logits_.size(), rows.count * ops::kKmers));
-    backend_.download(device, rows.count * ops::kKmers, host_logits_.data());
+    host_logits_.resize(std::max(host_logits_.size(), rows.count * kmers));
+    backend_.download(device, rows.count * kmers, host_logits_.data());
     list_host_rows();
   }
   // All draws of a chain have the options and the bounds of one request, so that either the device or the
@@ -87,11 +89,12 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
 // Once `take` returns false, the rest of the chain is not drawn.
 void KmerDraws::draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                                  const TakeDrawn& take) const {
+  const size_t kmers = head_.kmer_count();
   std::vector<std::optional<Joint>> joints(static_cast<size_t>(pool_.size()));  // of threads that draw
   pool_.run(chains.ends.size(), [&](size_t c, size_t thread) {
     if (!joints[thread]) joints[thread].emplace();
     for (size_t at = c == 0 ? 0 : chains.ends[c - 1]; at < chains.ends[c]; ++at)
-      if (!take(c, draw_on_host(*joints[thread], {logits[at], ops::kKmers}, chains.draws[at]))) break;
+      if (!take(c, draw_on_host(*joints[thread], {logits[at], kmers}, chains.draws[at]))) break;
   });
 }
 

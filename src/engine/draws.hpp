@@ -1,4 +1,4 @@
-// Draws 6-mers from hidden rows. The device draws if its backend supports the options of the draw, so that
+// Draws k-mers from hidden rows. The device draws if its backend supports the options of the draw, so that
 // the logits need not be downloaded; else, and under bounds, the host draws from downloaded logits. Both give
 // the same bits.
 #pragma once
@@ -36,7 +36,7 @@ class KmerDraws {
   /// Draw i of `chains` reads row i of `rows`.
   void draw(const HiddenRows& rows, const Decoder& decoder, const DrawChains& chains, const TakeDrawn& take);
 
-  /// Draws on the host, draw i from the 4,096 logits at logits[i].
+  /// Draws on the host, draw i from the 4^k logits at logits[i].
   void draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                         const TakeDrawn& take) const;
 
@@ -49,8 +49,8 @@ class KmerDraws {
   ops::Backend& backend_;
   Head& head_;
   ThreadPool& pool_;
-  DeviceBuffer device_logits_;      // [rows, 4096]
-  std::vector<float> host_logits_;  // [rows, 4096]
+  DeviceBuffer device_logits_;      // [rows, 4^k]
+  std::vector<float> host_logits_;  // [rows, 4^k]
   std::vector<ops::DrawnKmer> drawn_;
 };
 

@@ -118,7 +118,7 @@ std::vector<double> probe(LoadedModel& model) {
   const TokenLayout& layout = model.config().layout;
   std::vector<uint32_t> tokens{layout.begin()};
   while (tokens.size() < std::min<size_t>(ops::kPageTokens, model.config().max_positions))
-    tokens.push_back(layout.kmer0() + static_cast<uint32_t>(61 * tokens.size()));
+    tokens.push_back(layout.kmer_id(61 * tokens.size() % layout.kmers()));
   Sequence sequence = model.decoder().kv().make_sequence();
   const Chunk chunk{&sequence, tokens, 0, tokens.size()};
   const HiddenRows rows = model.decoder().forward(std::span(&chunk, 1));
@@ -127,7 +127,7 @@ std::vector<double> probe(LoadedModel& model) {
     model.decoder().download_residual(rows, states.data());
     return {states.begin(), states.end()};
   }
-  std::vector<double> marginals(rows.count * ops::kMarginals);
+  std::vector<double> marginals(rows.count * layout.bases() * ops::kLetters);
   model.head().marginals(rows, marginals.data());
   return marginals;
 }

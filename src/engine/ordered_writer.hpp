@@ -31,15 +31,15 @@ template <class Item>
 class OrderedWriter {
  public:
   /// add() waits while at least `items` items are between producer and consumer and hold `bytes` bytes or
-  /// more. `hidden` is the model's width.
-  OrderedWriter(RequestQueue& queue, size_t bytes, size_t items, size_t hidden)
-      : queue_(queue), limit_(bytes), least_items_(items), hidden_(hidden) {}
+  /// more. `sizes` are those of the model.
+  OrderedWriter(RequestQueue& queue, size_t bytes, size_t items, const ResultSizes& sizes)
+      : queue_(queue), limit_(bytes), least_items_(items), sizes_(sizes) {}
 
   /// Adds an item, and its requests to the queue. Waits while there is no room. Throws the error given to
   /// fail().
   void add(Item item) {
     size_t bytes = sizeof(Slot) + item.bytes();
-    for (const RequestPtr& request : item.requests) bytes += request->bytes(hidden_);
+    for (const RequestPtr& request : item.requests) bytes += request->bytes(sizes_);
     const std::vector<RequestPtr> requests = item.requests;
     {
       std::unique_lock lock(mutex_);
@@ -138,7 +138,8 @@ class OrderedWriter {
   }
 
   RequestQueue& queue_;
-  const size_t limit_, least_items_, hidden_;
+  const size_t limit_, least_items_;
+  const ResultSizes sizes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Slot> slots_;
@@ -155,7 +156,7 @@ class OrderedWriter {
 inline constexpr std::chrono::milliseconds kStopGrace{300};
 
 /// The limit for the bytes of the items between producer and consumer: the results of four passes of
-/// marginals.
+/// marginals of 6-mers. It is the same for tokens of fewer bases, whose requests are smaller and more.
 inline size_t bytes_under_way(const Engine& engine) {
   return 4 * engine.pass_rows() * ops::kMarginals * sizeof(double);
 }
@@ -184,7 +185,7 @@ template <class Item>
 void run_ordered(Engine& engine, const std::function<void(const std::function<void(Item)>&)>& produce,
                  const std::function<void(Item&)>& consume, const OrderedRun& run = {}) {
   RequestQueue queue;
-  OrderedWriter<Item> writer(queue, bytes_under_way(engine), run.least_items, engine.config().hidden);
+  OrderedWriter<Item> writer(queue, bytes_under_way(engine), run.least_items, result_sizes(engine.config()));
   const auto fail = [&](const std::exception_ptr& failure) {
     writer.fail(failure);
     queue.fail(writer.failure());

@@ -19,30 +19,30 @@ void Request::lower_forks() {
   }
 }
 
-size_t head_width(HeadKind head, size_t hidden) {
+size_t head_width(HeadKind head, const ResultSizes& sizes) {
   switch (head) {
     case HeadKind::none:
       return 0;
     case HeadKind::marginals:
     case HeadKind::conditionals:
-      return ops::kMarginals;
+      return sizes.bases * ops::kLetters;
     case HeadKind::token_logprobs:
       return 1;
     case HeadKind::kmer_ranks:
       return kRankWidth;
     case HeadKind::kmer_logits:
-      return ops::kKmers;
+      return size_t{1} << 2 * sizes.bases;
     case HeadKind::hidden:
     case HeadKind::mean_hidden:
       break;
   }
-  return hidden;
+  return sizes.hidden;
 }
 
-size_t Request::bytes(size_t hidden) const {
+size_t Request::bytes(const ResultSizes& sizes) const {
   const size_t rows = head == HeadKind::mean_hidden ? 1 + targets.size()
                                                     : tokens.size() - std::min(want_begin, tokens.size());
-  size_t results = rows * head_width(head, hidden) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
+  size_t results = rows * head_width(head, sizes) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
   if (generation)
     results += generation->bases->kmers() *
                (sizeof(uint16_t) + (generation->rank ? kRankWidth * sizeof(double) : 0));

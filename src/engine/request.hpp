@@ -4,7 +4,7 @@
 //
 // A request for scores or states asks for the values of a head at some rows of a sequence; several requests
 // for the same tokens ask for several heads, and the tokens run once. A request for a sample asks for new
-// 6-mers. A request may begin with the first tokens of another request, its parent: the
+// k-mers (tokens of k bases). A request may begin with the first tokens of another request, its parent: the
 // parent's keys and values are then shared and not computed again.
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/model/config.hpp"
 #include "src/sampling/new_bases.hpp"
 #include "src/sampling/ranks.hpp"
 #include "src/sampling/samplers.hpp"
@@ -32,18 +33,26 @@ using RequestPtr = std::shared_ptr<Request>;
 /// What is read from the wanted rows.
 enum class HeadKind : uint8_t {
   none,            // nothing: keys and values alone
-  marginals,       // values [rows, 6, 4]: natural logs of P_j(b) (technical report eq. S15)
-  conditionals,    // values [rows, 6, 4]: the same given the bases before j in its 6-mer that `targets` have
+  marginals,       // values [rows, k, 4]: natural logs of P_j(b) (technical report eq. S15)
+  conditionals,    // values [rows, k, 4]: the same given the bases before j in its k-mer that `targets` have
   token_logprobs,  // values [rows]: ln softmax over the whole vocabulary at `targets`
-  kmer_ranks,      // values [rows, kRankWidth]: the likeliest 6-mers, and the 6-mer at `targets` (ranks.hpp)
-  kmer_logits,     // states [rows, 4096]: logits in 6-mer order
+  kmer_ranks,      // values [rows, kRankWidth]: the likeliest k-mers, and the k-mer at `targets` (ranks.hpp)
+  kmer_logits,     // states [rows, 4^k]: logits in the order of indices
   hidden,          // states [rows, hidden]: hidden states of `layer`
   mean_hidden,  // states [targets + 1, hidden]: their mean, summed in double from the first row to the last;
                 // before it the means of the first `targets` rows
 };
 
-/// Values per row of a head; `hidden` is the model's width.
-size_t head_width(HeadKind head, size_t hidden);
+/// The sizes of a model that say how large its results are.
+struct ResultSizes {
+  size_t hidden = 0;  // width of a state
+  size_t bases = 0;   // k, the bases of a token
+};
+inline ResultSizes result_sizes(const ModelConfig& config) {
+  return {config.hidden, config.layout.bases()};
+}
+/// Values per row of a head.
+size_t head_width(HeadKind head, const ResultSizes& sizes);
 /// True for heads that give `values`, false for those that give `states`.
 inline bool gives_doubles(HeadKind head) {
   return head == HeadKind::marginals || head == HeadKind::conditionals || head == HeadKind::token_logprobs ||
@@ -135,8 +144,8 @@ struct Request {
   size_t rows() const { return std::max<size_t>(tokens.size(), 1); }
   /// Says that one child less is to start; `forks` never falls below 0.
   void lower_forks();
-  /// Memory of the request and its results in bytes; `hidden` is the model's width.
-  size_t bytes(size_t hidden) const;
+  /// Memory of the request and its results in bytes.
+  size_t bytes(const ResultSizes& sizes) const;
 };
 
 /// True if both run the same tokens after the same ones, so that one run can serve them.

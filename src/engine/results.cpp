@@ -80,7 +80,7 @@ void Scheduler::read_windows(std::span<const Slice> slices, const HiddenRows& ro
 // Reads rows that follow one another by one head, and keeps the values in the readings.
 void Scheduler::read_parts(std::span<const Part> parts, const HiddenRows& rows) {
   const HeadKind head = parts.front().reading->head;
-  const size_t width = head_width(head, model_.config().hidden);
+  const size_t width = head_width(head, result_sizes(model_.config()));
   run_head(parts, rows);
   size_t at = 0;
   for (const auto& [reading, row, first, count] : parts) {
@@ -96,16 +96,17 @@ void Scheduler::read_parts(std::span<const Part> parts, const HiddenRows& rows) 
   }
 }
 
-// Fills `out` [rows.count, kRankWidth] with the ranks of the 6-mers `targets`, one per row. The logits of a
+// Fills `out` [rows.count, kRankWidth] with the ranks of the k-mers `targets`, one per row. The logits of a
 // few rows at a time are in memory.
 void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {
   constexpr size_t kRows = 256;
+  const size_t kmers = model_.head().kmer_count();
   for (size_t first = 0; first < rows.count; first += kRows) {
     const size_t count = std::min(kRows, rows.count - first);
-    states_.resize(count * ops::kKmers);
+    states_.resize(count * kmers);
     model_.head().kmer_logits(model_.decoder().part(rows, first, count, rows.row_class), states_.data());
     model_.pool().run(count, [&](size_t i, size_t) {
-      rank_kmers({states_.data() + i * ops::kKmers, ops::kKmers}, kAllAllowed, targets[first + i],
+      rank_kmers({states_.data() + i * kmers, kmers}, kAllAllowed, targets[first + i],
                  out + (first + i) * kRankWidth);
     });
   }
@@ -114,7 +115,7 @@ void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targ
 // Runs the head of the parts on their rows and fills values_ or states_ with head_width() values per row.
 void Scheduler::run_head(std::span<const Part> parts, const HiddenRows& rows) {
   const HeadKind head = parts.front().reading->head;
-  const size_t count = rows.count * head_width(head, model_.config().hidden);
+  const size_t count = rows.count * head_width(head, result_sizes(model_.config()));
   switch (head) {
     case HeadKind::none:
       return;
@@ -159,10 +160,10 @@ void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
     drawn_before.push_back(drawn);
   }
   if (drawing.empty()) return;
-  const uint32_t first_kmer = model_.config().layout.kmer0();
+  const TokenLayout& layout = model_.config().layout;
   draws_.draw(rows, model_.decoder(), chains, [&](size_t chain, const ops::DrawnKmer& drawn) {
     SequenceRun& run = *drawing[chain]->run;
-    if (!run.take(drawn, first_kmer)) return false;
+    if (!run.take(drawn, layout)) return false;
     const size_t at = run.request().kmers.size() - 1 - drawn_before[chain];
     return at < run.proposed.size() && run.request().kmers.back() == run.proposed[at];
   });
@@ -181,10 +182,11 @@ void Scheduler::draw(std::span<const Slice> slices, const HiddenRows& rows) {
 // Appends the ranks of the 6-mers that were drawn from `rows`. The logits are computed a second time, which
 // gives the same bits, because where the draws were made they may not be on the host.
 void Scheduler::rank_drawn(SequenceRun& run, const HiddenRows& rows, size_t drawn_before) {
-  states_.resize(rows.count * ops::kKmers);
+  const size_t kmers = model_.head().kmer_count();
+  states_.resize(rows.count * kmers);
   model_.head().kmer_logits(rows, states_.data());
   for (size_t i = 0; i < rows.count; ++i)
-    run.rank_drawn({states_.data() + i * ops::kKmers, ops::kKmers}, drawn_before + i);
+    run.rank_drawn({states_.data() + i * kmers, kmers}, drawn_before + i);
 }
 
 // Draws the first 6-mers of samples from the logits that their parents already have.
@@ -192,16 +194,17 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
   if (runs.empty()) return;
   DrawChains chains;
   std::vector<const float*> logits;
+  const size_t kmers = model_.head().kmer_count();
   for (const RunPtr& run : runs) {
     chains.add(run->draw(0));
     chains.end_chain();
     const std::vector<float>& states = run->request().parent->states;
-    logits.push_back(states.data() + states.size() - ops::kKmers);
+    logits.push_back(states.data() + states.size() - kmers);
   }
-  const uint32_t first_kmer = model_.config().layout.kmer0();
+  const TokenLayout& layout = model_.config().layout;
   draws_.draw_from_logits(logits, chains, [&](size_t i, const ops::DrawnKmer& drawn) {
-    if (runs[i]->take(drawn, first_kmer) && runs[i]->request().generation->rank)
-      runs[i]->rank_drawn({logits[i], ops::kKmers}, 0);
+    if (runs[i]->take(drawn, layout) && runs[i]->request().generation->rank)
+      runs[i]->rank_drawn({logits[i], kmers}, 0);
     return true;
   });
   counts_.drawn += runs.size();
@@ -213,7 +216,7 @@ void Scheduler::draw_first(const std::vector<RunPtr>& runs) {
 void Scheduler::deliver(SequenceRun& run, Request& request) {
   if (request.outcome != Outcome::pending) return;
   Reading& reading = *run.reading_of(request);
-  const size_t width = head_width(request.head, model_.config().hidden);
+  const size_t width = head_width(request.head, result_sizes(model_.config()));
   request.value_store = reading.values;
   request.first_value =
       reading.values->empty() ? 0 : (request.want_begin + run.request_begin - reading.want_begin) * width;

@@ -188,7 +188,7 @@ void Scheduler::pack_samples(Pass& pass, size_t limit) {
   if (drafter_) drafter_->propose(pass.samples);
   for (const RunPtr& run : pass.samples) {
     Slice slice{run, {run->tokens.back()}, 0, ops::RowClass::decode};
-    for (const uint16_t kmer : run->proposed) slice.tokens.push_back(model_.config().layout.kmer0() + kmer);
+    for (const uint16_t kmer : run->proposed) slice.tokens.push_back(model_.config().layout.kmer_id(kmer));
     pass.rows += slice.tokens.size();
     pass.slices.push_back(std::move(slice));
   }

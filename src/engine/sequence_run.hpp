@@ -103,14 +103,14 @@ struct SequenceRun {
     request().value_store = values;
   }
   /// Appends the 6-mer drawn for the next position. Returns false if the logits were not finite.
-  bool take(const ops::DrawnKmer& drawn, uint32_t first_kmer) {
+  bool take(const ops::DrawnKmer& drawn, const TokenLayout& layout) {
     if (drawn.finite == 0) {
       outcome = Outcome::not_finite;
       return false;
     }
     request().logp += drawn.logp;
     request().kmers.push_back(static_cast<uint16_t>(drawn.kmer));
-    tokens.push_back(first_kmer + drawn.kmer);
+    tokens.push_back(layout.kmer_id(drawn.kmer));
     return true;
   }
 };

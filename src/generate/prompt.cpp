@@ -86,11 +86,12 @@ Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::strin
   return prompt;
 }
 
-// `given` are the last bases of the prompt, which belong to the first new 6-mer.
+// `given` are the last bases of the prompt, which belong to the first new k-mer.
 void PromptPlanner::add_bases(Prompt& prompt, std::string_view given) const {
   auto bases = std::make_shared<NewBases>();
   bases->given = given.size();
   bases->length = length_;
+  bases->k = layout_.bases();
   for (const char base : given) {
     const BaseSet set = iupac_bases(base);
     bases->sets.push_back(set == 0 ? kAnyBase : set);
@@ -118,7 +119,7 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   if (std::none_of(bases.begin(), bases.end(), [](char base) { return base_digit(base) >= 0; }))
     throw Error(kFunction, "prompt " + fasta.name + " has no A, C, G or T; give it at least one",
                 {AdviceTopic::unconditional});
-  const size_t given = bases.size() % kKmerLength;
+  const size_t given = bases.size() % layout_.bases();
   Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
   prompt.sequence = fasta.sequence;
   add_bases(prompt, bases.substr(bases.size() - given));
@@ -139,16 +140,15 @@ Prompt PromptPlanner::plan_ids(uint64_t record, const std::string& name,
   prompt.context.assign(ids.begin(), ids.end());
   prompt.first_kmer = first_kmer;
   for (const uint32_t id : ids.subspan(first_kmer))
-    prompt.sequence += id == layout_.oov() ? std::string(kKmerLength, 'N')
-                                           : kmer_text(static_cast<int>(id - layout_.kmer0()));
+    prompt.sequence += id == layout_.oov() ? std::string(layout_.bases(), 'N')
+                                           : kmer_text(layout_.kmer_of(id), layout_.bases());
   if (with_draft_) {
-    // The ids of metadata are the same in both models, and the 6-mers have one order.
+    // The ids of metadata are the same in both models, and the k-mers have one order.
     std::vector<uint32_t> metadata(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(first_kmer));
     metadata.erase(std::find(metadata.begin(), metadata.end(), layout_.begin()));
     std::vector<uint32_t> draft = draft_layout_.start(metadata);
     for (const uint32_t id : ids.subspan(first_kmer))
-      draft.push_back(id == layout_.oov() ? draft_layout_.oov()
-                                          : id - layout_.kmer0() + draft_layout_.kmer0());
+      draft.push_back(id == layout_.oov() ? draft_layout_.oov() : draft_layout_.kmer_id(layout_.kmer_of(id)));
     prompt.draft_context = std::make_shared<const std::vector<uint32_t>>(std::move(draft));
   }
   add_bases(prompt, "");
@@ -204,13 +204,14 @@ void PromptPlanner::check_context(const Prompt& prompt) const {
                            " bp and " + count_of(length_, "new base") +
                            " do not fit the model's context of " + count_of(max_positions_, "token") + "; ";
   if (prompt.context.size() <= max_positions_) {
-    const size_t largest = kKmerLength * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
+    const size_t largest =
+        layout_.bases() * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
     throw WrongLength(what + "the largest number of new bases that fits is " + std::to_string(largest));
   }
   const size_t tokens = prompt.first_kmer;
   const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;
   throw Error(kFunction, what + "the longest prompt that fits has " +
-                             std::to_string(kKmerLength * kmers + kKmerLength - 1) + " bp");
+                             std::to_string(layout_.bases() * kmers + layout_.bases() - 1) + " bp");
 }
 
 }  // namespace carbon

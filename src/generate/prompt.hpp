@@ -1,8 +1,8 @@
 // From a FASTA record, or from token ids, to a prompt: the tokens of its context, and the bases that the
 // prompt and the constraint allow at every new position.
 //
-// A prompt whose length is not a multiple of 6 ends inside a 6-mer. Its last bases then begin the first new
-// 6-mer, whose other bases are drawn. Nothing is padded.
+// A prompt whose length is not a multiple of the bases of a token ends inside one. Its last bases then begin
+// the first new token, whose other bases are drawn. Nothing is padded.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ class WrongLength : public Error {
 struct Prompt {
   uint64_t record = 0;  // its number in the input, from 0
   std::string name;
-  std::string sequence;  // as in the file; of a prompt of ids its 6-mers, with six N for <oov>
+  std::string sequence;  // as in the file; of a prompt of ids its k-mers, with N for <oov>
   std::vector<uint32_t>
-      context;            // what begins a sequence, with metadata, then whole 6-mers: ids of the model
-  size_t first_kmer = 0;  // how many tokens of the context stand before the 6-mers
+      context;            // what begins a sequence, with metadata, then whole k-mers: ids of the model
+  size_t first_kmer = 0;  // how many tokens of the context stand before the k-mers
   /// The same as ids of the draft model; null if there is none.
   std::shared_ptr<const std::vector<uint32_t>> draft_context;
   std::shared_ptr<const NewBases> bases;
@@ -79,7 +79,7 @@ class PromptPlanner {
   /// The prompt for generating without prompts: what begins a sequence, alone.
   Prompt plan_unconditional() const;
   /// A prompt of ids of the model: what begins a sequence, with metadata (not the layout's), then any
-  /// number of 6-mers and <oov>. A separator at the end is left out, so that the sequence goes on. Throws
+  /// number of k-mers and <oov>. A separator at the end is left out, so that the sequence goes on. Throws
   /// Error, which says where, for ids of another form, for metadata that the draft model cannot read, and for
   /// what does not fit.
   Prompt plan_ids(uint64_t record, const std::string& name, std::span<const uint32_t> ids) const;

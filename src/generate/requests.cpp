@@ -55,15 +55,16 @@ void emit_samples(const std::shared_ptr<const Prompt>& prompt, SampleRange range
 std::string new_bases(const Request& request) {
   const NewBases& bases = *request.generation->bases;
   std::string text;
-  text.reserve(request.kmers.size() * kKmerLength);
-  for (const uint16_t kmer : request.kmers) text += kmer_text(kmer);
+  text.reserve(request.kmers.size() * bases.k);
+  for (const uint16_t kmer : request.kmers) text += kmer_text(kmer, bases.k);
   return text.substr(bases.given, bases.length);
 }
 
 Error not_finite(const SampleItem& item) {
   const Request& request = *item.requests.back();
   const size_t drawn = request.kmers.size();
-  const size_t base = kKmerLength * drawn - (drawn == 0 ? 0 : item.prompt->bases->given) + 1;
+  const NewBases& bases = *item.prompt->bases;
+  const size_t base = bases.k * drawn - (drawn == 0 ? 0 : bases.given) + 1;
   return not_finite("generate", "logits at new base " + std::to_string(base) + " of " + item.prompt->name +
                                     ", sample " + std::to_string(item.sample + 1));
 }

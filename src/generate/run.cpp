@@ -107,7 +107,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
       {"generate", "sample"}, [&] { return run_identity(model, options); }, options.earlier};
   GenerateWriter writer(options, run, [&] { return provenance(model, options); });
   SequencesRead read(writer.continued());
-  GenerateProgress progress(*options.log, options.progress);
+  GenerateProgress progress(*options.log, options.progress, model.config().layout.bases());
   uint64_t samples = writer.continued() ? samples_in(*writer.continued(), options.samples) : 0;
   run_to_output<SampleItem>(
       engine,

@@ -65,14 +65,14 @@ void GenerateProgress::drawn(size_t kmers, const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   kmers_ += kmers;
-  progress_.update(bases_ + kKmerLength * kmers_, name);
+  progress_.update(bases_ + k_ * kmers_, name);
 }
 
 void GenerateProgress::written(size_t kmers, size_t bases, const std::string& name) {
   const std::lock_guard lock(mutex_);
   kmers_ -= std::min<uint64_t>(kmers_, kmers);
   bases_ += bases;
-  progress_.update(bases_ + kKmerLength * kmers_, name);
+  progress_.update(bases_ + k_ * kmers_, name);
 }
 
 void GenerateProgress::finish() {

@@ -44,10 +44,11 @@ class GenerateWriter {
 /// Counts new bases, and shows them as progress. Any thread may call it.
 class GenerateProgress {
  public:
-  GenerateProgress(Log& log, ProgressMode mode) : progress_(log, mode, "generate", "bp") {}
-  /// Called when `kmers` more 6-mers are drawn for a sample of the prompt `name`.
+  /// `k` are the bases of a token, which is a k-mer.
+  GenerateProgress(Log& log, ProgressMode mode, size_t k) : progress_(log, mode, "generate", "bp"), k_(k) {}
+  /// Called when `kmers` more k-mers are drawn for a sample of the prompt `name`.
   void drawn(size_t kmers, const std::string& name);
-  /// Called when a sample is written. It has `bases` new bases, and drawn() has counted `kmers` 6-mers for
+  /// Called when a sample is written. It has `bases` new bases, and drawn() has counted `kmers` k-mers for
   /// it.
   void written(size_t kmers, size_t bases, const std::string& name);
   /// Ends the counting. Samples that are still being drawn, in a run that is stopped, do not count any more.
@@ -56,6 +57,7 @@ class GenerateProgress {
  private:
   std::mutex mutex_;
   Progress progress_;
+  size_t k_;
   uint64_t kmers_ = 0;  // drawn, of samples that are not written yet
   uint64_t bases_ = 0;  // written
   bool finished_ = false;

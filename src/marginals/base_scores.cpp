@@ -5,11 +5,11 @@
 
 namespace carbon {
 
-void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t end,
-                          std::span<const double> rows, std::vector<double>& out) {
-  for (size_t i = first_kmer * kKmerLength; i < end; ++i) {
+void append_base_logprobs(std::string_view sequence, size_t first, size_t end, std::span<const double> rows,
+                          std::vector<double>& out) {
+  for (size_t i = first; i < end; ++i) {
     const int digit = base_digit(sequence[i]);
-    if (digit >= 0) out.push_back(base_logs(rows, i - first_kmer * kKmerLength)[digit]);
+    if (digit >= 0) out.push_back(base_logs(rows, i - first)[digit]);
   }
 }
 

@@ -1,7 +1,8 @@
 // Log-probabilities of single bases from rows of FNS marginals.
 //
-// A row is 24 natural logs [6, 4] with the letters in the order A, T, C, G: the distribution of each of the
-// six bases of the next 6-mer. Row i of a window is for its bases [6i, 6i + 6).
+// A row is the natural logs [k, 4], with the letters in the order A, T, C, G, of the distributions of the k
+// bases of the next token. Row i of a window is for its bases [k i, k i + k), so that rows that follow one
+// another have four logs for each base, whatever k is.
 #pragma once
 
 #include <span>
@@ -13,17 +14,17 @@
 
 namespace carbon {
 
-/// The natural logs of the probabilities of A, T, C and G at one base: `base` counts from the first base of
-/// the 6-mer that rows[0] speaks of. This is the one place where a base gets its probability.
+/// The natural logs of the probabilities of A, T, C and G at one base: `base` counts from the first base that
+/// rows[0] speaks of. This is the one place where a base gets its probability.
 inline const double* base_logs(std::span<const double> rows, size_t base) {
-  return rows.data() + base / kKmerLength * ops::kMarginals + base % kKmerLength * ops::kLetters;
+  return rows.data() + base * ops::kLetters;
 }
 
-/// Appends to `out` the log-probability of every A, C, G or T of sequence[6 * first_kmer, end), in order.
-/// Other letters are skipped. rows[0] is for 6-mer `first_kmer`, and there is one row for each 6-mer from
-/// there to `end`; the last 6-mer may be partial.
-void append_base_logprobs(std::string_view sequence, size_t first_kmer, size_t end,
-                          std::span<const double> rows, std::vector<double>& out);
+/// Appends to `out` the log-probability of every A, C, G or T of sequence[first, end), in order. Other
+/// letters are skipped. rows[0] is for the token that begins at base `first`, and there is one row for each
+/// token from there to `end`; the last token may be partial.
+void append_base_logprobs(std::string_view sequence, size_t first, size_t end, std::span<const double> rows,
+                          std::vector<double>& out);
 
 /// The log-likelihood ratio in nats: the sum of alt[i] - ref[i] over the first n values, where n is the
 /// smaller of the two counts. Equal terms add an exact zero, so the result does not change by a bit if a

@@ -24,7 +24,7 @@ std::string config_path(const std::string& dir) {
 }
 
 std::string token_text(const TokenLayout& layout, uint32_t id) {
-  return layout.is_kmer(id) ? kmer_text(static_cast<int>(id - layout.kmer0()))
+  return layout.is_kmer(id) ? kmer_text(layout.kmer_of(id), layout.bases())
                             : std::string(layout.family->tokens[id]);
 }
 

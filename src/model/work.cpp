@@ -16,7 +16,7 @@ double other_elements(const ModelConfig& c) {
   return static_cast<double>(c.hidden) * static_cast<double>(2 * c.heads * c.head_dim + 3 * c.intermediate);
 }
 double head_elements(const ModelConfig& c) {
-  return static_cast<double>(ops::kKmers) * static_cast<double>(c.hidden);
+  return static_cast<double>(c.layout.kmers()) * static_cast<double>(c.hidden);
 }
 
 // The number of pairs of a query and a key that it attends to, for the last `queries` of `total` positions.

@@ -65,6 +65,9 @@ const char* api_property(carbon_run* handle, int which) {
           case CARBON_MODEL_POSITIONS:
             run.property = std::to_string(run.engine().config().max_positions);
             break;
+          case CARBON_BASES_PER_TOKEN:
+            run.property = std::to_string(run.engine().config().layout.bases());
+            break;
           default:
             throw Error("plugin", "there is no property " + std::to_string(which));
         }

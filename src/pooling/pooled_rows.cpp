@@ -22,12 +22,12 @@ PooledRows::PooledRows(std::string command, const ModelConfig& config, Pooling p
 }
 
 size_t PooledRows::kmers(size_t length) const {
-  return (length + (pooling_.pad_tail ? kKmerLength - 1 : 0)) / kKmerLength;
+  return (length + (pooling_.pad_tail ? layout_.bases() - 1 : 0)) / layout_.bases();
 }
 
 // The tokens before and after the 6-mers take a position each.
 size_t PooledRows::largest() const {
-  return kKmerLength * (positions_ - 2);
+  return layout_.bases() * (positions_ - 2);
 }
 
 void PooledRows::check(const std::string& name, size_t length) const {
@@ -49,7 +49,7 @@ RequestPtr PooledRows::request(std::string_view bases, int layer) const {
   const size_t count = kmers(bases.size());
   if (count == 0 && pooling_.pool == Pool::none) return nullptr;
   auto request = std::make_shared<Request>();
-  request->tokens = sequence_tokens(bases.substr(0, count * kKmerLength), layout_);
+  request->tokens = sequence_tokens(bases.substr(0, count * layout_.bases()), layout_);
   // The rows of 6-mers do not depend on the separator, so it is only run if its row is wanted.
   if (pooling_.pool == Pool::separator) request->tokens.push_back(layout_.separator());
   const bool every_kmer = pooling_.pool == Pool::mean || pooling_.pool == Pool::none;

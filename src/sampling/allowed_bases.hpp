@@ -1,4 +1,4 @@
-// Which bases are allowed at the six positions of a 6-mer: those of a prompt, or of a constraint in IUPAC
+// Which bases are allowed at the positions of a token: those of a prompt, or of a constraint in IUPAC
 // codes.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace carbon {
 using BaseSet = uint8_t;
 inline constexpr BaseSet kAnyBase = 0xF;
 
-/// One set per position of a 6-mer, the first base first.
+/// One set per position of a token, the first base first. Those after the bases of a token are not looked at.
 using ops::AllowedBases;
 using ops::allows;
 inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase, kAnyBase};
 
-/// One bit per 6-mer, in 6-mer order.
+/// One bit per token, in the order of their indices; as many as the longest tokens have.
 using KmerSet = std::bitset<ops::kKmers>;
 
 /// The bases that an IUPAC nucleotide code stands for, in upper or lower case; U is T, as in all sequences

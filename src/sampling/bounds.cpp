@@ -79,7 +79,7 @@ BoundedBases::Place BoundedBases::place(size_t base) const {
 
 // How many new bases stand before a new 6-mer.
 size_t BoundedBases::base_before(size_t kmer) const {
-  return kmer == 0 ? 0 : std::min(kmer * ops::kBases - bases_.given, bases_.length);
+  return kmer == 0 ? 0 : std::min(kmer * bases_.k - bases_.given, bases_.length);
 }
 
 bool BoundedBases::append(BoundState& state, const Place& place, size_t base) const {
@@ -153,7 +153,7 @@ KmerSet BoundedBases::allowed(const BoundState& state, size_t kmer) const {
 void BoundedBases::extend(Extension& extension, const BoundState& state, size_t bases, size_t prefix) const {
   if (bases == extension.last) {
     if (!can_end(extension.kmer + 1, state)) return;
-    const size_t free = size_t{1} << 2 * (ops::kBases - bases);
+    const size_t free = size_t{1} << 2 * (bases_.k - bases);
     for (size_t i = 0; i < free; ++i) extension.found.set(prefix * free + i);
     return;
   }
@@ -167,7 +167,7 @@ void BoundedBases::extend(Extension& extension, const BoundState& state, size_t 
 BoundState BoundedBases::next(BoundState state, size_t kmer, size_t drawn) const {
   const size_t first = bases_.first(kmer);
   for (size_t j = first; j < bases_.last(kmer); ++j)
-    append(state, place(base_before(kmer) + j - first), ops::base_of(drawn, j));
+    append(state, place(base_before(kmer) + j - first), ops::base_of(drawn, j, bases_.k));
   return state;
 }
 

@@ -1,32 +1,30 @@
 #include "src/sampling/joint.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace carbon {
-
-using ops::kBases;
-using ops::kKmers;
-
-Joint::Joint() : logits_(kKmers), sums_(ops::level_offset(kBases + 1)) {}
 
 bool Joint::assign(std::span<const float> logits, const AllowedBases& allowed, const KmerSet* among) {
   float sum = 0;
   for (const float z : logits) sum += z - z;  // becomes NaN if a logit is not finite
   if (sum != 0.0f) return false;
-  std::copy(logits.begin(), logits.end(), logits_.begin());
+  bases_ = static_cast<size_t>(std::countr_zero(logits.size())) / 2;
+  logits_.assign(logits.begin(), logits.end());
+  sums_.resize(ops::level_offset(bases_ + 1));
   constexpr float never = -std::numeric_limits<float>::infinity();
   if (allowed != kAllAllowed)
-    for (size_t v = 0; v < kKmers; ++v)
-      if (!allows(allowed, v)) logits_[v] = never;
+    for (size_t v = 0; v < logits_.size(); ++v)
+      if (!allows(allowed, v, bases_)) logits_[v] = never;
   if (among != nullptr)
-    for (size_t v = 0; v < kKmers; ++v)
+    for (size_t v = 0; v < logits_.size(); ++v)
       if (!among->test(v)) logits_[v] = never;
   max_ = *std::max_element(logits_.begin(), logits_.end());
 
-  double* const weights = sums_.data() + ops::level_offset(kBases);
-  for (size_t v = 0; v < kKmers; ++v) weights[v] = ops::weight(logits_[v], max_);
-  for (size_t j = kBases; j-- > 0;) {
+  double* const weights = sums_.data() + ops::level_offset(bases_);
+  for (size_t v = 0; v < logits_.size(); ++v) weights[v] = ops::weight(logits_[v], max_);
+  for (size_t j = bases_; j-- > 0;) {
     double* const shorter = sums_.data() + ops::level_offset(j);
     const double* const longer = level(j + 1);
     const size_t count = size_t{1} << 2 * j;
@@ -40,7 +38,7 @@ void Joint::marginal(size_t j, double* out) const {
 }
 
 double Joint::log_share(size_t kmer, size_t first, size_t last) const {
-  const ops::KmerGroup group(kmer, first, last);
+  const ops::KmerGroup group(kmer, first, last, bases_);
   float largest = logits_[kmer];
   for (size_t i = 0; i < group.size(); ++i) largest = std::max(largest, logits_[group[i]]);
   double sum = 0;

@@ -1,5 +1,5 @@
-// The joint distribution over the 4,096 6-mers that a row of logits gives, restricted to allowed bases and
-// renormalised, and its sums over prefixes.
+// The joint distribution over the 4^k tokens of k bases that a row of logits gives, restricted to allowed
+// bases and renormalised, and its sums over prefixes.
 //
 // The sums over prefixes give the probabilities of single bases: P(b_j | b_<j) is the quotient of two of
 // them, and P_j(b) (technical report, eq. S15) is a sum of some. All arithmetic is that of
@@ -17,22 +17,22 @@ namespace carbon {
 
 class Joint {
  public:
-  Joint();
-
-  /// Takes 4,096 logits in 6-mer order. `allowed` must leave at least one base at every position, and with
-  /// `among`, unless it is null, at least one 6-mer. Returns false if a logit is not finite; then only
-  /// assign() may be called.
+  /// Takes 4^k logits in the order of indices; their number says what k is. `allowed` must leave at least one
+  /// base at each of k positions, and with `among`, unless it is null, at least one token. Returns false if a
+  /// logit is not finite; then only assign() may be called.
   [[nodiscard]] bool assign(std::span<const float> logits, const AllowedBases& allowed,
                             const KmerSet* among = nullptr);
 
-  /// The logits; -inf for 6-mers with a base that is not allowed.
+  /// The k of the logits.
+  size_t bases() const { return bases_; }
+  /// The logits; -inf for tokens with a base that is not allowed.
   std::span<const float> logits() const { return logits_; }
   float max_logit() const { return max_; }
   /// exp(logit - max_logit()): the probabilities times total().
-  std::span<const double> weights() const { return {level(ops::kBases), ops::kKmers}; }
+  std::span<const double> weights() const { return {level(bases_), logits_.size()}; }
   double total() const { return *level(0); }
 
-  /// The weights of the 4^j prefixes of j bases, 0 <= j <= 6, in 6-mer order.
+  /// The weights of the 4^j prefixes of j bases, 0 <= j <= k, in their order.
   const double* level(size_t j) const { return sums_.data() + ops::level_offset(j); }
   /// All levels, one after the other.
   const double* sums() const { return sums_.data(); }
@@ -43,7 +43,8 @@ class Joint {
   double log_share(size_t kmer, size_t first, size_t last) const;
 
  private:
-  std::vector<float> logits_;  // [4096]
+  size_t bases_ = 0;
+  std::vector<float> logits_;  // [4^k]
   std::vector<double> sums_;
   float max_ = 0;
 };

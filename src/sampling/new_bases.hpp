@@ -1,8 +1,8 @@
-// The new bases of a generated sequence as 6-mers: how many 6-mers they take, and which bases may stand
+// The new bases of a generated sequence as tokens: how many tokens they take, and which bases may stand
 // where.
 //
-// A prompt whose length is not a multiple of 6 ends inside a 6-mer. Its last bases are fixed in the first new
-// 6-mer; nothing is padded.
+// A prompt whose length is not a multiple of the bases of a token ends inside one. Its last bases are fixed
+// in the first new token; nothing is padded. A token is a k-mer, and named so here.
 #pragma once
 
 #include <algorithm>
@@ -23,23 +23,23 @@ struct BoundState {
 };
 
 struct NewBases {
-  size_t given = 0;   // bases of the first new 6-mer that belong to the prompt, 0 to 5
+  size_t given = 0;   // bases of the first new k-mer that belong to the prompt, 0 to k - 1
   size_t length = 0;  // new bases
   std::vector<BaseSet>
-      sets;  // from the first of the `given` bases on; any base is allowed after the last set
+      sets;                // from the first of the `given` bases on; any base is allowed after the last set
+  size_t k = ops::kBases;  // TokenLayout::bases() of the model
 
-  /// Number of new 6-mers. The last one may be cut.
-  size_t kmers() const { return (given + length + ops::kBases - 1) / ops::kBases; }
-  /// The bases that may stand in new 6-mer `kmer`.
+  /// Number of new k-mers. The last one may be cut.
+  size_t kmers() const { return (given + length + k - 1) / k; }
+  /// The bases that may stand in new k-mer `kmer`.
   AllowedBases allowed(size_t kmer) const {
     AllowedBases out = kAllAllowed;
-    for (size_t j = 0; j < ops::kBases && kmer * ops::kBases + j < sets.size(); ++j)
-      out[j] = sets[kmer * ops::kBases + j];
+    for (size_t j = 0; j < k && kmer * k + j < sets.size(); ++j) out[j] = sets[kmer * k + j];
     return out;
   }
-  /// Bases [first, last) of new 6-mer `kmer` are written and counted in the log-probability.
+  /// Bases [first, last) of new k-mer `kmer` are written and counted in the log-probability.
   size_t first(size_t kmer) const { return kmer == 0 ? given : 0; }
-  size_t last(size_t kmer) const { return std::min(ops::kBases, given + length - kmer * ops::kBases); }
+  size_t last(size_t kmer) const { return std::min(k, given + length - kmer * k); }
 };
 
 }  // namespace carbon

@@ -12,13 +12,11 @@
 namespace carbon {
 namespace {
 
-using ops::kBases;
-using ops::kKmers;
 using ops::kLetters;
 
 size_t race(std::span<const double> weights, const SamplerOptions& options, const ops::DrawCounter& counter) {
   ops::Race race;
-  for (uint32_t block = 0; block < kKmers / 4; ++block) {
+  for (uint32_t block = 0; block < weights.size() / 4; ++block) {
     const double* const four = weights.data() + size_t{4} * block;
     if (four[0] == 0 && four[1] == 0 && four[2] == 0 && four[3] == 0) continue;
     const PhiloxBlock bits = ops::noise(counter, options.seed, block);
@@ -34,18 +32,18 @@ size_t draw_joint(const Joint& joint, const SamplerOptions& options, const ops::
   }
   if (options.temperature == 1 && options.top_k == 0 && options.top_p == 1)
     return race(joint.weights(), options, counter);
-  std::array<double, kKmers> weights;
-  for (size_t v = 0; v < kKmers; ++v)
+  std::vector<double> weights(joint.logits().size());
+  for (size_t v = 0; v < weights.size(); ++v)
     weights[v] = ops::weight(joint.logits()[v], joint.max_logit(), options.temperature);
   keep_likeliest(weights, options.top_k, options.top_p);
   return race(weights, options, counter);
 }
 
-using Marginals = std::array<double, ops::kMarginals>;
+using Marginals = std::array<double, ops::kMarginals>;  // of the first Joint::bases() bases
 
 Marginals marginals_of(const Joint& joint) {
   Marginals marginals;
-  for (size_t j = 0; j < kBases; ++j) joint.marginal(j, marginals.data() + j * kLetters);
+  for (size_t j = 0; j < joint.bases(); ++j) joint.marginal(j, marginals.data() + j * kLetters);
   return marginals;
 }
 
@@ -54,8 +52,8 @@ size_t draw_by_base(const Joint& joint, const SamplerOptions& options, const ops
     keep_likeliest({weights, kLetters}, options.top_k, options.top_p);
   };
   if (options.kind == SamplerKind::chain)
-    return ops::draw_bases(joint.sums(), nullptr, options, counter, keep);
-  return ops::draw_bases(joint.sums(), marginals_of(joint).data(), options, counter, keep);
+    return ops::draw_bases(joint.sums(), nullptr, options, counter, keep, joint.bases());
+  return ops::draw_bases(joint.sums(), marginals_of(joint).data(), options, counter, keep, joint.bases());
 }
 
 }  // namespace
@@ -102,9 +100,9 @@ SamplerOptions parse_sampler(const std::string& settings) {
         }},
        {"top-k",
         [&](Text name, Text value) {
-          const std::string expected = "a number from 1 to " + std::to_string(kKmers);
+          const std::string expected = "a number from 1 to " + std::to_string(ops::kKmers);
           options.top_k = number_setting<size_t>(name, value, expected);
-          if (options.top_k < 1 || options.top_k > kKmers)
+          if (options.top_k < 1 || options.top_k > ops::kKmers)
             throw SettingError("sampler", name, name + " '" + value + "': expected " + expected);
         }},
        {"top-p",
@@ -139,7 +137,7 @@ ops::DrawnKmer draw_on_host(Joint& joint, std::span<const float> logits, const S
 
 double log_probability(const Joint& joint, SamplerKind kind, size_t kmer, size_t first, size_t last) {
   if (kind != SamplerKind::marginal) return joint.log_share(kmer, first, last);
-  return ops::log_marginals(marginals_of(joint).data(), joint.total(), kmer, first, last);
+  return ops::log_marginals(marginals_of(joint).data(), joint.total(), kmer, first, last, joint.bases());
 }
 
 void keep_likeliest(std::span<double> weights, size_t top_k, double top_p) {

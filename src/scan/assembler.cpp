@@ -19,8 +19,7 @@ void ScanAssembler::consume(const ScanItem& item) {
 
 // `position` is one of the track's strand.
 bool ScanAssembler::has_value(const ScanTrack& track, int64_t position) const {
-  return position >= track.frame &&
-         (level_ != ScanLevel::first || (position - track.frame) % kKmerLength == 0);
+  return position >= track.frame && (level_ != ScanLevel::first || (position - track.frame) % bases_ == 0);
 }
 
 void ScanAssembler::keep_values(const ScanItem& item) {

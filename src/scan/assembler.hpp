@@ -24,8 +24,14 @@ struct ScannedBase {
 
 class ScanAssembler {
  public:
-  ScanAssembler(std::vector<ScanTrack> tracks, ScanLevel level, std::function<void(const ScannedBase&)> take)
-      : tracks_(std::move(tracks)), level_(level), take_(std::move(take)), values_(tracks_.size()) {}
+  /// `bases` are those of a token.
+  ScanAssembler(std::vector<ScanTrack> tracks, ScanLevel level, size_t bases,
+                std::function<void(const ScannedBase&)> take)
+      : tracks_(std::move(tracks)),
+        level_(level),
+        bases_(static_cast<int64_t>(bases)),
+        take_(std::move(take)),
+        values_(tracks_.size()) {}
 
   /// Takes the spans of a piece in the order of the planner. Throws Error for a value that is not finite.
   void consume(const ScanItem& item);
@@ -45,6 +51,7 @@ class ScanAssembler {
 
   std::vector<ScanTrack> tracks_;
   ScanLevel level_;
+  int64_t bases_;
   std::function<void(const ScannedBase&)> take_;
   std::shared_ptr<const ScanPiece> piece_;
   std::vector<std::deque<Value>> values_;  // of each track, in the order of the contig

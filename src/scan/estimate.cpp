@@ -27,7 +27,7 @@ ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& plan
     cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * output.bytes_per_base(piece);
     planner.spans(piece, [&](const TrackSpan& span) {
       const auto row_of = [&](int64_t base) {
-        return static_cast<size_t>((base - span.window.begin) / kKmerLength);
+        return static_cast<size_t>(base - span.window.begin) / config.layout.bases();
       };
       const size_t tokens = row_of(span.end - 1) + 1, wanted = tokens - row_of(span.begin);
       const WorkChunk chunk{0, tokens, wanted};

@@ -10,19 +10,20 @@
 
 namespace carbon {
 
-/// Window k of frame f (0 to 5) has `window` 6-mers and starts at base f + 6 * stride * k.
+/// Window number w of frame f has `window` tokens and starts at base f + bases * stride * w.
 struct ScanGrid {
+  int64_t bases = 0;               // of a token; frames are 0 to bases - 1
   int64_t context = 0;             // bp: a base has at least so many to its left, except in window 0
-  int64_t window = 0, stride = 0;  // 6-mers
+  int64_t window = 0, stride = 0;  // tokens
 };
 
 inline constexpr int64_t kMostScanContext = 24000;  // bp, of the default
 
 /// 24,000 bp, or about half of a window where the model's context is too short for that.
-int64_t default_scan_context(size_t max_positions);
-/// min(max_positions - 1, 3 * context / 6) 6-mers per window. Throws Error unless the context is a positive
-/// multiple of 6 that leaves room for one more 6-mer.
-ScanGrid make_scan_grid(int64_t context, size_t max_positions);
+int64_t default_scan_context(size_t max_positions, size_t bases);
+/// min(max_positions - 1, 3 * context / bases) tokens per window, for tokens of `bases` bases. Throws Error
+/// unless the context is a positive multiple of that number that leaves room for one more token.
+ScanGrid make_scan_grid(int64_t context, size_t max_positions, size_t bases);
 
 /// A window [begin, end), which may reach beyond the contig's end, and the bases [take, end) that get their
 /// values from it.

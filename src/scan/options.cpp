@@ -3,24 +3,31 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/scan/grid.hpp"
-#include "tokenizer/kmer.hpp"
 
 namespace carbon {
 
-std::vector<int> frames_of(int count) {
+std::vector<std::string> frame_counts(size_t bases) {
+  std::vector<std::string> counts;
+  for (size_t count = 1; count <= bases; ++count)
+    if (bases % count == 0) counts.push_back(std::to_string(count));
+  return counts;
+}
+
+std::vector<int> frames_of(int count, size_t bases) {
   std::vector<int> frames;
-  for (int i = 0; i < count; ++i) frames.push_back(i * kKmerLength / count);
+  for (int i = 0; i < count; ++i) frames.push_back(i * static_cast<int>(bases) / count);
   return frames;
 }
 
-void complete_scan_options(ScanOptions& options, size_t max_positions) {
+void complete_scan_options(ScanOptions& options, size_t max_positions, size_t bases) {
   const bool first = options.level == ScanLevel::first;
-  if (options.frames == 0) options.frames = first ? kKmerLength : 1;
-  if (first && options.frames != kKmerLength)
+  const int all = static_cast<int>(bases);
+  if (options.frames == 0) options.frames = first ? all : 1;
+  if (first && options.frames != all)
     throw SettingError("scan", "frames",
                        "level first needs six frames, because each frame gives a value to one base in six",
                        {AdviceTopic::frames});
-  if (options.context == 0) options.context = default_scan_context(max_positions);
+  if (options.context == 0) options.context = default_scan_context(max_positions, bases);
 }
 
 }  // namespace carbon

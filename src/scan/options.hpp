@@ -37,7 +37,7 @@ struct ScanOptions {
   ScanSelection selection;
   ScanLevel level = ScanLevel::marginal;
   StrandChoice strand = StrandChoice::both;
-  int frames = 0;       // 1, 2, 3 or 6; 0: 6 for the first level, else 1
+  int frames = 0;       // a divisor of a token's bases; 0: all of them for the first level, else 1
   int64_t context = 0;  // bp; 0: default_scan_context()
   std::optional<Shard> shard;
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
@@ -50,11 +50,14 @@ struct ScanOptions {
   Log* log = &silent_log();
 };
 
-/// The frames that are read on each strand: 0; 0,3; 0,2,4; or all.
-std::vector<int> frames_of(int count);
+/// How many frames can be read: the divisors of `bases`.
+std::vector<std::string> frame_counts(size_t bases);
+/// The `count` frames that are read on each strand, for tokens of `bases` bases: for six of them 0; 0,3;
+/// 0,2,4; or all.
+std::vector<int> frames_of(int count, size_t bases);
 
-/// Sets the options whose default depends on others or on the model, and throws Error for what cannot be
-/// combined.
-void complete_scan_options(ScanOptions& options, size_t max_positions);
+/// Sets the options whose default depends on others or on the model, whose tokens have `bases` bases, and
+/// throws Error for what cannot be combined.
+void complete_scan_options(ScanOptions& options, size_t max_positions, size_t bases);
 
 }  // namespace carbon

@@ -17,11 +17,11 @@ std::string strand_bases(const ContigBases& contig, int64_t length, bool reverse
 
 }  // namespace
 
-std::vector<ScanTrack> scan_tracks(const ScanOptions& options) {
+std::vector<ScanTrack> scan_tracks(const ScanOptions& options, size_t bases) {
   std::vector<ScanTrack> tracks;
   for (const bool reverse : {false, true}) {
     if (options.strand == (reverse ? StrandChoice::forward : StrandChoice::reverse)) continue;
-    for (const int frame : frames_of(options.frames)) tracks.push_back({reverse, frame});
+    for (const int frame : frames_of(options.frames, bases)) tracks.push_back({reverse, frame});
   }
   return tracks;
 }
@@ -75,6 +75,7 @@ void ScanPlanner::plan(const ScanPiece& piece, const ContigBases& bases, const T
 ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, const TrackSpan& span,
                                 const ContigBases& contig, const TokenLayout& layout) const {
   const int64_t start = span.window.begin;
+  const size_t length = layout.bases();
   const std::string bases = strand_bases(contig, piece->length, tracks_[span.track].reverse, start, span.end);
   ScanItem item{piece, span, bases.substr(static_cast<size_t>(span.begin - start)), 0, false, {}};
   // Bases at the ends of the span that have no value need no rows: many spans of assembled genomes are all N.
@@ -82,20 +83,20 @@ ScanItem ScanPlanner::make_item(const std::shared_ptr<const ScanPiece>& piece, c
   if (first == std::string::npos) return item;
   const size_t last = item.letters.find_last_of("ACGT");
   const auto row_of = [&](size_t letter) {
-    return (static_cast<size_t>(span.begin - start) + letter) / kKmerLength;
+    return (static_cast<size_t>(span.begin - start) + letter) / length;
   };
   const size_t first_row = row_of(first), last_row = row_of(last);
-  item.first_row_begin = start + static_cast<int64_t>(first_row * kKmerLength);
+  item.first_row_begin = start + static_cast<int64_t>(first_row * length);
   const auto request = std::make_shared<Request>();
   request->want_begin = layout.lead() + first_row;
   request->head = HeadKind::marginals;
   if (level_ == ScanLevel::chain) {
     request->head = HeadKind::conditionals;
     for (size_t row = first_row; row <= last_row; ++row)
-      request->targets.push_back(known_bases(std::string_view(bases).substr(row * kKmerLength, kKmerLength)));
+      request->targets.push_back(known_bases(std::string_view(bases).substr(row * length, length)));
   }
-  // The 6-mer of the last row is only predicted.
-  request->tokens = sequence_tokens(std::string_view(bases).substr(0, last_row * kKmerLength), layout);
+  // The token of the last row is only predicted.
+  request->tokens = sequence_tokens(std::string_view(bases).substr(0, last_row * length), layout);
   item.requests.push_back(request);
   return item;
 }

@@ -21,8 +21,9 @@ struct ScanTrack {
   int frame = 0;
 };
 
-/// The tracks of a run: the frames of the forward strand, then those of the reverse strand.
-std::vector<ScanTrack> scan_tracks(const ScanOptions& options);
+/// The tracks of a run for tokens of `bases` bases: the frames of the forward strand, then those of the
+/// reverse strand.
+std::vector<ScanTrack> scan_tracks(const ScanOptions& options, size_t bases);
 
 /// The bases [begin, end) of a piece that get their values on one track from one window. All positions are
 /// those of the track's strand.
@@ -37,7 +38,7 @@ struct ScanItem {
   std::shared_ptr<const ScanPiece> piece;
   TrackSpan span;
   std::string letters;               // of [span.begin, span.end) on the strand, in upper case
-  int64_t first_row_begin = 0;       // the position of the 6-mer that the first row of the values speaks of
+  int64_t first_row_begin = 0;       // the position of the token that the first row of the values speaks of
   bool last = false;                 // of its piece
   std::vector<RequestPtr> requests;  // one, or none if no letter is A, C, G or T
 
@@ -50,7 +51,7 @@ using ContigBases = std::function<std::string(int64_t begin, int64_t end)>;
 class ScanPlanner {
  public:
   ScanPlanner(const ScanGrid& grid, const ScanOptions& options)
-      : grid_(grid), level_(options.level), tracks_(scan_tracks(options)) {}
+      : grid_(grid), level_(options.level), tracks_(scan_tracks(options, static_cast<size_t>(grid.bases))) {}
 
   const std::vector<ScanTrack>& tracks() const { return tracks_; }
 

@@ -21,8 +21,8 @@ constexpr int64_t kMeasuredBases = 2'000'000;
 
 // Says before the first token how the contigs are cut into windows, and what the run will take.
 void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& cost) {
-  options.log->message("scan", "windows of " + std::to_string(kKmerLength * grid.window) + " bp every " +
-                                   std::to_string(kKmerLength * grid.stride) +
+  options.log->message("scan", "windows of " + std::to_string(grid.bases * grid.window) + " bp every " +
+                                   std::to_string(grid.bases * grid.stride) +
                                    " bp; each base gets at least " + std::to_string(grid.context) +
                                    " bp of context, less near the ends of a contig");
   options.log->message("scan", cost_text(cost));
@@ -116,7 +116,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
   progress.set_total(total);
   const uint64_t before = total - total_bases(pieces);
   progress.begin_at(before);
-  ScanAssembler assembler(planner.tracks(), options.level,
+  ScanAssembler assembler(planner.tracks(), options.level, engine.config().layout.bases(),
                           [&](const ScannedBase& base) { recorder.write(base); });
   const size_t tracks = planner.tracks().size();
   uint64_t done = before * tracks;  // bases, on each track
@@ -145,8 +145,9 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
 
 void run_scan(Engine& engine, ScanOptions options) {
   const ModelConfig& config = engine.config();
-  complete_scan_options(options, config.sequence_positions());
-  const ScanGrid grid = make_scan_grid(options.context, config.sequence_positions());
+  const size_t positions = config.sequence_positions(), bases = config.layout.bases();
+  complete_scan_options(options, positions, bases);
+  const ScanGrid grid = make_scan_grid(options.context, positions, bases);
   const ScanPlanner planner(grid, options);
   const IndexedFasta fasta(options.fasta, *options.log);
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);

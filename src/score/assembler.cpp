@@ -32,12 +32,12 @@ void ScoreAssembler::emit_tokens(const ScoredWindow& item) {
   const std::string& bases = sequence_->strand(item.reverse);
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t row = item.reverse ? values.size() - 1 - i : i;
-    const size_t at = item.window.take + row * kKmerLength;
-    if (kmer_index(std::string_view(bases).substr(at, kKmerLength)) < 0) continue;
-    const size_t begin = item.reverse ? sequence_->length() - at - kKmerLength : at;
+    const size_t at = item.window.take + row * bases_;
+    if (kmer_index(std::string_view(bases).substr(at, bases_), bases_) < 0) continue;
+    const size_t begin = item.reverse ? sequence_->length() - at - bases_ : at;
     const int64_t absolute = sequence_->place.begin + static_cast<int64_t>(begin);
     check_finite(values[row], absolute);
-    sink_.value({absolute, absolute + kKmerLength, values[row], 'N', nullptr});
+    sink_.value({absolute, absolute + static_cast<int64_t>(bases_), values[row], 'N', nullptr});
   }
 }
 

@@ -15,8 +15,9 @@ namespace carbon {
 
 class ScoreAssembler {
  public:
-  ScoreAssembler(const ScoreOptions& options, ScoreSink& sink)
-      : level_(options.level), strand_(options.strand), sink_(sink) {}
+  /// `bases` are those of a token.
+  ScoreAssembler(const ScoreOptions& options, size_t bases, ScoreSink& sink)
+      : level_(options.level), strand_(options.strand), bases_(bases), sink_(sink) {}
 
   /// Takes the windows of a sequence in order, their requests finished. If both strands are read, their
   /// windows advance together over the forward coordinates. Throws Error for a value that is not finite.
@@ -33,6 +34,7 @@ class ScoreAssembler {
 
   ScoreLevel level_;
   StrandChoice strand_;
+  size_t bases_;
   ScoreSink& sink_;
   std::shared_ptr<const ScoredSequence> sequence_;
   std::deque<Letters> tracks_[2];  // values from position emitted_ on: forward, reverse

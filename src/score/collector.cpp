@@ -2,11 +2,10 @@
 
 #include <limits>
 
-#include "tokenizer/kmer.hpp"
-
 namespace carbon {
 
-ScoreCollector::ScoreCollector(ScoreLevel level) : width_(level == ScoreLevel::token ? kKmerLength : 1) {}
+ScoreCollector::ScoreCollector(ScoreLevel level, size_t bases)
+    : width_(level == ScoreLevel::token ? static_cast<int64_t>(bases) : 1) {}
 
 void ScoreCollector::begin(const SequencePlace& sequence) {
   begin_ = sequence.begin;
@@ -16,7 +15,7 @@ void ScoreCollector::begin(const SequencePlace& sequence) {
 }
 
 void ScoreCollector::value(const ScoredValue& value) {
-  // 6-mers of the reverse strand begin up to five bases after multiples of 6, which the division drops.
+  // k-mers of the reverse strand begin up to k - 1 bases after multiples of k, which the division drops.
   scores_.values[static_cast<size_t>((value.begin - begin_) / width_)] = value.logp;
   scores_.sum += value.logp;
   ++scores_.scored;

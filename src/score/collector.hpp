@@ -12,16 +12,17 @@ namespace carbon {
 
 /// The scores of a sequence in forward order.
 struct SequenceScores {
-  std::vector<double> values;  // nats, one per base or per whole 6-mer; NaN where a letter is not A, C, G, T
+  std::vector<double> values;  // nats, one per base or per whole k-mer; NaN where a letter is not A, C, G, T
   double sum = 0;              // of the values that are not NaN, in order
   size_t scored = 0;           // how many values are not NaN
 };
 
-/// Keeps the values that a ScoreAssembler gives it. At level `token` it takes those of one strand; the 6-mers
+/// Keeps the values that a ScoreAssembler gives it. At level `token` it takes those of one strand; the k-mers
 /// of the reverse strand end where the sequence ends, and their values are in forward order, too.
 class ScoreCollector final : public ScoreSink {
  public:
-  explicit ScoreCollector(ScoreLevel level);
+  /// `bases` are those of a token.
+  ScoreCollector(ScoreLevel level, size_t bases);
 
   void begin(const SequencePlace& sequence) override;
   void value(const ScoredValue& value) override;

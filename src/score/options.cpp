@@ -4,16 +4,15 @@
 #include "src/base/error.hpp"
 #include "src/files/output_name.hpp"
 #include "src/score/windows.hpp"
-#include "tokenizer/kmer.hpp"
 
 namespace carbon {
 namespace {
 
-void check_multiple(const std::string& name, size_t value, AdviceTopic advice) {
-  if (value == 0 || value % kKmerLength != 0)
+void check_multiple(const std::string& name, size_t value, size_t bases, AdviceTopic advice) {
+  if (value == 0 || value % bases != 0)
     throw SettingError("score", name,
                        "a " + name + " of " + std::to_string(value) +
-                           " bp cannot be used; expected a positive multiple of 6",
+                           " bp cannot be used; expected a positive multiple of " + std::to_string(bases),
                        {advice});
 }
 
@@ -32,19 +31,19 @@ ScoreOutput score_output_type(const ScoreOptions& options) {
   return type;
 }
 
-void complete_score_options(ScoreOptions& options, size_t max_positions) {
-  if (options.window == 0) options.window = default_window(max_positions);
-  const size_t largest = kKmerLength * (max_positions - 1);
+void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases) {
+  if (options.window == 0) options.window = default_window(max_positions, bases);
+  const size_t largest = bases * (max_positions - 1);
   if (options.window > largest)
     throw SettingError("score", "window",
                        "a window of " + std::to_string(options.window) +
                            " bp does not fit the model's context of " + std::to_string(max_positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
                        {AdviceTopic::window});
-  check_multiple("window", options.window, AdviceTopic::window);
+  check_multiple("window", options.window, bases, AdviceTopic::window);
 
-  if (options.stride == 0) options.stride = default_stride(options.window);
-  check_multiple("stride", options.stride, AdviceTopic::stride);
+  if (options.stride == 0) options.stride = default_stride(options.window, bases);
+  check_multiple("stride", options.stride, bases, AdviceTopic::stride);
   if (options.stride > options.window)
     throw SettingError("score", "stride",
                        "a stride of " + std::to_string(options.stride) +

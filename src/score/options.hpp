@@ -27,7 +27,7 @@ struct ScoreOptions {
   std::optional<ScoreOutput> type;  // without one: that of the name of the output, or a summary
   ScoreLevel level = ScoreLevel::base;
   StrandChoice strand = StrandChoice::forward;
-  size_t window = 0, stride = 0;            // bp, multiples of 6; 0: the defaults of windows.hpp
+  size_t window = 0, stride = 0;            // bp, of whole tokens; 0: the defaults of windows.hpp
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
   CommandRecord record;                     // of the header
   bool estimate = false;                    // print the expected work and run time, then exit
@@ -40,8 +40,8 @@ struct ScoreOptions {
 ScoreOutput score_output_type(const ScoreOptions& options);
 
 /// Sets window and stride where they are 0. Throws SettingError for a window that does not fit a model of
-/// `max_positions` tokens, for a stride that is longer than the window, and for one of them that is not a
-/// positive multiple of 6.
-void complete_score_options(ScoreOptions& options, size_t max_positions);
+/// `max_positions` tokens of `bases` bases, for a stride that is longer than the window, and for one of them
+/// that is not a positive multiple of `bases`.
+void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases);
 
 }  // namespace carbon

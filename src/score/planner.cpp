@@ -9,10 +9,10 @@ RequestPtr window_request(std::string_view sequence, const SlidingWindow& window
   std::string_view bases = sequence.substr(window.begin, window.end - window.begin);
   const auto request = std::make_shared<Request>();
   request->head = HeadKind::marginals;
-  const size_t first_row = (window.take - window.begin) / kKmerLength;
+  const size_t first_row = (window.take - window.begin) / layout.bases();
   request->want_begin = layout.lead() + first_row;
   if (level == ScoreLevel::token) {
-    bases.remove_suffix(bases.size() % kKmerLength);  // a partial 6-mer has no value
+    bases.remove_suffix(bases.size() % layout.bases());  // a partial k-mer has no value
     const std::vector<uint32_t> kmers = encode_kmers(bases, layout);
     if (kmers.size() <= first_row) return nullptr;
     request->head = HeadKind::token_logprobs;

@@ -38,7 +38,7 @@ struct ScoredWindow {
 };
 
 /// The request for one window of an upper-case sequence, or null if the window has no values. Row i of the
-/// values belongs to the window's 6-mer (take - begin) / 6 + i.
+/// values belongs to the window's k-mer (take - begin) / k + i.
 RequestPtr window_request(std::string_view sequence, const SlidingWindow& window, ScoreLevel level,
                           const TokenLayout& layout);
 
@@ -56,7 +56,7 @@ class ScorePlanner {
   /// the forward coordinates that they report.
   void plan(SequencePlace place, std::string_view bases, const std::function<void(ScoredWindow)>& take,
             const SequencesDone& done = {}) const;
-  /// The same for the bases from `from` on, a multiple of 6 below the length, in one window.
+  /// The same for the bases from `from` on, a multiple of a token's bases below the length, in one window.
   void plan_end(SequencePlace place, std::string_view bases, size_t from,
                 const std::function<void(ScoredWindow)>& take) const;
 

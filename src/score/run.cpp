@@ -63,7 +63,7 @@ std::string place_text(const SequencePlace& place) {
 
 void run_score(Engine& engine, ScoreOptions options) {
   const ModelConfig& config = engine.config();
-  complete_score_options(options, config.sequence_positions());
+  complete_score_options(options, config.sequence_positions(), config.layout.bases());
   options.inputs.in_order = score_output_type(options) == ScoreOutput::bedgraph;
   if (options.estimate) return estimate_score(engine, options);
 
@@ -72,7 +72,7 @@ void run_score(Engine& engine, ScoreOptions options) {
                             options.earlier,
                             [&] { return header_lines(engine.model(), options); }};
   ScoreWriter writer(options, run);
-  ScoreAssembler assembler(options, writer);
+  ScoreAssembler assembler(options, config.layout.bases(), writer);
   Progress progress(*options.log, options.progress, "score", "bp");
   uint64_t done = writer.continued() ? writer.continued()->bases : 0;
   progress.begin_at(done);

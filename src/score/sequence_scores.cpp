@@ -24,9 +24,10 @@ SequencePlace place_of(size_t index, std::string_view bases) {
 void score_planned(Engine& engine, const ScoreOptions& options, size_t count,
                    const std::function<void(const ScorePlanner&, size_t, const Emit&)>& plan,
                    const TakeSequenceScores& take) {
-  const ScorePlanner planner(engine.config().layout, options);
-  ScoreCollector collector(options.level);
-  ScoreAssembler assembler(options, collector);
+  const TokenLayout& layout = engine.config().layout;
+  const ScorePlanner planner(layout, options);
+  ScoreCollector collector(options.level, layout.bases());
+  ScoreAssembler assembler(options, layout.bases(), collector);
   size_t index = 0;
   run_ordered<ScoredWindow>(
       engine,
@@ -42,22 +43,23 @@ void score_planned(Engine& engine, const ScoreOptions& options, size_t count,
 ScoreOptions options_of(const Engine& engine, ScoreLevel level) {
   ScoreOptions options;
   options.level = level;
-  complete_score_options(options, engine.config().sequence_positions());
+  complete_score_options(options, engine.config().sequence_positions(), engine.config().layout.bases());
   return options;
 }
 
-// The model's inputs are what begins a sequence and all 6-mers except the last.
-void check_end(const SequenceEnd& end, size_t index, size_t max_positions) {
+// The model's inputs are what begins a sequence and all k-mers except the last.
+void check_end(const SequenceEnd& end, size_t index, const ModelConfig& config) {
+  const size_t max_positions = config.sequence_positions(), bases = config.layout.bases();
   const std::string name = name_of(index);
-  if (end.from % kKmerLength != 0 || end.from >= end.sequence.size())
+  if (end.from % bases != 0 || end.from >= end.sequence.size())
     throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
                              " bp and cannot be scored from base " + std::to_string(end.from) +
-                             " on; expected a multiple of 6 below its length");
-  if ((end.sequence.size() + kKmerLength - 1) / kKmerLength > max_positions)
+                             " on; expected a multiple of " + std::to_string(bases) + " below its length");
+  if ((end.sequence.size() + bases - 1) / bases > max_positions)
     throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
                              " bp and does not fit the model's context of " + std::to_string(max_positions) +
                              " tokens; the longest sequence that fits has " +
-                             std::to_string(kKmerLength * max_positions) + " bp");
+                             std::to_string(bases * max_positions) + " bp");
 }
 
 }  // namespace
@@ -74,8 +76,8 @@ void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::stri
 
 void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
                 const TakeSequenceScores& take) {
-  for (size_t i = 0; i < ends.size(); ++i) check_end(ends[i], i, engine.config().sequence_positions());
-  const size_t width = level == ScoreLevel::token ? kKmerLength : 1;
+  for (size_t i = 0; i < ends.size(); ++i) check_end(ends[i], i, engine.config());
+  const size_t width = level == ScoreLevel::token ? engine.config().layout.bases() : 1;
   score_planned(
       engine, options_of(engine, level), ends.size(),
       [&](const ScorePlanner& planner, size_t i, const Emit& emit) {

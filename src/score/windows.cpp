@@ -15,12 +15,12 @@ std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t 
   return windows;
 }
 
-size_t default_window(size_t max_positions) {
-  return max_positions > 2 ? std::min(kMaxDefaultWindow, 6 * (max_positions - 2)) : 6;
+size_t default_window(size_t max_positions, size_t bases) {
+  return max_positions > 2 ? std::min(kMaxDefaultWindow, bases * (max_positions - 2)) : bases;
 }
 
-size_t default_stride(size_t window) {
-  return std::max<size_t>(6, 6 * (window / 12));
+size_t default_stride(size_t window, size_t bases) {
+  return std::max(bases, bases * (window / (2 * bases)));
 }
 
 }  // namespace carbon

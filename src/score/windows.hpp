@@ -17,14 +17,14 @@ struct SlidingWindow {
 };
 
 /// Returns windows that start at 0, stride, 2*stride, ... until one reaches `length`; none for an empty
-/// sequence. Window and stride are positive multiples of 6, and stride <= window.
+/// sequence. Window and stride are positive multiples of the bases of a token, and stride <= window.
 std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t stride);
 
 /// The largest default window in bp (8,190 6-mers).
 inline constexpr size_t kMaxDefaultWindow = 49140;
-/// min(49,140, 6 * (max_positions - 2)) bp.
-size_t default_window(size_t max_positions);
-/// Half a window in bp, rounded down to a multiple of 6, at least 6.
-size_t default_stride(size_t window);
+/// min(49,140, k * (max_positions - 2)) bp for tokens of `bases` = k bases.
+size_t default_window(size_t max_positions, size_t bases);
+/// Half a window in bp, rounded down to a multiple of `bases`, at least that.
+size_t default_stride(size_t window, size_t bases);
 
 }  // namespace carbon

@@ -45,6 +45,7 @@ HttpAnswer page_answer(const PageFile& file) {
 }
 
 ordered_json model_json(const ServedModel& served, const std::string& name) {
+  const size_t bases = served.config().layout.bases();
   ordered_json model = {{"id", name},
                         {"object", "model"},
                         {"created", served.created()},
@@ -54,8 +55,8 @@ ordered_json model_json(const ServedModel& served, const std::string& name) {
                         {"demonstration", is_demonstration_model(served.model().checkpoint().dir())},
                         {"family", served.config().layout.family->name},
                         {"max_model_len", served.config().max_positions},
-                        {"bases_per_token", kKmerLength},
-                        {"max_bases", kKmerLength * (served.config().max_positions - 1)},
+                        {"bases_per_token", bases},
+                        {"max_bases", bases * (served.config().max_positions - 1)},
                         {"dtype", served.model().dtype()},
                         {"device", served.model().device_kind()}};
   if (const auto& classifier = served.config().classifier) model["labels"] = classifier->labels;

@@ -112,7 +112,7 @@ void check_size(const CompletionRequest& request, const Fields& fields, const To
   if (samples > limits.items)
     fields.fail("n", "times the number of prompts is " + std::to_string(samples) +
                          "; the server's limit is " + std::to_string(limits.items));
-  size_t bases = samples * request.max_tokens * kKmerLength;
+  size_t bases = samples * request.max_tokens * layout.bases();
   for (const SentPrompt& prompt : request.prompts) bases += bases_of(prompt, layout).size();
   if (bases > limits.bases)
     fields.fail("max_tokens", "and the prompts have " + std::to_string(bases) +

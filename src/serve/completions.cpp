@@ -47,6 +47,9 @@ class Completion final : public ModelWork {
   using ModelWork::ModelWork;
 
  private:
+  // The bases of a token, which is a k-mer.
+  size_t k() const { return served().config().layout.bases(); }
+
   void begin(const Fields& fields) override {
     asked_ = read_completion(fields, served(), service().limits());
     report_ignored(fields);
@@ -101,9 +104,9 @@ class Completion final : public ModelWork {
     const SentPrompt& sent = asked_.prompts[number];
     PromptPart part;
     part.bases = bases_of(sent, served().config().layout);
-    const size_t given = part.bases.size() % kKmerLength;
+    const size_t given = part.bases.size() % k();
     GenerateOptions options;
-    options.length = asked_.max_tokens == 0 ? 0 : kKmerLength * asked_.max_tokens - given;
+    options.length = asked_.max_tokens == 0 ? 0 : k() * asked_.max_tokens - given;
     part.prompt = std::make_shared<const Prompt>(plan_completion(sent, number, options));
     const TokenLayout& layout = served().config().layout;
     if (part.kmers() > 0 && ((asked_.echo && asked_.logprobs) || asked_.prompt_logprobs))
@@ -133,7 +136,7 @@ class Completion final : public ModelWork {
     request->head = HeadKind::kmer_ranks;
     request->want_begin = part.prompt->first_kmer - 1;
     for (size_t i = part.prompt->first_kmer; i < context.size(); ++i)
-      request->targets.push_back(context[i] == layout.oov() ? kNoKmer : context[i] - layout.kmer0());
+      request->targets.push_back(context[i] == layout.oov() ? kNoKmer : layout.kmer_of(context[i]));
     return request;
   }
 
@@ -175,7 +178,7 @@ class Completion final : public ModelWork {
   void add_kmer(Choice& choice, uint16_t kmer) {
     const size_t given = choice.kmers.empty() ? choice.part->prompt->bases->given : 0;
     choice.kmers.push_back(kmer);
-    const bool goes_on = choice.text.add(std::string_view(kmer_text(kmer)).substr(given));
+    const bool goes_on = choice.text.add(std::string_view(kmer_text(kmer, k())).substr(given));
     choice.ended = !goes_on || choice.kmers.size() == asked_.max_tokens;
     if (!goes_on) choice.request->cancelled = true;
   }
@@ -185,15 +188,15 @@ class Completion final : public ModelWork {
     const size_t given = choice.part->prompt->bases->given;
     // With an echo the text begins with the prompt, whose last bases are the first of the first 6-mer.
     const size_t before = asked_.echo ? choice.part->bases.size() : 0;
-    const size_t at = before + kKmerLength * kmer;
-    return {kmer_text(choice.kmers[kmer]), at > given ? at - given : 0,
+    const size_t at = before + k() * kmer;
+    return {kmer_text(choice.kmers[kmer], k()), at > given ? at - given : 0,
             std::span(choice.ranks).subspan(kmer * kRankWidth, kRankWidth)};
   }
 
   // How many of the 6-mers begin before new base `bases`.
-  static size_t kmers_before(const Choice& choice, size_t bases) {
+  size_t kmers_before(const Choice& choice, size_t bases) const {
     const size_t given = choice.part->prompt->bases->given;
-    return bases == 0 ? 0 : std::min(choice.kmers.size(), (bases + given - 1) / kKmerLength + 1);
+    return bases == 0 ? 0 : std::min(choice.kmers.size(), (bases + given - 1) / k() + 1);
   }
 
   // An entry for each token of the prompt, as clients count them. Those before the 6-mers are not part of the
@@ -203,7 +206,7 @@ class Completion final : public ModelWork {
     for (const uint32_t id : context.first(part.prompt->first_kmer))
       list.add({served().tokenizer().decode({id}), 0, {}});
     for (size_t i = 0; i < part.kmers(); ++i)
-      list.add({to_upper(part.bases.substr(i * kKmerLength, kKmerLength)), i * kKmerLength, part.row(i)});
+      list.add({to_upper(part.bases.substr(i * k(), k())), i * k(), part.row(i)});
   }
 
   ordered_json prompt_logprobs(const PromptPart& part) const {
@@ -211,14 +214,14 @@ class Completion final : public ModelWork {
     const TokenLayout& layout = served().config().layout;
     for (size_t i = 0; i < part.kmers(); ++i)
       list.push_back(prompt_logprob(part.row(i),
-                                    part.prompt->context[part.prompt->first_kmer + i] - layout.kmer0(),
+                                    layout.kmer_of(part.prompt->context[part.prompt->first_kmer + i]),
                                     *asked_.prompt_logprobs, layout));
     return list;
   }
 
   std::vector<uint32_t> ids(const Choice& choice, size_t begin, size_t end) const {
     std::vector<uint32_t> out;
-    for (size_t i = begin; i < end; ++i) out.push_back(served().config().layout.kmer0() + choice.kmers[i]);
+    for (size_t i = begin; i < end; ++i) out.push_back(served().config().layout.kmer_id(choice.kmers[i]));
     return out;
   }
 
@@ -241,7 +244,7 @@ class Completion final : public ModelWork {
     ordered_json logprobs;
     const size_t kmers = kmers_before(choice, choice.text.text().size());
     if (asked_.logprobs) {
-      LogprobList list(*asked_.logprobs);
+      LogprobList list(*asked_.logprobs, k());
       if (asked_.echo) add_prompt_tokens(*choice.part, list);
       for (size_t i = 0; i < kmers; ++i) list.add(token(choice, i));
       logprobs = list.take();
@@ -260,7 +263,7 @@ class Completion final : public ModelWork {
   void send_echo(Choice& choice) {
     ordered_json logprobs;
     if (asked_.logprobs) {
-      LogprobList list(*asked_.logprobs);
+      LogprobList list(*asked_.logprobs, k());
       if (asked_.echo) add_prompt_tokens(*choice.part, list);
       logprobs = list.take();
     }
@@ -275,7 +278,7 @@ class Completion final : public ModelWork {
     const size_t kmers = kmers_before(choice, certain);
     ordered_json logprobs;
     if (asked_.logprobs) {
-      LogprobList list(*asked_.logprobs);
+      LogprobList list(*asked_.logprobs, k());
       for (size_t i = choice.sent_kmers; i < kmers; ++i) list.add(token(choice, i));
       logprobs = list.take();
     }

@@ -90,7 +90,7 @@ GenerateOptions read_generate_options(const Fields& fields, size_t most_samples)
 RequestPtr sample_marginals(const Prompt& prompt, const Request& sample, const TokenLayout& layout) {
   const auto request = std::make_shared<Request>();
   request->tokens = prompt.context;
-  for (const uint16_t kmer : sample.kmers) request->tokens.push_back(layout.kmer0() + kmer);
+  for (const uint16_t kmer : sample.kmers) request->tokens.push_back(layout.kmer_id(kmer));
   request->tokens.pop_back();
   request->head = HeadKind::marginals;
   request->want_begin = prompt.context.size() - 1;
@@ -167,7 +167,7 @@ class DnaGenerate final : public ModelWork {
   void send_kmer(size_t index, uint16_t kmer) {
     const size_t number = samples_[index].sent_kmers++;
     const size_t first = prompt_->bases->first(number), last = prompt_->bases->last(number);
-    send_event({{"index", index}, {"bases", kmer_text(kmer).substr(first, last - first)}});
+    send_event({{"index", index}, {"bases", kmer_text(kmer, prompt_->bases->k).substr(first, last - first)}});
   }
 
   void send_end(size_t index, double logp) {

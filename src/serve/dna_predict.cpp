@@ -28,7 +28,7 @@ class DnaPredict final : public ModelWork {
     for (size_t i = 0; i < sequences.size(); ++i)
       items_.add(predictor_->plan("sequences[" + std::to_string(i) + "]", sequences[i]));
     answer_ = "{\"labels\":" + nlohmann::json(labels_->names()).dump() + ",\"results\":[";
-    run(items_.begin(served().config().hidden));
+    run(items_.begin(result_sizes(served().config())));
   }
 
   void finished() override {
@@ -40,7 +40,7 @@ class DnaPredict final : public ModelWork {
       }
       answer_ += "]}";
     }
-    if (!items_.done()) return run(items_.begin(served().config().hidden));
+    if (!items_.done()) return run(items_.begin(result_sizes(served().config())));
     answer_read(items_.tokens(), std::move(answer_) + "]}");
   }
 

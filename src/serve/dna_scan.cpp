@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/planner.hpp"
@@ -13,12 +14,13 @@
 
 namespace carbon {
 
-ScanOptions read_scan_options(const Fields& fields) {
+ScanOptions read_scan_options(const Fields& fields, int bases) {
   ScanOptions options;
   options.strand = read_strand(fields, options.strand);
   options.level = fields.choice("level", options.level, kScanLevelWords);
-  options.frames = static_cast<int>(fields.whole("frames", 0, 1, 6));
-  if (options.frames == 4 || options.frames == 5) fields.fail("frames", "must be 1, 2, 3 or 6");
+  options.frames = static_cast<int>(fields.whole("frames", 0, 1, bases));
+  if (options.frames > 0 && bases % options.frames != 0)
+    fields.fail("frames", "must be " + or_list(frame_counts(static_cast<size_t>(bases))));
   options.context = static_cast<int64_t>(read_bp(fields, "context"));
   return options;
 }
@@ -32,14 +34,15 @@ class DnaScan final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     const std::string sequence = sent_sequence(fields, service().limits());
-    ScanOptions options = read_scan_options(fields);
+    ScanOptions options = read_scan_options(fields, static_cast<int>(served().config().layout.bases()));
     fields.refuse_others();
     tell(fields);
     const size_t max_positions = served().config().sequence_positions();
-    complete_scan_options(options, max_positions);
-    const ScanGrid grid = make_scan_grid(options.context, max_positions);
+    const size_t bases = served().config().layout.bases();
+    complete_scan_options(options, max_positions, bases);
+    const ScanGrid grid = make_scan_grid(options.context, max_positions, bases);
     plan(sequence, ScanPlanner(grid, options), options.level);
-    run(spans_.begin(served().config().hidden));
+    run(spans_.begin(result_sizes(served().config())));
   }
 
   void plan(const std::string& sequence, const ScanPlanner& planner, ScanLevel level) {
@@ -49,7 +52,8 @@ class DnaScan final : public ModelWork {
     planner.spans(piece,
                   [&](const TrackSpan& span) { bases += static_cast<size_t>(span.end - span.window.begin); });
     check_reads(bases / planner.tracks().size(), service().limits(), "context");
-    assembler_.emplace(planner.tracks(), level, [this](const ScannedBase& base) { add_base(base); });
+    assembler_.emplace(planner.tracks(), level, served().config().layout.bases(),
+                       [this](const ScannedBase& base) { add_base(base); });
     planner.plan(
         piece,
         [&](int64_t begin, int64_t end) {
@@ -64,7 +68,7 @@ class DnaScan final : public ModelWork {
 
   void finished() override {
     for (const ScanItem& span : spans_.end()) assembler_->consume(span);
-    if (!spans_.done()) return run(spans_.begin(served().config().hidden));
+    if (!spans_.done()) return run(spans_.begin(result_sizes(served().config())));
     add_nulls(length_);
     answer_read(spans_.tokens(), std::move(answer_) + "]}");
   }

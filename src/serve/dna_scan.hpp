@@ -7,8 +7,8 @@
 
 namespace carbon {
 
-/// The options of a request. Throws ApiError.
-ScanOptions read_scan_options(const Fields& fields);
+/// The options of a request to a model whose tokens have `bases` bases. Throws ApiError.
+ScanOptions read_scan_options(const Fields& fields, int bases);
 
 WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange);
 

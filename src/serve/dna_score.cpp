@@ -14,7 +14,7 @@
 
 namespace carbon {
 
-ScoreOptions read_score_options(const Fields& fields, size_t max_positions) {
+ScoreOptions read_score_options(const Fields& fields, const ModelConfig& config) {
   ScoreOptions options;
   options.strand = read_strand(fields, options.strand);
   options.level = fields.choice("level", options.level, kScoreLevelWords);
@@ -22,7 +22,7 @@ ScoreOptions read_score_options(const Fields& fields, size_t max_positions) {
   options.stride = read_bp(fields, "stride");
   if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)
     fields.fail("strand", "must be '+' or '-' for level 'token', which has one value a 6-mer");
-  complete_score_options(options, max_positions);
+  complete_score_options(options, config.sequence_positions(), config.layout.bases());
   return options;
 }
 
@@ -35,17 +35,18 @@ class DnaScore final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     const std::vector<std::string> sequences = sent_sequences(fields, service().limits());
-    const ScoreOptions options = read_score_options(fields, served().config().sequence_positions());
+    const ScoreOptions options = read_score_options(fields, served().config());
     fields.refuse_others();
     tell(fields);
     check_windows(sequences, options);
-    collector_.emplace(options.level);
-    assembler_.emplace(options, *collector_);
+    const size_t bases = served().config().layout.bases();
+    collector_.emplace(options.level, bases);
+    assembler_.emplace(options, bases, *collector_);
     const ScorePlanner planner(served().config().layout, options);
     for (size_t i = 0; i < sequences.size(); ++i)
       planner.plan({"sequences[" + std::to_string(i) + "]", 0, static_cast<int64_t>(sequences[i].size())},
                    sequences[i], [&](ScoredWindow window) { windows_.add(std::move(window)); });
-    run(windows_.begin(served().config().hidden));
+    run(windows_.begin(result_sizes(served().config())));
   }
 
   void check_windows(const std::vector<std::string>& sequences, const ScoreOptions& options) {
@@ -61,7 +62,7 @@ class DnaScore final : public ModelWork {
       assembler_->consume(window);
       if (window.last) add_result();
     }
-    if (!windows_.done()) return run(windows_.begin(served().config().hidden));
+    if (!windows_.done()) return run(windows_.begin(result_sizes(served().config())));
     answer_read(windows_.tokens(), std::move(answer_) + "]}");
   }
 

@@ -7,9 +7,8 @@
 
 namespace carbon {
 
-/// The options of a request, complete for a model of `max_positions` tokens. Throws ApiError and
-/// SettingError.
-ScoreOptions read_score_options(const Fields& fields, size_t max_positions);
+/// The options of a request, complete for the model. Throws ApiError and SettingError.
+ScoreOptions read_score_options(const Fields& fields, const ModelConfig& config);
 
 WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange);
 

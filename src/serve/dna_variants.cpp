@@ -30,7 +30,7 @@ std::string json_text(const std::string& text) {
 PhaseChoice read_phases(const Fields& fields) {
   const nlohmann::json* const value = fields.find("phases");
   if (value && *value == 1) return PhaseChoice::one;
-  if (value && *value == 6) return PhaseChoice::six;
+  if (value && *value == 6) return PhaseChoice::all;
   return fields.choice("phases", PhaseChoice::automatic, kPhaseWords);
 }
 
@@ -161,7 +161,7 @@ class DnaVariants final : public ModelWork {
       const size_t n = std::min(step_, variants_.size() - planned_);
       plan_variants(*planner_, std::span(variants_).subspan(planned_, n), reader, [&](VariantItem item) {
         for (const RequestPtr& request : item.requests) {
-          bytes += request->bytes(served().config().hidden);
+          bytes += request->bytes(result_sizes(served().config()));
           tokens_ += request->tokens.size();
           requests.push_back(request);
         }

@@ -18,13 +18,13 @@ class ItemBatches {
   void add(Item item) { waiting_.push_back(std::move(item)); }
   bool done() const { return waiting_.empty(); }
 
-  /// Begins a batch with the next items, and returns their requests. `hidden` is the model's width.
-  std::vector<RequestPtr> begin(size_t hidden) {
+  /// Begins a batch with the next items, and returns their requests. `sizes` are those of the model.
+  std::vector<RequestPtr> begin(const ResultSizes& sizes) {
     std::vector<RequestPtr> requests;
     for (size_t bytes = 0; !waiting_.empty() && bytes < kBytes; waiting_.pop_front()) {
       running_.push_back(std::move(waiting_.front()));
       for (const RequestPtr& request : running_.back().requests) {
-        bytes += request->bytes(hidden);
+        bytes += request->bytes(sizes);
         tokens_ += request->tokens.size();
         requests.push_back(request);
       }

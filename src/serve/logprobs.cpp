@@ -9,11 +9,11 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Calls `take` with index, log-probability and rank of the `top` likeliest 6-mers of a row.
+// Calls `take` with index, log-probability and rank of the `top` likeliest k-mers of a row.
 template <class Take>
 void each_likeliest(std::span<const double> ranks, size_t top, Take take) {
   for (size_t i = 0; i < std::min(top, kRanked) && ranks[2 + 2 * i] >= 0; ++i)
-    take(static_cast<int>(ranks[2 + 2 * i]), ranks[3 + 2 * i], i + 1);
+    take(static_cast<size_t>(ranks[2 + 2 * i]), ranks[3 + 2 * i], i + 1);
 }
 
 ordered_json empty_list() {
@@ -25,7 +25,7 @@ ordered_json empty_list() {
 
 }  // namespace
 
-LogprobList::LogprobList(size_t top) : top_(top), list_(empty_list()) {}
+LogprobList::LogprobList(size_t top, size_t k) : top_(top), k_(k), list_(empty_list()) {}
 
 void LogprobList::add(const RankedToken& token) {
   const bool known = !token.ranks.empty() && token.ranks[1] > 0;
@@ -35,7 +35,8 @@ void LogprobList::add(const RankedToken& token) {
   ordered_json top;
   if (known) {
     top = ordered_json::object();
-    each_likeliest(token.ranks, top_, [&](int kmer, double logp, size_t) { top[kmer_text(kmer)] = logp; });
+    each_likeliest(token.ranks, top_,
+                   [&](size_t kmer, double logp, size_t) { top[kmer_text(kmer, k_)] = logp; });
     top[token.letters] = token.ranks[0];
   }
   list_["top_logprobs"].push_back(std::move(top));
@@ -49,11 +50,11 @@ ordered_json prompt_logprob(std::span<const double> ranks, uint32_t kmer, size_t
                             const TokenLayout& layout) {
   if (ranks.empty() || ranks[1] == 0) return nullptr;
   ordered_json entry = ordered_json::object();
-  const auto add = [&](int index, double logp, size_t rank) {
-    entry[std::to_string(layout.kmer0() + static_cast<uint32_t>(index))] = {
-        {"logprob", logp}, {"rank", rank}, {"decoded_token", kmer_text(index)}};
+  const auto add = [&](size_t index, double logp, size_t rank) {
+    entry[std::to_string(layout.kmer_id(index))] = {
+        {"logprob", logp}, {"rank", rank}, {"decoded_token", kmer_text(index, layout.bases())}};
   };
-  add(static_cast<int>(kmer), ranks[0], static_cast<size_t>(ranks[1]));
+  add(kmer, ranks[0], static_cast<size_t>(ranks[1]));
   each_likeliest(ranks, top, add);
   return entry;
 }

@@ -153,8 +153,8 @@ std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout) {
   std::string bases;
   bool dna = false;
   for (const uint32_t id : std::get<std::vector<uint32_t>>(prompt)) {
-    if (dna && layout.is_kmer(id)) bases += kmer_text(static_cast<int>(id - layout.kmer0()));
-    if (dna && id == layout.oov()) bases += "NNNNNN";
+    if (dna && layout.is_kmer(id)) bases += kmer_text(layout.kmer_of(id), layout.bases());
+    if (dna && id == layout.oov()) bases.append(layout.bases(), 'N');
     dna = dna || id == layout.begin();
   }
   return bases;

@@ -40,7 +40,7 @@ std::string checked_bases(const Fields& fields, std::string_view text, const std
 std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,
                                      size_t most);
 
-/// Its bases; of ids, a 6-mer that is not one of A, C, G and T is NNNNNN.
+/// Its bases; of ids, a k-mer that is not one of A, C, G and T is N, k times.
 std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout);
 
 /// The model's configuration with the metadata of the text, for planners of its bases.

@@ -15,8 +15,9 @@ constexpr size_t kSliceRows = 4096;
 
 Head::Head(ops::Backend& backend, const Checkpoint& checkpoint) : backend_(backend) {
   if (checkpoint.config().classifier) return;
+  const TokenLayout& layout = checkpoint.config().layout;
   matrix_ = checkpoint.head();
-  kmers_ = backend.prepare(matrix_.slice_rows(checkpoint.config().layout.kmer0(), kKmerCount));
+  kmers_ = backend.prepare(matrix_.slice_rows(layout.kmer0(), layout.kmers()));
 }
 
 const ops::Weight& Head::kmers() const {
@@ -37,7 +38,7 @@ void Head::kmer_logits(const HiddenRows& rows, float* out) {
 }
 
 void Head::kmer_logits_on_device(const HiddenRows& rows, float* out) {
-  backend_.linear(rows.act, rows.count, kmers(), out, ops::kKmers, rows.row_class);
+  backend_.linear(rows.act, rows.count, kmers(), out, kmer_count(), rows.row_class);
 }
 
 void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targets, double* out) {

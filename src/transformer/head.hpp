@@ -1,7 +1,7 @@
-// What is read off hidden rows: FNS marginals, conditionals of bases, 6-mer logits, full-vocabulary token
+// What is read off hidden rows: FNS marginals, conditionals of bases, logits of k-mers, full-vocabulary token
 // log-probabilities.
 //
-// Base-level scores use the 4,096 DNA rows of the output matrix alone, which is exact (docs/model.md,
+// Base-level scores use the 4^k rows of DNA of the output matrix alone, which is exact (docs/model.md,
 // "Marginals"); the rest of the vocabulary is touched only by token_logprob. The head's product has the class
 // of its rows.
 #pragma once
@@ -21,13 +21,15 @@ class Head {
   /// all functions below throw Error.
   Head(ops::Backend& backend, const Checkpoint& checkpoint);
 
-  /// out [count, 6, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
+  /// How many k-mers the model chooses among: the logits of a row.
+  size_t kmer_count() const { return kmers().rows(); }
+  /// out [count, k, 4]: natural log of P_j(b), letters in the order A, T, C, G (technical report eq. S15).
   /// NaN in a row whose logits are not finite.
   void marginals(const HiddenRows& rows, double* out);
-  /// out [count, 6, 4]: the same given the true bases before each one in its 6-mer (docs/model.md,
+  /// out [count, k, 4]: the same given the true bases before each one in its k-mer (docs/model.md,
   /// "Conditionals"); known[i] says which of them row i has.
   void conditionals(const HiddenRows& rows, std::span<const ops::KnownBases> known, double* out);
-  /// out [count, 4096] in 6-mer order.
+  /// out [count, kmer_count()] in the order of indices.
   void kmer_logits(const HiddenRows& rows, float* out);
   /// The same into device memory.
   void kmer_logits_on_device(const HiddenRows& rows, float* out);

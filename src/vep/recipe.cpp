@@ -7,7 +7,6 @@
 #include "src/vep/recipes/centered.hpp"
 #include "src/vep/recipes/head.hpp"
 #include "src/vep/recipes/next_token.hpp"
-#include "tokenizer/kmer.hpp"
 
 namespace carbon {
 namespace {
@@ -99,9 +98,9 @@ bool is_score_tag(const std::string& tag, const std::string& prefix) {
   });
 }
 
-int phases_of(const NormalAllele& allele, PhaseChoice choice) {
-  if (choice == PhaseChoice::automatic) return allele.ref.size() == allele.alt.size() ? 1 : kPhases;
-  return choice == PhaseChoice::one ? 1 : kPhases;
+int phases_of(const NormalAllele& allele, PhaseChoice choice, int bases) {
+  if (choice == PhaseChoice::automatic) return allele.ref.size() == allele.alt.size() ? 1 : bases;
+  return choice == PhaseChoice::one ? 1 : bases;
 }
 
 std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice by_default) {
@@ -114,7 +113,7 @@ std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice 
 
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice) {
   const size_t positions = config.sequence_positions();
-  const auto largest = static_cast<int64_t>(kKmerLength * (positions - 1));
+  const auto largest = static_cast<int64_t>(config.layout.bases() * (positions - 1));
   if (bases > largest)
     throw SettingError("vep", what,
                        "a " + what + " of " + std::to_string(bases) +

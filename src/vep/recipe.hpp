@@ -21,9 +21,10 @@
 namespace carbon {
 
 /// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
-/// An allele that changes the length moves the grid of 6-mers after it; the mean over all phases does not
-/// depend on where the grid was.
-inline constexpr int kPhases = 6;
+/// An allele that changes the length moves the grid of tokens after it; the mean over all phases, of which
+/// there are as many as a token has bases, does not depend on where the grid was. No model has more than
+/// this:
+inline constexpr int kMostPhases = ops::kBases;
 
 /// Which alleles a recipe scores, by the bases of the longer of REF and ALT.
 struct AlleleLimits {
@@ -112,7 +113,8 @@ bool is_score_tag(const std::string& tag, const std::string& prefix);
 
 /// For the recipes: the number of phases in which an allele is read, the strands of a choice, and an Error if
 /// the bases of a window or context (`what`, also the name of the setting) do not fit the model.
-int phases_of(const NormalAllele& allele, PhaseChoice choice);
+/// `bases` are those of a token.
+int phases_of(const NormalAllele& allele, PhaseChoice choice, int bases);
 std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice by_default);
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice);
 

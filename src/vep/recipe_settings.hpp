@@ -18,10 +18,10 @@
 
 namespace carbon {
 
-/// In how many phases an allele is read (recipe.hpp): six if it changes the length and else one, one, or six.
-enum class PhaseChoice { automatic, one, six };
+/// In how many phases an allele is read (recipe.hpp): all if it changes the length and else one, one, or all.
+enum class PhaseChoice { automatic, one, all };
 inline constexpr Word<PhaseChoice> kPhaseWords[] = {
-    {"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::six}};
+    {"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::all}};
 
 /// What is not given is the recipe's default.
 struct RecipeSettings {

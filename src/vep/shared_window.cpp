@@ -8,16 +8,17 @@
 namespace carbon {
 namespace {
 
-std::string_view whole_kmers(std::string_view bases) {
-  return bases.substr(0, bases.size() / kKmerLength * kKmerLength);
+std::string_view whole_kmers(std::string_view bases, size_t k) {
+  return bases.substr(0, bases.size() / k * k);
 }
 
-// The values of the 6-mers from `begin` on that have only letters A, C, G and T; rows[0] is that of 6-mer
+// The values of the k-mers from `begin` on that have only letters A, C, G and T; rows[0] is that of k-mer
 // `begin`.
-std::vector<double> kmer_values(std::string_view bases, size_t begin, std::span<const double> rows) {
+std::vector<double> kmer_values(std::string_view bases, size_t k, size_t begin,
+                                std::span<const double> rows) {
   std::vector<double> values;
-  for (size_t at = begin * kKmerLength, row = 0; at < bases.size(); at += kKmerLength, ++row)
-    if (kmer_index(bases.substr(at, kKmerLength)) >= 0) values.push_back(rows[row]);
+  for (size_t at = begin * k, row = 0; at < bases.size(); at += k, ++row)
+    if (kmer_index(bases.substr(at, k), k) >= 0) values.push_back(rows[row]);
   return values;
 }
 
@@ -36,12 +37,12 @@ ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, Compariso
   const std::string_view ours = allele_.alternative, theirs = reference();
   const auto differ = std::mismatch(ours.begin(), ours.end(), theirs.begin()).first;
   differs_ = differ != ours.end();
-  diverge_ = allele_.first + static_cast<size_t>(differ - ours.begin()) / kKmerLength;
+  diverge_ = allele_.first + static_cast<size_t>(differ - ours.begin()) / window_->k;
   tokens_differ_ = diverge_ < kmers();
 }
 
 size_t ForkedAllele::end(size_t tag) const {
-  return of_tokens(tag) ? whole_kmers(allele_.alternative).size() : allele_.ends[tag];
+  return of_tokens(tag) ? whole_kmers(allele_.alternative, window_->k).size() : allele_.ends[tag];
 }
 
 bool ForkedAllele::computes_bases() const {
@@ -66,15 +67,14 @@ double ForkedAllele::llr(size_t tag) const {
 }
 
 double ForkedAllele::base_ratio(size_t tag) const {
-  const size_t end = allele_.ends[tag], diverge = diverge_ - allele_.first;
-  const size_t shared_end = std::min(end, (diverge + 1) * kKmerLength);
+  const size_t k = window_->k, end = allele_.ends[tag], begin = (diverge_ - allele_.first) * k;
+  const size_t shared_end = std::min(end, begin + k);
   const auto from_diverge =
-      window_->marginals->values().subspan((diverge_ - window_->first_row) * ops::kMarginals);
+      window_->marginals->values().subspan((diverge_ - window_->first_row) * k * ops::kLetters);
   std::vector<double> ref_logps, alt_logps;
-  append_base_logprobs(reference(), diverge, end, from_diverge, ref_logps);
-  append_base_logprobs(allele_.alternative, diverge, shared_end, from_diverge, alt_logps);
-  if (marginals_)
-    append_base_logprobs(allele_.alternative, diverge + 1, end, marginals_->values(), alt_logps);
+  append_base_logprobs(reference(), begin, end, from_diverge, ref_logps);
+  append_base_logprobs(allele_.alternative, begin, shared_end, from_diverge, alt_logps);
+  if (marginals_) append_base_logprobs(allele_.alternative, begin + k, end, marginals_->values(), alt_logps);
   return log_likelihood_ratio(alt_logps, ref_logps);
 }
 
@@ -82,8 +82,8 @@ double ForkedAllele::token_ratio() const {
   const size_t tag = allele_.ends.size(), diverge = diverge_ - allele_.first;
   const std::span<const double> from_diverge =
       window_->tokens->values().subspan(diverge_ - window_->first_token);
-  return log_likelihood_ratio(kmer_values(alternative_bases(tag), diverge, tokens_->values()),
-                              kmer_values(reference_bases(tag), diverge, from_diverge));
+  return log_likelihood_ratio(kmer_values(alternative_bases(tag), window_->k, diverge, tokens_->values()),
+                              kmer_values(reference_bases(tag), window_->k, diverge, from_diverge));
 }
 
 const ScoreKey* ForkedAllele::missing(size_t tag) const {
@@ -119,12 +119,13 @@ class WindowRequests {
     for (const auto& [allele, requests] : users_) note(*allele, *requests, end);
     if (!first_) return;
     const std::string_view bases = std::string_view(window_.bases).substr(0, end);
-    inputs_ = means_ ? sequence_tokens(whole_kmers(bases), layout_) : window_tokens(bases, layout_);
+    inputs_ =
+        means_ ? sequence_tokens(whole_kmers(bases, window_.k), layout_) : window_tokens(bases, layout_);
     if (bases_) window_.marginals = reference(HeadKind::marginals, layout_.lead() + window_.first_row);
     if (tokens_) {
       window_.tokens = reference(HeadKind::token_logprobs, layout_.lead() + window_.first_token);
-      window_.tokens->targets = targets(encode_kmers(whole_kmers(bases), layout_), window_.first_token,
-                                        inputs_.size() - layout_.lead());
+      window_.tokens->targets = targets(encode_kmers(whole_kmers(bases, window_.k), layout_),
+                                        window_.first_token, inputs_.size() - layout_.lead());
     }
     if (means_) {
       window_.means = reference(HeadKind::mean_hidden, layout_.lead() + 1);
@@ -141,7 +142,7 @@ class WindowRequests {
                means = allele.allele_.means && allele.kmers() > 0;
     if (!bases && !tokens && !means) return;
     if (!first_) first_ = &requests;
-    end = std::max(end, allele.allele_.first * kKmerLength + allele.allele_.alternative.size());
+    end = std::max(end, allele.allele_.first * window_.k + allele.allele_.alternative.size());
     if (bases) window_.first_row = std::min(bases_ ? window_.first_row : allele.diverge_, allele.diverge_);
     if (tokens)
       window_.first_token = std::min(tokens_ ? window_.first_token : allele.diverge_, allele.diverge_);
@@ -163,23 +164,23 @@ class WindowRequests {
     return request;
   }
 
-  // Row i predicts 6-mer `first` + i; a row after the last whole one predicts nothing that is read.
+  // Row i predicts k-mer `first` + i; a row after the last whole one predicts nothing that is read.
   std::vector<uint32_t> targets(const std::vector<uint32_t>& kmers, size_t first, size_t end) const {
     std::vector<uint32_t> targets;
-    for (size_t i = first; i < end; ++i) targets.push_back(i < kmers.size() ? kmers[i] : layout_.kmer0());
+    for (size_t i = first; i < end; ++i) targets.push_back(i < kmers.size() ? kmers[i] : layout_.kmer_id(0));
     return targets;
   }
 
-  // Reference and allele have the inputs up to 6-mer diverge - 1 in common, and so also row `diverge`. A
-  // level of tokens reads that row for the 6-mer of the allele, so the allele computes it again. The last
-  // 6-mer is only predicted, unless its state is wanted.
+  // Reference and allele have the inputs up to k-mer diverge - 1 in common, and so also row `diverge`. A
+  // level of tokens reads that row for the k-mer of the allele, so the allele computes it again. The last
+  // k-mer is only predicted, unless its state is wanted.
   void fork(ForkedAllele& allele, std::vector<RequestPtr>& requests) const {
     const bool tokens = allele.computes_tokens(), means = allele.allele_.means;
     if (!allele.differs_ || (!allele.computes_bases() && !tokens && !means)) return;
     const std::string_view own = std::string_view(allele.allele_.alternative)
-                                     .substr((allele.diverge_ - allele.allele_.first) * kKmerLength);
+                                     .substr((allele.diverge_ - allele.allele_.first) * window_.k);
     const std::vector<uint32_t> kmers = encode_kmers(own, layout_);
-    const size_t whole = own.size() / kKmerLength, again = tokens ? 1 : 0;
+    const size_t whole = own.size() / window_.k, again = tokens ? 1 : 0;
     const size_t inputs = means ? whole : kmers.size() - 1;
     const size_t shared = layout_.lead() + allele.diverge_ + 1 - again;
     std::vector<uint32_t> rows(kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(inputs));

@@ -1,7 +1,7 @@
 // A window of the reference that several alleles are compared with, and an allele that forks from it.
 //
 // Work is shared without changing any result: the reference window runs once, and each allele runs from the
-// first 6-mer that differs. Rows before that cancel in the ratio and are not read. An allele whose ratios are
+// first token that differs. Rows before that cancel in the ratio and are not read. An allele whose ratios are
 // in the score cache runs nothing. What several heads read from the same rows are requests for the same
 // tokens, which run once.
 #pragma once
@@ -22,20 +22,24 @@ namespace carbon {
 
 /// A window of the reference, in reading direction.
 struct SharedWindow {
+  /// `bases_of_token` are those of a token of the model. A token is a k-mer, and named so here.
+  explicit SharedWindow(size_t bases_of_token) : k(bases_of_token) {}
+
+  size_t k;
   std::string bases;
   // Null where nothing of the kind is computed.
   RequestPtr marginals, tokens, means;
-  size_t first_row = 0, first_token = 0;  // the 6-mers that their first rows belong to
+  size_t first_row = 0, first_token = 0;  // the k-mers that their first rows belong to
 };
 
 /// How an allele is compared with the window that it forks from.
 struct Comparison {
-  size_t first = 0;         // the 6-mer of the window from which on the allele may differ
+  size_t first = 0;         // the k-mer of the window from which on the allele may differ
   std::string alternative;  // the window's bases from there on with the alternative
   /// For tag t of the level of bases, up to `ends[t]` of the alternative are compared. They ascend; the
   /// alternative is all that is needed for the last one.
   std::vector<size_t> ends;
-  /// The tag after those is of the level of tokens: whole 6-mers of both windows from their beginnings.
+  /// The tag after those is of the level of tokens: whole k-mers of both windows from their beginnings.
   bool tokens = false;
   bool means = false;    // the mean hidden states of both windows are wanted
   bool is_other = true;  // false for an ALT that is REF
@@ -60,7 +64,7 @@ class ForkedAllele final : public AlleleRatios {
     return std::string_view(allele_.alternative).substr(0, end(tag));
   }
   std::string_view bases_before() const {
-    return std::string_view(window_->bases).substr(0, allele_.first * kKmerLength);
+    return std::string_view(window_->bases).substr(0, allele_.first * window_->k);
   }
   /// What the score cache has for a tag.
   void set_cached(size_t tag, CachedScore cached) { cached_[tag] = std::move(cached); }
@@ -72,20 +76,20 @@ class ForkedAllele final : public AlleleRatios {
   bool computes_bases() const;
   bool computes_tokens() const;
   std::string_view reference() const {
-    return std::string_view(window_->bases).substr(allele_.first * kKmerLength);
+    return std::string_view(window_->bases).substr(allele_.first * window_->k);
   }
   size_t end(size_t tag) const;
-  /// Whole 6-mers of either window.
-  size_t kmers() const { return allele_.first + allele_.alternative.size() / kKmerLength; }
+  /// Whole k-mers of either window.
+  size_t kmers() const { return allele_.first + allele_.alternative.size() / window_->k; }
   double base_ratio(size_t tag) const;
   double token_ratio() const;
 
   std::shared_ptr<const SharedWindow> window_;
   Comparison allele_;
-  size_t diverge_ = 0;  // the 6-mer of the window where the alleles differ
+  size_t diverge_ = 0;  // the k-mer of the window where the alleles differ
   bool differs_ = false, tokens_differ_ = false;
   std::vector<std::optional<CachedScore>> cached_;  // one per tag; none: no cache, or nothing to compute
-  RequestPtr marginals_, tokens_, means_;           // of the alternative's own 6-mers, as in SharedWindow
+  RequestPtr marginals_, tokens_, means_;           // of the alternative's own k-mers, as in SharedWindow
 };
 
 /// An allele that is compared in a window, and the requests of its site.
@@ -94,7 +98,7 @@ struct WindowUser {
   std::vector<RequestPtr>* requests;
 };
 /// Adds the requests for the window, as far as those users need that have something to compute, to the first
-/// of these, and to each of them those for its own 6-mers.
+/// of these, and to each of them those for its own k-mers.
 void request_window(SharedWindow& window, std::span<const WindowUser> users, const TokenLayout& layout);
 
 }  // namespace carbon

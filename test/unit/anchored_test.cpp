@@ -183,7 +183,7 @@ TEST_CASE("the two forms of a random variant say the same, and lie at both ends 
 
 TEST_CASE("windows lie on a grid of the strand, with one to two contexts before the allele") {
   const auto place = [](int64_t pos, int phase) {
-    const AnchoredPlace at = anchored_place(pos, 60, phase);
+    const AnchoredPlace at = anchored_place(pos, 60, phase, 6);
     return std::pair(at.start, at.first);
   };
   CHECK(place(0, 0) == std::pair<int64_t, int64_t>(0, 0));
@@ -196,11 +196,11 @@ TEST_CASE("windows lie on a grid of the strand, with one to two contexts before 
   // The longest allele just fits: a window has at most two contexts less a 6-mer, five bases, the allele and
   // the horizon.
   for (const size_t positions : {size_t{40}, size_t{41}, size_t{100}}) {
-    const int64_t longest = anchored_longest(60, 7, positions);
+    const int64_t longest = anchored_longest(60, 7, positions, 6);
     const auto tokens = [&](int64_t length) { return (2 * 60 - 6 + 5 + length + 7 + 5) / 6; };
     CHECK(tokens(longest) <= static_cast<int64_t>(positions));
   }
-  CHECK(anchored_longest(4098, 768, 32768) == 6 * 32767 - 2 * 4098 - 768 + 1);
+  CHECK(anchored_longest(4098, 768, 32768, 6) == 6 * 32767 - 2 * 4098 - 768 + 1);
 }
 
 TEST_CASE("shared windows give the bits of sequences that run alone") {

@@ -30,8 +30,8 @@ bool same_bits(double a, double b) {
 }
 
 SequenceScores score(Engine& engine, const ScoreOptions& options, const std::string& bases) {
-  ScoreCollector collector(options.level);
-  ScoreAssembler assembler(options, collector);
+  ScoreCollector collector(options.level, kKmerLength);
+  ScoreAssembler assembler(options, kKmerLength, collector);
   ScorePlanner(engine.config().layout, options)
       .plan({"s", 0, static_cast<int64_t>(bases.size())}, bases, [&](const ScoredWindow& window) {
         run_requests(engine, window.requests);
@@ -60,7 +60,7 @@ TEST_CASE("carbon.h: score has the numbers of carbon score") {
       ScoreOptions options;
       options.strand = *value_of(kStrandWords, strand);
       options.level = *value_of(kScoreLevelWords, level);
-      complete_score_options(options, engine.get().config().max_positions);
+      complete_score_options(options, engine.get().config().max_positions, kKmerLength);
       const auto results = model.ask("score", {{"strand", strand}, {"level", level}}, sequences,
                                      {"n_scored", "sum_logp", "mean_logp", "logp"});
       REQUIRE(results.size() == sequences.size());
@@ -155,10 +155,11 @@ TEST_CASE("carbon.h: scan has the numbers of carbon scan, of a sequence and of a
   const IndexedFasta fasta(folder.put("ref.fa", ">c1\n" + bases + "\n"));
   ScanOptions options;
   options.context = 600;
-  complete_scan_options(options, engine.get().config().max_positions);
-  const ScanPlanner planner(make_scan_grid(options.context, engine.get().config().max_positions), options);
+  complete_scan_options(options, engine.get().config().max_positions, kKmerLength);
+  const ScanPlanner planner(make_scan_grid(options.context, engine.get().config().max_positions, kKmerLength),
+                            options);
   std::vector<double> wanted(4 * bases.size(), NAN);
-  ScanAssembler assembler(planner.tracks(), options.level, [&](const ScannedBase& base) {
+  ScanAssembler assembler(planner.tracks(), options.level, kKmerLength, [&](const ScannedBase& base) {
     for (size_t k = 0; k < 4; ++k)
       wanted[4 * static_cast<size_t>(base.position) + k] =
           base.logp[static_cast<size_t>(base_digit("ACGT"[k]))];

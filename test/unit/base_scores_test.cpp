@@ -10,7 +10,7 @@ TEST_CASE("only A, C, G and T are scored, each from its place in its 6-mer's row
   std::vector<double> rows(2 * ops::kMarginals);
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = -static_cast<double>(i);
   std::vector<double> out;
-  append_base_logprobs("TTTTTTANcGT", 1, 10, rows, out);  // 6-mer 1: A, N, c, G and no further
+  append_base_logprobs("TTTTTTANcGT", 6, 10, rows, out);  // 6-mer 1: A, N, c, G and no further
   CHECK(out == std::vector<double>{-0.0, -(2 * 4 + 2), -(3 * 4 + 3)});
 }
 

@@ -108,7 +108,7 @@ std::vector<std::string> by_draws(const Case& c) {
         for (size_t v = 0; v < kKmerCount; ++v) {
           if (!allowed.test(v) || !ops::allows(bases.allowed(kmer), v)) continue;
           const size_t first = bases.first(kmer);
-          const std::string written = kmer_text(static_cast<int>(v)).substr(first, bases.last(kmer) - first);
+          const std::string written = kmer_text(v, kKmerLength).substr(first, bases.last(kmer) - first);
           if (first == 0 && written == last) continue;  // differs only in bases that are not written
           last = written;
           go(bounds.next(state, kmer, v), kmer + 1, text + written);

@@ -40,7 +40,7 @@ struct GeneratorFiles {
   std::string lines() const {
     std::string text;
     for (uint32_t id = 0; id < 4128; ++id) {
-      text += id < 32 ? std::string(kGeneratorTokens[id]) : kmer_text(static_cast<int>(id) - 32);
+      text += id < 32 ? std::string(kGeneratorTokens[id]) : kmer_text(id - 32, 6);
       text += with_ids ? " " + std::to_string(id) + "\n" : "\n";
     }
     return text;
@@ -106,11 +106,12 @@ TEST_CASE("family: a rest of one to five bases is padded, or is <oov>") {
   for (size_t rest = 1; rest < 6; ++rest) {
     const std::string bases = "GGGGGG" + std::string(rest, 'T');
     const auto padded =
-        static_cast<uint32_t>(kmer_index(std::string(rest, 'T') + std::string(6 - rest, 'A')));
+        static_cast<uint32_t>(kmer_index(std::string(rest, 'T') + std::string(6 - rest, 'A'), 6));
     CHECK(encode_kmers(bases, kCarbon) == Ids{155767, 151672 + padded});
     CHECK(encode_kmers(bases, kGenerator) == Ids{4127, 0});
   }
-  CHECK(encode_kmers("acgtacNACGTA", kGenerator) == Ids{32 + static_cast<uint32_t>(kmer_index("ACGTAC")), 0});
+  CHECK(encode_kmers("acgtacNACGTA", kGenerator) ==
+        Ids{32 + static_cast<uint32_t>(kmer_index("ACGTAC", 6)), 0});
 }
 
 TEST_CASE("family: a score has the same inputs, whatever becomes of a rest") {
@@ -128,7 +129,7 @@ TEST_CASE("family: a score has the same inputs, whatever becomes of a rest") {
 
 TEST_CASE("family: the text of single tokens and capital letters") {
   const auto ids = [](const std::string& text) { return encode_token_text(text, kGenerator).ids; };
-  const auto kmer = [](const char* six) { return 32 + static_cast<uint32_t>(kmer_index(six)); };
+  const auto kmer = [](const char* six) { return 32 + static_cast<uint32_t>(kmer_index(six, 6)); };
   CHECK(ids("") == Ids{});
   CHECK(ids("<s>AAAAAATTTTTT") == Ids{1, 32, 1397});
   CHECK(ids("<s>ACGTNACGTNAC") == Ids{1, 0, 0});
@@ -253,7 +254,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   const ModelConfig model = config_of(kGenerator), carbon = config_of(kDnaOnly);
   GenerateOptions options;
   options.length = 6;
-  const auto kmer = [](const char* six) { return 32 + static_cast<uint32_t>(kmer_index(six)); };
+  const auto kmer = [](const char* six) { return 32 + static_cast<uint32_t>(kmer_index(six, 6)); };
   const PromptPlanner planner(with_metadata(model, {17, 11}), &model, options);
   const Prompt prompt = planner.plan(0, {"p", "acgtacGGGGGGTTT"});
   CHECK(prompt.context == Ids{1, 17, 11, kmer("ACGTAC"), 4127});
@@ -266,7 +267,7 @@ TEST_CASE("family: prompts begin with one <s> and tokens after it") {
   const Prompt ids = plain.plan_ids(0, "p", Ids{1, 17, 40, 0, 41, 1});
   CHECK(ids.context == Ids{1, 17, 40, 0, 41});  // the last <s> separates
   CHECK(ids.first_kmer == 2);
-  CHECK(ids.sequence == kmer_text(8) + "NNNNNN" + kmer_text(9));
+  CHECK(ids.sequence == kmer_text(8, 6) + "NNNNNN" + kmer_text(9, 6));
   CHECK(plain.plan_ids(0, "p", Ids{1}).context == Ids{1});
   CHECK(plain.plan_ids(0, "p", Ids{1, 1}).context == Ids{1});
   const auto refused = [&](const Ids& given, const char* message) {

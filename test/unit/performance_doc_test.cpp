@@ -97,7 +97,8 @@ std::pair<double, double> anchored_cost(const ModelConfig& config, int64_t dista
 
 /// Of a scan with the default context, per base, both strands and one frame.
 double scan_operations_a_base(const ModelConfig& config) {
-  const ScanGrid grid = make_scan_grid(default_scan_context(config.max_positions), config.max_positions);
+  const ScanGrid grid = make_scan_grid(default_scan_context(config.max_positions, kKmerLength),
+                                       config.max_positions, kKmerLength);
   const auto window = static_cast<size_t>(grid.window), stride = static_cast<size_t>(grid.stride);
   const WorkChunk chunk{0, window, stride};
   return 2 * forward_work(config, {}, {&chunk, 1}).flops / static_cast<double>(kKmerLength * stride);

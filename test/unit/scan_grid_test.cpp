@@ -10,7 +10,7 @@ using namespace carbon;
 
 TEST_CASE("a window gives a base its value if it is the first with enough context") {
   for (const auto& [context, positions] : {std::pair<int64_t, size_t>{24, 11}, {6, 3}, {6, 100}, {54, 11}}) {
-    const ScanGrid grid = make_scan_grid(context, positions);
+    const ScanGrid grid = make_scan_grid(context, positions, 6);
     for (int64_t frame = 0; frame < 6; ++frame)
       for (int64_t base = frame; base < 500; ++base) {
         ScanWindow wanted;
@@ -30,19 +30,19 @@ TEST_CASE("a window gives a base its value if it is the first with enough contex
 }
 
 TEST_CASE("the grid follows from the context and the model") {
-  CHECK(default_scan_context(8192) == 24000 - 24000 % 6);
-  CHECK(default_scan_context(4104) == 8202);
-  CHECK(default_scan_context(32768) == 24000);
-  const ScanGrid wide = make_scan_grid(24000, 32768);
+  CHECK(default_scan_context(8192, 6) == 24000 - 24000 % 6);
+  CHECK(default_scan_context(4104, 6) == 8202);
+  CHECK(default_scan_context(32768, 6) == 24000);
+  const ScanGrid wide = make_scan_grid(24000, 32768, 6);
   CHECK(wide.window == 12000);
   CHECK(wide.stride == 8000);
-  const ScanGrid narrow = make_scan_grid(24000, 8192);
+  const ScanGrid narrow = make_scan_grid(24000, 8192, 6);
   CHECK(narrow.window == 8191);
   CHECK(narrow.stride == 4191);
-  CHECK(make_scan_grid(54, 11).stride == 1);
-  CHECK_THROWS_WITH_AS(make_scan_grid(60, 11), doctest::Contains("largest that fits is 54 bp"), Error);
+  CHECK(make_scan_grid(54, 11, 6).stride == 1);
+  CHECK_THROWS_WITH_AS(make_scan_grid(60, 11, 6), doctest::Contains("largest that fits is 54 bp"), Error);
   for (const int64_t bad : {int64_t{-6}, int64_t{0}, int64_t{25}})
-    CHECK_THROWS_WITH_AS(make_scan_grid(bad, 4096), doctest::Contains("positive multiple of 6"), Error);
+    CHECK_THROWS_WITH_AS(make_scan_grid(bad, 4096, 6), doctest::Contains("positive multiple of 6"), Error);
 }
 
 TEST_CASE("shares of the bases are all bases in order") {
@@ -63,7 +63,7 @@ TEST_CASE("shares of the bases are all bases in order") {
 TEST_CASE("the spans of a piece cover each base once per track, in the order of the contig") {
   ScanOptions options;
   options.frames = 3;
-  const ScanPlanner planner(make_scan_grid(24, 11), options);
+  const ScanPlanner planner(make_scan_grid(24, 11, 6), options);
   for (const auto& [begin, end] :
        {std::pair<int64_t, int64_t>{0, 311}, {1, 2}, {100, 311}, {0, 3}, {309, 311}}) {
     const ScanPiece piece{"c", 0, 311, begin, end};

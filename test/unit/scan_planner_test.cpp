@@ -34,7 +34,7 @@ struct Base {
 void scan(Engine& engine, const ScanOptions& options, const ScanPiece& piece, const ContigBases& bases,
           const std::function<void(const ScannedBase&)>& take) {
   const ModelConfig& config = engine.config();
-  const ScanPlanner planner(make_scan_grid(options.context, config.max_positions), options);
+  const ScanPlanner planner(make_scan_grid(options.context, config.max_positions, kKmerLength), options);
   std::vector<ScanItem> items;
   std::vector<RequestPtr> requests;
   planner.plan(piece, bases, config.layout, [&](ScanItem item) {
@@ -42,7 +42,7 @@ void scan(Engine& engine, const ScanOptions& options, const ScanPiece& piece, co
     items.push_back(std::move(item));
   });
   run_requests(engine, requests);
-  ScanAssembler assembler(planner.tracks(), options.level, take);
+  ScanAssembler assembler(planner.tracks(), options.level, kKmerLength, take);
   for (const ScanItem& item : items) assembler.consume(item);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a scan of a sequence in memory is that of the sequence in a file") {
       options.strand = strand;
       options.frames = level == ScanLevel::chain ? 2 : 0;
       options.context = 60;
-      complete_scan_options(options, engine.get().config().max_positions);
+      complete_scan_options(options, engine.get().config().max_positions, kKmerLength);
       const auto in_memory = [&](int64_t begin, int64_t end) {
         return contig.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
       };
@@ -117,7 +117,7 @@ TEST_CASE("sequences shorter than a 6-mer, without bases to score, or empty can 
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 300);
   ScanOptions options;
-  complete_scan_options(options, engine.get().config().max_positions);
+  complete_scan_options(options, engine.get().config().max_positions, kKmerLength);
   const auto count = [&](const std::string& contig) {
     const auto length = static_cast<int64_t>(contig.size());
     int bases = 0;

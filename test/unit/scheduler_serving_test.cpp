@@ -215,7 +215,7 @@ TEST_CASE("a sample's ranks add up to its log-probability, and respect the bases
   REQUIRE(begun->values().size() == 2 * kRankWidth);
   CHECK(begun->values()[0] + begun->values()[kRankWidth] == begun->logp);
   for (size_t i = 0; i < kRanked; ++i)
-    CHECK(kmer_text(static_cast<int>(begun->values()[2 + 2 * i])).starts_with("ACG"));
+    CHECK(kmer_text(static_cast<size_t>(begun->values()[2 + 2 * i]), kKmerLength).starts_with("ACG"));
 }
 
 TEST_CASE("slices beside streams take about the time of the streams") {

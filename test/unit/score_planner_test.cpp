@@ -43,7 +43,7 @@ ScoreOptions options_for(StrandChoice strand, ScoreLevel level, size_t max_posit
   options.level = level;
   options.window = 120;
   options.stride = 60;
-  complete_score_options(options, max_positions);
+  complete_score_options(options, max_positions, kKmerLength);
   return options;
 }
 
@@ -56,8 +56,8 @@ SequenceScores in_memory(Engine& engine, const ScoreOptions& options, const std:
   for (const ScoredWindow& window : windows)
     requests.insert(requests.end(), window.requests.begin(), window.requests.end());
   run_requests(engine, requests);
-  ScoreCollector collector(options.level);
-  ScoreAssembler assembler(options, collector);
+  ScoreCollector collector(options.level, kKmerLength);
+  ScoreAssembler assembler(options, kKmerLength, collector);
   for (const ScoredWindow& window : windows) assembler.consume(window);
   return collector.take();
 }
@@ -173,7 +173,7 @@ TEST_CASE("the scores of plugins are those of the forward strand") {
   for (const ScoreLevel level : {ScoreLevel::base, ScoreLevel::token}) {
     ScoreOptions options;
     options.level = level;
-    complete_score_options(options, engine.get().config().max_positions);
+    complete_score_options(options, engine.get().config().max_positions, kKmerLength);
     for (const std::string& bases : some_sequences()) {
       const std::string upper = to_upper(bases);
       const std::string_view view = upper;
@@ -190,14 +190,14 @@ TEST_CASE("the scores of plugins are those of the forward strand") {
 
 TEST_CASE("window and stride have defaults and limits") {
   ScoreOptions options;
-  complete_score_options(options, 100);
+  complete_score_options(options, 100, kKmerLength);
   CHECK(options.window == 588);
   CHECK(options.stride == 294);
   const auto refused = [](size_t window, size_t stride, const char* message) {
     ScoreOptions wrong;
     wrong.window = window;
     wrong.stride = stride;
-    CHECK_THROWS_WITH_AS(complete_score_options(wrong, 100), doctest::Contains(message), Error);
+    CHECK_THROWS_WITH_AS(complete_score_options(wrong, 100, kKmerLength), doctest::Contains(message), Error);
   };
   refused(600, 0, "the largest that fits is 594 bp");
   refused(100, 0, "expected a positive multiple of 6");

@@ -166,8 +166,8 @@ TEST_CASE("echo without new 6-mers gives the log-probabilities of the prompt") {
     CHECK(choice["logprobs"]["token_logprobs"][i + 1] == row[0]);
     const json& top = choice["logprobs"]["top_logprobs"][i + 1];
     CHECK(top[text] == row[0]);
-    CHECK(top[kmer_text(static_cast<int>(row[2]))] == row[3]);
-    CHECK(top[kmer_text(static_cast<int>(row[4]))] == row[5]);
+    CHECK(top[kmer_text(static_cast<size_t>(row[2]), kKmerLength)] == row[3]);
+    CHECK(top[kmer_text(static_cast<size_t>(row[4]), kKmerLength)] == row[5]);
     const json& entry = choice["prompt_logprobs"][i + 1][std::to_string(kmers[i])];
     CHECK(entry["logprob"] == row[0]);
     CHECK(entry["rank"] == row[1]);

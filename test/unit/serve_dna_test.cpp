@@ -70,7 +70,7 @@ class Letters final : public ScoreSink {
 };
 
 void score(Engine& engine, const ScoreOptions& options, const std::string& bases, ScoreSink& sink) {
-  ScoreAssembler assembler(options, sink);
+  ScoreAssembler assembler(options, kKmerLength, sink);
   ScorePlanner(engine.config().layout, options)
       .plan({"s", 0, static_cast<int64_t>(bases.size())}, bases, [&](const ScoredWindow& window) {
         run_requests(engine, window.requests);
@@ -79,12 +79,13 @@ void score(Engine& engine, const ScoreOptions& options, const std::string& bases
 }
 
 std::vector<std::array<double, 4>> scan(Engine& engine, ScanOptions options, const std::string& bases) {
-  complete_scan_options(options, engine.config().max_positions);
-  const ScanPlanner planner(make_scan_grid(options.context, engine.config().max_positions), options);
+  complete_scan_options(options, engine.config().max_positions, kKmerLength);
+  const ScanPlanner planner(make_scan_grid(options.context, engine.config().max_positions, kKmerLength),
+                            options);
   const TemporaryDirectory folder;
   const IndexedFasta fasta(folder.put("in.fa", ">s\n" + bases + "\n"));
   std::vector<std::array<double, 4>> values(bases.size(), {NAN, NAN, NAN, NAN});
-  ScanAssembler assembler(planner.tracks(), options.level, [&](const ScannedBase& base) {
+  ScanAssembler assembler(planner.tracks(), options.level, kKmerLength, [&](const ScannedBase& base) {
     values[static_cast<size_t>(base.position)] = base.logp;
   });
   for (const ScanPiece& piece : selected_pieces(fasta, {}))
@@ -136,8 +137,8 @@ TEST_CASE("/v1/dna/score takes the options of carbon score") {
     options.stride = static_cast<size_t>(stride);
     json body = {{"sequences", {bases}}, {"strand", strand}, {"level", level}};
     if (window > 0) body.update({{"window", window}, {"stride", stride}});
-    complete_score_options(options, engine.get().config().max_positions);
-    ScoreCollector collector(options.level);
+    complete_score_options(options, engine.get().config().max_positions, kKmerLength);
+    ScoreCollector collector(options.level, kKmerLength);
     score(engine.get(), options, bases, collector);
     check_scores(server.ask(make_dna_score, body)["results"][0], collector.take());
   }
@@ -201,7 +202,7 @@ TEST_CASE("/v1/dna/generate has the samples of carbon generate") {
     for (const json& sample : answer["samples"]) {
       const std::string text = sample["sequence"];
       ScoreOptions options;
-      complete_score_options(options, engine.get().config().max_positions);
+      complete_score_options(options, engine.get().config().max_positions, kKmerLength);
       Letters letters;
       score(engine.get(), options, prompt + text, letters);
       REQUIRE(sample["probabilities"].size() == 50);
@@ -441,7 +442,7 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
   settings.window = 240;
   check({{"window", 240}}, settings);
   settings.strand = StrandChoice::reverse;
-  settings.phases = PhaseChoice::six;
+  settings.phases = PhaseChoice::all;
   check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, settings);
   settings = {};
   settings.recipes = {"next-token"};

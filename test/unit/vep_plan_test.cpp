@@ -97,7 +97,7 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
       TestEngine engine(files.dir(), batch_tokens, dtype, batch_tokens == 300 ? 1 : 2);
       RecipeSettings settings;
       settings.window = window;
-      settings.phases = PhaseChoice::six;
+      settings.phases = PhaseChoice::all;
       Planned planned(make_centered(settings, engine.get().config()), contig, engine.get().config().layout);
       std::vector<const std::vector<ScoredAllele>*> alleles;
       for (const Site& site : sites)

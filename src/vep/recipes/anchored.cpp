@@ -24,8 +24,8 @@ NormalAllele strand_form(const NormalAllele& form, int64_t contig_length, Strand
   return {contig_length - form.end(), reverse_complement(form.ref), reverse_complement(form.alt)};
 }
 
-AnchoredPlace anchored_place(int64_t pos, int64_t context, int phase) {
-  constexpr auto kmer = static_cast<int64_t>(kKmerLength);
+AnchoredPlace anchored_place(int64_t pos, int64_t context, int phase, size_t bases) {
+  const auto kmer = static_cast<int64_t>(bases);
   const int64_t first = (pos - phase) / kmer * kmer;
   const int64_t start = context * std::max<int64_t>(0, first / context - 1);
   return {start + phase, first + phase};
@@ -51,10 +51,10 @@ std::string anchored_alternative(const NormalAllele& allele, const AnchoredPlace
   return bases;
 }
 
-int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions) {
-  // 1 + ceil((2 * context + horizon + longest - 1) / 6) <= max_positions
-  const auto bases = static_cast<int64_t>(kKmerLength * (max_positions - 1));
-  return bases - 2 * context - horizon + 1;
+int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions, size_t bases) {
+  // 1 + ceil((2 * context + horizon + longest - 1) / bases) <= max_positions
+  const auto largest = static_cast<int64_t>(bases * (max_positions - 1));
+  return largest - 2 * context - horizon + 1;
 }
 
 namespace {
@@ -67,6 +67,7 @@ struct AnchoredSizes {
   std::vector<int64_t> horizons;  // they ascend
   PhaseChoice phases;
   std::vector<Strand> strands;
+  size_t token_bases;
   int64_t longest;  // allele, in bases
 };
 
@@ -90,9 +91,9 @@ void for_places(const NormalAllele& form, const AnchoredSizes& sizes, const Cont
                 const Take& take) {
   for (size_t s = 0; s < sizes.strands.size(); ++s) {
     const NormalAllele on_strand = form_on(form, sizes.strands[s], reference);
-    for (int phase = 0; phase < phases_of(form, sizes.phases); ++phase)
+    for (int phase = 0; phase < phases_of(form, sizes.phases, static_cast<int>(sizes.token_bases)); ++phase)
       if (anchored_has_phase(on_strand.pos, phase))
-        take(s, phase, on_strand, anchored_place(on_strand.pos, sizes.context, phase));
+        take(s, phase, on_strand, anchored_place(on_strand.pos, sizes.context, phase, sizes.token_bases));
   }
 }
 
@@ -156,7 +157,7 @@ class AnchoredBatch {
     }
     const ReferenceSlice strand =
         strand_slice(window.reference, sizes_.strands[window.strand], {window.start, bases_end});
-    const auto shared = std::make_shared<SharedWindow>();
+    const auto shared = std::make_shared<SharedWindow>(sizes_.token_bases);
     shared->bases = strand.get(window.start, end);
     std::vector<WindowUser> users;
     for (const Member& member : window.members) {
@@ -170,7 +171,7 @@ class AnchoredBatch {
   std::unique_ptr<ForkedAllele> fork(const Window& window, const Member& member, const ReferenceSlice& strand,
                                      const std::shared_ptr<const SharedWindow>& shared) const {
     Comparison comparison;
-    comparison.first = static_cast<size_t>(member.place.first - window.start) / kKmerLength;
+    comparison.first = static_cast<size_t>(member.place.first - window.start) / sizes_.token_bases;
     comparison.alternative = anchored_alternative(member.form, member.place, sizes_.horizons.back(), strand);
     for (const int64_t horizon : sizes_.horizons) {
       const int64_t end = anchored_end(member.form, horizon) - member.place.first;
@@ -188,7 +189,7 @@ class AnchoredBatch {
   const AnchoredSizes& sizes_;
   const Planning& with_;
   std::deque<Window> windows_;
-  std::vector<Window*> open_[2][kPhases];  // by number of the strand and phase; the last was begun last
+  std::vector<Window*> open_[2][kMostPhases];  // by number of the strand and phase; the last was begun last
 };
 
 class Anchored final : public Recipe {
@@ -234,12 +235,13 @@ class Anchored final : public Recipe {
   AnchoredSizes sizes_;
 };
 
-void check_context(int64_t context, int64_t longest_horizon, size_t max_positions) {
-  constexpr auto kmer = static_cast<int64_t>(kKmerLength);
+void check_context(int64_t context, int64_t longest_horizon, size_t max_positions, size_t bases) {
+  const auto kmer = static_cast<int64_t>(bases);
   if (context < kmer || context % kmer != 0)
     throw SettingError("vep", "context",
                        "a context of " + std::to_string(context) +
-                           " bp cannot be used by recipe anchored; expected a multiple of 6",
+                           " bp cannot be used by recipe anchored; expected a multiple of " +
+                           std::to_string(kmer),
                        {AdviceTopic::context});
   if (longest_horizon < 0)
     throw SettingError("vep", "context",
@@ -253,19 +255,23 @@ void check_context(int64_t context, int64_t longest_horizon, size_t max_position
 }  // namespace
 
 std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config) {
-  const size_t positions = config.sequence_positions();
-  AnchoredSizes sizes{settings.context.value_or(kDefaultAnchoredContext), settings.horizons, settings.phases,
-                      strands_of(settings.strand, StrandChoice::both), 0};
+  const size_t positions = config.sequence_positions(), bases = config.layout.bases();
+  AnchoredSizes sizes{settings.context.value_or(kDefaultAnchoredContext),
+                      settings.horizons,
+                      settings.phases,
+                      strands_of(settings.strand, StrandChoice::both),
+                      bases,
+                      0};
   if (sizes.horizons.empty()) sizes.horizons = {kDefaultHorizon};
-  const int64_t largest = anchored_longest(sizes.context, 0, positions) - 1;
-  check_context(sizes.context, largest, positions);
+  const int64_t largest = anchored_longest(sizes.context, 0, positions, bases) - 1;
+  check_context(sizes.context, largest, positions, bases);
   if (sizes.horizons.back() > largest)
     throw SettingError("vep", "horizon",
                        "a horizon of " + std::to_string(sizes.horizons.back()) +
                            " bp does not fit the model's context of " + std::to_string(positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
                        {AdviceTopic::horizon});
-  sizes.longest = anchored_longest(sizes.context, sizes.horizons.back(), positions);
+  sizes.longest = anchored_longest(sizes.context, sizes.horizons.back(), positions, bases);
   return std::make_unique<Anchored>(std::move(sizes));
 }
 

@@ -29,13 +29,13 @@ BaseRange mirrored(const BaseRange& range, int64_t contig_length, Strand strand)
 NormalAllele strand_form(const NormalAllele& form, int64_t contig_length, Strand strand,
                          const std::function<char(int64_t)>& base);
 
-/// Where the window of an allele begins, and the 6-mer from which on the alleles are compared.
+/// Where the window of an allele begins, and the token from which on the alleles are compared.
 struct AnchoredPlace {
   int64_t start = 0, first = 0;
 };
-/// `pos` is the first base of a strand_form(), `context` a multiple of 6. Phase f counts positions from base
-/// f of the strand on.
-AnchoredPlace anchored_place(int64_t pos, int64_t context, int phase);
+/// `pos` is the first base of a strand_form(), `context` a multiple of `bases`, those of a token. Phase f
+/// counts positions from base f of the strand on.
+AnchoredPlace anchored_place(int64_t pos, int64_t context, int phase, size_t bases);
 /// False for a phase that begins after the allele. Phase 0 always exists.
 inline bool anchored_has_phase(int64_t pos, int phase) {
   return pos >= phase;
@@ -53,9 +53,9 @@ int64_t anchored_bases_end(const NormalAllele& allele, int64_t horizon);
 std::string anchored_alternative(const NormalAllele& allele, const AnchoredPlace& place, int64_t horizon,
                                  const ReferenceSlice& strand);
 
-/// The longest allele whose window fits a model of `max_positions` tokens wherever it lies: 1 or more, or
-/// less if not even an SNV fits.
-int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions);
+/// The longest allele whose window fits a model of `max_positions` tokens of `bases` bases wherever it lies:
+/// 1 or more, or less if not even an SNV fits.
+int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions, size_t bases);
 
 /// Sites that follow one another in the input are to be planned together: alleles of one strand and phase
 /// whose windows begin at one base get one request for the reference, as long as the farthest of them needs,

@@ -86,8 +86,9 @@ constexpr const char* kTokenScores = "centered token";  // in the score cache
 
 class Centered final : public Recipe {
  public:
-  Centered(int64_t window, const RecipeSettings& settings)
+  Centered(int64_t window, const RecipeSettings& settings, size_t token_bases)
       : window_(window),
+        all_phases_(static_cast<int>(token_bases)),
         phases_(settings.phases),
         bases_(settings.wants(ScoreLevel::base)),
         tokens_(settings.wants(ScoreLevel::token)),
@@ -126,7 +127,7 @@ class Centered final : public Recipe {
     const ReferenceSlice slice = reference.slice(all);
     for (ScoredAllele& allele : alleles) allele.strands.resize(strands_.size());
     for (size_t s = 0; s < strands_.size(); ++s)
-      for (int phase = 0; phase < kPhases; ++phase)
+      for (int phase = 0; phase < all_phases_; ++phase)
         for (const auto& [place, members] : places(alleles, slice.contig_length, strands_[s], phase))
           plan_window(members, slice, s, phase, with, site.requests);
   }
@@ -137,7 +138,7 @@ class Centered final : public Recipe {
                                                        int phase) const {
     std::map<int64_t, std::vector<ScoredAllele*>> places;
     for (ScoredAllele& allele : alleles)
-      if (phase < phases_of(allele.form, phases_) &&
+      if (phase < phases_of(allele.form, phases_, all_phases_) &&
           centered_has_phase(allele.form, contig_length, window_, strand, phase))
         places[centered_place(allele.form, strand)].push_back(&allele);
     return places;
@@ -148,7 +149,7 @@ class Centered final : public Recipe {
     std::vector<NormalAllele> forms;
     for (const ScoredAllele* allele : members) forms.push_back(allele->form);
     CenteredWindows windows = centered_windows(forms, slice, window_, strands_[s], phase);
-    const auto window = std::make_shared<SharedWindow>();
+    const auto window = std::make_shared<SharedWindow>(with.layout.bases());
     window->bases = std::move(windows.reference);
     std::vector<WindowUser> users;
     for (size_t i = 0; i < members.size(); ++i) {
@@ -183,6 +184,7 @@ class Centered final : public Recipe {
   }
 
   int64_t window_;
+  int all_phases_;  // as many as a token has bases
   PhaseChoice phases_;
   bool bases_, tokens_;  // which levels are wanted
   std::vector<Strand> strands_;
@@ -198,7 +200,7 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
                            " bp cannot be used; expected an even number of at least 12",
                        {AdviceTopic::window});
   check_fits("window", window, config, AdviceTopic::window);
-  return std::make_unique<Centered>(window, settings);
+  return std::make_unique<Centered>(window, settings, config.layout.bases());
 }
 
 }  // namespace carbon

@@ -25,10 +25,10 @@ struct CenteredWindows {
 /// The windows of both strands and all phases need contig bases [centered_begin, centered_end) at most, for
 /// an allele at `pos` of at most w/2 bases.
 inline int64_t centered_begin(int64_t pos, int64_t window) {
-  return pos - window - kPhases;
+  return pos - window - kMostPhases;
 }
 inline int64_t centered_end(int64_t pos, int64_t window) {
-  return pos + window + kPhases;
+  return pos + window + kMostPhases;
 }
 
 /// Alleles with the same value have the same reference window on a strand.

@@ -74,7 +74,8 @@ class HeadRecipe final : public Recipe {
  public:
   HeadRecipe(const RecipeSettings& settings, const ModelConfig& config, int64_t window)
       : window_(window),
-        phases_(settings.phases == PhaseChoice::six ? kPhases : 1),
+        token_bases_(static_cast<int64_t>(config.layout.bases())),
+        phases_(settings.phases == PhaseChoice::all ? static_cast<int>(token_bases_) : 1),
         strands_(strands_of(settings.strand, StrandChoice::both)),
         pooling_(settings.pooling),
         rows_("vep", config, pooling_),
@@ -116,7 +117,7 @@ class HeadRecipe final : public Recipe {
     return {centered_begin(form.pos, window_), centered_end(form.pos, window_)};
   }
   std::string warning() const override {
-    const int64_t lost = pooling_.pad_tail ? 0 : window_ % kKmerLength;
+    const int64_t lost = pooling_.pad_tail ? 0 : window_ % token_bases_;
     if (lost == 0) return "";
     return "the last " + std::to_string(lost) + " of the " + std::to_string(window_) +
            " bases of each window are not read, because 6-mers are whole";
@@ -174,7 +175,7 @@ class HeadRecipe final : public Recipe {
 
   // Without the bases of a tail that is cut off, so that alleles that differ only there are equal.
   std::string read_part(const std::string& window) const {
-    return window.substr(0, rows_.kmers(window.size()) * kKmerLength);
+    return window.substr(0, rows_.kmers(window.size()) * static_cast<size_t>(token_bases_));
   }
 
   void add_allele(ScoredAllele& allele, size_t s, const HeadWindowPtr& reference,
@@ -201,7 +202,7 @@ class HeadRecipe final : public Recipe {
     return cached;
   }
 
-  int64_t window_;
+  int64_t window_, token_bases_;
   int phases_;
   std::vector<Strand> strands_;
   Pooling pooling_;

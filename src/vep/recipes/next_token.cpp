@@ -10,12 +10,13 @@
 
 namespace carbon {
 
-std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand) {
-  const std::string_view bases =
+std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand,
+                               size_t bases) {
+  const std::string_view range =
       slice.get(next_token_begin(pos, context, strand), next_token_end(pos, context, strand));
-  std::string read = strand == Strand::forward ? std::string(bases) : reverse_complement(bases);
+  std::string read = strand == Strand::forward ? std::string(range) : reverse_complement(range);
   const size_t leading = std::min(read.find_first_not_of('N'), read.size());
-  return read.substr(leading + (read.size() - leading) % kKmerLength);
+  return read.substr(leading + (read.size() - leading) % bases);
 }
 
 namespace {
@@ -86,7 +87,8 @@ class NextToken final : public Recipe {
   void plan_base(const std::vector<ScoredAllele*>& members, const ReferenceSlice& slice, size_t s,
                  const Planning& with, std::vector<RequestPtr>& requests) const {
     const Strand strand = strands_[s];
-    const std::string bases = next_token_context(members.front()->form.pos, slice, context_, strand);
+    const std::string bases =
+        next_token_context(members.front()->form.pos, slice, context_, strand, with.layout.bases());
     const auto context = std::make_shared<Request>();
     bool all_known = true;
     for (ScoredAllele* allele : members) {

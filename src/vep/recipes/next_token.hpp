@@ -19,9 +19,10 @@ inline int64_t next_token_end(int64_t pos, int64_t context, Strand strand) {
   return strand == Strand::forward ? pos : pos + 1 + context;
 }
 
-/// The context in reading direction, without leading N's, and shortened from the left to a multiple of 6,
-/// which may be 0.
-std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand);
+/// The context in reading direction, without leading N's, and shortened from the left to whole tokens of
+/// `bases` bases, of which there may be none.
+std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t context, Strand strand,
+                               size_t bases);
 
 /// Throws SettingError for a context that does not fit the model.
 std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config);
