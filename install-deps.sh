@@ -14,7 +14,7 @@ packages=(
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
-packaging=(build-essential debhelper lintian mmdebstrap buildah)
+packaging=(build-essential debhelper lintian mmdebstrap buildah cmake tcl python3-pip)
 onednn=
 [[ $(uname -m) != x86_64 ]] || onednn=1  # used on x86-64 only
 list=
@@ -42,7 +42,8 @@ fi
 
 if ! command -v apt-get > /dev/null; then
   cat >&2 << END
-install-deps.sh: no apt-get here. With conda the same comes from
+install-deps.sh: no apt-get here. What runs on every x86-64 Linux, without a compiler, is the archive that packaging/build-portable.sh
+makes on a Debian (docs/install.md, "Installing without a compiler"). To build here with conda:
 
   conda install -c conda-forge -c bioconda cxx-compiler make autoconf $(libraries 4 | xargs) \\
       bcftools samtools numpy pysam pybigwig libbigwig

@@ -4,9 +4,12 @@
 #if defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
 #endif
 
 #include <cstdlib>
+#include <initializer_list>
 
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
@@ -21,19 +24,54 @@ struct IsaClass {
 };
 
 #if defined(__x86_64__) || defined(__i386__)
-// Older compilers cannot ask for F16C, but every CPU with AVX2 and FMA has it.
+// What CPUID says of this CPU. __builtin_cpu_supports() would do, but finds nothing in a program that was
+// compiled by clang with another library of the compiler, as in the portable archive. Numbers of bits are
+// from the descriptions of CPUID and XGETBV in Intel's Software Developer's Manual, volume 2.
+struct X86Features {
+  bool avx2 = false, avx512 = false, avx512_vnni = false, avx512_bf16 = false;
+};
+
+constexpr bool has_bits(unsigned value, std::initializer_list<int> bits) {
+  for (const int bit : bits)
+    if ((value >> bit & 1) == 0) return false;
+  return true;
+}
+
+X86Features read_x86_features() {
+  X86Features found;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  // FMA, OSXSAVE, AVX, F16C.
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !has_bits(c, {12, 27, 28, 29})) return found;
+  // The registers that the system keeps for each process: SSE and AVX; masks and both parts of AVX-512.
+  unsigned kept = 0, kept_high = 0;
+  asm("xgetbv" : "=a"(kept), "=d"(kept_high) : "c"(0));
+  if (!has_bits(kept, {1, 2}) || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
+  const unsigned subleaves = a;
+  found.avx2 = has_bits(b, {5});
+  // AVX512F, DQ, BW, VL.
+  found.avx512 = found.avx2 && has_bits(kept, {5, 6, 7}) && has_bits(b, {16, 17, 30, 31});
+  found.avx512_vnni = found.avx512 && has_bits(c, {11});
+  if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+    found.avx512_bf16 = found.avx512_vnni && has_bits(a, {5});
+  return found;
+}
+
+const X86Features& x86_features() {
+  static const X86Features features = read_x86_features();
+  return features;
+}
+
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return x86_features().avx2;
 }
 bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return x86_features().avx512;
 }
 bool has_avx512_vnni() {
-  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+  return x86_features().avx512_vnni;
 }
 bool has_avx512_bf16() {
-  return has_avx512_vnni() && __builtin_cpu_supports("avx512bf16");
+  return x86_features().avx512_bf16;
 }
 #elif defined(__aarch64__)
 bool has_neon() {

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <dnnl.hpp>
 #include <map>
+#include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,7 +71,8 @@ class OneThread {
 
 /// What a thread needs of its own.
 struct Room {
-  explicit Room(const dnnl::engine& engine) : stream(engine) {}
+  Room(const dnnl::engine& engine, size_t number) : thread(number), stream(engine) {}
+  size_t thread;
   dnnl::stream stream;
   GrowingMemory scratch, results;
 };
@@ -77,8 +80,8 @@ struct Room {
 /// The products with weights of one shape, each on one thread.
 class Product {
  public:
-  Product(dnnl::engine engine, size_t outputs, size_t inputs)
-      : engine_(std::move(engine)), n_(outputs), k_(inputs) {
+  Product(dnnl::engine engine, size_t outputs, size_t inputs, size_t threads)
+      : engine_(std::move(engine)), n_(outputs), k_(inputs), threads_(threads) {
     const OneThread scope;
     try {
       const auto any = memory::desc({dim(k_), dim(n_)}, memory::data_type::bf16, memory::format_tag::any);
@@ -110,39 +113,47 @@ class Product {
     return to;
   }
 
-  /// A primitive for products of at most kBlockRows rows. Not thread-safe; what it returns is.
+  /// A primitive for products of a number of rows, at most kBlockRows.
   class Rows {
    public:
-    Rows(const Product& product, size_t count) : product_(&product), count_(count) {
+    Rows(const Product& product, size_t count)
+        : product_(&product), count_(count), arguments_(product.threads_) {
       if (count == 1 && !product.alone_) return;
       const OneThread scope;
       const auto d = product.description(count, product.weights_);
       if (!is_invariant_kind(d)) return;
       primitive_ = dnnl::matmul(d);
-      scratch_ = d.scratchpad_desc();
+      scratch_bytes_ = d.scratchpad_desc().get_size();
+      for (Arguments& mine : arguments_) {
+        mine[DNNL_ARG_SRC] = memory(product.source(count), product.engine_, nullptr);
+        mine[DNNL_ARG_DST] = memory(product.result(count), product.engine_, nullptr);
+        mine[DNNL_ARG_SCRATCHPAD] = memory(d.scratchpad_desc(), product.engine_, nullptr);
+      }
     }
-    /// out[i, j], dense, for the `count` rows of act.
-    void multiply(const memory& weights, const bf16* act, float* out, Room& room) const {
+    /// out[i, j], dense, for the `count` rows of act. Several threads may call it at a time.
+    void multiply(const memory& weights, const bf16* act, float* out, Room& room) {
       if (!primitive_) return multiply_padded(weights, act, out, room);
       const OneThread scope;
-      const Product& p = *product_;
-      const memory in(p.source(count_), p.engine_, const_cast<bf16*>(act));
-      const memory to(p.result(count_), p.engine_, out);
-      const memory scratch(scratch_, p.engine_, room.scratch.ensure("linear", scratch_.get_size()));
-      primitive_.execute(room.stream, {{DNNL_ARG_SRC, in},
-                                       {DNNL_ARG_WEIGHTS, weights},
-                                       {DNNL_ARG_DST, to},
-                                       {DNNL_ARG_SCRATCHPAD, scratch}});
+      Arguments& mine = arguments_[room.thread];
+      // The source is only read.
+      mine[DNNL_ARG_SRC].set_data_handle(const_cast<bf16*>(act));
+      mine[DNNL_ARG_WEIGHTS] = weights;
+      mine[DNNL_ARG_DST].set_data_handle(out);
+      mine[DNNL_ARG_SCRATCHPAD].set_data_handle(room.scratch.ensure("linear", scratch_bytes_));
+      primitive_.execute(room.stream, mine);
       room.stream.wait();
     }
 
    private:
+    // A thread's, made once, because oneDNN takes microseconds to describe memory.
+    using Arguments = std::unordered_map<int, memory>;
+
     /// Computes rows together with rows of zeros: one row with a second, if a row alone has other bits, and
     /// other numbers in blocks of the reference size if oneDNN would choose another kind of implementation.
-    void multiply_padded(const memory& weights, const bf16* act, float* out, Room& room) const {
+    void multiply_padded(const memory& weights, const bf16* act, float* out, Room& room) {
       const Product& p = *product_;
       const size_t size = count_ == 1 ? 2 : kReferenceRows;
-      const Rows padded(p, size);
+      Rows padded(p, size);
       if (!padded.primitive_)
         throw Error("linear", "oneDNN has no product of bf16 for " + std::to_string(size) + " rows");
       std::vector<bf16> in(size * p.k_);
@@ -158,13 +169,15 @@ class Product {
     const Product* product_;
     size_t count_;
     dnnl::matmul primitive_;  // empty: see multiply_padded()
-    memory::desc scratch_;
+    size_t scratch_bytes_ = 0;
+    std::vector<Arguments> arguments_;  // one for each thread
   };
-  Rows rows(size_t count) {
+  /// Not thread-safe.
+  std::shared_ptr<Rows> rows(size_t count) {
     const auto found = rows_.find(count);
     if (found != rows_.end()) return found->second;
     if (rows_.size() >= kPrimitives) rows_.clear();
-    return rows_.emplace(count, Rows(*this, count)).first->second;
+    return rows_.emplace(count, std::make_shared<Rows>(*this, count)).first->second;
   }
 
   /// From now on a row alone is computed with a row of zeros.
@@ -196,11 +209,11 @@ class Product {
   }
 
   dnnl::engine engine_;
-  size_t n_, k_;
+  size_t n_, k_, threads_;
   memory::desc weights_;
   bool usable_ = false;
-  bool alone_ = true;            // oneDNN gives a row alone the bits that it has among others
-  std::map<size_t, Rows> rows_;  // by their number
+  bool alone_ = true;  // oneDNN gives a row alone the bits that it has among others
+  std::map<size_t, std::shared_ptr<Rows>> rows_;  // by their number
 };
 
 /// A weight cut into pieces of some outputs each, and the memory of all.
@@ -242,13 +255,13 @@ class Shape {
     const size_t blocks = divide_up(n, kBlockRows), block = divide_up(n, blocks);
     const size_t pieces = weight.weights.size(), last_rows = n - (blocks - 1) * block;
     // [the last piece or another][the last block or another]
-    const Product::Rows products[2][2] = {{main_->rows(block), main_->rows(last_rows)},
-                                          {last_->rows(block), last_->rows(last_rows)}};
+    const std::shared_ptr<Product::Rows> products[2][2] = {{main_->rows(block), main_->rows(last_rows)},
+                                                           {last_->rows(block), last_->rows(last_rows)}};
     pool_.run(blocks * pieces, [&](size_t task, size_t thread) {
       const size_t piece = task % pieces, first = task / pieces * block, count = std::min(block, n - first);
       const bool last_piece = piece + 1 == pieces;
       const size_t width = (last_piece ? last_ : main_)->outputs();
-      const Product::Rows& product = products[last_piece][first + count == n];
+      Product::Rows& product = *products[last_piece][first + count == n];
       float* const to = out + first * ld_out + piece * piece_;
       Room& room = rooms_[thread];
       // oneDNN 2.6 can write results into a part of wider rows only with its reference implementation, which
@@ -266,8 +279,8 @@ class Shape {
   void cut(size_t piece) {
     piece_ = piece;
     const size_t rest = n_ % piece;
-    main_ = std::make_shared<Product>(engine_, piece, k_);
-    last_ = rest == 0 ? main_ : std::make_shared<Product>(engine_, rest, k_);
+    main_ = std::make_shared<Product>(engine_, piece, k_, rooms_.size());
+    last_ = rest == 0 ? main_ : std::make_shared<Product>(engine_, rest, k_, rooms_.size());
     usable_ = main_->usable() && last_->usable();
   }
   bool usable() const { return usable_; }
@@ -298,12 +311,12 @@ class Shape {
     for (size_t i = kReferenceRows * k_; i < act.size(); ++i) act[i] = act[i - kReferenceRows * k_];
     std::vector<float> reference(kReferenceRows * n_), results(kMostTestedRows * n_);
     try {
-      Product whole(engine_, n_, k_);
+      Product whole(engine_, n_, k_, rooms_.size());
       if (!whole.usable()) return false;
       const Memory room = allocate_aligned("prepare", whole.weight_bytes());
       Room& mine = rooms_.front();
       whole.rows(kReferenceRows)
-          .multiply(whole.reorder(data, room.get(), mine.stream), act.data(), reference.data(), mine);
+          ->multiply(whole.reorder(data, room.get(), mine.stream), act.data(), reference.data(), mine);
       const auto agrees = [&](size_t rows) {
         // End with the last row, to notice also an order of sums that depends on the number of a row.
         const size_t first = (kReferenceRows - rows % kReferenceRows) % kReferenceRows;
@@ -362,7 +375,7 @@ class Weight final : public OneDnnWeight {
 class Library final : public OneDnn {
  public:
   explicit Library(ThreadPool& pool) : pool_(pool) {
-    for (int i = 0; i < pool.size(); ++i) rooms_.emplace_back(engine_);
+    for (int i = 0; i < pool.size(); ++i) rooms_.emplace_back(engine_, static_cast<size_t>(i));
   }
 
   std::unique_ptr<OneDnnWeight> prepare(const bf16* data, size_t rows, size_t cols) override {

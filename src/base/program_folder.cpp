@@ -48,13 +48,25 @@ std::string loaded_library() {
   return text_or_empty(static_cast<const link_map*>(map)->l_name);
 }
 
+// Whether a value of the variable was meant for this program.
+bool is_of_launcher(const fs::path& variable) {
+  return variable.is_absolute() && is_this_program(variable) == true;
+}
+
+std::string launcher_variable() {
+  return text_or_empty(std::getenv("CARBON_INTERNAL_PROGRAM"));
+}
+
 }  // namespace
+
+bool started_by_own_loader() {
+  return is_of_launcher(launcher_variable());
+}
 
 std::string program_folder(const ProgramClues& clues) {
   std::error_code ignored;
   const fs::path variable = clues.variable;
-  if (variable.is_absolute() && is_this_program(variable) == true)
-    return fs::canonical(variable, ignored).parent_path();
+  if (is_of_launcher(variable)) return fs::canonical(variable, ignored).parent_path();
   for (const fs::path& path : {fs::canonical(clues.library, ignored), fs::read_symlink(clues.link, ignored),
                                fs::canonical(clues.started_as, ignored)})
     if (!path.empty() && is_this_program(path) != false) return path.parent_path();
@@ -63,7 +75,7 @@ std::string program_folder(const ProgramClues& clues) {
 
 const std::string& program_folder() {
   static const std::string folder = program_folder(
-      ProgramClues{text_or_empty(std::getenv("CARBON_INTERNAL_PROGRAM")), "/proc/self/exe",
+      ProgramClues{launcher_variable(), "/proc/self/exe",
                    text_or_empty(reinterpret_cast<const char*>(getauxval(AT_EXECFN))), loaded_library()});
   return folder;
 }

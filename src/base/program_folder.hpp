@@ -10,6 +10,10 @@ namespace carbon {
 /// It is found once, at the first call.
 const std::string& program_folder();
 
+/// Whether the loader of an archive has started this program, and not the system's. The C library of the
+/// system is another one then.
+bool started_by_own_loader();
+
 /// What can say where the program lies, in the order in which it is asked. Each may be empty.
 struct ProgramClues {
   /// The value of CARBON_INTERNAL_PROGRAM. This variable is not for users: the launcher of an archive sets it

@@ -1,5 +1,7 @@
 // The command table, and the one place where errors become exit codes: 0 done, 1 any failure, 128+n by
 // signal.
+#include <sys/prctl.h>
+
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -7,10 +9,14 @@
 #include <optional>
 #include <string>
 #include <vector>
+#ifdef __GLIBC__
+#include <nss.h>
+#endif
 
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "src/base/near_names.hpp"
+#include "src/base/program_folder.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/exit_signals.hpp"
@@ -46,6 +52,26 @@ constexpr Command kCommands[] = {
     {"plugin", "Plugins", "list the plugins; 'carbon +NAME' runs one", carbon::declare_plugin},
 };
 
+// The C library would load services for the names of users and hosts that were built for the system's C
+// library, if this program runs with its own.
+void keep_to_own_c_library() {
+#ifdef __GLIBC__
+  if (!carbon::started_by_own_loader()) return;
+  for (const char* names : {"passwd", "hosts"}) __nss_configure_lookup(names, "files");
+  prctl(PR_SET_NAME, "carbon");  // the kernel took the loader for the program
+#endif
+}
+
+// Of the archive that runs everywhere, a line of --version.
+std::string archive_version() {
+#ifdef CARBON_PORTABLE
+  return std::string("portable build, started by ") +
+         (carbon::started_by_own_loader() ? "its own loader\n" : "the system's loader\n");
+#else
+  return "";
+#endif
+}
+
 std::string boost_version() {
 #ifdef CARBON_SERVER
   return carbon::http_library_version();
@@ -63,7 +89,7 @@ std::string version_text() {
                      (cuda.library.empty() ? "" : cuda.library) +
                      (!cuda.library.empty() && !cuda.problem.empty() ? "; " : "") + cuda.problem + "\n";
   for (const std::string& device : cuda.devices) text += "GPU " + device + "\n";
-  return text + "CPU " + carbon::ops::cpu_isa("") + "\n";
+  return text + "CPU " + carbon::ops::cpu_isa("") + "\n" + archive_version();
 }
 
 void print_usage(std::FILE* out) {
@@ -156,6 +182,7 @@ int flush_stdout(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_to_own_c_library();
   if (wants_json(argv, argv + argc)) carbon::program_log().set_json(true);
   carbon::remove_unfinished_files_on_signals();
   carbon::report_lost_files();

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "src/base/error.hpp"
+#include "src/files/remote.hpp"
 
 namespace carbon {
 
@@ -23,6 +24,7 @@ constexpr size_t longest_line = size_t{1} << 29, longest_vcf_line = (size_t{1} <
 
 TextInput::TextInput(const std::string& path, const std::string& function)
     : path_(path), function_(function), longest_line_(longest_line), owned_(true), buffer_(block_size) {
+  check_url(path, function);
   errno = 0;
   bgzf_ = bgzf_open(path.c_str(), "r");
   if (!bgzf_) {

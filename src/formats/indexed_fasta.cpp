@@ -24,6 +24,7 @@
 #include "src/base/error.hpp"
 #include "src/files/bgzf_blocks.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/remote.hpp"
 #include "src/files/temporary_files.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
@@ -45,11 +46,6 @@ struct HfileClose {
 };
 using HfilePtr = std::unique_ptr<hFILE, HfileClose>;
 
-/// A URL, which htslib reads without a copy on this machine.
-bool is_remote(const std::string& path) {
-  return hisremote(path.c_str()) != 0;
-}
-
 bool exists(const std::string& path) {
   if (!is_remote(path)) return access(path.c_str(), F_OK) == 0;
   return HfilePtr(hopen(path.c_str(), "r")) != nullptr;
@@ -67,6 +63,7 @@ void check_local_file(const std::string& path) {
 
 /// Whether the FASTA is BGZF. Throws Error for a file that faidx cannot index.
 bool check_fasta(const std::string& path) {
+  check_url(path, function_name);
   if (!is_remote(path)) check_local_file(path);
   HfilePtr file(hopen(path.c_str(), "r"));
   if (!file) fail("cannot open " + path + ": " + std::strerror(errno));

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "src/base/error.hpp"
+#include "src/files/remote.hpp"
 
 namespace carbon {
 namespace {
@@ -31,6 +32,7 @@ class Silence {
 
 htsFile* open_records(const std::string& path, const std::string& shown, const std::string& function) {
   const Silence silence;
+  check_url(path, function);
   errno = 0;
   std::unique_ptr<hFILE, CloseAbruptly> file(hopen(path.c_str(), "r"));
   htsFormat format = {};

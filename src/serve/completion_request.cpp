@@ -1,8 +1,8 @@
 #include "src/serve/completion_request.hpp"
 
 #include <algorithm>
-#include <random>
 
+#include "src/base/system_random.hpp"
 #include "src/sampling/ranks.hpp"
 
 namespace carbon {
@@ -123,8 +123,7 @@ void check_size(const CompletionRequest& request, const Fields& fields, const To
 }  // namespace
 
 uint64_t draw_seed() {
-  std::random_device random;
-  return (uint64_t{random()} << 32 | random()) >> 11;
+  return system_random() >> 11;
 }
 
 std::optional<uint64_t> read_seed(const Fields& fields) {

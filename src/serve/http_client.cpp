@@ -8,8 +8,10 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "src/base/error.hpp"
+#include "src/serve/http_addresses.hpp"
 #include "src/serve/http_text.hpp"
 
 namespace carbon {
@@ -44,7 +46,7 @@ HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& r
   net::io_context context;
   beast::tcp_stream stream(context);
   error_code error;
-  const auto addresses = tcp::resolver(context).resolve(bare_host(host), std::to_string(port), error);
+  const std::vector<tcp::endpoint> addresses = addresses_of(context, host, port, error);
   if (error) throw Error("serve", "cannot find the host " + where + ": " + error.message());
   const http::request<http::string_body> question = question_of(request, where);
   beast::flat_buffer buffer;

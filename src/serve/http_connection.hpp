@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include "src/base/system_random.hpp"
 #include "src/serve/http_exchange.hpp"
 #include "src/serve/http_message.hpp"
 #include "src/serve/http_server.hpp"
@@ -29,7 +30,7 @@ struct HttpShared {
   std::shared_ptr<HttpPoster> poster;
   /// Called when a connection is closed.
   std::function<void(HttpConnection&)> closed;
-  std::mt19937_64 ids{std::random_device()()};
+  std::mt19937_64 ids{system_random()};
   bool stopping = false;  // no further requests are taken
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/serve/http_addresses.hpp"
 #include "src/serve/http_connection.hpp"
 #include "src/serve/http_text.hpp"
 
@@ -92,13 +93,10 @@ HttpServer::Impl::~Impl() {
 void HttpServer::Impl::listen() {
   const HttpOptions& options = shared.options;
   ErrorCode error;
-  tcp::resolver resolver(context);
-  const auto found = resolver.resolve(bare_host(options.host), std::to_string(options.port),
-                                      tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  const std::vector<tcp::endpoint> found = addresses_of(context, options.host, options.port, error);
   if (error) throw cannot_listen(options, error);
   // /etc/hosts may name an address twice.
-  std::set<tcp::endpoint> endpoints;
-  for (const auto& entry : found) endpoints.insert(entry.endpoint());
+  const std::set<tcp::endpoint> endpoints(found.begin(), found.end());
   port = options.port;
   ErrorCode missing;
   for (tcp::endpoint endpoint : endpoints) {

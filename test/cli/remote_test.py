@@ -106,5 +106,18 @@ def what_is_not_there():
             expect_failure(carbon(command[0], "-m", model(), *command[1:]), url + "no.fa")
 
 
+@case
+def urls_that_htslib_cannot_read():
+    url = "nosuch://127.0.0.1/a"
+    for command in (("vep", "-f", url + ".fa", MINI), ("vep", "-f", data("mini.fa"), url + ".vcf.gz"), ("score", url + ".fa"),
+                    ("score", "-r", "c1", url + ".fa"), ("score", "-R", url + ".bed", data("mini.fa"))):
+        expect_failure(carbon(command[0], "-m", model(), *command[1:]), url, "is a URL", "download the file first")
+    # A file of this machine may have such a name.
+    directory = fresh()
+    os.makedirs(os.path.join(directory, "nosuch:"))
+    write(directory, "nosuch:/ref.fa", read(data("mini.fa")))
+    ok("score", "-m", model(), "nosuch://ref.fa", cwd=directory)
+
+
 if __name__ == "__main__":
     main()

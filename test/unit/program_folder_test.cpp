@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -66,4 +67,20 @@ TEST_CASE("program folder: a program that was replaced while it runs is still fo
   const std::string replaced = at.dir.path() / "exe";
   fs::create_symlink(at.dir.path() / "bin" / "carbon (deleted)", replaced);
   CHECK(program_folder(ProgramClues{"", replaced, ""}) == at.dir.path() / "bin");
+}
+
+TEST_CASE("program folder: a launcher with a loader of its own says so") {
+  const Programs at;
+  const auto with = [](const std::string& value) {
+    setenv("CARBON_INTERNAL_PROGRAM", value.c_str(), 1);
+    const bool own = carbon::started_by_own_loader();
+    unsetenv("CARBON_INTERNAL_PROGRAM");
+    return own;
+  };
+  CHECK(!carbon::started_by_own_loader());
+  CHECK(with(at.self));
+  for (const std::string& wrong : {std::string(), at.other, at.nothing, fs::relative(at.self).string()}) {
+    CAPTURE(wrong);
+    CHECK(!with(wrong));
+  }
 }

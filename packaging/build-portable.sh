@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# build-portable.sh [-o DIR] [TARBALL]: makes carbon-VERSION-linux-x86_64.tar.gz, which is unpacked and runs on every x86-64 Linux,
+# from the archive of `make dist`, which it makes of the last commit if none is given.
+#
+#   -o DIR    where everything is built, with the toolchain (default: build-portable); the toolchain there is used again
+#
+# What it needs: ./install-deps.sh --packaging, and a network for what the toolchain lacks (portable/toolchain.sh).
+set -euo pipefail
+
+fail() { echo "build-portable.sh: $*" >&2; exit 1; }
+usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+out=build-portable tarball=''
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    -o) [[ $# -gt 1 ]] || fail "-o needs a folder"; out=$2; shift ;;
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 1 ;;
+    *) [[ -z $tarball ]] || fail "one archive is expected, not also $1"; tarball=$(realpath -e "$1") ;;
+  esac
+  shift
+done
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+"$top/packaging/portable/toolchain.sh" "$out/toolchain"
+tools=$out/toolchain
+
+[[ $tarball ]] || { tarball=$out/carbon.tar.gz; make -s -C "$top" dist DIST="$tarball"; }
+source=$out/source
+rm -rf "$source"
+mkdir "$source"
+tar -xzf "$tarball" -C "$source" --strip-components=1
+version=$(< "$source/VERSION")
+
+name=carbon-$version-linux-x86_64
+root=$out/$name
+rm -rf "$root"
+# The libraries that htslib needs follow it. What they define stays inside.
+make -s -C "$source" -j"$(nproc)" all install CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_CUDA=no WITH_ONEDNN=yes WITH_SERVER=yes \
+  CPPFLAGS="-isystem $tools/include -DCARBON_PORTABLE=1" LDFLAGS="-L$tools/lib -s -Wl,--gc-sections" \
+  LIBS="-llzma -lbz2 -ldeflate -lz -lpthread" prefix= bindir=/libexec/carbon DESTDIR="$root"
+mkdir "$root/bin"
+"$tools/bin/static-cc" -O2 -s -Wall -Wextra -Werror -o "$root/bin/carbon" "$source/packaging/portable/launcher.c"
+cp -R "$tools/glibc" "$root/libexec/carbon/glibc"
+cp -R "$source"/{README.md,NEWS.md,LICENSE,docs} "$root/"
+cp -R "$tools/share/licenses" "$tools/share/libraries" "$root/share/"
+CARBON_LOADER=host "$source/packaging/smoke.sh" "$root/bin/carbon"
+CARBON_LOADER=own "$source/packaging/smoke.sh" "$root/bin/carbon"
+
+# The same bytes from the same commit.
+tar --sort=name --mtime="@$(stat -c %Y "$source/VERSION")" --owner=0 --group=0 --numeric-owner --mode='u+rw,go+r-w,a+X' -C "$out" -cf - "$name" | gzip -9n > "$out/$name.tar.gz"
+ls -l "$out/$name.tar.gz"

@@ -1,0 +1,254 @@
+#!/usr/bin/env bash
+# toolchain.sh [DIR]: makes a compiler for glibc 2.28 and the libraries of carbon for it, in DIR (default: build-portable/toolchain).
+#
+# The compiler is clang in the package ziglang of PyPI, which has the symbols of every glibc. The libraries are built from Debian's
+# source packages, static and with hidden symbols (the table `sources` beside this file). Afterwards:
+#
+#   DIR/bin/{cc,c++,ar,ranlib,objcopy}   the compiler
+#   DIR/{include,lib}                    headers and libraries
+#   DIR/glibc                            glibc of Debian 12 with its loader, as it is
+#   DIR/share/libraries                  the libraries with versions and licences; DIR/share/licenses has the texts
+#
+# A library that is there in the version and by the recipe of this script is not built again. Needs x86-64, ./install-deps.sh
+# --packaging, a network, and about ten minutes of two cores. Sources can be laid into DIR/sources beforehand.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+[[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 0; }
+mkdir -p "${1:-build-portable/toolchain}"
+dir=$(cd "${1:-build-portable/toolchain}" && pwd)
+jobs=$(nproc)
+# The newest glibc symbol that the archive may need. test/cli/portable_test.py looks at what was built.
+glibc=2.28
+zig=0.17.1
+
+fail() { echo "toolchain.sh: $*" >&2; exit 1; }
+for tool in python3 apt-get dpkg-deb cmake tclsh autoconf make perl; do
+  command -v "$tool" > /dev/null || fail "$tool is not installed; ./install-deps.sh --packaging installs it"
+done
+[[ $(uname -m) == x86_64 ]] || fail "this is written for x86-64, and this machine is $(uname -m)"
+mkdir -p "$dir"/{bin,include,lib,share/licenses,sources,work}
+
+# The compiler: a package of PyPI that needs no installation.
+compiler() {
+  [[ -e $dir/zig/$zig ]] || {
+    rm -rf "$dir/zig"
+    python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$dir/work" "ziglang==$zig"
+    python3 -m zipfile -e "$dir"/work/ziglang-"$zig"-*.whl "$dir/zig"
+    rm "$dir"/work/ziglang-*.whl
+    chmod +x "$dir/zig/ziglang/zig"
+    : > "$dir/zig/$zig"
+  }
+  # zig compiles with the sanitizer of undefined behaviour unless it is told otherwise.
+  local flags="-target x86_64-linux-gnu.$glibc -fno-sanitize=all -g0"
+  wrapper cc "cc $flags"
+  # The C++ library has no std::result_of, for which Boost 1.74 asks unless it is told of its successor.
+  wrapper c++ "c++ $flags -DBOOST_ASIO_HAS_STD_INVOKE_RESULT=1"
+  wrapper static-cc "cc -target x86_64-linux-musl -static -fno-sanitize=all -g0"
+  wrapper ar ar
+  wrapper ranlib ranlib
+  for part in zig:ziglang/LICENSE libcxx:ziglang/lib/libcxx/LICENSE.TXT libunwind:ziglang/lib/libunwind/LICENSE.TXT; do
+    cp "$dir/zig/${part#*:}" "$dir/share/licenses/${part%%:*}"
+  done
+}
+# wrapper NAME COMMAND: zig keeps what it compiles of its own (the C++ library) beside itself. It cannot say for which machine it
+# compiles when the version of glibc is part of the name.
+wrapper() {
+  cat > "$dir/bin/$1" << END
+#!/bin/sh
+[ "\$1" != -dumpmachine ] || { echo x86_64-linux-gnu; exit; }
+here=\$(dirname "\$(readlink -f "\$0")")
+ZIG_GLOBAL_CACHE_DIR=\${ZIG_GLOBAL_CACHE_DIR:-\$here/../zig/cache} ZIG_LOCAL_CACHE_DIR=\${ZIG_LOCAL_CACHE_DIR:-\$here/../zig/cache} \\
+  exec "\$here/../zig/ziglang/zig" $2 "\$@"
+END
+  chmod +x "$dir/bin/$1"
+}
+
+# apt RELEASE COMMAND...: apt-get with the packages of a release of Debian, whichever this machine has.
+apt() {
+  local release=$1 at=$dir/work/apt-$1
+  local options=(-qq -o "Dir::Etc::SourceList=$at/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$at/lists"
+    -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none)
+  if [[ ! -e $at/updated ]]; then
+    local mirror type keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+    # shellcheck disable=SC2016 # the name is apt's
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | grep -v security | head -n 1)
+    [[ $mirror ]] || fail "apt has no mirror of Debian"
+    mirror=${mirror%/}
+    mkdir -p "$at"/{lists,cache/archives}/partial
+    for type in deb deb-src; do
+      printf "$type %s %s %s main\n" "$keys" "$mirror" "$release" "$keys" "$mirror-security" "$release-security"
+    done > "$at/sources.list"
+    apt-get "${options[@]}" update
+    : > "$at/updated"
+  fi
+  apt-get "${options[@]}" "${@:2}"
+}
+
+# The C library that the archive has for systems with none that suffices, as Debian built it.
+c_library() {
+  if ! compgen -G "$dir/sources/libc6_*_amd64.deb" > /dev/null; then
+    (cd "$dir/sources" && apt bookworm download libc6:amd64)
+  fi
+  local package unpacked=$dir/work/libc6
+  package=$(find "$dir/sources" -name 'libc6_*_amd64.deb' | sort | head -n 1)
+  rm -rf "$unpacked" "$dir/glibc"
+  dpkg-deb -x "$package" "$unpacked"
+  mkdir "$dir/glibc"
+  cp -L "$unpacked"/lib/x86_64-linux-gnu/{libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1,ld-linux-x86-64.so.2} "$dir/glibc/"
+  cp "$unpacked/usr/share/doc/libc6/copyright" "$dir/share/licenses/glibc"
+  rm -rf "$unpacked"
+  printf 'glibc (used where the system has none that suffices)\t%s\tLGPL-2.1-or-later\n' "$(dpkg-deb -f "$package" Version)" \
+    >> "$dir/share/libraries.new"
+}
+
+# The archive of a source package, which is fetched if it is not there.
+archive_of() {
+  local found
+  found=$(find "$dir/sources" -name "$1_*.orig.tar.*" ! -name '*.asc' | sort | head -n 1)
+  if [[ ! $found ]]; then
+    (cd "$dir/sources" && apt "$2" source --download-only --tar-only "$1") >&2
+    found=$(find "$dir/sources" -name "$1_*.orig.tar.*" ! -name '*.asc' | sort | head -n 1)
+  fi
+  [[ $found ]] || fail "the source of $1 cannot be had from Debian ($2); put $1_VERSION.orig.tar.* into $dir/sources"
+  echo "$found"
+}
+
+export CC="$dir/bin/cc" CXX="$dir/bin/c++" AR="$dir/bin/ar" RANLIB="$dir/bin/ranlib"
+export CFLAGS="-O2 -fPIC -fvisibility=hidden" CXXFLAGS="-O2 -fPIC -fvisibility=hidden"
+export CPPFLAGS="-I$dir/include" LDFLAGS="-L$dir/lib"
+
+# put_in FILE...: headers and libraries into their places.
+put_in() {
+  local file
+  for file in "$@"; do
+    case $file in
+      *.a) cp "$file" "$dir/lib/" ;;
+      *) cp "$file" "$dir/include/" ;;
+    esac
+  done
+}
+
+# Each is called in the unpacked source.
+build_zlib() {
+  ./configure --static > /dev/null
+  make -s -j"$jobs" libz.a
+  put_in zlib.h zconf.h libz.a
+}
+build_bzip2() {
+  make -s -j"$jobs" libbz2.a CC="$CC" AR="$AR" RANLIB="$RANLIB" CFLAGS="$CFLAGS -D_FILE_OFFSET_BITS=64"
+  put_in bzlib.h libbz2.a
+}
+build_xz-utils() {
+  ./configure --host=x86_64-linux-gnu --disable-shared --disable-nls --disable-doc --disable-scripts --disable-xz --disable-xzdec \
+    --disable-lzmadec --disable-lzmainfo --disable-lzma-links > /dev/null
+  make -s -j"$jobs"
+  cp -R src/liblzma/api/lzma.h src/liblzma/api/lzma "$dir/include/"
+  put_in src/liblzma/.libs/liblzma.a
+}
+build_libdeflate() {
+  make -s -j"$jobs" libdeflate.a
+  put_in libdeflate.h libdeflate.a
+}
+build_htscodecs() { # htslib compiles it
+  rm -rf "$dir/work/codecs"
+  cp -R . "$dir/work/codecs"
+}
+build_htslib() {
+  # Without libcurl: carbon names URLs itself and says what to do instead.
+  rm -rf htscodecs
+  cp -R "$dir/work/codecs" htscodecs
+  printf '#define HTSCODECS_VERSION_TEXT "%s"\n' "$(sed -n 's/^AC_INIT(htscodecs, *\(.*\))/\1/p' htscodecs/configure.ac)" \
+    > htscodecs/htscodecs/version.h
+  cp htscodecs/config.{guess,sub} .
+  autoheader
+  autoconf
+  ./configure --host=x86_64-linux-gnu --disable-libcurl --disable-gcs --disable-s3 --disable-plugins --with-libdeflate > /dev/null
+  # clang wants to be told of each extension that a file uses.
+  make -s -j"$jobs" lib-static HTS_CFLAGS_AVX2="-mavx2 -mpopcnt" HTS_CFLAGS_AVX512="-mavx512f -mpopcnt"
+  mkdir -p "$dir/include/htslib"
+  cp htslib/*.h "$dir/include/htslib/"
+  put_in libhts.a
+}
+build_utf8proc() {
+  make -s -j"$jobs" libutf8proc.a UTF8PROC_DEFINES=-DUTF8PROC_STATIC
+  put_in utf8proc.h libutf8proc.a
+}
+build_sqlite3() {
+  ./configure --host=x86_64-linux-gnu --disable-shared --disable-tcl --disable-load-extension > /dev/null
+  make -s sqlite3.c > /dev/null
+  # The locks of a journal as Debian has them; extensions and what else carbon does not use are left out.
+  "$CC" $CFLAGS -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -c sqlite3.c -o sqlite3.o
+  rm -f libsqlite3.a
+  "$AR" rcs libsqlite3.a sqlite3.o
+  put_in sqlite3.h libsqlite3.a
+}
+build_openssl() {
+  # Only what SHA-256 needs, as far as there are options for it.
+  local without=(shared module engine dso tests legacy ui-console sock async aria bf blake2 camellia cast chacha cmac cmp cms ct des dh
+    dsa ec idea md4 mdc2 ocb ocsp poly1305 rc2 rc4 rmd160 scrypt seed siphash siv sm2 sm3 sm4 srp srtp ts whirlpool)
+  ./Configure linux-x86_64 "${without[@]/#/no-}" > /dev/null
+  make -s -j"$jobs" build_generated
+  make -s -j"$jobs" libcrypto.a
+  cp -R include/openssl "$dir/include/"
+  put_in libcrypto.a
+}
+build_onednn() {
+  # Only matrix products on one thread each, which the threads of carbon call.
+  cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$dir" -DCMAKE_INSTALL_LIBDIR=lib -DDNNL_LIBRARY_TYPE=STATIC \
+    -DDNNL_CPU_RUNTIME=SEQ -DDNNL_GPU_RUNTIME=NONE -DDNNL_BUILD_TESTS=OFF -DDNNL_BUILD_EXAMPLES=OFF -DDNNL_BUILD_DOC=OFF \
+    -DONEDNN_BUILD_GRAPH=OFF -DDNNL_ENABLE_WORKLOAD=INFERENCE -DDNNL_ENABLE_PRIMITIVE='MATMUL;REORDER' -DONEDNN_ENABLE_GEMM_KERNELS_ISA=NONE \
+    -DDNNL_ENABLE_JIT_PROFILING=OFF -DDNNL_ENABLE_ITT_TASKS=OFF -DDNNL_ARCH_OPT_FLAGS='' -DCMAKE_AR="$AR" -DCMAKE_RANLIB="$RANLIB" \
+    -Wno-dev > /dev/null
+  make -s -C build -j"$jobs" install > /dev/null
+}
+
+# build SOURCE RELEASE LICENCE TEXT: builds one of the table and writes its line of DIR/share/libraries.
+build() {
+  local source=$1 archive version made stamp
+  archive=$(archive_of "$source" "$2")
+  version=$(basename "$archive")
+  version=${version#"$source"_}
+  version=${version%.orig.tar.*}
+  made=$dir/share/licenses/$source
+  stamp="$version $(sha256sum < "$archive") $(declare -f "build_$source") $CFLAGS $zig $glibc"
+  if [[ $(cat "$dir/work/$source.stamp" 2> /dev/null) != "$stamp" ]]; then
+    echo "== $source $version"
+    rm -rf "$dir/work/$source"
+    mkdir -p "$dir/work/$source"
+    tar -x -C "$dir/work/$source" --strip-components=1 -f "$archive"
+    # Not before "||" or in a condition, where bash would go on after a command that fails.
+    local status=0
+    set +e
+    (set -e; cd "$dir/work/$source"; "build_$source") > "$dir/work/$source.log" 2>&1
+    status=$?
+    set -e
+    ((status == 0)) || {
+      tail -n 30 "$dir/work/$source.log" >&2
+      fail "$source $version does not build; the whole log is $dir/work/$source.log"
+    }
+    # The dedication of SQLite stands at the top of its source, and the licence of zlib at the end of its README.
+    case $source in
+      sqlite3) sed -n '/May you do good/,/than you give/p' "$dir/work/$source/src/main.c" > "$made" ;;
+      *) cp "$dir/work/$source/$4" "$made" ;;
+    esac
+    rm -rf "$dir/work/$source"
+    echo "$stamp" > "$dir/work/$source.stamp"
+  fi
+  printf '%s\t%s\t%s\n' "$source" "$version" "$3" >> "$dir/share/libraries.new"
+}
+
+compiler
+: > "$dir/share/libraries.new"
+printf '%s\t%s\t%s\n' "zig (libc++, libunwind)" "$zig" "MIT AND Apache-2.0 WITH LLVM-exception" >> "$dir/share/libraries.new"
+while read -r source release licence text; do
+  build "$source" "$release" "${licence//-AND-/ AND }" "$text"
+done < <(grep -v '^#' "$here/sources")
+c_library
+# Headers are the same for every machine.
+for header in CLI nlohmann boost; do
+  [[ -d /usr/include/$header ]] || fail "/usr/include/$header is missing; ./install-deps.sh installs it"
+  ln -sfn "/usr/include/$header" "$dir/include/$header"
+done
+mv "$dir/share/libraries.new" "$dir/share/libraries"
+echo "== the toolchain is in $dir"

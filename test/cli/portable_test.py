@@ -1,0 +1,299 @@
+"""The archive that runs everywhere: how its launcher starts the program, with the system's loader and with the archive's own.
+
+CARBON_PORTABLE names an archive that packaging/build-portable.sh has made, unpacked. Without it, one is put together here, of the
+launcher and of the program and the libraries of this build: it starts in the same way, and what it needs of a system is not that of
+the real one. The cases of the empty root directory and of noexec need root.
+"""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from harness import CARBON, DATA, ENV, Skip, case, command, data, expect, expect_equal, fresh, main, ok, read, write
+
+SOURCE = os.path.dirname(os.path.dirname(DATA))
+BUILD = os.path.dirname(CARBON)
+LIBRARIES = os.path.join("libexec", "carbon", "glibc")
+LOADER = os.path.join(LIBRARIES, "ld-linux-x86-64.so.2")
+# What the program of the archive may need of a system: glibc, and no symbol that is newer than this.
+MAY_NEED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
+NEWEST = (2, 28)
+GIVEN = os.environ.get("CARBON_PORTABLE", "")
+_made = {}
+
+
+def made_up(root):
+    """An archive of this build."""
+    if "sanitize" in os.path.basename(BUILD):
+        raise Skip("a program with sanitizers does not start by another loader")
+    if os.uname().machine != "x86_64" or shutil.which("gcc") is None or shutil.which("ldd") is None:
+        raise Skip("needs x86-64, gcc and ldd")
+    home = os.path.join(root, "libexec", "carbon")
+    for folder in (os.path.join(root, "bin"), os.path.join(root, LIBRARIES), os.path.join(home, "plugins"), os.path.join(home, "models")):
+        os.makedirs(folder)
+    launcher = os.path.join(SOURCE, "packaging", "portable", "launcher.c")
+    built = command(["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o", os.path.join(root, "bin", "carbon"), launcher])
+    if "cannot find -lc" in built.err:
+        raise Skip("no static C library")
+    expect(built.rc == 0, "the launcher does not compile", built)
+    shutil.copy(CARBON, os.path.join(home, "carbon"))
+    for plugin in glob.glob(os.path.join(BUILD, "plugins", "*.so")):
+        shutil.copy(plugin, os.path.join(home, "plugins"))
+    shutil.copytree(os.path.join(SOURCE, "models", "carbon-tiny"), os.path.join(home, "models", "carbon-tiny"))
+    for path in re.findall(r"(/\S+) \(0x", command(["ldd", CARBON]).text):
+        shutil.copy(os.path.realpath(path), os.path.join(root, LIBRARIES, os.path.basename(path)))
+
+
+def archive():
+    """The folder of an archive of this test's own, which may be moved."""
+    if "root" not in _made:
+        _made["root"] = os.path.join(fresh(), "carbon")
+        try:
+            shutil.copytree(GIVEN, _made["root"], symlinks=True) if GIVEN else made_up(_made["root"])
+        except Skip as reason:
+            _made["reason"] = reason
+    if "reason" in _made:
+        raise _made["reason"]
+    return _made["root"]
+
+
+def start(program, *args, loader="", **options):
+    env = {"CARBON_LOADER": loader, **options.pop("env", {})}
+    return command([program, *args], env=env, **options)
+
+
+def expect_scores(result, what):
+    expect(result.rc == 0, what, result)
+    wanted = ok("score", "-m", os.path.join(SOURCE, "models", "carbon-tiny"), data("mini.fa"))
+    if GIVEN:
+        # Other code for a CPU may have other last digits (the archive says so in the kind of its device).
+        for got, expected in zip(result.table(), wanted.table()):
+            expect_equal([word for word in got.split("\t")][:3], [word for word in expected.split("\t")][:3], what)
+    else:
+        expect_equal(result.table(), wanted.table(), what)
+
+
+SCORE = ("score", "--no-version", data("mini.fa"))
+
+
+@case
+def every_way_to_start():
+    root = archive()
+    program = os.path.join(root, "bin", "carbon")
+    elsewhere = fresh()
+    link = os.path.join(elsewhere, "linked")
+    os.symlink(program, link)
+    os.symlink(link, os.path.join(elsewhere, "again"))
+    for loader in ("host", "own", ""):
+        for way, name, cwd, env in (("its path", program, None, {}), ("a symbolic link", link, None, {}),
+                                    ("a link to a link", "./again", elsewhere, {}), ("a relative path", "../bin/carbon", os.path.join(root, "bin"), {}),
+                                    ("PATH", "carbon", elsewhere, {"PATH": os.path.join(root, "bin") + ":" + ENV["PATH"]})):
+            words = ["/usr/bin/env", name] if way == "PATH" else [name]
+            result = command([*words, *SCORE], cwd=cwd, env={"CARBON_LOADER": loader, **env})
+            expect_scores(result, "%s, loader '%s'" % (way, loader))
+    moved = root + " moved"
+    os.rename(root, moved)
+    try:
+        for loader in ("host", "own"):
+            expect_scores(start(os.path.join(moved, "bin", "carbon"), *SCORE, loader=loader), "after moving, loader " + loader)
+    finally:
+        os.rename(moved, root)
+
+
+@case
+def both_loaders_give_the_same_bytes():
+    program = os.path.join(archive(), "bin", "carbon")
+    vcf = write(fresh(), "in.vcf", b"##fileformat=VCFv4.2\n##contig=<ID=c1>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
+                b"c1\t60\t.\t" + read(data("mini.fa")).split(b"\n")[1][59:60] + b"\tTTT\t.\t.\t.\n")
+    outputs = [[start(program, *words, loader=loader) for loader in ("host", "own")]
+               for words in (SCORE, ("vep", "--no-version", "-w", "96", "-f", data("mini.fa"), vcf), ("embed", "--no-version", data("mini.fa")),
+                             ("generate", "--no-version", "-l", "24", "--seed", "3", data("mini.fa")))]
+    for host, own in outputs:
+        expect(host.rc == 0 and own.rc == 0 and host.out, "a command fails", host if host.rc else own)
+        expect_equal(own.out, host.out, "bytes of " + host.args[1])
+
+
+@case
+def plugins_and_models_are_found():
+    program = os.path.join(archive(), "bin", "carbon")
+    for loader in ("host", "own"):
+        listed = start(program, "plugin", "-l", loader=loader)
+        expect("+auroc" in listed.text, "no plugins", listed)
+        expect("carbon-tiny" in start(program, "models", loader=loader).text, "no model")
+
+
+@case
+def settings_that_cannot_be():
+    root = archive()
+    result = start(os.path.join(root, "bin", "carbon"), "--version", loader="mine")
+    expect(result.rc == 1 and result.err == 'carbon: CARBON_LOADER is "mine"; it may be host or own\n', "no clear error", result)
+    for letter in ":$":
+        odd = os.path.join(os.path.dirname(root), "a" + letter + "b")
+        os.rename(root, odd)
+        try:
+            program = os.path.join(odd, "bin", "carbon")
+            own, host = (start(program, "--version", loader=loader) for loader in ("own", "host"))
+        finally:
+            os.rename(odd, root)
+        expect(own.rc == 1 and own.err.count("\n") == 1 and "a : or $ in its name" in own.err, "no clear error", own)
+        expect(host.rc == 0, "the system's loader takes any name", host)
+
+
+@case
+def a_launcher_without_its_archive():
+    alone = os.path.join(fresh(), "carbon")
+    shutil.copy(os.path.join(archive(), "bin", "carbon"), alone)
+    result = start(alone, "--version")
+    expect(result.rc == 1 and "keep the files of the archive together" in result.err, "no clear error", result)
+
+
+@case
+def libraries_of_the_user():
+    root = archive()
+    program = os.path.join(root, "bin", "carbon")
+    directory = fresh()
+    source = write(directory, "loud.c", b'#include <unistd.h>\n__attribute__((constructor)) static void loud(void) '
+                   b'{ (void)!write(2, "preloaded\\n", 10); }\n')
+    library = os.path.join(directory, "loud.so")
+    if shutil.which("gcc") is None:
+        raise Skip("no gcc")
+    expect(command(["gcc", "-shared", "-fPIC", "-o", library, source]).rc == 0, "the library does not compile")
+    # A library for the system's C library is for the system's loader alone.
+    expect("preloaded" in start(program, "--version", loader="host", env={"LD_PRELOAD": library}).err, "the system's loader preloads")
+    own = start(program, "--version", loader="own", env={"LD_PRELOAD": library})
+    expect(own.rc == 0 and "preloaded" not in own.err, "LD_PRELOAD reached the own loader", own)
+    # A C library in LD_LIBRARY_PATH comes after the archive's.
+    write(directory, "libc.so.6", b"no library")
+    expect_scores(start(program, *SCORE, loader="own", env={"LD_LIBRARY_PATH": directory}), "LD_LIBRARY_PATH with another libc.so.6")
+
+
+class Server:
+    """carbon serve --host localhost, started by `words`; the port is asked of the system."""
+
+    def __init__(self, words, env=None):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.process = subprocess.Popen([*words, "serve", "--host", "localhost", "--port", str(self.port)], env={**ENV, **(env or {})},
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def health(self):
+        for _ in range(200):
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=5) as s:
+                    s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    return s.makefile("rb").readline()
+            except ConnectionRefusedError:
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.1)
+        return b"it ended: " + self.process.stderr.read()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        _, err = self.process.communicate(timeout=30)
+        return self.process.returncode, err
+
+
+@case
+def a_server_with_a_name():
+    program = os.path.join(archive(), "bin", "carbon")
+    for loader in ("host", "own"):
+        server = Server([program], {"CARBON_LOADER": loader})
+        try:
+            answer = server.health()
+            expect(b" 200 " in answer, "no answer: %r" % answer)
+            expect_equal(read("/proc/%d/comm" % server.process.pid), b"carbon\n", "name of the process, loader " + loader)
+        finally:
+            server.stop()
+
+
+def in_empty_root():
+    """A folder with the archive in it, a FASTA and a VCF with labels, and nothing else."""
+    if os.geteuid() != 0:
+        raise Skip("only root can change the root directory")
+    root = fresh()
+    shutil.copytree(archive(), os.path.join(root, "carbon"), symlinks=True)
+    shutil.copy(data("mini.fa"), os.path.join(root, "ref.fa"))
+    bases = read(data("mini.fa")).split(b"\n")[1]
+    lines = [b"##fileformat=VCFv4.2", b"##contig=<ID=c1>", b'##INFO=<ID=LABEL,Number=1,Type=Integer,Description="1 is harmful">',
+             b"#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    for i in range(6):
+        ref = bases[40 + i:41 + i].upper()
+        lines.append(b"c1\t%d\t.\t%s\t%s\t.\t.\tLABEL=%d" % (41 + i, ref, b"A" if ref != b"A" else b"C", i % 2))
+    write(root, "in.vcf", b"\n".join(lines) + b"\n")
+    os.mkdir(os.path.join(root, "tmp"))
+    return root
+
+
+def chroot(root, loader):
+    def change():
+        os.chroot(root)
+        os.chdir("/")
+    return lambda *args: subprocess.run(["/carbon/bin/carbon", *args], preexec_fn=change, env={"CARBON_LOADER": loader, "HOME": "/tmp"}, timeout=120,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@case
+def an_empty_root_directory():
+    root = in_empty_root()
+    for loader in ("", "own"):
+        run = chroot(root, loader)
+        for words in (("--version",), ("score", "ref.fa"), ("vep", "-w", "96", "-f", "ref.fa", "-o", "out.vcf", "in.vcf"),
+                      ("+auroc", "out.vcf", "--", "--label", "LABEL"), ("scan", "-f", "ref.fa", "-o", "scan.tsv"), ("models",), ("plugin", "-l"),
+                      ("generate", "-l", "24", "ref.fa"), ("report", "-o", "report.html", "out.vcf")):
+            done = run(*words)
+            expect(done.returncode == 0, "%s: %d, %s" % (" ".join(words), done.returncode, done.stderr.decode()))
+        for name in ("out.vcf", "scan.tsv", "report.html"):
+            expect(os.path.getsize(os.path.join(root, name)) > 0, name + " is empty")
+            os.remove(os.path.join(root, name))
+        server = Server(["/usr/sbin/chroot", root, "/carbon/bin/carbon"], {"CARBON_LOADER": loader, "HOME": "/tmp"})
+        try:
+            answer = server.health()
+            expect(b" 200 " in answer, "no answer in an empty root directory: %r" % answer)
+        finally:
+            server.stop()
+    done = chroot(root, "host")("--version")
+    expect(done.returncode == 1 and b"has no loader" in done.stderr, "no clear error: %s" % done.stderr)
+
+
+@case
+def programs_that_may_not_run():
+    root = archive()
+    mounted = os.path.join(root, "libexec")
+    if os.geteuid() != 0 or command(["mount", "--bind", mounted, mounted]).rc != 0:
+        raise Skip("cannot mount here")
+    try:
+        if command(["mount", "-o", "remount,bind,noexec", mounted]).rc != 0:
+            raise Skip("cannot mount here with noexec")
+        for loader in ("host", "own"):
+            result = start(os.path.join(root, "bin", "carbon"), "--version", loader=loader)
+            expect(result.rc == 1 and result.err.count("\n") == 1 and "mounted with noexec" in result.err, "no clear error", result)
+    finally:
+        command(["umount", mounted])
+
+
+@case
+def what_the_archive_needs_of_a_system():
+    if not GIVEN:
+        raise Skip("CARBON_PORTABLE names no archive of packaging/build-portable.sh")
+    home = os.path.join(GIVEN, "libexec", "carbon")
+    for path in [os.path.join(home, "carbon"), *glob.glob(os.path.join(home, "*.so"))]:
+        needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", command(["readelf", "-d", path]).text))
+        expect(needed <= MAY_NEED, "%s needs %s" % (path, needed - MAY_NEED))
+        versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_(\d+(?:\.\d+)+)", command(["readelf", "-V", path]).text)}
+        expect(versions and max(versions) <= NEWEST, "%s needs symbols of glibc %s" % (path, max(versions, default=None)))
+    launcher = command(["readelf", "-ld", os.path.join(GIVEN, "bin", "carbon")]).text
+    expect("INTERP" not in launcher and "NEEDED" not in launcher, "the launcher is not static")
+    expect("portable build" in start(os.path.join(GIVEN, "bin", "carbon"), "--version").text, "--version does not say what it is")
+    url = start(os.path.join(GIVEN, "bin", "carbon"), "score", "https://127.0.0.1/x.fa")
+    expect(url.rc == 1 and "is a URL" in url.err and "download the file first" in url.err, "a URL is not refused by name", url)
+
+
+if __name__ == "__main__":
+    main()
