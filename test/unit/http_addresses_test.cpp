@@ -41,7 +41,7 @@ TEST_CASE("addresses: numbers stand for themselves") {
 }
 
 TEST_CASE("addresses: what is no host is an error") {
-  for (const std::string host : {"", "no host", "256.0.0.1.2"}) {
+  for (const std::string host : {"no host", "256.0.0.1.2"}) {
     CAPTURE(host);
     const Answer answer(host);
     CHECK(answer.error);
