@@ -94,7 +94,8 @@ carbon carbon-cuda.so $(plugin_names:%=plugins/%.so): %: $(BUILD)/%
 # A command stands in a variable, because $(BUILD)/NAME.stamp becomes newer when the text of the variable NAME changes. mk/stamps.mk
 # says why, and links each program NAME by the command NAME.link.
 depfiles = -MMD -MP
-compile  = $(CXX) $(all_cppflags) $(all_cxxflags) $(depfiles) -c
+# Code that can lie anywhere, with hidden symbols, because libcarbon is made of the same objects (mk/library.mk).
+compile  = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(addprefix $(BUILD)/,version.h backend_stamp.h figure_design.h)
 	@mkdir -p $(@D)
 	$(compile) $(file_flags) -o $@ $<

@@ -1,5 +1,5 @@
-# libcarbon.so.0: the C interface (include/carbon/carbon.h), of the sources of the program below its commands' options, compiled anew
-# as code that can lie anywhere, with hidden symbols. The Python package (python/) loads it.
+# libcarbon.so.0: the C interface (include/carbon/carbon.h), of the objects of the program below its commands' options. The Python
+# package (python/) loads it.
 #
 #   make library          $(BUILD)/libcarbon.so.0, and libcarbon.so, which the linker looks for
 #   make install-library
@@ -7,28 +7,23 @@
 
 soname           = libcarbon.so.0
 library_sources := $(filter-out src/cli/% src/plugin/% src/bench/% src/report/% $(network_sources),$(lib_sources))
-library_objects := $(library_sources:%.cpp=$(BUILD)/pic/%.o)
+# The place of the library stands for that of the program.
+library_objects := $(patsubst $(BUILD)/src/base/installed.o,$(BUILD)/library/installed.o,$(library_sources:%.cpp=$(BUILD)/%.o))
 
-compile_library = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
-$(BUILD)/pic/%.o: %.cpp $(BUILD)/compile_library.stamp | $(addprefix $(BUILD)/,version.h backend_stamp.h)
+compile_places = $(compile) -DCARBON_BINDIR='"$(libdir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
+$(BUILD)/library/installed.o: src/base/installed.cpp $(BUILD)/compile_places.stamp
 	@mkdir -p $(@D)
-	$(compile_library) $(file_flags) -o $@ $<
-# As for the program (mk/flags.mk), but the place of the library stands for that of the program.
-$(BUILD)/pic/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
-$(filter $(BUILD)/pic/kernels/cpu/isa_%,$(library_objects)): $(BUILD)/pic/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
-library_dirs = -DCARBON_BINDIR='"$(libdir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
-$(BUILD)/pic/src/base/installed.o: file_flags = $(library_dirs)
-$(BUILD)/pic/src/base/installed.o: $(BUILD)/library_dirs.stamp
+	$(compile_places) -o $@ $<
+-include $(BUILD)/library/installed.d
 
 # Threads of the library may still run when a program lets go of it, so that it stays loaded.
 libcarbon.so.0.link = $(link) -shared -Wl,-soname,$(soname) -Wl,--version-script=src/api/libcarbon.map -Wl,-z,nodelete \
     -Wl,--gc-sections $(library_objects) $(all_libs)
 linked += libcarbon.so.0
-stamps += compile_library library_dirs
+stamps += compile_places
 $(BUILD)/libcarbon.so.0: src/api/libcarbon.map
 library: $(BUILD)/libcarbon.so.0
 	ln -sf $(soname) $(BUILD)/libcarbon.so
--include $(library_objects:.o=.d)
 
 # Of a program that is linked with the library, and of its sources.
 define pkgconfig
