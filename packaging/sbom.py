@@ -63,7 +63,8 @@ def package_of(path):
 
 def libraries(program):
     """The packages of the libraries that the program itself names."""
-    wanted = re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", program))
+    # The loader belongs to the C library, which is among the others.
+    wanted = re.findall(r"\(NEEDED\).*\[((?!ld-linux).+)\]", output("readelf", "-d", program))
     found = dict(re.findall(r"^\s*(\S+) => (/\S+)", output("ldd", program), re.M))
     if not wanted:
         raise Problem("%s names no libraries" % program)
