@@ -121,7 +121,7 @@ def samples_of_a_prompt_are_kept():
         state = json.loads(read(out + ".partial.state"))
         expect(done < state["done"] < 3000 and state["mark"]["parts"] == state["done"], str(state))
         done = state["done"]
-        expect("stopped by SIGTERM after %d samples; continue" % done in lines[-1], lines[-1])
+        expect("stopped by SIGTERM after %d sample%s; continue" % (done, "s" if done > 1 else "") in lines[-1], lines[-1])
     ok(*args, "--resume", "-o", out, prompt)
     expect(read(out) == whole, "another output")
 
