@@ -48,6 +48,12 @@ std::string loaded_library() {
   return text_or_empty(static_cast<const link_map*>(map)->l_name);
 }
 
+// The file itself behind a path; nothing for nothing, of which some C++ libraries make the working folder.
+fs::path file_behind(const std::string& path) {
+  std::error_code ignored;
+  return path.empty() ? fs::path() : fs::canonical(path, ignored);
+}
+
 // Whether a value of the variable was meant for this program.
 bool is_of_launcher(const fs::path& variable) {
   return variable.is_absolute() && is_this_program(variable) == true;
@@ -67,8 +73,8 @@ std::string program_folder(const ProgramClues& clues) {
   std::error_code ignored;
   const fs::path variable = clues.variable;
   if (is_of_launcher(variable)) return fs::canonical(variable, ignored).parent_path();
-  for (const fs::path& path : {fs::canonical(clues.library, ignored), fs::read_symlink(clues.link, ignored),
-                               fs::canonical(clues.started_as, ignored)})
+  for (const fs::path& path :
+       {file_behind(clues.library), fs::read_symlink(clues.link, ignored), file_behind(clues.started_as)})
     if (!path.empty() && is_this_program(path) != false) return path.parent_path();
   return "";
 }
