@@ -19,6 +19,8 @@ namespace carbon {
 
 /// The letters in digit order; also the column order of every marginal table.
 inline constexpr char kBaseLetters[] = "ATCG";
+/// The digits of A, C, G and T: the order in which outputs have the letters.
+inline constexpr size_t kOutputOrder[] = {0, 2, 3, 1};
 
 /// Digit of a base, upper or lower case; -1 for anything but A, C, G, T.
 int base_digit(char base);

@@ -23,7 +23,7 @@
  *    for one thread at a time, except for carbon_call_cancel().
  *  - A model or a call that was closed, freed or never opened gives CARBON_E_HANDLE, and in a child of
  *    fork() all of the parent's give CARBON_E_FORKED, at once. So fork before the first model is opened, or
- * start processes without fork.
+ *    start processes without fork.
  *  - The library installs no signal handler, never ends the process, writes nothing to descriptors 1 and 2,
  *    and changes no locale, working folder or environment. It finds its files by its own path.
  *  - Texts are UTF-8. Bases may be of either case; U is read as T.

@@ -60,19 +60,6 @@ const X86Features& x86_features() {
   static const X86Features features = read_x86_features();
   return features;
 }
-
-bool has_avx2() {
-  return x86_features().avx2;
-}
-bool has_avx512() {
-  return x86_features().avx512;
-}
-bool has_avx512_vnni() {
-  return x86_features().avx512_vnni;
-}
-bool has_avx512_bf16() {
-  return x86_features().avx512_bf16;
-}
 #elif defined(__aarch64__)
 bool has_neon() {
   return (getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0;
@@ -89,10 +76,10 @@ bool has_neon_bf16() {
 constexpr IsaClass kClasses[] = {
     {"generic", kernels_generic, [] { return true; }},
 #if defined(__x86_64__) || defined(__i386__)
-    {"avx2", kernels_avx2, has_avx2},
-    {"avx512", kernels_avx512, has_avx512},
-    {"avx512_vnni", kernels_avx512_vnni, has_avx512_vnni},
-    {"avx512_bf16", kernels_avx512_bf16, has_avx512_bf16},
+    {"avx2", kernels_avx2, [] { return x86_features().avx2; }},
+    {"avx512", kernels_avx512, [] { return x86_features().avx512; }},
+    {"avx512_vnni", kernels_avx512_vnni, [] { return x86_features().avx512_vnni; }},
+    {"avx512_bf16", kernels_avx512_bf16, [] { return x86_features().avx512_bf16; }},
 #elif defined(__aarch64__)
     {"neon", kernels_neon, has_neon},
     {"neon_dotprod", kernels_neon_dotprod, has_neon_dotprod},

@@ -87,11 +87,9 @@ apt() {
 
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
-  if ! compgen -G "$dir/sources/libc6_*_amd64.deb" > /dev/null; then
-    (cd "$dir/sources" && apt bookworm download libc6:amd64)
-  fi
   local package unpacked=$dir/work/libc6
-  package=$(find "$dir/sources" -name 'libc6_*_amd64.deb' | sort | head -n 1)
+  [[ $(source_file 'libc6_*_amd64.deb') ]] || (cd "$dir/sources" && apt bookworm download libc6:amd64)
+  package=$(source_file 'libc6_*_amd64.deb')
   rm -rf "$unpacked" "$dir/glibc"
   dpkg-deb -x "$package" "$unpacked"
   mkdir "$dir/glibc"
@@ -102,13 +100,15 @@ c_library() {
     >> "$dir/share/libraries.new"
 }
 
+# What DIR/sources has under a pattern, or nothing.
+source_file() { find "$dir/sources" -name "$1" ! -name '*.asc' | sort | head -n 1; }
 # The archive of a source package, which is fetched if it is not there.
 archive_of() {
   local found
-  found=$(find "$dir/sources" -name "$1_*.orig.tar.*" ! -name '*.asc' | sort | head -n 1)
+  found=$(source_file "$1_*.orig.tar.*")
   if [[ ! $found ]]; then
     (cd "$dir/sources" && apt "$2" source --download-only --tar-only "$1") >&2
-    found=$(find "$dir/sources" -name "$1_*.orig.tar.*" ! -name '*.asc' | sort | head -n 1)
+    found=$(source_file "$1_*.orig.tar.*")
   fi
   [[ $found ]] || fail "the source of $1 cannot be had from Debian ($2); put $1_VERSION.orig.tar.* into $dir/sources"
   echo "$found"

@@ -55,11 +55,7 @@ void Call::check() {
     const std::lock_guard lock(stop_mutex_);
     if (stopped_) throw Problem(*stopped_);
   }
-  try {
-    model_->check();
-  } catch (...) {
-    throw problem_of(std::current_exception(), CARBON_E_FAILED);
-  }
+  or_code(CARBON_E_FAILED, [&] { model_->check(); });
 }
 
 int Call::add(std::string_view text) {

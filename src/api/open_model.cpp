@@ -14,9 +14,6 @@
 namespace carbon::api {
 namespace {
 
-constexpr Word<const char*> kTypeWords[] = {
-    {"auto", "auto"}, {"bf16", "bf16"}, {"f32", "f32"}, {"int8", "int8"}};
-
 MetadataChoice read_metadata(const Fields& settings) {
   MetadataChoice metadata;
   metadata.text = settings.text("prefix", "");
@@ -35,7 +32,7 @@ ModelOptions read_options(const Fields& settings, Log& log) {
     ModelOptions options;
     options.model = settings.text("model", "");
     options.device = settings.text("device", options.device);
-    options.dtype = settings.choice("dtype", "auto", kTypeWords);
+    options.dtype = settings.choice("dtype", "auto", kModelDtypeWords);
     options.threads = static_cast<int>(settings.whole("threads", 0, 1, 4096));
     options.batch_tokens = static_cast<size_t>(settings.whole("batch_tokens", 0, 1, 1 << 24));
     options.lora = settings.text("lora", "");

@@ -63,7 +63,7 @@ class GenerateVerb final : public Verb {
     values.reserve(options_.length * ops::kLetters);
     for (size_t i = 0; i < options_.length; ++i) {
       const double* const logs = base_logs(marginals.values(), given + i);
-      for (const char letter : {'A', 'C', 'G', 'T'}) values.push_back(std::exp(logs[base_digit(letter)]));
+      for (const size_t digit : kOutputOrder) values.push_back(std::exp(logs[digit]));
     }
     return {"probabilities", std::move(values), {options_.length, ops::kLetters}};
   }

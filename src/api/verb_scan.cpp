@@ -82,8 +82,7 @@ class ScanVerb final : public Verb {
 
   void keep(const ScannedBase& base) {
     size_t column = static_cast<size_t>(base.position - begin_) * ops::kLetters;
-    for (const char letter : {'A', 'C', 'G', 'T'})
-      values_[column++] = base.logp[static_cast<size_t>(base_digit(letter))];
+    for (const size_t digit : kOutputOrder) values_[column++] = base.logp[digit];
   }
 
   Result take() {
@@ -112,7 +111,7 @@ class ScanVerb final : public Verb {
 
 std::unique_ptr<Verb> make_scan_verb(const ServedModel& served, const Fields& fields, Log& log) {
   const size_t bases = served.config().layout.bases();
-  ScanOptions options = read_scan_options(fields, static_cast<int>(bases));
+  ScanOptions options = read_scan_options(fields, bases);
   complete_scan_options(options, served.config().sequence_positions(), bases);
   std::optional<IndexedFasta> fasta;
   if (fields.has("fasta_ref"))

@@ -31,8 +31,7 @@ class LetterCollector final : public ScoreSink {
     const auto at = static_cast<size_t>(value.begin);
     entropies_[at] = entropy(value.letters);
     size_t column = at * ops::kLetters;
-    for (const char letter : {'A', 'C', 'G', 'T'})
-      probabilities_[column++] = std::exp(value.letters[base_digit(letter)]);
+    for (const size_t digit : kOutputOrder) probabilities_[column++] = std::exp(value.letters[digit]);
   }
   void end() override {}
 

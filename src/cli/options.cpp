@@ -68,7 +68,7 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
   group
       .option({"dtype", "TYPE", "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)"},
               model.dtype)
-      .one_of({"auto", "bf16", "f32", "int8"});
+      .one_of(all_words(kModelDtypeWords));
   group.option({'@', "threads", "INT", "number of threads"}, model.threads)
       .range(1, 4096)
       .shows_default("the CPUs that this process may use");

@@ -1,7 +1,6 @@
 #include "src/engine/draws.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace carbon {
 namespace {
@@ -90,11 +89,10 @@ void KmerDraws::draw_part(const HiddenRows& rows, const DrawChains& part, const 
 void KmerDraws::draw_from_logits(const std::vector<const float*>& logits, const DrawChains& chains,
                                  const TakeDrawn& take) const {
   const size_t kmers = head_.kmer_count();
-  std::vector<std::optional<Joint>> joints(static_cast<size_t>(pool_.size()));  // of threads that draw
+  std::vector<Joint> joints(static_cast<size_t>(pool_.size()));  // without memory until a thread draws
   pool_.run(chains.ends.size(), [&](size_t c, size_t thread) {
-    if (!joints[thread]) joints[thread].emplace();
     for (size_t at = c == 0 ? 0 : chains.ends[c - 1]; at < chains.ends[c]; ++at)
-      if (!take(c, draw_on_host(*joints[thread], {logits[at], kmers}, chains.draws[at]))) break;
+      if (!take(c, draw_on_host(joints[thread], {logits[at], kmers}, chains.draws[at]))) break;
   });
 }
 

@@ -12,6 +12,7 @@
 #include "src/base/log.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/thread_pool.hpp"
+#include "src/base/words.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/model_use.hpp"
 #include "src/transformer/decoder.hpp"
@@ -27,10 +28,14 @@ struct MetadataChoice {
   MetadataNames names;
 };
 
+/// The words of ModelOptions::dtype, of which the checkpoint and the backend make types.
+inline constexpr Word<const char*> kModelDtypeWords[] = {
+    {"auto", "auto"}, {"bf16", "bf16"}, {"f32", "f32"}, {"int8", "int8"}};
+
 struct ModelOptions {
   std::string model;            // directory or name; "" : the default model
   std::string device = "auto";  // auto, cpu, cuda, cuda:N[,N...]
-  std::string dtype = "auto";   // auto, bf16, f32, int8
+  std::string dtype = "auto";   // one of kModelDtypeWords
   int threads = 0;              // 0: available_cpus()
   size_t batch_tokens = 0;      // new tokens of one batch; 0: default_batch_tokens()
   /// Replaces the rope scaling of config.json.

@@ -48,9 +48,9 @@ void ScoreWriter::value(const ScoredValue& value) {
     append_base_value(value.logp, line_);
     line_ += '\t';
     append_base_value(entropy(value.letters), line_);
-    for (const char base : {'A', 'C', 'G', 'T'}) {
+    for (const size_t digit : kOutputOrder) {
       line_ += '\t';
-      append_base_value(std::exp(value.letters[base_digit(base)]), line_);
+      append_base_value(std::exp(value.letters[digit]), line_);
     }
   }
   line_ += '\n';

@@ -198,9 +198,9 @@ class DnaGenerate final : public ModelWork {
     for (size_t i = 0; i < asked_.options.length; ++i) {
       const double* const logs = base_logs(rows, given + i);
       text += i == 0 ? "[" : ",[";
-      for (const char letter : {'A', 'C', 'G', 'T'}) {
-        if (letter != 'A') text += ',';
-        append_json(std::exp(logs[base_digit(letter)]), text);
+      for (const size_t digit : kOutputOrder) {
+        if (digit != kOutputOrder[0]) text += ',';
+        append_json(std::exp(logs[digit]), text);
       }
       text += ']';
     }

@@ -14,13 +14,13 @@
 
 namespace carbon {
 
-ScanOptions read_scan_options(const Fields& fields, int bases) {
+ScanOptions read_scan_options(const Fields& fields, size_t bases) {
   ScanOptions options;
   options.strand = read_strand(fields, options.strand);
   options.level = fields.choice("level", options.level, kScanLevelWords);
-  options.frames = static_cast<int>(fields.whole("frames", 0, 1, bases));
-  if (options.frames > 0 && bases % options.frames != 0)
-    fields.fail("frames", "must be " + or_list(frame_counts(static_cast<size_t>(bases))));
+  options.frames = static_cast<int>(fields.whole("frames", 0, 1, static_cast<int64_t>(bases)));
+  if (options.frames > 0 && bases % static_cast<size_t>(options.frames) != 0)
+    fields.fail("frames", "must be " + or_list(frame_counts(bases)));
   options.context = static_cast<int64_t>(read_bp(fields, "context"));
   return options;
 }
@@ -34,11 +34,11 @@ class DnaScan final : public ModelWork {
  private:
   void begin(const Fields& fields) override {
     const std::string sequence = sent_sequence(fields, service().limits());
-    ScanOptions options = read_scan_options(fields, static_cast<int>(served().config().layout.bases()));
+    const size_t bases = served().config().layout.bases();
+    ScanOptions options = read_scan_options(fields, bases);
     fields.refuse_others();
     tell(fields);
     const size_t max_positions = served().config().sequence_positions();
-    const size_t bases = served().config().layout.bases();
     complete_scan_options(options, max_positions, bases);
     const ScanGrid grid = make_scan_grid(options.context, max_positions, bases);
     plan(sequence, ScanPlanner(grid, options), options.level);
@@ -81,9 +81,9 @@ class DnaScan final : public ModelWork {
   void add_base(const ScannedBase& base) {
     add_nulls(static_cast<size_t>(base.position));
     answer_ += done_ == 0 ? "[" : ",[";
-    for (const char letter : {'A', 'C', 'G', 'T'}) {
-      if (letter != 'A') answer_ += ',';
-      append_json(base.logp[static_cast<size_t>(base_digit(letter))], answer_);
+    for (const size_t digit : kOutputOrder) {
+      if (digit != kOutputOrder[0]) answer_ += ',';
+      append_json(base.logp[digit], answer_);
     }
     answer_ += ']';
     ++done_;

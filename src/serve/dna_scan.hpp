@@ -8,7 +8,7 @@
 namespace carbon {
 
 /// The options of a request to a model whose tokens have `bases` bases. Throws ApiError.
-ScanOptions read_scan_options(const Fields& fields, int bases);
+ScanOptions read_scan_options(const Fields& fields, size_t bases);
 
 WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange);
 

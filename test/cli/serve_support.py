@@ -32,12 +32,17 @@ class Answer:
 
 
 class Server:
-    """carbon serve on a free port, in a `with` statement. Its stderr is in `err` after the end."""
+    """carbon serve on a free port, in a `with` statement. Its stderr is in `err` after the end.
 
-    def __init__(self, *args, env=None, program=CARBON):
+    With `root`, which needs root, the server has that root directory, where `program` lies.
+    """
+
+    def __init__(self, *args, env=None, program=CARBON, root=None):
         self.folder = fresh()
-        self.port_file = os.path.join(self.folder, "port")
-        self.args = [program, "serve", "--port", "0", "--port-file", self.port_file, *map(str, args)]
+        self.port_file = os.path.join(root or self.folder, "port")
+        self.args = [program, "serve", "--port", "0", "--port-file", "/port" if root else self.port_file, *map(str, args)]
+        if root:
+            self.args = ["chroot", root, *self.args]
         if "-m" not in self.args:
             self.args += ["-m", model()]
         self.env = {**ENV, **(env or {})}
