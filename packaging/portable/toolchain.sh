@@ -27,15 +27,15 @@ for tool in python3 apt-get dpkg-deb cmake tclsh autoconf make perl; do
   command -v "$tool" > /dev/null || fail "$tool is not installed; ./install-deps.sh --packaging installs it"
 done
 [[ $(uname -m) == x86_64 ]] || fail "this is written for x86-64, and this machine is $(uname -m)"
-mkdir -p "$dir"/{bin,include,lib,share/licenses,sources,work}
+mkdir -p "$dir"/{bin,include,lib,share/licenses,sources,build}
 
 # The compiler: a package of PyPI that needs no installation.
 compiler() {
   [[ -e $dir/zig/$zig ]] || {
     rm -rf "$dir/zig"
-    python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$dir/work" "ziglang==$zig"
-    python3 -m zipfile -e "$dir"/work/ziglang-"$zig"-*.whl "$dir/zig"
-    rm "$dir"/work/ziglang-*.whl
+    python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$dir/build" "ziglang==$zig"
+    python3 -m zipfile -e "$dir"/build/ziglang-"$zig"-*.whl "$dir/zig"
+    rm "$dir"/build/ziglang-*.whl
     chmod +x "$dir/zig/ziglang/zig"
     : > "$dir/zig/$zig"
   }
@@ -66,7 +66,7 @@ END
 
 # apt RELEASE COMMAND...: apt-get with the packages of a release of Debian, whichever this machine has.
 apt() {
-  local release=$1 at=$dir/work/apt-$1
+  local release=$1 at=$dir/build/apt-$1
   local options=(-qq -o "Dir::Etc::SourceList=$at/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$at/lists"
     -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none)
   if [[ ! -e $at/updated ]]; then
@@ -87,7 +87,7 @@ apt() {
 
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
-  local package unpacked=$dir/work/libc6
+  local package unpacked=$dir/build/libc6
   [[ $(source_file 'libc6_*_amd64.deb') ]] || (cd "$dir/sources" && apt bookworm download libc6:amd64)
   package=$(source_file 'libc6_*_amd64.deb')
   rm -rf "$unpacked" "$dir/glibc"
@@ -151,13 +151,13 @@ build_libdeflate() {
   put_in libdeflate.h libdeflate.a
 }
 build_htscodecs() { # htslib compiles it
-  rm -rf "$dir/work/codecs"
-  cp -R . "$dir/work/codecs"
+  rm -rf "$dir/build/codecs"
+  cp -R . "$dir/build/codecs"
 }
 build_htslib() {
   # Without libcurl: carbon names URLs itself and says what to do instead.
   rm -rf htscodecs
-  cp -R "$dir/work/codecs" htscodecs
+  cp -R "$dir/build/codecs" htscodecs
   printf '#define HTSCODECS_VERSION_TEXT "%s"\n' "$(sed -n 's/^AC_INIT(htscodecs, *\(.*\))/\1/p' htscodecs/configure.ac)" \
     > htscodecs/htscodecs/version.h
   cp htscodecs/config.{guess,sub} .
@@ -212,28 +212,28 @@ build() {
   version=${version%.orig.tar.*}
   made=$dir/share/licenses/$source
   stamp="$version $(sha256sum < "$archive") $(declare -f "build_$source") $CFLAGS $zig $glibc"
-  if [[ $(cat "$dir/work/$source.stamp" 2> /dev/null) != "$stamp" ]]; then
+  if [[ $(cat "$dir/build/$source.stamp" 2> /dev/null) != "$stamp" ]]; then
     echo "== $source $version"
-    rm -rf "$dir/work/$source"
-    mkdir -p "$dir/work/$source"
-    tar -x -C "$dir/work/$source" --strip-components=1 -f "$archive"
+    rm -rf "$dir/build/$source"
+    mkdir -p "$dir/build/$source"
+    tar -x -C "$dir/build/$source" --strip-components=1 -f "$archive"
     # Not before "||" or in a condition, where bash would go on after a command that fails.
     local status=0
     set +e
-    (set -e; cd "$dir/work/$source"; "build_$source") > "$dir/work/$source.log" 2>&1
+    (set -e; cd "$dir/build/$source"; "build_$source") > "$dir/build/$source.log" 2>&1
     status=$?
     set -e
     ((status == 0)) || {
-      tail -n 30 "$dir/work/$source.log" >&2
-      fail "$source $version does not build; the whole log is $dir/work/$source.log"
+      tail -n 30 "$dir/build/$source.log" >&2
+      fail "$source $version does not build; the whole log is $dir/build/$source.log"
     }
     # The dedication of SQLite stands at the top of its source, and the licence of zlib at the end of its README.
     case $source in
-      sqlite3) sed -n '/May you do good/,/than you give/p' "$dir/work/$source/src/main.c" > "$made" ;;
-      *) cp "$dir/work/$source/$4" "$made" ;;
+      sqlite3) sed -n '/May you do good/,/than you give/p' "$dir/build/$source/src/main.c" > "$made" ;;
+      *) cp "$dir/build/$source/$4" "$made" ;;
     esac
-    rm -rf "$dir/work/$source"
-    echo "$stamp" > "$dir/work/$source.stamp"
+    rm -rf "$dir/build/$source"
+    echo "$stamp" > "$dir/build/$source.stamp"
   fi
   printf '%s\t%s\t%s\n' "$source" "$version" "$3" >> "$dir/share/libraries.new"
 }
