@@ -10,7 +10,7 @@
 #   DIR/share/libraries                  the libraries with versions and licences; DIR/share/licenses has the texts
 #
 # A library that is there in the version and by the recipe of this script is not built again. Needs x86-64, ./install-deps.sh
-# --packaging, a network, and about ten minutes of two cores. Sources can be laid into DIR/sources beforehand.
+# --packaging and a network, and compiles for long. Sources can be laid into DIR/sources beforehand.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
