@@ -8,6 +8,7 @@ isa_avx2.file_flags        = $(isa_optimisation) -mavx2 -mfma -mf16c
 isa_avx512.file_flags      = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
 isa_avx512_vnni.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c
 isa_avx512_bf16.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx512bf16 -mfma -mf16c
+isa_avx512_amx.file_flags  = $(isa_avx512_bf16.file_flags) -mamx-tile -mamx-bf16
 # GCC's first scheduling pass moves all loads of a tile to its beginning and then has too few registers for its sums.
 isa_neon.file_flags        = $(isa_optimisation) -fno-schedule-insns
 isa_neon_dotprod.file_flags = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod

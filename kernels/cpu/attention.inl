@@ -77,6 +77,9 @@ struct AttentionBlock {
   const size_t rows;
   const AttentionScratch s;
   Element *const q, *const weights;
+#ifdef TILES
+  Tiles tiles;
+#endif
 
   explicit AttentionBlock(const AttentionRange& range)
       : g(range),
@@ -159,12 +162,23 @@ struct AttentionBlock {
         for (size_t h = 0; h < g.group; ++h) f(r++, g.pieces[p].row + i, g.pieces[p].position + i, h);
   }
 
+  /// outer_product() of rows of this block, by tiles where the CPU has them.
+  void multiply(size_t n, const Element* a, size_t lda, const Element* b, size_t columns, size_t k, float* c,
+                size_t ldc, Sums sums) {
+#ifdef TILES
+    if constexpr (Products::kStep == 2)
+      if (k % kTileInner == 0)
+        return tile_product(tiles, n, a, lda, b, columns * 2, columns, k, c, ldc, sums);
+#endif
+    outer_product<Products>(n, a, lda, b, columns, k, c, ldc, sums);
+  }
+
   void tile(const char* page, const Rows& some) {
     const size_t begin = some.begin, n = some.end - some.begin;
     const Element* const keys = Products::operand(reinterpret_cast<const Page*>(page + g.k_offset),
                                                   g.head_dim * kPage, reinterpret_cast<Element*>(s.keys));
-    outer_product<Products>(n, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim,
-                            s.scores + begin * kPage, kPage, Sums::store);
+    multiply(n, q + begin * g.head_dim, g.head_dim, keys, kPage, g.head_dim, s.scores + begin * kPage, kPage,
+             Sums::store);
     if (some.keys < kPage) hide_later_keys(some);
     raise_maxima(some);
     for (size_t r = begin; r < some.end; ++r) weigh(r);
@@ -174,8 +188,8 @@ struct AttentionBlock {
     for (size_t r = begin, alike; r < some.end; r += alike) {
       const size_t visible = visible_keys(some, r);
       alike = visible == kPage ? some.end - r : g.group;
-      outer_product<Products>(alike, weights + r * kPage, kPage, values, g.value_dim, visible,
-                              s.out + r * g.value_dim, g.value_dim, Sums::resume);
+      multiply(alike, weights + r * kPage, kPage, values, g.value_dim, visible, s.out + r * g.value_dim,
+               g.value_dim, Sums::resume);
     }
   }
 
@@ -245,6 +259,7 @@ void attention(const AttentionRange& g) {
 constexpr Kernels make_table(const char* name) {
   return {name,
           kPanelOutputs,
+          kTileHeights,
           kPairs,
           linear,
           {kInt8Group, kInt8Offset, sizeof(ActBlock)},

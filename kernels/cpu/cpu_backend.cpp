@@ -308,12 +308,12 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
   return {out, DType::f32, row_bytes};
 }
 
-// Blocks of rows have nearly equal sizes that are multiples of 6, which the heights of all tiles divide.
+// Blocks of rows have nearly equal sizes that all tiles divide.
 // There are enough blocks of panels for every thread to have a few tasks.
 template <class F>
 void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) {
   const size_t row_blocks = divide_up(n, kLinearRows);
-  const size_t block_rows = divide_up(divide_up(n, row_blocks), 6) * 6;
+  const size_t block_rows = divide_up(divide_up(n, row_blocks), kernels_.tile_rows) * kernels_.tile_rows;
   const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
   const size_t block_panels =
       divide_up(panels, std::min(panels, std::max(wanted, divide_up(panels, kTaskPanels))));

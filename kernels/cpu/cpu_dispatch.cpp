@@ -6,6 +6,8 @@
 #include <sys/auxv.h>
 #elif defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include <cstdlib>
@@ -28,13 +30,24 @@ struct IsaClass {
 // compiled by clang with another library of the compiler, as in the portable archive. Numbers of bits are
 // from the descriptions of CPUID and XGETBV in Intel's Software Developer's Manual, volume 2.
 struct X86Features {
-  bool avx2 = false, avx512 = false, avx512_vnni = false, avx512_bf16 = false;
+  bool avx2 = false, avx512 = false, avx512_vnni = false, avx512_bf16 = false, avx512_amx = false;
 };
 
 constexpr bool has_bits(unsigned value, std::initializer_list<int> bits) {
   for (const int bit : bits)
     if ((value >> bit & 1) == 0) return false;
   return true;
+}
+
+// Asks the system, from which a process has the registers of tiles only on request (Linux,
+// Documentation/arch/x86/xstate.rst). False if it is too old, or refuses.
+bool may_use_tiles() {
+#if defined(__x86_64__)
+  constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 
 X86Features read_x86_features() {
@@ -46,13 +59,16 @@ X86Features read_x86_features() {
   unsigned kept = 0, kept_high = 0;
   asm("xgetbv" : "=a"(kept), "=d"(kept_high) : "c"(0));
   if (!has_bits(kept, {1, 2}) || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
-  const unsigned subleaves = a;
+  const unsigned subleaves = a, features = d;
   found.avx2 = has_bits(b, {5});
   // AVX512F, DQ, BW, VL.
   found.avx512 = found.avx2 && has_bits(kept, {5, 6, 7}) && has_bits(b, {16, 17, 30, 31});
   found.avx512_vnni = found.avx512 && has_bits(c, {11});
   if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
     found.avx512_bf16 = found.avx512_vnni && has_bits(a, {5});
+  // AMX-BF16, AMX-TILE; the shapes and contents of tiles.
+  found.avx512_amx =
+      found.avx512_bf16 && has_bits(features, {22, 24}) && has_bits(kept, {17, 18}) && may_use_tiles();
   return found;
 }
 
@@ -80,6 +96,7 @@ constexpr IsaClass kClasses[] = {
     {"avx512", kernels_avx512, [] { return x86_features().avx512; }},
     {"avx512_vnni", kernels_avx512_vnni, [] { return x86_features().avx512_vnni; }},
     {"avx512_bf16", kernels_avx512_bf16, [] { return x86_features().avx512_bf16; }},
+    {"avx512_amx", kernels_avx512_amx, [] { return x86_features().avx512_amx; }},
 #elif defined(__aarch64__)
     {"neon", kernels_neon, has_neon},
     {"neon_dotprod", kernels_neon_dotprod, has_neon_dotprod},

@@ -6,6 +6,10 @@
 //
 #include "kernels/cpu/linear.inl"
 //
+#ifdef TILES
+#include "kernels/cpu/amx.inl"
+#endif
+//
 #include "kernels/cpu/linear_int8.inl"
 //
 #include "kernels/cpu/kv_page.inl"

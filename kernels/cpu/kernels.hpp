@@ -91,6 +91,7 @@ struct Int8Layout {
 struct Kernels {
   const char* name;
   size_t panel_outputs;  // outputs of a panel of weights
+  size_t tile_rows;      // a multiple of the rows of every tile of linear()
   bool pairs;            // bf16 activations are multiplied in pairs; otherwise they are widened to f32 first
   void (*linear)(const LinearRange& range);
   Int8Layout int8;
@@ -134,6 +135,7 @@ const Kernels& kernels_avx2();
 const Kernels& kernels_avx512();
 const Kernels& kernels_avx512_vnni();
 const Kernels& kernels_avx512_bf16();
+const Kernels& kernels_avx512_amx();
 #elif defined(__aarch64__)
 const Kernels& kernels_neon();
 const Kernels& kernels_neon_dotprod();

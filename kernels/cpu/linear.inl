@@ -13,6 +13,11 @@ inline constexpr size_t kPairBlock = 512, kFloatBlock = 256;
 /// it.
 inline constexpr size_t kChunkGroups = 4, kChunkBytes = 16384;
 
+#ifndef TILES
+/// A multiple of the rows of every tile.
+inline constexpr size_t kTileHeights = 6;
+#endif
+
 /// Where the results of a panel are written.
 struct PanelSums {
   float* data;

@@ -240,6 +240,9 @@ void linear_int8(const LinearRange& g) {
 
 void linear(const LinearRange& g) {
   if (g.weight_type == WeightType::q8_0) return linear_int8(g);
+#ifdef TILES
+  if (g.act_type == DType::bf16 && g.k % kTileInner == 0) return tile_linear(g);
+#endif
 #ifdef PAIRS
   if (g.act_type == DType::bf16) return linear_typed<PairSteps>(g);
 #endif
@@ -272,6 +275,9 @@ size_t int8_chains(size_t rounds, float* values) {
 
 size_t multiply_adds([[maybe_unused]] WeightType type, size_t rounds, float* values) {
   if (type == WeightType::q8_0) return int8_chains(rounds, values);
+#ifdef TILES
+  if (type == WeightType::bf16) return tile_chains(rounds, values);
+#endif
 #ifdef PAIRS
   if (type == WeightType::bf16) return multiply_add_chains<PairSteps>(rounds, values);
 #endif

@@ -36,7 +36,7 @@ from types import SimpleNamespace
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = os.path.abspath(os.environ.get("CARBON_SHARED", os.path.join(REPOSITORY, "..", "shared")))
 EXAMPLES = "/usr/share/doc/samtools/examples"
-ISAS = ("avx512_bf16", "avx512_vnni", "avx512", "avx2", "generic")
+ISAS = ("avx512_amx", "avx512_bf16", "avx512_vnni", "avx512", "avx2", "generic")
 MARK = "made_by_compare_builds"  # in a folder of results: how it was run, once that is complete
 INPUT = "../../../input/"  # seen from the folder of a case
 
