@@ -213,7 +213,7 @@ void PluginRun::watch_for_stop() {
 }
 
 std::unique_ptr<carbon_record> PluginRun::new_record() {
-  if (spare_.empty()) return std::make_unique<carbon_record>(reader_.get(), VcfRecord(), false);
+  if (spare_.empty()) return std::make_unique<carbon_record>(carbon_record{reader_.get(), {}, false});
   std::unique_ptr<carbon_record> record = std::move(spare_.back());
   spare_.pop_back();
   record->written = false;
