@@ -115,8 +115,8 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             probabilities
  *
  * Columns of four are A, C, G, T. [] is an array without dimensions: one number. Numbers are f64, n_scored
- * and begin i64, letters u8. A value that is missing is NaN. `generate` gives n results for each prompt; all
- * other verbs give one result for each input. */
+ * and begin i64, letters u8. A value that is missing is NaN. `generate` gives n results for each prompt, and
+ * its prefix stands in place of the model's; all other verbs give one result for each input. */
 CARBON_API int carbon_call_new(carbon_model* model, const char* verb, const char* options,
                                carbon_call** call);
 /* Adds an input of `length` bytes. CARBON_E_AGAIN: nothing was added, because enough inputs are under way;

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import support
-from support import ROOT, SHAPE, TINY, bases, carbon, checkpoint, fasta, models, sequences
+from support import GENERATOR, ROOT, SHAPE, TINY, bases, carbon, checkpoint, fasta, models, sequences
 
 import carbon_dna
 
@@ -137,6 +137,17 @@ def test_generate_is_carbon_generate():
                 text = "".join(">p%d/%d sample=%d seed=5 length=47 logp=%s\n%s\n" % (
                     s.prompt, s.number + 1, s.number + 1, number(s.logp, 10), s.sequence) for s in samples)
                 assert text == wanted, (text, wanted)
+
+
+def test_metadata_of_a_model_stands_before_prompts_too():
+    folder, prompt = checkpoint(*GENERATOR), bases(60, 21)
+    path = fasta([("p", prompt)])
+    wanted = [carbon("generate", "-m", folder, "-l", 24, "-L", 0, *args, path).splitlines()[1] for args in ((), ("--prefix", "<mam>"))]
+    assert wanted[0] != wanted[1]
+    with carbon_dna.Model(folder) as model:
+        assert [model.generate([prompt], 24, prefix=prefix)[0].sequence for prefix in (None, "<mam>")] == wanted
+    with carbon_dna.Model(folder, prefix="<mam>") as model:
+        assert [model.generate([prompt], 24, prefix=prefix)[0].sequence for prefix in ("", None)] == wanted
 
 
 def test_predict_is_carbon_predict():

@@ -14,15 +14,26 @@
 namespace carbon::api {
 namespace {
 
+// As on the command line, an empty text is not the same as none: it is a variable that nobody has set.
+std::string read_text(const Fields& settings, const std::string& name, const std::string& otherwise = "") {
+  if (!settings.has(name)) return otherwise;
+  std::string text = settings.required_text(name);
+  if (text.empty()) settings.fail(name, "is empty; leave it out for the default");
+  return text;
+}
+
 MetadataChoice read_metadata(const Fields& settings) {
   MetadataChoice metadata;
-  metadata.text = settings.text("prefix", "");
-  metadata.names.species = settings.text("species", "");
-  metadata.names.gene = settings.text("gene_type", "");
+  metadata.text = read_text(settings, "prefix");
+  metadata.names.species = read_text(settings, "species");
+  metadata.names.gene = read_text(settings, "gene_type");
   for (const char* name : {"species", "gene_type"})
     if (settings.has("prefix") && settings.has(name)) settings.fail(name, "cannot be used with prefix");
-  if (settings.has("tag_grammar"))
+  if (settings.has("tag_grammar")) {
     metadata.names.grammar = settings.choice("tag_grammar", TagGrammar::corpus, kTagGrammarWords);
+    if (!settings.has("species") && !settings.has("gene_type"))
+      settings.fail("tag_grammar", "says how to write species and gene_type; give one of them");
+  }
   check_metadata_names(metadata.names);
   return metadata;
 }
@@ -30,12 +41,12 @@ MetadataChoice read_metadata(const Fields& settings) {
 ModelOptions read_options(const Fields& settings, Log& log) {
   return or_code(CARBON_E_SETTING, [&] {
     ModelOptions options;
-    options.model = settings.text("model", "");
-    options.device = settings.text("device", options.device);
+    options.model = read_text(settings, "model");
+    options.device = read_text(settings, "device", options.device);
     options.dtype = settings.choice("dtype", "auto", kModelDtypeWords);
     options.threads = static_cast<int>(settings.whole("threads", 0, 1, 4096));
     options.batch_tokens = static_cast<size_t>(settings.whole("batch_tokens", 0, 1, 1 << 24));
-    options.lora = settings.text("lora", "");
+    options.lora = read_text(settings, "lora");
     if (settings.has("rope_scaling"))
       options.rope_scaling = parse_rope_scaling(settings.required_text("rope_scaling"));
     options.metadata = read_metadata(settings);

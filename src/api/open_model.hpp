@@ -32,6 +32,8 @@ class OpenModel {
   void run(const std::vector<RequestPtr>& requests) { queue_.push(requests); }
   /// Throws what has stopped the engine, if anything has.
   void check() const;
+  /// What the engine holds and has computed, as it was after the last pass.
+  SchedulerState state() const { return engine_.state(); }
   /// A JSON object (carbon_model_describe() in carbon.h).
   std::string describe(bool digest) const;
 

@@ -45,6 +45,7 @@ std::unique_ptr<Verb> make_verb(const std::string& name, const ServedModel& serv
     return or_code(CARBON_E_SETTING, [&] {
       std::unique_ptr<Verb> verb = entry.make(served, options, log);
       options.refuse_others();
+      if (const std::string& note = options.noted(); !note.empty()) log.warning("carbon", note);
       return verb;
     });
   }

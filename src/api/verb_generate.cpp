@@ -79,7 +79,8 @@ class GenerateVerb final : public Verb {
 
 std::unique_ptr<Verb> make_generate_verb(const ServedModel& served, const Fields& fields, Log& log) {
   GenerateOptions options = read_generate_options(fields, kMostSamples);
-  std::string prefix = fields.text("prefix", "");
+  // In place of that of the model.
+  std::string prefix = fields.text("prefix", served.model().checkpoint().metadata());
   const bool probabilities = fields.flag("probabilities", false);
   return std::make_unique<GenerateVerb>(served, std::move(options), std::move(prefix), probabilities, log);
 }

@@ -54,8 +54,8 @@ int run(const CommandLine& line, VepCommand& command) {
     check_combination(options.scores);
   });
   const bool reads_labels = options.scores.wants("head") && !tables_alone;
-  if (line.given("window") && !tables_alone && !options.scores.wants("centered") && !reads_labels)
-    program_log().warning("vep", "--window has no effect: recipe centered, whose it is, is not chosen");
+  if (const std::string idle = idle_setting(options.scores); !idle.empty() && !tables_alone)
+    program_log().warning("vep", "--" + idle);
   for (const char* const name : kLabelOptions)
     if (line.given(name) && !reads_labels)
       throw Error("main_vep", "--" + std::string(name) + " belongs to recipe head, which is not chosen");

@@ -68,6 +68,7 @@ RecipeSettings read_recipe_settings(const Fields& fields) {
     settings.pooling = read_pooling(fields);
     settings.labels = read_label_settings(fields);
   }
+  if (const std::string idle = idle_setting(settings); !idle.empty()) fields.note(idle);
   return settings;
 }
 

@@ -101,7 +101,8 @@ void check_combination(const RecipeSettings& settings) {
         "after the other");
   if (settings.wants(ScoreLevel::token) && settings.recipes != std::vector<std::string>{"centered"})
     throw SettingError("vep", "level", "level token belongs to recipe centered alone");
-  // Beside next-token alone a window was always accepted, and scripts give it; the command line warns.
+  // Beside next-token alone a window was always accepted, and scripts give it; idle_setting() is told to the
+  // user.
   if (settings.window && settings.wants("anchored") && !settings.wants("centered"))
     throw SettingError("vep", "window", "window belongs to recipe centered, which is not chosen");
   if (settings.context && !settings.wants("next-token") && !settings.wants("anchored"))
@@ -109,6 +110,11 @@ void check_combination(const RecipeSettings& settings) {
                        "context belongs to recipes next-token and anchored, of which none is chosen");
   if (!settings.horizons.empty() && !settings.wants("anchored"))
     throw SettingError("vep", "horizon", "horizon belongs to recipe anchored, which is not chosen");
+}
+
+std::string idle_setting(const RecipeSettings& settings) {
+  const bool idle = settings.window && !settings.wants("centered") && !settings.wants("head");
+  return idle ? "window has no effect: recipe centered, whose it is, is not chosen" : "";
 }
 
 RecipeSettings parse_recipe_settings(const std::string& text) {

@@ -52,6 +52,9 @@ std::vector<int64_t> parse_horizons(const std::string& text);
 /// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand
 /// differently.
 void check_combination(const RecipeSettings& settings);
+/// A setting that is accepted and changes nothing, with the reason, in a sentence that begins with its name;
+/// "" if there is none.
+std::string idle_setting(const RecipeSettings& settings);
 
 /// Reads settings such as "recipe=anchored horizon=96,768 strand=both": the names of the options of
 /// `carbon vep` without dashes, their values, and blanks between them. Throws SettingError.

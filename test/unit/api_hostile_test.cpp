@@ -4,14 +4,18 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
 
+#include "src/api/call.hpp"
+#include "src/api/log_queue.hpp"
 #include "test/unit/api_calls.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;
+using namespace carbon::api;
 using namespace carbon::test;
 using carbon_test::contains;
 using nlohmann::json;
@@ -112,6 +116,8 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
         "{\"model\":" + dir + ",\"threads\":1e999}", "{\"model\":" + dir + ",\"threads\":NaN}",
         "{\"model\":" + dir + ",\"dtype\":\"f16\"}", "{\"model\":" + dir + ",\"rope_scaling\":\"yarn\"}",
         "{\"model\":" + dir + ",\"prefix\":\"x\",\"species\":\"fungi\"}",
+        "{\"model\":" + dir + ",\"tag_grammar\":\"card\"}", std::string("{\"model\":\"\"}"),
+        "{\"model\":" + dir + ",\"lora\":\"\"}", "{\"model\":" + dir + ",\"prefix\":\"\"}",
         "{\"model\":" + dir + ",\"device\":\"tpu\"}", std::string(1000, '[')}) {
     CAPTURE(settings);
     CHECK(told(opened(settings.c_str())) == CARBON_E_SETTING);
@@ -209,6 +215,25 @@ TEST_CASE("carbon.h: a call takes no more than it has room for, and ends when it
   must(carbon_call_free(call));
   // The model goes on.
   CHECK(model.ask("score", {}, {"ACGT"}, {"n_scored"}).at(0).at("n_scored").i64() == 4);
+}
+
+TEST_CASE("carbon.h: after a cancelled call the model finishes the pass at hand and holds no pages") {
+  const GeneratedCheckpoint files(tiny());
+  LogQueue log;
+  const auto model = std::make_shared<OpenModel>(
+      Fields({{"model", files.dir()}, {"threads", 1}, {"batch_tokens", 64}}, ""), log);
+  Call call(model, make_verb("score", model->served(), Fields(json::object(), ""), log));
+  while (call.add(random_bases(24'000, 1)) == CARBON_OK) {
+  }
+  while (model->state().pages == 0) std::this_thread::yield();
+  call.stop(Problem(CARBON_E_CANCELLED, "cancelled"));
+  const uint64_t passes = model->state().counts.window_passes;
+  SchedulerState state = model->state();
+  while (state.pages + state.running + state.waiting > 0) {
+    std::this_thread::yield();
+    state = model->state();
+  }
+  CHECK(state.counts.window_passes <= passes + 1);
 }
 
 TEST_CASE("carbon.h: a child of fork is told so at once") {
