@@ -31,7 +31,7 @@ def rows_of(rows: Rows) -> Iterator[Row]:
         return _rows_of_vcf(os.fspath(rows))
     if hasattr(rows, "columns"):
         return _rows_of_frame(rows)
-    return (Row(str(chrom), int(pos), str(ref), str(alt)) for chrom, pos, ref, alt in rows)
+    return _checked(rows)
 
 
 def _rows_of_frame(frame: Any) -> Iterator[Row]:
@@ -41,7 +41,23 @@ def _rows_of_frame(frame: Any) -> Iterator[Row]:
         raise CarbonError("the frame has no column %s; it has %s" % (" and ".join(missing), ", ".join(map(str, frame.columns))),
                           "input")
     columns = [frame[names[name]] for name in ("chrom", "pos", "ref", "alt")]
-    return (Row(str(chrom), int(pos), str(ref), str(alt)) for chrom, pos, ref, alt in zip(*columns))
+    return _checked(zip(*columns))
+
+
+def _checked(rows: Iterable[Tuple[Any, Any, Any, Any]]) -> Iterator[Row]:
+    """Rows as given, whose chrom may also be a number. A missing value of a frame is no letter: str(nan) would be three."""
+    for number, (chrom, pos, ref, alt) in enumerate(rows):
+        try:
+            place = int(pos)
+            whole = place == pos or isinstance(pos, str)
+        except (TypeError, ValueError, OverflowError):
+            whole = False
+        if not whole:
+            raise CarbonError("row %d: pos is %r; expected a whole number" % (number, pos), "input")
+        for name, value in (("ref", ref), ("alt", alt)):
+            if not isinstance(value, str):
+                raise CarbonError("row %d: %s is %r; expected letters" % (number, name, value), "input")
+        yield Row(str(chrom), place, ref, alt)
 
 
 def _rows_of_vcf(path: str) -> Iterator[Row]:
