@@ -80,10 +80,11 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     for name in os.listdir(package):
         if name.endswith(".py") or name == "py.typed":
             files["carbon_dna/" + name] = read(os.path.join(package, name)), False
+    files["carbon_dna_program.py"] = read(os.path.join(HERE, "carbon_dna_program.py")), False
     texts = {
         "METADATA": METADATA % (version(), read(os.path.join(HERE, "README.md")).decode()),
         "WHEEL": "Wheel-Version: 1.0\nGenerator: carbon\nRoot-Is-Purelib: false\nTag: %s\n" % tag,
-        "entry_points.txt": "[console_scripts]\ncarbon = carbon_dna._program:main\n"}
+        "entry_points.txt": "[console_scripts]\ncarbon = carbon_dna_program:main\n"}
     files.update((info + name, (text.encode(), False)) for name, text in texts.items())
     files.update((info + "licenses/" + name, (read(path), False)) for name, path in licences(folder).items())
     name = "%s-%s.whl" % (stem, tag)

@@ -1,9 +1,9 @@
-"""The console script ``carbon``: becomes the program of the wheel."""
+"""The console script ``carbon``: becomes the program of the wheel. Beside the package, whose import takes longer than the program."""
 
 import os
 import sys
 
-FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_files")
+FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "carbon_dna", "_files")
 
 
 def main() -> None:

@@ -19,7 +19,8 @@ API_VERSION = 1
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_files")
 
 _SONAME = "libcarbon.so.0"
-_TYPES = {1: np.dtype(np.float64), 2: np.dtype(np.float32), 3: np.dtype(np.int64), 4: np.dtype(np.uint8)}
+_TYPES: Dict[int, "np.dtype[Any]"] = {
+    1: np.dtype(np.float64), 2: np.dtype(np.float32), 3: np.dtype(np.int64), 4: np.dtype(np.uint8)}
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.DEBUG, "message": logging.INFO}
 _log = logging.getLogger("carbon_dna")
 _view = ctypes.pythonapi.PyMemoryView_FromMemory
@@ -133,7 +134,8 @@ class Arrays:
             size *= n
         if size == 0:
             return np.empty(shape, dtype)
-        return np.frombuffer(_view(self._data, size, _READ), dtype).reshape(shape).copy()
+        view: memoryview = _view(self._data, size, _READ)
+        return np.frombuffer(view, dtype).reshape(shape).copy()
 
     def number(self, name: bytes) -> float:
         return float(self.get(name)[()])

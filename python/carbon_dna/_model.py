@@ -1,9 +1,7 @@
 """A model that is open, and what it can be asked."""
 
-import atexit
 import os
 import threading
-import weakref
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar, Union
 
@@ -23,15 +21,6 @@ _Result = TypeVar("_Result")
 
 # Between two of these waits Python handles signals, so that Ctrl-C ends a call.
 _WAIT_MS = 100
-
-_open: "weakref.WeakSet[Model]" = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    for model in list(_open):
-        model.close()
-
 
 def _several(sequences: Iterable[Bases]) -> Iterable[Bases]:
     if isinstance(sequences, (str, bytes)):
@@ -86,7 +75,6 @@ class Model:
         self._description: Dict[str, Any] = {}
         self._handle = _library.open_model({"model": name, "device": device, "dtype": dtype, "threads": threads, "lora": lora,
                                             "rope_scaling": rope_scaling, "prefix": prefix})
-        _open.add(self)
 
     # ---- the model itself
 

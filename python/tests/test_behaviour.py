@@ -18,6 +18,7 @@ import carbon_dna
 def test_errors_name_what_is_wrong():
     assert "treads" in raises("setting", lambda: carbon_dna.Model(TINY, dtype="treads"))
     assert "no-such" in raises("model", lambda: carbon_dna.Model("no-such"))
+    assert "empty" in raises("setting", lambda: carbon_dna.Model(""))
     with carbon_dna.Model(TINY) as model:
         assert "input 1" in raises("input", lambda: model.score(["ACGT", "AC>GT"]))
         assert "character 3" in raises("input", lambda: model.score(["AC\0GT"]))
@@ -87,6 +88,11 @@ def test_rows_of_variants():
             columns = ["pos"]
 
         assert "chrom" in raises("input", lambda: model.variants(path, Wrong()))
+        for wrong in (1.5, float("nan"), None, "x"):
+            assert "row 1: pos is" in raises("input", lambda: model.variants(path, [rows[0], ("c1", wrong, "A", "C")]))
+        for wrong in (float("nan"), None, 4):
+            assert "row 0: alt is" in raises("input", lambda: model.variants(path, [("c1", 5, "A", wrong)]))
+        assert model.variants(path, [("c1", float(rows[0][1]), *rows[0][2:])]).score[0] == scores.score[0]
 
 
 def resident():
@@ -154,26 +160,31 @@ import signal, sys, threading, time, os
 import carbon_dna
 model = carbon_dna.Model(sys.argv[1], threads=1)
 model.score(["ACGT"])
-sent = []
+sent, begun = [], []
 def send():
     time.sleep(0.5)
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
+# Signals are seen between two waits, each of which takes a tenth of a second at most.
+library = carbon_dna._library.lib
+wait = library.carbon_call_next
+library.carbon_call_next = lambda *given: (begun.append((time.monotonic(), given[1])), wait(*given))[1]
 threading.Thread(target=send).start()
 try:
     model.score(["ACGT" * 6000] * 2000)
 except KeyboardInterrupt:
     late = time.monotonic() - sent[0]
     assert model.score(["ACGT"])[0].n_scored == 4
-    print(late)
+    print(late, sum(begin > sent[0] for begin, _ in begun), max(ms for _, ms in begun))
 """
 
 
 def test_ctrl_c_ends_a_call():
     done = child(INTERRUPTED, checkpoint(*SHAPE))
     assert done.returncode == 0, done.stderr.decode()
-    # 0.2 s on a machine that does nothing else; the tests run beside others.
-    assert float(done.stdout) < 2, done.stdout
+    late, waits_begun, longest_ms = done.stdout.split()
+    # 0.2 s on a machine that does nothing else (bench/python.py); the tests run beside others.
+    assert float(late) < 20 and int(waits_begun) <= 5 and int(longest_ms) <= 100, done.stdout
 
 
 FORKED = """
@@ -229,10 +240,12 @@ def test_messages_go_to_logging():
     try:
         with carbon_dna.Model(TINY) as model:
             model.score(["ACGU"])
+            model.variants(None, [("", 3, "G", "A")], sequence="ACGTACGT", recipe="next-token", window=48)
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
     assert any("U" in text for _, text in records), records
+    assert any(level == logging.WARNING and "window has no effect" in text for level, text in records), records
 
 
 def test_closing_while_others_compute():
@@ -259,10 +272,11 @@ def test_closing_while_others_compute():
 
 
 def test_a_program_may_end_without_closing():
-    for end in ("", "raise SystemExit(7)", "import threading; threading.Thread(target=lambda: list(calls)).start()"):
-        done = child("import carbon_dna, sys\nmodel = carbon_dna.Model(sys.argv[1])\n"
+    threads = ["import threading; threading.Thread(target=lambda: list(calls), daemon=%s).start()" % daemon for daemon in (False, True)]
+    for end in ("", "raise SystemExit(7)", *threads):
+        done = child("import carbon_dna, logging, sys\nlogging.disable()\nmodel = carbon_dna.Model(sys.argv[1])\n"
                      "calls = model.iter_score(['ACGT' * 500] * 50)\nnext(calls)\n" + end, TINY)
-        assert done.returncode == (7 if "7" in end else 0), done.stderr.decode()
+        assert done.returncode == (7 if "7" in end else 0) and done.stderr == b"", done.stderr.decode()
 
 
 def test_the_examples_are_right():

@@ -92,7 +92,7 @@ def the_notebook_runs():
 def types():
     need("numpy", "mypy")
     run("-m", "mypy", "--config-file", os.path.join(SOURCE, "python/pyproject.toml"), "--cache-dir", fresh(), "--strict", "carbon_dna",
-        cwd=os.path.join(SOURCE, "python"))
+        "carbon_dna_program.py", cwd=os.path.join(SOURCE, "python"))
 
 
 @case
