@@ -9,9 +9,8 @@
 inline constexpr size_t kTileInner = 32, kTileSide = 16;
 /// A multiple of the rows of every tile or pair of tiles.
 inline constexpr size_t kTileHeights = 2 * kTileSide;
-/// Inner indices that all rows take before the next ones are read: the right-hand sides of 32 columns and the
-/// rows of two tiles for them fit the first-level cache.
-inline constexpr size_t kTileBlock = 256;
+/// Few rows read a panel from beginning to end, and fetch what they need so many elements later.
+inline constexpr size_t kTileAhead = 2048;
 
 /// The compiler does not know which memory the instructions for tiles read and write.
 INLINE void memory_is_used() {
@@ -132,30 +131,27 @@ void multiply_rows(size_t rows, const bf16* a, size_t lda, const bf16* b, size_t
   }
 }
 
-/// c [rows, columns] = a [rows, k] . b [k, columns], or c += that with Sums::resume, which continues the
-/// chains. k is a multiple of kTileInner.
+/// c [rows, columns] = a [rows, k] . b [k, columns], or c += that with Sums::resume. k is a multiple of
+/// kTileInner.
 void tile_product(Tiles& tiles, size_t rows, const bf16* a, size_t lda, const bf16* b, size_t ldb,
                   size_t columns, size_t k, float* c, size_t ldc, Sums sums, Ahead ahead = {}) {
-  const size_t block = rows > kTileHeights ? kTileBlock : k;
-  for (size_t i = 0; i < k; i += block, sums = Sums::resume)
-    for (size_t r = 0; r < rows; r += kTileHeights) {
-      const size_t some = least(kTileHeights, rows - r);
-      tiles.shape(some);
-      multiply_rows(some, a + r * lda + i, lda, b + i * ldb / 2, ldb, columns, least(block, k - i),
-                    c + r * ldc, ldc, sums, ahead);
-    }
+  for (size_t r = 0; r < rows; r += kTileHeights) {
+    const size_t some = least(kTileHeights, rows - r);
+    tiles.shape(some);
+    multiply_rows(some, a + r * lda, lda, b, ldb, columns, k, c + r * ldc, ldc, sums, ahead);
+  }
 }
 
 /// linear() for inputs that are a multiple of kTileInner.
 void tile_linear(const LinearRange& g) {
-  // The chains of a panel go on in memory. If its rows are far apart there, they get into each other's way in
-  // the caches; then they are copied at the end, as are those of a last panel with fewer outputs.
+  // Rows that are far apart in memory get into each other's way in the caches. They are copied at the end, as
+  // are those of a last panel with fewer outputs.
   constexpr size_t near = 4 * kPanelOutputs;
   alignas(64) float own[kLinearRows * kPanelOutputs];
-  // Many groups of rows fetch the next panel together. For few, the time is that of reading the panels
-  // anyway, and fetches would only delay that.
+  // Several groups of rows fetch the next panel together.
   const size_t groups = (g.rows + kTileHeights - 1) / kTileHeights;
-  const size_t lines = groups <= 2 ? 0 : (kTileInner + groups - 1) / groups;
+  const bool few = g.rows <= kTileSide;
+  const size_t lines = few ? kTileInner * 2 : (kTileInner + groups - 1) / groups;
   const auto* const act = static_cast<const bf16*>(g.act);
   const auto* panel = static_cast<const bf16*>(g.panels);
   Tiles tiles;
@@ -165,7 +161,7 @@ void tile_linear(const LinearRange& g) {
     const PanelSums to = copies ? PanelSums{own, kPanelOutputs} : PanelSums{g.out + column, g.ld_out};
     const bf16* const next = panel + kPanelOutputs * g.k;
     tile_product(tiles, g.rows, act, g.k, panel, kPanelOutputs * 2, kPanelOutputs, g.k, to.data, to.ld,
-                 Sums::store, {reinterpret_cast<const char*>(next), lines});
+                 Sums::store, {reinterpret_cast<const char*>(few ? panel + kTileAhead : next), lines});
     for (size_t r = 0; r < g.rows && copies; ++r)
       __builtin_memcpy(g.out + r * g.ld_out + column, own + r * kPanelOutputs, outputs * sizeof(float));
     panel = next;
