@@ -51,7 +51,6 @@ LDFLAGS       =
 LIBS          =
 HTSLIB_CPPFLAGS =
 HTSLIB_LDFLAGS  =
-WITH_ONEDNN   = auto
 # carbon serve, which needs Boost's headers.
 WITH_SERVER   = auto
 # auto, no, or the folder of a CUDA toolkit; code for the kinds of GPU named, and PTX of the last of them.
@@ -72,7 +71,7 @@ include mk/detect.mk
 
 # -fopenmp-simd: loops that are marked become vectors. It needs no library of OpenMP, and starts no threads.
 # -ffp-contract=off: a fused multiply-add is written where one is meant, so that every path rounds alike.
-all_cppflags = -I. -I$(BUILD) $(ONEDNN_CPPFLAGS) $(SERVER_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
+all_cppflags = -I. -I$(BUILD) $(SERVER_CPPFLAGS) $(HTSLIB_CPPFLAGS) $(CPPFLAGS)
 all_cxxflags = -std=c++20 -pthread -fopenmp-simd -ffp-contract=off $(CXXFLAGS) $(SAN_FLAGS)
 all_libs     = $(HTSLIB_LDFLAGS) $(libraries) -ldl $(LIBS)
 

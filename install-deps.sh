@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12, 13 and relatives).
-# Changes nothing else. --no-onednn leaves the optional oneDNN out; --all-tests adds what tests need that skip without it:
-# those of workflows/, vcfanno, Ensembl VEP's plugin and shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint,
-# make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
+# Changes nothing else. --all-tests adds what tests need that skip without it: those of workflows/, vcfanno, Ensembl VEP's plugin and
+# shell completion, and comparisons with pandas and scikit-learn; --fuzz adds what make lint, make fuzz and test/other_release.sh need;
+# --packaging adds what the scripts of packaging/ need; --list prints the packages and installs nothing.
 set -euo pipefail
 
 # libraries COLUMN: from the table of them.
@@ -14,27 +14,22 @@ packages=(
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace)
 fuzz=(clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
-packaging=(build-essential debhelper lintian mmdebstrap buildah cmake tcl python3-pip)
-onednn=
-[[ $(uname -m) != x86_64 ]] || onednn=1  # used on x86-64 only
+packaging=(build-essential debhelper lintian mmdebstrap buildah tcl python3-pip)
 list=
 for argument in "$@"; do
   case $argument in
-    --no-onednn) onednn= ;;
     --all-tests) packages+=("${all_tests[@]}") ;;
     --fuzz) packages+=("${fuzz[@]}") ;;
     --packaging) packages+=("${packaging[@]}") ;;
     --list) list=1 ;;
     *)
-      echo "Usage: ./install-deps.sh [--no-onednn] [--all-tests] [--fuzz] [--packaging] [--list]" >&2
+      echo "Usage: ./install-deps.sh [--all-tests] [--fuzz] [--packaging] [--list]" >&2
       [[ $argument == --help || $argument == -h ]] && exit 0
       exit 1
       ;;
   esac
 done
-while read -r library; do
-  [[ $library == libdnnl-dev && ! $onednn ]] || packages+=("$library")
-done < <(libraries 2)
+mapfile -t -O "${#packages[@]}" packages < <(libraries 2)
 if [[ $list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0

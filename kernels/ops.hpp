@@ -289,19 +289,10 @@ class Backend {
                          RowClass row_class = RowClass::prefill) = 0;
 };
 
-/// When to use the matrix products of oneDNN in place of this program's. In any case only for bf16, if they
-/// are built in, and for shapes that pass a test when the weight is prepared.
-enum class OneDnnUse {
-  with_amx,  // if the CPU has AMX
-  never,
-  always,  // if the CPU has AVX512_BF16
-};
-
 struct CpuOptions {
   DType dtype = DType::bf16;
   int threads = 1;
-  OneDnnUse onednn = OneDnnUse::with_amx;
-  std::string isa;  // a name of cpu_isa(), e.g. generic or avx2; "" for the newest that the CPU has
+  std::string isa = "";  // a name of cpu_isa(), e.g. generic or avx2; "" for the newest that the CPU has
   /// Products of int8: weights with a scale for each output and 32 inputs, as q8_0 stores them, and
   /// activations with a scale for each row and 32 inputs. `dtype` is the type of "act" buffers and of the KV
   /// cache, bf16.
@@ -332,7 +323,5 @@ CudaStatus cuda_status();
 /// The instruction set that CpuOptions with this `isa` would use. Throws Error if it is unknown or the CPU
 /// does not have it.
 std::string cpu_isa(const std::string& isa);
-/// The version of oneDNN; "" if it is not built in.
-std::string onednn_version();
 
 }  // namespace carbon::ops

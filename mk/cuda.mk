@@ -29,22 +29,17 @@ cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
 cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcublasLt -lcudart_static -ldl -lrt -lpthread
 carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
 
-# Its checks and its bench: neither htslib nor oneDNN, so that they run where there is only a driver and cuBLASLt. utf8proc
-# comes along, as few machines have it; the C++ library does not, as the static one may want a newer C library than the machine's.
+# Its checks and its bench: without htslib, so that they run where there is only a driver and cuBLASLt. utf8proc comes along,
+# as few machines have it; the C++ library does not, as the static one may want a newer C library than the machine's.
 link_portable  = $(CXX) $(all_cxxflags) -Wl,--as-needed $(LDFLAGS)
 portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -Wl,--pop-state
-bench_libs     = $(BUILD)/portable/cpu_onednn.o $(BUILD)/libcarbon.a
-check_libs     = $(BUILD)/test/reference/llama.o $(bench_libs)
+check_libs     = $(BUILD)/test/reference/llama.o $(BUILD)/libcarbon.a
 check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)
-bench_gpu.link = $(link_portable) $(bench_objects) $(cuda_objects) $(bench_libs) $(cuda_libs) $(portable_libs)
-compile_portable = $(CXX) $(filter-out $(ONEDNN_CPPFLAGS),$(all_cppflags)) $(all_cxxflags) $(depfiles) -c
-$(BUILD)/portable/cpu_onednn.o: kernels/cpu/cpu_onednn.cpp $(BUILD)/compile_portable.stamp
-	@mkdir -p $(@D)
-	$(compile_portable) -o $@ $<
--include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects)) $(BUILD)/portable/cpu_onednn.d
+bench_gpu.link = $(link_portable) $(bench_objects) $(cuda_objects) $(BUILD)/libcarbon.a $(cuda_libs) $(portable_libs)
+-include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects))
 
 linked += carbon-cuda.so check_gpu bench_gpu
-stamps += compile_nvcc compile_cuda compile_portable
+stamps += compile_nvcc compile_cuda
 
 ifeq ($(WITH_CUDA),no)
 check-gpu check-gpu-sanitizer bench-gpu gpu-kit:

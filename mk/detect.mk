@@ -4,21 +4,8 @@ machine := $(shell $(CXX) -dumpmachine)
 x86     := $(filter x86_64% i%86%,$(machine))
 aarch64 := $(filter aarch64%,$(machine))
 
-# Looks for the header and links, which is much faster than compiling the header. Only x86-64 has products that are
-# computed by oneDNN (AMX).
-ifeq ($(WITH_ONEDNN)$(if $(x86),,-not-x86),auto-not-x86)
-override WITH_ONEDNN := no
-endif
-ifeq ($(WITH_ONEDNN),auto)
-override WITH_ONEDNN := $(shell printf '\043if !__has_include(<dnnl.hpp>)\n\043error\n\043endif\n\
-    extern "C" const void* dnnl_version();\nint main() { return !dnnl_version(); }\n' | \
-    $(CXX) $(CPPFLAGS) $(LDFLAGS) -x c++ - -o /dev/null -ldnnl 2>/dev/null && echo yes || echo no)
-endif
-ifeq ($(WITH_ONEDNN),yes)
-ONEDNN_CPPFLAGS = -DCARBON_ONEDNN=1
-endif
-# The flags in the table of libraries, of which oneDNN may be left out.
-libraries := $(filter-out $(if $(ONEDNN_CPPFLAGS),,-ldnnl),$(filter -l%,$(file <packaging/libraries)))
+# The flags in the table of libraries.
+libraries := $(filter -l%,$(file <packaging/libraries))
 # Boost 1.70 is the first whose sockets are as here.
 ifeq ($(WITH_SERVER),auto)
 override WITH_SERVER := $(shell printf '\043if !__has_include(<boost/beast.hpp>)\n\043error\n\043endif\n\

@@ -20,7 +20,7 @@ $(BUILD)/emulated/%.cpp.o: %.cpp $(BUILD)/compile_emulated.stamp | $(BUILD)/back
 	@mkdir -p $(@D)
 	$(compile_emulated) -MF $@.d -o $@ $<
 check_emulated.link          = $(link) $(emulated_checks) $(emulated_objects) $(check_libs) -lutf8proc -lcrypto
-emulated/bench_gpu.link      = $(link) $(emulated_bench) $(emulated_objects) $(bench_libs) -lutf8proc -lcrypto
+emulated/bench_gpu.link      = $(link) $(emulated_bench) $(emulated_objects) $(BUILD)/libcarbon.a -lutf8proc -lcrypto
 emulated/carbon-cuda.so.link = $(link) -shared $(emulated_objects)
 
 # A folder of its own, with a program beside a library that says it has GPUs, for the tests of commands.

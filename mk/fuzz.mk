@@ -36,7 +36,7 @@ core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/for
 endif
 
 fuzz_make = +$(MAKE) --no-print-directory FUZZ=1 BUILD=$(FUZZ_BUILD) CXX=$(FUZZ_CXX) CXXFLAGS='-O1 -gline-tables-only' \
-            SANITIZE=address,undefined WITH_ONEDNN=no $(if $(FUZZ_CORE),lib_sources='$(core_sources)')
+            SANITIZE=address,undefined $(if $(FUZZ_CORE),lib_sources='$(core_sources)')
 
 fuzz: fuzz-build
 	BUILD=$(FUZZ_BUILD) JOBS=$(FUZZ_JOBS) RUNS=$(FUZZ_RUNS) test/fuzz/run.sh $(SECONDS) $(FUZZ_TARGETS)

@@ -36,7 +36,7 @@ version=$(< "$source/VERSION")
 
 # portable_make GOAL...: the libraries that htslib needs follow it.
 portable_make() {
-  make -s -C "$source" -j"$(nproc)" "$@" CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_CUDA=no WITH_ONEDNN=yes WITH_SERVER=yes \
+  make -s -C "$source" -j"$(nproc)" "$@" CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_CUDA=no WITH_SERVER=yes \
     CPPFLAGS="-isystem $tools/include -DCARBON_PORTABLE=1" LDFLAGS="-L$tools/lib -s -Wl,--gc-sections" \
     LIBS="-llzma -lbz2 -ldeflate -lz -lpthread" prefix=
 }

@@ -49,8 +49,7 @@ void write_marginals(const std::string& path, int device, const std::string& fol
   while (tokens.size() < kTokens) tokens.push_back(layout.kmer0() + random() % ops::kKmers);
   write_array(folder + "/tokens", tokens);
   write_array(folder + "/cpu_f32",
-              marginals(ops::make_cpu_backend({DType::f32, available_cpus(), ops::OneDnnUse::never, ""}),
-                        checkpoint, tokens));
+              marginals(ops::make_cpu_backend({DType::f32, available_cpus()}), checkpoint, tokens));
   for (const bool library : {true, false})
     write_array(folder + (library ? "/gpu_library" : "/gpu_own"),
                 marginals(cuda::make_backend({DType::bf16, device, library}), checkpoint, tokens));

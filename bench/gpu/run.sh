@@ -4,7 +4,7 @@
 # prints the table of bench_gpu with the peer's columns, then how far bf16 is from the CPU in f32 (parity.py). One after the
 # other, since two programs on a GPU slow each other down: rows that have been measured appear on stderr meanwhile.
 # From the environment: BUILD (default build; bench_gpu and make_checkpoint, which may have been built elsewhere: they need
-# neither htslib nor oneDNN nor CUDA beyond the driver and cuBLASLt), CARBON_MAKE_CHECKPOINT (default $BUILD/make_checkpoint),
+# neither htslib nor CUDA beyond the driver and cuBLASLt), CARBON_MAKE_CHECKPOINT (default $BUILD/make_checkpoint),
 # PYTHON (default python3; one with torch and transformers, else these parts say SKIPPED). Exit status 77 without a GPU.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -1,10 +1,9 @@
 // ops::Backend on the CPU: cuts each operation into independent ranges and runs them on a pool of threads.
 //
-// The arithmetic is in the tables of kernels (kernels.hpp) or, on CPUs with AMX, in oneDNN. Here are sizes,
-// checks, scratch and threads. One thread calls the backend, and is one of the requested number of threads.
-// The results do not depend on which thread computes a range, nor on how ranges are cut. They also
-// do not depend on the class of rows, which is not used: a product has the same order of sums for one row and
-// for thousands (for oneDNN that is tested when a weight is prepared).
+// The arithmetic is in the tables of kernels (kernels.hpp). Here are sizes, checks, scratch and threads. One
+// thread calls the backend, and is one of the requested number of threads. The results do not depend on which
+// thread computes a range, nor on how ranges are cut. They also do not depend on the class of rows, which is
+// not used: a product has the same order of sums for one row and for thousands.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -16,7 +15,6 @@
 #include "kernels/cpu/cpu_heads.hpp"
 #include "kernels/cpu/cpu_kv.hpp"
 #include "kernels/cpu/cpu_memory.hpp"
-#include "kernels/cpu/cpu_onednn.hpp"
 #include "kernels/cpu/cpu_plan.hpp"
 #include "kernels/cpu/cpu_rope.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
@@ -120,7 +118,6 @@ class CpuBackend final : public ops::Backend {
   const char* at(const void* act, size_t elements) const {
     return static_cast<const char*>(act) + elements * dtype_size(dtype_);
   }
-  void own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out);
   /// Rows of activations in the type in which the kernels multiply them.
   struct Activations {
     const void* data;
@@ -147,7 +144,6 @@ class CpuBackend final : public ops::Backend {
   DType dtype_;
   bool int8_;
   ThreadPool pool_;
-  std::unique_ptr<OneDnn> onednn_;
   WeightMemory weight_memory_;
   RopeTable rope_;
   std::vector<Memory> scratch_;  // one per thread
@@ -168,19 +164,11 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
   if (options.threads < 1)
     throw Error("make_cpu_backend",
                 std::to_string(options.threads) + " threads were asked for; at least 1 is needed");
-  // oneDNN is used for AMX. Without AMX the kernels of this program are as fast for many rows and faster for
-  // few. On a CPU without products of bf16 oneDNN only emulates them.
-  if (options.onednn != ops::OneDnnUse::never && dtype_ == DType::bf16 && !int8_ &&
-      std::strcmp(kernels_.name, "avx512_bf16") == 0 &&
-      (options.onednn == ops::OneDnnUse::always || onednn_has_amx()))
-    onednn_ = make_onednn(pool_);
   scratch_.resize(static_cast<size_t>(pool_.size()));
 }
 
 std::string CpuBackend::device_kind() const {
-  const std::string products = onednn_ ? "+" + onednn_->kind()
-                               : int8_ ? "+int8." + std::string(kInt8Numerics)
-                                       : "";
+  const std::string products = int8_ ? "+int8." + std::string(kInt8Numerics) : "";
   return "cpu:" + std::string(kernels_.name) + products + ":" + kNumerics;
 }
 
@@ -262,8 +250,7 @@ std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> mat
   CpuWeight::Matrices made;
   for (const TensorView& matrix : matrices)
     made.push_back(std::make_shared<CpuMatrix>(kernels_, weight_memory_, matrix, dtype_,
-                                               int8_ ? Products::int8 : Products::act_type, onednn_.get(),
-                                               pool_));
+                                               int8_ ? Products::int8 : Products::act_type, pool_));
   return std::make_unique<CpuWeight>(std::move(made), rows, matrices.front().cols);
 }
 
@@ -275,21 +262,6 @@ std::unique_ptr<ops::Weight> CpuBackend::part(const ops::Weight& whole, size_t f
   size_t rows = 0;
   for (const auto& matrix : some) rows += matrix->rows();
   return std::make_unique<CpuWeight>(std::move(some), rows, whole.cols());
-}
-
-void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
-                        ops::RowClass) {
-  const CpuWeight& weight = own(w);
-  if (ld_out < w.rows())
-    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
-                              std::to_string(w.rows()) + " outputs of the weight");
-  if (n == 0) return;
-  float* to = out;
-  for (const auto& matrix : weight.matrices()) {
-    if (matrix->onednn() != nullptr) matrix->onednn()->multiply(static_cast<const bf16*>(act), n, to, ld_out);
-    to += matrix->rows();
-  }
-  if (weight.panels() > 0) own_linear(act, n, weight, out, ld_out);
 }
 
 CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_t k) {
@@ -333,12 +305,19 @@ void CpuBackend::each_panel(size_t n, size_t panels, size_t work, F f) {
                   });
 }
 
-void CpuBackend::own_linear(const void* act, size_t n, const CpuWeight& w, float* out, size_t ld_out) {
+void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
+                        ops::RowClass) {
+  const CpuWeight& weight = own(w);
+  if (ld_out < w.rows())
+    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
+                              std::to_string(w.rows()) + " outputs of the weight");
+  if (n == 0) return;
   const Activations a = activations(act, n, w.cols());
-  parallel_panels(n, w.panels(), n * w.rows() * w.cols(),
+  parallel_panels(n, weight.panels(), n * w.rows() * w.cols(),
                   [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
                     float* to = out + row * ld_out;
-                    for (const auto& m : w.matrices()) {  // `panel` counts from the first panel of the matrix
+                    // `panel` counts from the first panel of the matrix.
+                    for (const auto& m : weight.matrices()) {
                       const size_t begin = std::min(panel, m->panels()),
                                    end = std::min(panel_end, m->panels());
                       if (begin < end)

@@ -181,7 +181,7 @@ std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, co
 }  // namespace
 
 CpuMatrix::CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
-                     Products products, OneDnn* onednn, ThreadPool& pool)
+                     Products products, ThreadPool& pool)
     : rows_(matrix.rows),
       type_(panel_type(matrix.dtype, act_type, products)),
       panel_outputs_(kernels.panel_outputs) {
@@ -197,13 +197,9 @@ CpuMatrix::CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorV
     copy = converted(kernels, matrix, type_);
     data = copy.get();
   }
-  if (onednn != nullptr && act_type == DType::bf16)
-    onednn_ = onednn->prepare(static_cast<const bf16*>(data), matrix.rows, matrix.cols);
-  if (!onednn_) {
-    const bool pairs = act_type == DType::bf16 && kernels.pairs;
-    data_ = pack_panels(memory, data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, pool);
-    panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
-  }
+  const bool pairs = act_type == DType::bf16 && kernels.pairs;
+  data_ = pack_panels(memory, data, type_, matrix.rows, matrix.cols, panel_outputs_, pairs, pool);
+  panel_bytes_ = panel_outputs_ * (pairs ? (matrix.cols + 1) / 2 * 2 : matrix.cols) * dtype_size(type_);
   if (matrix.mapped_file) give_back(matrix);
 }
 
@@ -214,7 +210,7 @@ size_t CpuWeight::panels() const {
 }
 
 const CpuMatrix* CpuWeight::single() const {
-  return matrices_.size() == 1 && matrices_.front()->panels() > 0 ? matrices_.front().get() : nullptr;
+  return matrices_.size() == 1 ? matrices_.front().get() : nullptr;
 }
 
 }  // namespace carbon::cpu

@@ -1,5 +1,4 @@
-// A weight of the CPU backend: its matrices, each in panels for the kernels of this program or in the layout
-// of oneDNN.
+// A weight of the CPU backend: its matrices, each in panels for the kernels.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +6,6 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_memory.hpp"
-#include "kernels/cpu/cpu_onednn.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/thread_pool.hpp"
@@ -22,15 +20,13 @@ class CpuMatrix {
   /// Products of int8 have panels of int8 with scales (WeightType::q8_0): elements of that type are taken as
   /// they are, others are rounded (Kernels::round_weights). Otherwise, if activations are bf16, elements of
   /// other types are rounded to bf16; if they are f32, elements keep their type, or become f32 if that is a
-  /// type with blocks. `onednn` may be null. The memory of `matrix` is not needed afterwards.
+  /// type with blocks. The memory of `matrix` is not needed afterwards.
   CpuMatrix(const Kernels& kernels, WeightMemory& memory, const TensorView& matrix, DType act_type,
-            Products products, OneDnn* onednn, ThreadPool& pool);
+            Products products, ThreadPool& pool);
 
   size_t rows() const { return rows_; }
-  /// The matrix in the layout of oneDNN, or null if it is in panels.
-  OneDnnWeight* onednn() const { return onednn_.get(); }
   WeightType type() const { return type_; }
-  size_t panels() const { return data_ ? (rows_ + panel_outputs_ - 1) / panel_outputs_ : 0; }
+  size_t panels() const { return (rows_ + panel_outputs_ - 1) / panel_outputs_; }
   const void* panel(size_t i) const { return data_.get() + i * panel_bytes_; }
   size_t first_output(size_t panel) const { return panel * panel_outputs_; }
   /// The number of outputs in panels [panel, panel_end).
@@ -43,7 +39,6 @@ class CpuMatrix {
   WeightType type_;
   size_t panel_outputs_, panel_bytes_ = 0;
   std::shared_ptr<const char> data_;
-  std::unique_ptr<OneDnnWeight> onednn_;
 };
 
 class CpuWeight final : public ops::Weight {
@@ -56,7 +51,7 @@ class CpuWeight final : public ops::Weight {
   const Matrices& matrices() const { return matrices_; }
   /// The number of panels of all matrices.
   size_t panels() const;
-  /// The matrix if there is only one and it is in panels; otherwise null.
+  /// The matrix if there is only one; otherwise null.
   const CpuMatrix* single() const;
 
  private:

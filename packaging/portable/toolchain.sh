@@ -23,7 +23,7 @@ glibc=2.28
 zig=0.17.1
 
 fail() { echo "toolchain.sh: $*" >&2; exit 1; }
-for tool in python3 apt-get dpkg-deb cmake tclsh autoconf make perl; do
+for tool in python3 apt-get dpkg-deb tclsh autoconf make perl; do
   command -v "$tool" > /dev/null || fail "$tool is not installed; ./install-deps.sh --packaging installs it"
 done
 [[ $(uname -m) == x86_64 ]] || fail "this is written for x86-64, and this machine is $(uname -m)"
@@ -64,9 +64,9 @@ END
   chmod +x "$dir/bin/$1"
 }
 
-# apt RELEASE COMMAND...: apt-get with the packages of a release of Debian, whichever this machine has.
+# apt COMMAND...: apt-get with the packages of Debian 12, whichever release this machine has.
 apt() {
-  local release=$1 at=$dir/build/apt-$1
+  local release=bookworm at=$dir/build/apt
   local options=(-qq -o "Dir::Etc::SourceList=$at/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$at/lists"
     -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none)
   if [[ ! -e $at/updated ]]; then
@@ -82,13 +82,13 @@ apt() {
     apt-get "${options[@]}" update
     : > "$at/updated"
   fi
-  apt-get "${options[@]}" "${@:2}"
+  apt-get "${options[@]}" "$@"
 }
 
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
   local package unpacked=$dir/build/libc6
-  [[ $(source_file 'libc6_*_amd64.deb') ]] || (cd "$dir/sources" && apt bookworm download libc6:amd64)
+  [[ $(source_file 'libc6_*_amd64.deb') ]] || (cd "$dir/sources" && apt download libc6:amd64)
   package=$(source_file 'libc6_*_amd64.deb')
   rm -rf "$unpacked" "$dir/glibc"
   dpkg-deb -x "$package" "$unpacked"
@@ -107,10 +107,10 @@ archive_of() {
   local found
   found=$(source_file "$1_*.orig.tar.*")
   if [[ ! $found ]]; then
-    (cd "$dir/sources" && apt "$2" source --download-only --tar-only "$1") >&2
+    (cd "$dir/sources" && apt source --download-only --tar-only "$1") >&2
     found=$(source_file "$1_*.orig.tar.*")
   fi
-  [[ $found ]] || fail "the source of $1 cannot be had from Debian ($2); put $1_VERSION.orig.tar.* into $dir/sources"
+  [[ $found ]] || fail "the source of $1 cannot be had from Debian 12; put $1_VERSION.orig.tar.* into $dir/sources"
   echo "$found"
 }
 
@@ -193,20 +193,10 @@ build_openssl() {
   cp -R include/openssl "$dir/include/"
   put_in libcrypto.a
 }
-build_onednn() {
-  # Only matrix products on one thread each, which the threads of carbon call.
-  cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$dir" -DCMAKE_INSTALL_LIBDIR=lib -DDNNL_LIBRARY_TYPE=STATIC \
-    -DDNNL_CPU_RUNTIME=SEQ -DDNNL_GPU_RUNTIME=NONE -DDNNL_BUILD_TESTS=OFF -DDNNL_BUILD_EXAMPLES=OFF -DDNNL_BUILD_DOC=OFF \
-    -DONEDNN_BUILD_GRAPH=OFF -DDNNL_ENABLE_WORKLOAD=INFERENCE -DDNNL_ENABLE_PRIMITIVE='MATMUL;REORDER' -DONEDNN_ENABLE_GEMM_KERNELS_ISA=NONE \
-    -DDNNL_ENABLE_JIT_PROFILING=OFF -DDNNL_ENABLE_ITT_TASKS=OFF -DDNNL_ARCH_OPT_FLAGS='' -DCMAKE_AR="$AR" -DCMAKE_RANLIB="$RANLIB" \
-    -Wno-dev > /dev/null
-  make -s -C build -j"$jobs" install > /dev/null
-}
-
-# build SOURCE RELEASE LICENCE TEXT: builds one of the table and writes its line of DIR/share/libraries.
+# build SOURCE LICENCE TEXT: builds one of the table and writes its line of DIR/share/libraries.
 build() {
   local source=$1 archive version made stamp
-  archive=$(archive_of "$source" "$2")
+  archive=$(archive_of "$source")
   version=$(basename "$archive")
   version=${version#"$source"_}
   version=${version%.orig.tar.*}
@@ -230,19 +220,19 @@ build() {
     # The dedication of SQLite stands at the top of its source, and the licence of zlib at the end of its README.
     case $source in
       sqlite3) sed -n '/May you do good/,/than you give/p' "$dir/build/$source/src/main.c" > "$made" ;;
-      *) cp "$dir/build/$source/$4" "$made" ;;
+      *) cp "$dir/build/$source/$3" "$made" ;;
     esac
     rm -rf "$dir/build/$source"
     echo "$stamp" > "$dir/build/$source.stamp"
   fi
-  printf '%s\t%s\t%s\n' "$source" "$version" "$3" >> "$dir/share/libraries.new"
+  printf '%s\t%s\t%s\n' "$source" "$version" "$2" >> "$dir/share/libraries.new"
 }
 
 compiler
 : > "$dir/share/libraries.new"
 printf '%s\t%s\t%s\n' "zig (libc++, libunwind)" "$zig" "MIT AND Apache-2.0 WITH LLVM-exception" >> "$dir/share/libraries.new"
-while read -r source release licence text; do
-  build "$source" "$release" "${licence//-AND-/ AND }" "$text"
+while read -r source licence text; do
+  build "$source" "${licence//-AND-/ AND }" "$text"
 done < <(grep -v '^#' "$here/sources")
 c_library
 # Headers are the same for every machine.

@@ -72,8 +72,8 @@ class Product {
 
 // Another backend than the model's, and a product on it.
 struct OtherProduct {
-  explicit OtherProduct(const ops::CpuOptions& options)
-      : backend(ops::make_cpu_backend(options)), product(*backend) {}
+  OtherProduct(DType type, int threads)
+      : backend(ops::make_cpu_backend({type, threads})), product(*backend) {}
   std::unique_ptr<ops::Backend> backend;
   Product product;
 };
@@ -113,10 +113,11 @@ BenchLimit peak_limit(const std::string& name, LimitKind kind, int threads) {
           [type, threads] { return cpu::multiply_add_rate(type, threads); }};
 }
 
-BenchLimit product_limit(const std::string& name, const std::string& text, LimitKind kind,
-                         const ops::CpuOptions& options) {
-  const auto other = std::make_shared<OtherProduct>(options);
-  return {name, text, kind, [other] { return other->product.rate(); }};
+BenchLimit other_product_limit(DType type, int threads) {
+  const auto other = std::make_shared<OtherProduct>(type, threads);
+  const std::string name = dtype_name(type);
+  return {name + "_product", name + " matrix product", LimitKind::other,
+          [other] { return other->product.rate(); }};
 }
 
 }  // namespace
@@ -138,22 +139,13 @@ std::vector<BenchLimit> bench_limits(LoadedModel& model) {
       {"copy", "copying memory", LimitKind::other, [memory] { return memory->copy_rate(); }},
       peak_limit(name, LimitKind::matrix, threads),
       own};
-  const auto other = model.device_kind().find("+onednn") == std::string::npos ? ops::OneDnnUse::always
-                                                                              : ops::OneDnnUse::never;
-  if (name == "bf16" && !ops::onednn_version().empty() && ops::cpu_isa("") == "avx512_bf16")
-    limits.push_back(product_limit(
-        name + (other == ops::OneDnnUse::always ? "_product_onednn" : "_product_own"),
-        name + " matrix product " + (other == ops::OneDnnUse::always ? "by oneDNN" : "without oneDNN"),
-        LimitKind::matrix, {DType::bf16, threads, other, ""}));
   if (name == "int8") {
     limits.push_back(peak_limit("bf16", LimitKind::other, threads));
-    limits.push_back(product_limit("bf16_product", "bf16 matrix product", LimitKind::other,
-                                   {DType::bf16, threads, ops::OneDnnUse::with_amx, ""}));
+    limits.push_back(other_product_limit(DType::bf16, threads));
   }
   if (name != "f32") {
     limits.push_back(peak_limit("f32", LimitKind::other, threads));
-    limits.push_back(product_limit("f32_product", "f32 matrix product", LimitKind::other,
-                                   {DType::f32, threads, ops::OneDnnUse::never, ""}));
+    limits.push_back(other_product_limit(DType::f32, threads));
   }
   return limits;
 }

@@ -21,9 +21,9 @@ struct BenchLimit {
 
 /// The limits of the model's device, each to be measured once per round. `model` must outlive them.
 ///  On a CPU: reading memory, copying memory, multiply-adds on registers, and the matrix product that the
-///  decoder uses, all for its dtype; for bf16 also the product with or without oneDNN, whichever the decoder
-///  does not use; for int8 also both rates for bf16, and for both of them those for f32. On other devices:
-///  copying memory, and the product. If there are several limits of one kind, the largest counts.
+///  decoder uses, all for its dtype; for int8 also both rates for bf16, and for int8 and bf16 those for f32.
+///  On other devices: copying memory, and the product. If there are several limits of one kind, the largest
+///  counts.
 std::vector<BenchLimit> bench_limits(LoadedModel& model);
 
 }  // namespace carbon

@@ -82,11 +82,9 @@ std::string boost_version() {
 
 // First line exactly "carbon X.Y.Z"; then libraries, device kinds and the instruction set in use.
 std::string version_text() {
-  const std::string onednn = carbon::ops::onednn_version();
   const carbon::ops::CudaStatus cuda = carbon::ops::cuda_status();
-  std::string text = "carbon " CARBON_VERSION "\nhtslib " + carbon::htslib_version() + "\noneDNN " +
-                     (onednn.empty() ? "not built in" : onednn) + "\nBoost " + boost_version() + "\nCUDA " +
-                     (cuda.library.empty() ? "" : cuda.library) +
+  std::string text = "carbon " CARBON_VERSION "\nhtslib " + carbon::htslib_version() + "\nBoost " +
+                     boost_version() + "\nCUDA " + (cuda.library.empty() ? "" : cuda.library) +
                      (!cuda.library.empty() && !cuda.problem.empty() ? "; " : "") + cuda.problem + "\n";
   for (const std::string& device : cuda.devices) text += "GPU " + device + "\n";
   return text + "CPU " + carbon::ops::cpu_isa("") + "\n" + archive_version();

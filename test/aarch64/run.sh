@@ -45,7 +45,7 @@ fetch() {
     -o Dir::Etc::preferencesparts=/dev/null -o Dir::State::Lists="$root/lists" -o Dir::State::status="$root/status"
     -o Dir::Cache="$root/cache" -o Debug::NoLocking=true)
   local packages
-  mapfile -t packages < <(awk '/^[^#]/ && $1 != "onednn" { print $2 }' packaging/libraries)
+  mapfile -t packages < <(awk '/^[^#]/ { print $2 }' packaging/libraries)
   "${apt[@]}" update
   "${apt[@]}" -y --download-only install "${packages[@]}" libbigwig-dev > /dev/null
   for package in "$root"/cache/archives/*.deb; do dpkg -x "$package" "$sysroot"; done
@@ -112,7 +112,6 @@ configured() {
   mkdir -p "$build/configured/src/cli" && touch "$build/configured/src/cli/main.cpp"
   (cd "$build/configured" && ./configure -q --host="$triplet" CXX="$cross" --with-cuda=no)
   sed -n 's/^\(CXX\|AR\|WITH_[A-Z]*\) *= */\1 = /p' "$build/configured/config.mk" | sed "s,$sysroot,SYSROOT," | sed 's/^/    /'
-  grep -qE '^WITH_ONEDNN *= no$' "$build/configured/config.mk"
 }
 
 fetch

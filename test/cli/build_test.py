@@ -26,7 +26,7 @@ mkdir -p "$(dirname "$out")" && : > "$out"
 FILES = """
     src/cli/main.cpp src/cli/vep.cpp src/base/installed.cpp src/base/random.hpp src/base/advice_topics.hpp src/base/error.hpp src/base/exact_math.hpp
     src/vep/run.cpp src/vep/plan.cpp tokenizer/kmer.cpp kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp
-    kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cpu/cpu_onednn.cpp kernels/cuda/library.hpp
+    kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cuda/library.hpp
     kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/kv.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
     test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/cuda_emulation/choice_checks.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
@@ -47,7 +47,7 @@ def make(tree, *settings, rc=0):
     """Runs make; what was made, as paths in the build folder, each with its command."""
     made = os.path.join(tree, "made")
     write(tree, "made", "")
-    tools = ("CXX=./cxx", "AR=./cxx", "OBJCOPY=true", "WITH_CUDA=cuda", "WITH_ONEDNN=no", "WITH_SERVER=yes")
+    tools = ("CXX=./cxx", "AR=./cxx", "OBJCOPY=true", "WITH_CUDA=cuda", "WITH_SERVER=yes")
     result = command(["make", "-s", "-j2", *GOALS, *tools, *settings],
                      cwd=tree, env={"MAKEFLAGS": ""}, timeout=120)
     expect(result.rc == rc, "expected rc %d" % rc, result)
@@ -177,7 +177,7 @@ def flags_make_anew_what_has_them():
             ("LDFLAGS=-s", LINKED | plugins),
             ("NVCCFLAGS=-O1", device | CUDA),
             ("CUDA_ARCH=90", compiled_for_gpu | CUDA),
-            ("HTSLIB_CPPFLAGS=-Ihts", host | ARCHIVE | PROGRAMS | plugins | {"portable/cpu_onednn.o", "make_checkpoint"}),
+            ("HTSLIB_CPPFLAGS=-Ihts", host | ARCHIVE | PROGRAMS | plugins | {"make_checkpoint"}),
             ("HTSLIB_LDFLAGS=-Lhts", {"carbon", "unit"}),
             ("prefix=/opt", {"src/base/installed.o"} | ARCHIVE | PROGRAMS),
             ("CPPFLAGS=-DX", everything),

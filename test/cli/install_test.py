@@ -138,7 +138,7 @@ def configure_writes_what_make_reads():
     for path in ("configure.ac", "config.mk.in", "src/cli/main.cpp"):
         os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
         shutil.copy(os.path.join(SOURCE, path), os.path.join(d, path))
-    done = command(["bash", "-c", "autoconf && ./configure --prefix=/opt/x --with-onednn=no --with-cuda=no CXXFLAGS=-O0"], cwd=d, timeout=180)
+    done = command(["bash", "-c", "autoconf && ./configure --prefix=/opt/x --with-cuda=no CXXFLAGS=-O0"], cwd=d, timeout=180)
     expect(done.rc == 0, "autoconf && ./configure", done)
     plan = command(["make", "-n", "uninstall"], cwd=d, env={"MAKEFLAGS": ""})
     expect("/opt/x/bin/carbon" in plan.text, "the prefix of ./configure does not reach make", plan)
@@ -177,7 +177,7 @@ def dist_needs_a_repository_of_its_own():
     d = os.path.join(outer, "carbon")
     os.mkdir(d)
     copy_makefile(d)
-    settings = ["WITH_CUDA=no", "WITH_ONEDNN=no", "WITH_SERVER=no"]
+    settings = ["WITH_CUDA=no", "WITH_SERVER=no"]
     result = command(["make", "-s", "dist", *settings], cwd=d, env={"MAKEFLAGS": ""})
     expect(result.rc == 2 and "no git repository here" in result.err, "an archive without a repository", result)
     expect_equal(sorted(os.listdir(d)), ["Makefile", "VERSION", "mk", "packaging"], "files")

@@ -119,14 +119,12 @@ def conda_variants():
 
 @case
 def conda_on_aarch64():
-    """The CPU's variant is built there too, without the library that only x86-64 uses; the other variant is not."""
+    """The CPU's variant is built there too, with the same libraries; the other variant is not."""
     versions = render.variants()
     cpu, cuda = (recipe(version, "aarch64") for version in versions)
     expect("linux-aarch64" in cpu["extra"]["additional-platforms"], "bioconda is not asked for linux-aarch64")
     expect(not cpu["build"].get("skip") and cuda["build"].get("skip") is True, "which variants are skipped")
-    here = recipe(versions[0])["requirements"]
-    expect_equal(set(here["host"]) - set(cpu["requirements"]["host"]), {"onednn"}, "libraries of x86-64 alone")
-    expect_equal(cpu["requirements"]["build"], here["build"], "tools")
+    expect_equal(cpu["requirements"], recipe(versions[0])["requirements"], "tools and libraries")
 
 
 # Stand-ins for autoconf and make: what configure is called with, and whether the toolkit it was given is whole.
@@ -212,12 +210,11 @@ def no_library_but_those_of_the_table():
     # The loader, which starts the program, has also what finds variables of a thread.
     named = {name for name in re.findall(r"NEEDED +(\S+?)[.]so", tool("objdump", "-p", CARBON).text) if not name.startswith("ld-linux")}
     table = {each.linked_by.replace("-l", "lib", 1) for each in LIBRARIES if each.linked_by != "-"}
-    # oneDNN may be left out.
-    expect_equal(sorted((named | {"libdnnl"}) - compilers), sorted(table), "libraries that the program names")
+    expect_equal(sorted(named - compilers), sorted(table), "libraries that the program names")
     unused = tool("ldd", "-u", CARBON)
     expect_equal(unused.text.strip(), "", "libraries that the program names and does not use")
-    if "libdnnl" not in named or 'VERSION_ID="12"' not in read("/etc/os-release").decode():
-        raise Skip("docs/install.md lists the libraries of Debian 12 with oneDNN")
+    if 'VERSION_ID="12"' not in read("/etc/os-release").decode():
+        raise Skip("docs/install.md lists the libraries of Debian 12")
     listed = text("docs/install.md").split("\n## Shared libraries\n")[1].split("\n\n")
     loaded = re.findall(r"^\s*(\S+?)[.]so\S* => /", tool("ldd", CARBON).text, re.M)
     rows = next(part for part in listed if part.startswith("| "))
@@ -236,9 +233,8 @@ def debian_package_is_built_with_what_the_installer_names():
     always = {line.split(" ")[0].split(":")[0] for line in lines if "<pkg.carbon.check>" not in line} - {"debhelper-compat"}
     check = {line.split(" ")[0] for line in lines if "<pkg.carbon.check>" in line}
     expect_equal(always & check, set(), "named twice")
-    named = installer() | {"libdnnl-dev"}
     # debhelper brings autoconf, and every Debian build make and g++.
-    expect_equal(sorted(always | check), sorted(named - {"g++", "make", "autoconf"}), "packages")
+    expect_equal(sorted(always | check), sorted(installer() - {"g++", "make", "autoconf"}), "packages")
     expect("doctest-dev" in check and "libhts-dev" in always, "which are for make check")
 
 

@@ -1,7 +1,7 @@
 // What the checks of the CUDA backend share: counting, numbers, and arrays in device memory.
 //
 // The same checks run on a GPU (check_gpu) and, in sizes that it can bear, on test/cuda_emulation. They use
-// neither htslib nor oneDNN nor a test framework, so that the program can be carried to a machine with
+// neither htslib nor a test framework, so that the program can be carried to a machine with
 // nothing but a driver.
 #pragma once
 

@@ -60,7 +60,7 @@ void agrees(Checks& checks, const Machine& machine, const Way& way, const Truth&
   if (way.dtype == DType::f32) {
     bound = 2 * truth.error_of(truth.marginals_of(reference::hidden_states<float>(checkpoint, tokens)));
   } else {
-    Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2, ops::OneDnnUse::never, ""}));
+    Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2}));
     bound = 4 * truth.error_of(marginals(cpu, tokens));
   }
   checks.within(truth.error_of(marginals(model, tokens)), bound, shape);

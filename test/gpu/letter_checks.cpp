@@ -15,8 +15,7 @@ using test::worst_letter;
 /// As `agrees` of decoder_checks.cpp, for log-probabilities of letters in both classes of rows.
 void letters_agree(Checks& checks, const Machine& machine, const Way& way, const std::string& shape) {
   const GeneratedCheckpoint files(shape);
-  LetterDecoder model(files.dir(), make(machine, way)),
-      cpu(files.dir(), {way.dtype, 2, ops::OneDnnUse::never, ""});
+  LetterDecoder model(files.dir(), make(machine, way)), cpu(files.dir(), {way.dtype, 2});
   const LetterVocabulary& letters = *model.checkpoint.config().letters;
   const std::vector<uint32_t> tokens =
       test::letter_tokens(letters, "ACGTTGCANGGATCCAATTGCGCATANNACGGTCATTGACCAGTACGATCGGATTACACTTTGCAGGCA");

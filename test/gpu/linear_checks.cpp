@@ -385,7 +385,7 @@ void refuses(Checks& checks, ops::Backend& backend) {
   checks.refused([&] { backend.part(*weight, 0, 2); }, "of a weight of 1");
   const Array out(backend, data);
   checks.refused([&] { backend.linear(out.get(), 1, *weight, out.floats(), 3); }, "leading dimension");
-  const auto other = ops::make_cpu_backend({DType::f32, 1, ops::OneDnnUse::never, "generic"});
+  const auto other = ops::make_cpu_backend({DType::f32, 1, "generic"});
   const auto foreign = other->prepare({data.data(), DType::f32, 4, 16});
   checks.refused([&] { backend.linear(out.get(), 1, *foreign, out.floats(), 4); }, "another backend");
 }

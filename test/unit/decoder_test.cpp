@@ -20,11 +20,9 @@ using carbon::test::tiny;
 namespace {
 
 struct Model {
-  Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "",
-        bool onednn = false, bool int8 = false)
+  Model(const std::string& dir, DType dtype, int threads = 2, const std::string& isa = "", bool int8 = false)
       : checkpoint(dir),
-        backend(ops::make_cpu_backend(
-            {dtype, threads, onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never, isa, int8})),
+        backend(ops::make_cpu_backend({dtype, threads, isa, int8})),
         decoder(*backend, checkpoint),
         head(*backend, checkpoint) {}
 
@@ -133,49 +131,44 @@ TEST_CASE("a row's bits do not depend on threads, chunks, forks or neighbours") 
     for (const std::string name : {"f32", "bf16", "int8"}) {
       const DType dtype = name == "f32" ? DType::f32 : DType::bf16;
       const bool int8 = name == "int8";
-      for (const bool onednn : {true, false}) {
-        // Without it nothing changes but in bf16 mode on the newest class.
-        if (!onednn && (name != "bf16" || (!isa.empty() && isa != "avx512_bf16"))) continue;
-        CAPTURE(isa);
-        CAPTURE(name);
-        CAPTURE(onednn);
-        Model model(files.dir(), dtype, 2, isa, onednn, int8);
-        const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 301, 7);
-        const std::vector<double> whole = marginals(model, tokens);
+      CAPTURE(isa);
+      CAPTURE(name);
+      Model model(files.dir(), dtype, 2, isa, int8);
+      const std::vector<uint32_t> tokens = random_tokens(model.checkpoint, 301, 7);
+      const std::vector<double> whole = marginals(model, tokens);
 
-        Model single(files.dir(), dtype, 1, isa, onednn, int8);
-        CHECK(same_bits(whole, marginals(single, tokens)));
+      Model single(files.dir(), dtype, 1, isa, int8);
+      CHECK(same_bits(whole, marginals(single, tokens)));
 
-        // The same sequence in pieces, among other sequences.
-        for (const size_t cut : {1u, 2u, 63u, 64u, 65u, 200u, 300u}) {
-          CAPTURE(cut);
-          Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
-          const std::vector<uint32_t> noise = random_tokens(model.checkpoint, 37, 99);
-          const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + cut),
-              rest(tokens.begin() + cut, tokens.end());
-          const Chunk chunks[] = {{&other, noise, 0, 5}, {&sequence, first, first.size(), first.size()}};
-          model.decoder.forward(chunks);
-          CHECK(same_bits(tail(whole, cut), marginals(model, sequence, rest)));
-        }
-
-        // A fork goes on from the shared prefix, and its parent is not disturbed.
-        for (const size_t shared : {1u, 64u, 100u, 129u}) {
-          CAPTURE(shared);
-          Sequence parent = model.decoder.kv().make_sequence();
-          const std::vector<uint32_t> stranger = random_tokens(model.checkpoint, 180, 8);
-          const std::vector<uint32_t> prefix(tokens.begin(), tokens.begin() + shared),
-              rest(tokens.begin() + shared, tokens.end());
-          marginals(model, parent, prefix);
-          Sequence fork = parent.fork();
-          marginals(model, parent, stranger);
-          CHECK(same_bits(tail(whole, shared), marginals(model, fork, rest)));
-          fork.truncate(shared);
-          marginals(model, fork, stranger);
-          parent.truncate(shared);
-          CHECK(same_bits(tail(whole, shared), marginals(model, parent, rest)));
-        }
-        CHECK(model.decoder.kv().pages_in_use() == 0);
+      // The same sequence in pieces, among other sequences.
+      for (const size_t cut : {1u, 2u, 63u, 64u, 65u, 200u, 300u}) {
+        CAPTURE(cut);
+        Sequence sequence = model.decoder.kv().make_sequence(), other = model.decoder.kv().make_sequence();
+        const std::vector<uint32_t> noise = random_tokens(model.checkpoint, 37, 99);
+        const std::vector<uint32_t> first(tokens.begin(), tokens.begin() + cut),
+            rest(tokens.begin() + cut, tokens.end());
+        const Chunk chunks[] = {{&other, noise, 0, 5}, {&sequence, first, first.size(), first.size()}};
+        model.decoder.forward(chunks);
+        CHECK(same_bits(tail(whole, cut), marginals(model, sequence, rest)));
       }
+
+      // A fork goes on from the shared prefix, and its parent is not disturbed.
+      for (const size_t shared : {1u, 64u, 100u, 129u}) {
+        CAPTURE(shared);
+        Sequence parent = model.decoder.kv().make_sequence();
+        const std::vector<uint32_t> stranger = random_tokens(model.checkpoint, 180, 8);
+        const std::vector<uint32_t> prefix(tokens.begin(), tokens.begin() + shared),
+            rest(tokens.begin() + shared, tokens.end());
+        marginals(model, parent, prefix);
+        Sequence fork = parent.fork();
+        marginals(model, parent, stranger);
+        CHECK(same_bits(tail(whole, shared), marginals(model, fork, rest)));
+        fork.truncate(shared);
+        marginals(model, fork, stranger);
+        parent.truncate(shared);
+        CHECK(same_bits(tail(whole, shared), marginals(model, parent, rest)));
+      }
+      CHECK(model.decoder.kv().pages_in_use() == 0);
     }
   }
 }

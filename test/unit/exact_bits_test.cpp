@@ -134,9 +134,7 @@ TEST_CASE("scores, embeddings and samples have the recorded bits on every kind o
     }
     for (const std::string dtype : {"f32", "bf16", "int8"}) {
       const DType activations = dtype == "f32" ? DType::f32 : DType::bf16;
-      LoadedModel model(checkpoint,
-                        ops::make_cpu_backend({activations, 2, ops::OneDnnUse::never, isa, dtype == "int8"}),
-                        0, 2);
+      LoadedModel model(checkpoint, ops::make_cpu_backend({activations, 2, isa, dtype == "int8"}), 0, 2);
       Engine engine({&model});
       CHECK(model.dtype() == dtype);
       const std::string kind = model.device_kind() + " " + dtype;

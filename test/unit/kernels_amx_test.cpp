@@ -48,7 +48,7 @@ TEST_CASE("products by tiles have the documented order of sums for every number 
     Random random(k);
     const std::vector<bf16> weight = random_bf16(random, outputs * k), act = random_bf16(random, 250 * k);
     for (const int threads : {1, 2}) {
-      const auto backend = Way{"avx512_amx", false}.make(DType::bf16, threads);
+      const auto backend = Way{"avx512_amx"}.make(DType::bf16, threads);
       const auto prepared = backend->prepare({weight.data(), DType::bf16, outputs, k});
       for (const size_t rows : {1, 2, 15, 16, 17, 32, 33, 47, 64, 100, 193, 250}) {
         CAPTURE(k);

@@ -108,7 +108,6 @@ TEST_CASE("attention agrees with double precision for every head size and groupi
     size_t tokens, heads, kv_heads, head_dim;
   };
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     for (const DType type : {DType::f32, DType::bf16})
       for (const Shape shape : {Shape{1, 1, 1, 2}, Shape{70, 4, 2, 20}, Shape{200, 4, 2, 64},
                                 Shape{129, 3, 3, 80}, Shape{130, 8, 1, 96}, Shape{66, 4, 1, 128}}) {
@@ -142,7 +141,6 @@ TEST_CASE("attention agrees with double precision for every head size and groupi
 TEST_CASE("attention has the same bits however the sequence is cut, whatever its pages, on any threads") {
   const Problem p(300, 6, 2, 48, 21);
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     for (const DType type : {DType::f32, DType::bf16}) {
       const auto one = way.make(type, 1), two = way.make(type, 2);
       const std::vector<uint8_t> whole = attend(*one, p, {});
@@ -168,7 +166,6 @@ TEST_CASE("several runs in one call and a forked page give the bits of each sequ
     other.v[i] = random.next();
   }
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     const auto backend = way.make(DType::bf16, 2);
     const std::vector<uint8_t> alone = attend(*backend, p, {}), alone_other = attend(*backend, other, {});
     const auto kv = backend->kv_store({1, 2, 64});
@@ -198,7 +195,6 @@ TEST_CASE("several runs in one call and a forked page give the bits of each sequ
 
 TEST_CASE("NaN reaches the rows that may see it and no others") {
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     for (const DType type : {DType::f32, DType::bf16})
       for (const size_t token : {90, 91})  // either one of a pair
         for (const char what : {'q', 'k', 'v'}) {
@@ -220,7 +216,7 @@ TEST_CASE("NaN reaches the rows that may see it and no others") {
 }
 
 TEST_CASE("attention and the KV store refuse what they cannot do") {
-  const auto backend = Way{"generic", false}.make(DType::f32);
+  const auto backend = Way{"generic"}.make(DType::f32);
   CHECK_THROWS_AS(backend->kv_store({1, 1, 7}), Error);
   CHECK_THROWS_AS(backend->kv_store({1, 1, 4096}), Error);
   CHECK_THROWS_AS(backend->kv_store({0, 1, 8}), Error);
@@ -249,6 +245,6 @@ TEST_CASE("attention and the KV store refuse what they cannot do") {
   const auto plan = backend->plan({&run, 1}, 1, *kv);
   CHECK_NOTHROW(backend->attention(rows.data(), 8, *plan, 0, out.data()));
   CHECK_THROWS_AS(backend->attention(rows.data(), 8, *plan, 1, out.data()), Error);
-  const auto other = Way{"generic", false}.make(DType::f32);
+  const auto other = Way{"generic"}.make(DType::f32);
   CHECK_THROWS_AS(other->plan({&run, 1}, 1, *kv), Error);  // which has no rotary table
 }

@@ -30,8 +30,7 @@ std::vector<double> marginals_of(ops::Backend& backend, const std::vector<float>
 /// The backends of all ways, with their names.
 std::vector<std::pair<std::string, std::unique_ptr<ops::Backend>>> backends() {
   std::vector<std::pair<std::string, std::unique_ptr<ops::Backend>>> all;
-  for (const Way& way : ways())
-    if (!way.onednn) all.emplace_back(way.name(), way.make(DType::f32));
+  for (const Way& way : ways()) all.emplace_back(way.name(), way.make(DType::f32));
   return all;
 }
 
@@ -62,7 +61,6 @@ void check_sums(const std::vector<double>& logs) {
 
 TEST_CASE("marginals of random and of skewed logits agree with brute force") {
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     INFO(way.name());
     const auto backend = way.make(DType::f32);
     Random random(1);
@@ -86,7 +84,6 @@ TEST_CASE("marginals of random and of skewed logits agree with brute force") {
 
 TEST_CASE("a row with a logit that is not finite gets NaN in all places") {
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     const auto backend = way.make(DType::f32);
     for (const float bad :
          {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
@@ -186,7 +183,6 @@ TEST_CASE("marginals of the synthetic logits equal the published fixture") {
       for (const auto& p : row) expected.push_back(std::log(p.get<double>()));
     REQUIRE(expected.size() == 24);
     for (const Way& way : ways()) {
-      if (way.onednn) continue;
       INFO(way.name(), " seed ", seed);
       const auto backend = way.make(DType::f32);
       check_marginals(marginals_of(*backend, z), expected, 20);
@@ -206,7 +202,6 @@ TEST_CASE("the heads give a row the same bits alone, in a batch and on threads")
   Random random(4);
   for (const Way& way : ways())
     for (const DType type : {DType::f32, DType::bf16}) {
-      if (way.onednn && type != DType::bf16) continue;
       const Stored w = stored(type, random.vector(kKmers * k)), a = stored(type, random.vector(n * k));
       const auto one = way.make(type, 1), two = way.make(type, 2);
       const auto head = one->prepare({w.data(), type, kKmers, k}),
@@ -244,7 +239,6 @@ TEST_CASE("logsumexp over slices agrees with one sum in double") {
   const Stored w = stored(DType::f32, random.vector(vocabulary * k)),
                a = stored(DType::f32, random.vector(n * k, 4.0f));
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     INFO(way.name());
     const auto backend = way.make(DType::f32, 2);
     const TensorView whole{w.data(), DType::f32, vocabulary, k};

@@ -207,7 +207,7 @@ TEST_CASE("products of int8 have a rate, and go with activations in bf16 only") 
     std::fill_n(values, cpu::kPeakValues, 1.0f);
     CHECK(kernels->multiply_adds(WeightType::q8_0, 10, values) > 0);
   }
-  CHECK_THROWS_AS((Way{"generic", false, true}.make(DType::f32)), Error);
-  CHECK(Way{"generic", false, true}.make(DType::bf16)->int8());
-  CHECK(!Way{"generic", false}.make(DType::bf16)->int8());
+  CHECK_THROWS_AS((Way{"generic", true}.make(DType::f32)), Error);
+  CHECK(Way{"generic", true}.make(DType::bf16)->int8());
+  CHECK(!Way{"generic"}.make(DType::bf16)->int8());
 }

@@ -58,7 +58,7 @@ bool has_neon_bf16() {
 /// The products of one row of k activations with every row of a weight.
 std::vector<float> products(const Stored& act, const Stored& weight, size_t k) {
   const size_t n = weight.value.size() / k;
-  const auto backend = Way{"neon_bf16", false}.make(DType::bf16);
+  const auto backend = Way{"neon_bf16"}.make(DType::bf16);
   const auto prepared = backend->prepare({weight.data(), DType::bf16, n, k});
   std::vector<float> out(n);
   backend->linear(act.data(), 1, *prepared, out.data(), n);

@@ -210,7 +210,7 @@ TEST_CASE("swiglu agrees with double precision, keeps its range and lets NaN thr
 }
 
 TEST_CASE("memory is aligned and zero, and copies arrive") {
-  const auto backend = Way{"generic", false}.make(DType::f32);
+  const auto backend = Way{"generic"}.make(DType::f32);
   for (const size_t bytes : {0, 1, 64, 1000003}) {
     char* const p = static_cast<char*>(backend->allocate(bytes));
     CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0);

@@ -144,7 +144,6 @@ TEST_CASE("runs that share pages have the bits of each run alone, in any order a
   std::vector<size_t> mixed;
   for (size_t i = 0; i < order.size(); ++i) mixed.push_back(i * 7 % order.size());
   for (const Way& way : ways()) {
-    if (way.onednn) continue;
     for (const DType type : {DType::f32, DType::bf16})
       for (const Shape shape : {Shape{2, 2, 20}, Shape{3, 1, 48}, Shape{8, 2, 64}, Shape{66, 1, 16}}) {
         Bench one(way, type, 1, shape), three(way, type, 3, shape);

@@ -22,37 +22,31 @@ namespace carbon::testing {
 /// One way to run the backend.
 struct Way {
   std::string isa;
-  bool onednn;
   bool int8 = false;
   std::unique_ptr<ops::Backend> make(DType dtype, int threads = 1) const {
     ops::CpuOptions options;
     options.dtype = dtype;
     options.threads = threads;
-    options.onednn = onednn ? ops::OneDnnUse::always : ops::OneDnnUse::never;
     options.isa = isa;
     options.int8 = int8;
     return ops::make_cpu_backend(options);
   }
-  std::string name() const { return isa + (onednn ? "+onednn" : int8 ? "+int8" : ""); }
-  /// oneDNN and products of int8 go with activations in bf16.
-  bool takes(DType type) const { return type == DType::bf16 || (!onednn && !int8); }
+  std::string name() const { return isa + (int8 ? "+int8" : ""); }
+  /// Products of int8 go with activations in bf16.
+  bool takes(DType type) const { return type == DType::bf16 || !int8; }
 };
 
-/// Every instruction set of this CPU, and oneDNN if it can be used.
+/// Every instruction set of this CPU.
 inline std::vector<Way> ways() {
   std::vector<Way> result;
-  for (const cpu::Kernels* k : cpu::supported_kernels()) {
-    result.push_back({k->name, false});
-    if (std::string(k->name) == "avx512_bf16" && !ops::onednn_version().empty())
-      result.push_back({k->name, true});
-  }
+  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name});
   return result;
 }
 
 /// Also products of int8, for what does not depend on how exact they are.
 inline std::vector<Way> all_ways() {
   std::vector<Way> result = ways();
-  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name, false, true});
+  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name, true});
   return result;
 }
 

@@ -47,8 +47,8 @@ std::vector<CpuKind> cpu_kinds(int threads) {
       continue;
     }
     for (const DType type : {DType::f32, DType::bf16})
-      kinds.push_back({isa + " " + dtype_name(type), {type, threads, ops::OneDnnUse::never, isa}});
-    kinds.push_back({isa + " int8", {DType::bf16, threads, ops::OneDnnUse::never, isa, true}});
+      kinds.push_back({isa + " " + dtype_name(type), {type, threads, isa}});
+    kinds.push_back({isa + " int8", {DType::bf16, threads, isa, true}});
   }
   return kinds;
 }
@@ -67,7 +67,7 @@ TEST_CASE("letters: f32 mode is as close to double as a naive float implementati
   for (const std::string& shape : shapes) {
     CAPTURE(shape);
     const GeneratedCheckpoint files(shape);
-    LetterDecoder model(files.dir(), {DType::f32, 2, ops::OneDnnUse::never, ""});
+    LetterDecoder model(files.dir(), {DType::f32, 2});
     const auto tokens = letter_tokens(*model.checkpoint.config().letters, random_bases(150, 5));
     const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
     std::vector<float> naive;
@@ -85,7 +85,7 @@ TEST_CASE("letters: f32 mode is as close to double as a naive float implementati
 TEST_CASE("letters: the norms of heads and the frequencies of Llama 3 count") {
   const std::string shape = tiny_letters("--dtype f32 --llama3-original 256");
   const GeneratedCheckpoint files(shape), plain(tiny_letters("--dtype f32 --llama3 0"));
-  const ops::CpuOptions f32{DType::f32, 2, ops::OneDnnUse::never, ""};
+  const ops::CpuOptions f32{DType::f32, 2};
   LetterDecoder model(files.dir(), f32), other(plain.dir(), f32);
   const auto tokens = letter_tokens(*model.checkpoint.config().letters, random_bases(150, 5));
   const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);

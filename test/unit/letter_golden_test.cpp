@@ -22,7 +22,7 @@ TEST_CASE("letters: the log-probabilities of transformers") {
     CAPTURE(name);
     const GeneratedCheckpoint files(entry["options"].get<std::string>());
     for (const DType type : {DType::f32, DType::bf16}) {
-      LetterDecoder model(files.dir(), {type, 2, ops::OneDnnUse::with_amx, ""});
+      LetterDecoder model(files.dir(), {type, 2});
       const LetterVocabulary& letters = *model.checkpoint.config().letters;
       const size_t vocab = model.checkpoint.config().vocab;
       double worst = 0;

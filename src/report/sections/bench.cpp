@@ -117,8 +117,6 @@ std::string limit_words(const std::string& name) {
   const std::string type = name.substr(0, end), rest = name.substr(end + 1);
   if (rest == "multiply_add") return "multiply-adds on registers, " + type;
   if (rest == "product") return "matrix product, " + type;
-  if (rest == "product_onednn") return "matrix product by oneDNN, " + type;
-  if (rest == "product_own") return "matrix product by own code, " + type;
   return name;
 }
 
