@@ -142,7 +142,9 @@ class Scan:
         columns = np.zeros(256, dtype=np.intp)
         for i, letter in enumerate(LETTERS):
             columns[ord(letter)] = i
-        return self.logp - self.logp[np.arange(len(index)), columns[index]][:, None]
+        own: Floats = self.logp[np.arange(len(index)), columns[index]]
+        effects: Floats = self.logp - own[:, None]
+        return effects
 
 
 class Sample(NamedTuple):

@@ -89,9 +89,9 @@ def test_rows_of_variants():
 
         assert "chrom" in raises("input", lambda: model.variants(path, Wrong()))
         for wrong in (1.5, float("nan"), None, "x"):
-            assert "row 1: pos is" in raises("input", lambda: model.variants(path, [rows[0], ("c1", wrong, "A", "C")]))
+            assert "row 1: pos is" in raises("input", lambda wrong=wrong: model.variants(path, [rows[0], ("c1", wrong, "A", "C")]))
         for wrong in (float("nan"), None, 4):
-            assert "row 0: alt is" in raises("input", lambda: model.variants(path, [("c1", 5, "A", wrong)]))
+            assert "row 0: alt is" in raises("input", lambda wrong=wrong: model.variants(path, [("c1", 5, "A", wrong)]))
         assert model.variants(path, [("c1", float(rows[0][1]), *rows[0][2:])]).score[0] == scores.score[0]
 
 

@@ -1,42 +1,19 @@
 """docs/python.md, whose blocks run one after the other; docs/python.ipynb, which is the same page; and the tools that check types.
 
-The page needs pandas, matplotlib and scikit-learn, and the notebook nbclient and ipykernel. They are looked for in the Python that
-CARBON_NOTEBOOK names, else in this one; so are mypy and ruff.
+The page needs pandas, matplotlib and scikit-learn, the notebook nbclient and ipykernel, and the tools mypy, ruff and pytest:
+notebook_python.py says where they are looked for.
 """
 
 import os
-import subprocess
 import sys
 
-from harness import CARBON, ENV, Skip, case, expect, expect_equal, fresh, main, read
+from harness import case, expect, expect_equal, fresh, main, read
+from notebook_python import SOURCE, need, need_library, run
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LIBRARY = os.path.join(os.path.dirname(CARBON), "libcarbon.so.0")
-PYTHON = os.environ.get("CARBON_NOTEBOOK", sys.executable)
 PAGE = os.path.join(SOURCE, "docs/python.md")
 sys.path.insert(0, os.path.join(SOURCE, "python"))
 
 from notebook import code_blocks, notebook  # noqa: E402
-
-
-def need(*modules):
-    code = "import importlib.util, sys; print(' '.join(m for m in sys.argv[1:] if importlib.util.find_spec(m) is None))"
-    missing = subprocess.run([PYTHON, "-c", code, *modules], stdout=subprocess.PIPE, check=True).stdout.decode().split()
-    if missing:
-        raise Skip("%s has no %s; CARBON_NOTEBOOK may name a Python that has" % (PYTHON, ", ".join(missing)))
-
-
-def run(*args, cwd=None, timeout=600):
-    env = dict(ENV, CARBON_DNA_LIBRARY=LIBRARY, PYTHONPATH=os.path.join(SOURCE, "python"), MPLCONFIGDIR=fresh(), PYTHONDONTWRITEBYTECODE="1",
-               HOME=fresh())
-    done = subprocess.run([PYTHON, *args], cwd=cwd or SOURCE, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
-    expect(done.returncode == 0, "expected rc 0:\n" + done.stdout.decode()[-3000:])
-    return done.stdout.decode()
-
-
-def need_library():
-    if not os.path.exists(LIBRARY):
-        raise Skip("no %s; make library builds it" % LIBRARY)
 
 
 @case
