@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -36,7 +38,34 @@ int cgroup_cpus() {
   return best > 0 ? static_cast<int>(std::ceil(best)) : 0;
 }
 
+// Whether the mask has a CPU of a list such as "0-3,8".
+bool has_one_of(const cpu_set_t& mask, const std::string& list) {
+  std::istringstream ranges(list);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    int first = 0, last = 0;
+    const int numbers = std::sscanf(range.c_str(), "%d-%d", &first, &last);
+    if (numbers < 1 || first < 0) return false;
+    if (numbers < 2) last = first;
+    for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu)
+      if (CPU_ISSET(static_cast<size_t>(cpu), &mask)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+int memory_domains(const std::string& folder) {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
+  int count = 0;
+  std::error_code none;  // there may be no such folder
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    std::string list;
+    if (std::ifstream file(entry.path() / "cpulist"); std::getline(file, list))
+      count += static_cast<int>(has_one_of(mask, list));
+  }
+  return std::max(count, 1);
+}
 
 int available_cpus() {
   cpu_set_t mask;

@@ -146,6 +146,16 @@ void check_agreement(const ModelOptions& options, LoadedModels& models) {
                   {AdviceTopic::other_gpu});
 }
 
+// The weights lie in the domains of the threads that packed them, and each thread reads all of them.
+void report_domains(LoadedModel& model) {
+  const int domains = memory_domains();
+  if (domains < 2 || model.pool().size() < 2 || model.backend().pool() == nullptr) return;
+  model.log().info("engine",
+                   "the threads may run in " + std::to_string(domains) +
+                       " memory domains (NUMA nodes), and memory of another one takes longer to read; "
+                       "one process in each, with a --shard of its own, avoids that");
+}
+
 void report_model(const LoadedModel& model, size_t devices) {
   model.log().info("engine", "model " + model.checkpoint().id() + ", " + model.dtype() + ", " +
                                  model.device_kind() +
@@ -187,6 +197,7 @@ LoadedModel::LoadedModel(const ModelOptions& options) : LoadedModel(options, ope
 LoadedModel::LoadedModel(const ModelOptions& options, Checkpoint checkpoint)
     : LoadedModel(options, std::make_shared<const Checkpoint>(std::move(checkpoint))) {
   report_model(*this, 1);
+  report_domains(*this);
 }
 
 LoadedModel::LoadedModel(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint)
