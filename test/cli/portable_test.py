@@ -146,6 +146,20 @@ def a_launcher_without_its_archive():
     expect(result.rc == 1 and "keep the files of the archive together" in result.err, "no clear error", result)
 
 
+def for_a_newer_system(directory, source):
+    """A library that needs a symbol which no glibc has yet, so that no loader can load it."""
+    newest = os.path.join(directory, "newest")
+    os.mkdir(newest)
+    fake, versions = write(newest, "fake.c", b"void newest(void) {}\n"), write(newest, "versions", b"GLIBC_2.999 { newest; };\n")
+    asks = write(newest, "asks.c", read(source) + b"void newest(void);\nvoid ask(void) { newest(); }\n")
+    libc, library = os.path.join(newest, "libc.so.6"), os.path.join(newest, "loud.so")
+    for args in (["-nostdlib", "-Wl,--version-script=" + versions, "-Wl,-soname=libc.so.6", "-o", libc, fake], ["-o", library, asks, libc]):
+        expect(command(["gcc", "-shared", "-fPIC", *args]).rc == 0, "a library for a newer system cannot be linked")
+    refused = command(["/bin/true"], env={"LD_PRELOAD": library})
+    expect("GLIBC_2.999" in refused.err, "the system's loader takes it", refused)
+    return library
+
+
 @case
 def libraries_of_the_user():
     root = archive()
@@ -161,6 +175,9 @@ def libraries_of_the_user():
     expect("preloaded" in start(program, "--version", loader="host", env={"LD_PRELOAD": library}).err, "the system's loader preloads")
     own = start(program, "--version", loader="own", env={"LD_PRELOAD": library})
     expect(own.rc == 0 and "preloaded" not in own.err, "LD_PRELOAD reached the own loader", own)
+    newer = for_a_newer_system(directory, source)
+    own = start(program, "--version", loader="own", env={"LD_PRELOAD": newer})
+    expect(own.rc == 0 and not own.err, "LD_PRELOAD of a library for a newer system", own)
     # A C library in LD_LIBRARY_PATH comes after the archive's.
     write(directory, "libc.so.6", b"no library")
     expect_scores(start(program, *SCORE, loader="own", env={"LD_LIBRARY_PATH": directory}), "LD_LIBRARY_PATH with another libc.so.6")
