@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 failed=()
-older="avx512_vnni avx512 avx2 generic"
+older="avx512_bf16 avx512_vnni avx512 avx2 generic"
 [[ $(uname -m) != aarch64 ]] || older="neon_dotprod neon generic"
 for isa in ${ISAS:-$older}; do
   if [[ -z ${ISAS:-} ]] && ! message=$(CARBON_FORCE_ISA=$isa "${BUILD:-build}/carbon" --version 2>&1); then
