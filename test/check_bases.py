@@ -37,6 +37,7 @@ ALLOWED = [
     ("src/vep/recipe.hpp", "kMostPhases = ops::kBases", "the most phases"),
     ("src/engine/ordered_writer.hpp", "engine.pass_rows() * ops::kMarginals", "a limit of memory"),
     ("src/engine/draws.cpp", "kmers == ops::kKmers", "what a device draws"),
+    ("src/transformer/head.cpp", "= ops::kKmers", "what a backend computes"),
     ("src/serve/dna_generate.cpp", "ops::kKmers : ops::kLetters", "top-k for the longest tokens"),
     ("src/serve/completion_request.cpp", "static_cast<int64_t>(ops::kKmers)", "top-k for the longest tokens"),
     ("src/cli/generate.cpp", ".range(1, ops::kKmers)", "top-k for the longest tokens"),

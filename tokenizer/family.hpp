@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -26,11 +27,14 @@ inline constexpr int kKmerCount = 4096;
 
 struct ModelFamily {
   std::string_view name;
-  /// Bases of a token of DNA, which is a k-mer of so many.
+  /// Bases of a token of DNA, which is a k-mer of so many, and what such a token is called in messages.
   size_t bases;
-  std::string_view begin_tag, separator_tag;  // as text
+  std::string_view token_word;
+  /// As text: the tokens below. Without a separator_tag the family has no separator.
+  std::string_view begin_tag, separator_tag, oov_tag;
 
-  // Ids, counted from where the DNA tokens of a vocabulary begin.
+  // Ids, counted from where the DNA tokens of a vocabulary begin; of no meaning where a layout has them from
+  // the tokenizer file of a checkpoint (TokenLayout::letters).
   uint32_t begin, separator;  // of the tags
   uint32_t oov;               // stands for bases that are no k-mer
   uint32_t kmer0;             // the k-mer of A alone; the others follow
@@ -44,8 +48,15 @@ struct ModelFamily {
   std::span<const std::string_view> tokens;
   uint32_t special;
 
-  /// Left context in bp of vep's recipe next-token in the evaluation that the authors published.
-  int64_t next_token_context;
+  /// True: the row of the last position of the context may predict one more token. False: the model was
+  /// trained on windows that end with the token at that position.
+  bool predicts_past_context;
+
+  /// In bp: the window of vep's recipe centered, and the left context of next-token, in the evaluations that
+  /// the authors published.
+  int64_t centered_window, next_token_context;
+  /// True: as defaults these are shortened to what fits the model's context.
+  bool defaults_fit;
   /// The line `family=...` among the settings that the digest of a model covers; "" for none.
   std::string_view digest_mark;
 };
@@ -53,8 +64,10 @@ struct ModelFamily {
 /// HuggingFaceBio's Carbon, and all checkpoints with its tokenizer.
 inline constexpr ModelFamily kCarbonFamily = {.name = "Carbon",
                                               .bases = kKmerLength,
+                                              .token_word = "6-mer",
                                               .begin_tag = "<dna>",
                                               .separator_tag = "</dna>",
+                                              .oov_tag = "<oov>",
                                               .begin = 0,
                                               .separator = 1,
                                               .oov = 2,
@@ -64,7 +77,10 @@ inline constexpr ModelFamily kCarbonFamily = {.name = "Carbon",
                                               .metadata_place = 0,
                                               .tokens = {},
                                               .special = 0,
+                                              .predicts_past_context = true,
+                                              .centered_window = 8192,
                                               .next_token_context = 24000,
+                                              .defaults_fit = false,
                                               .digest_mark = ""};
 
 inline constexpr std::array<std::string_view, 32> kGeneratorTokens = {
@@ -76,8 +92,10 @@ inline constexpr std::array<std::string_view, 32> kGeneratorTokens = {
 /// GenerTeam's GENERator.
 inline constexpr ModelFamily kGeneratorFamily = {.name = "GENERator",
                                                  .bases = kKmerLength,
+                                                 .token_word = "6-mer",
                                                  .begin_tag = "<s>",
                                                  .separator_tag = "<s>",
+                                                 .oov_tag = "<oov>",
                                                  .begin = 1,
                                                  .separator = 1,
                                                  .oov = 0,
@@ -87,7 +105,33 @@ inline constexpr ModelFamily kGeneratorFamily = {.name = "GENERator",
                                                  .metadata_place = 1,
                                                  .tokens = kGeneratorTokens,
                                                  .special = 5,
+                                                 .predicts_past_context = true,
+                                                 .centered_window = 8192,
                                                  .next_token_context = 8192,
+                                                 .defaults_fit = false,
                                                  .digest_mark = "GENERator"};
+
+/// Open Athena's MarinDNA: a token for each letter, with ids from its tokenizer file. A sequence begins with
+/// [BOS] and has no end.
+inline constexpr ModelFamily kMarinFamily = {.name = "MarinDNA",
+                                             .bases = 1,
+                                             .token_word = "letter",
+                                             .begin_tag = "[BOS]",
+                                             .separator_tag = "",
+                                             .oov_tag = "[UNK]",
+                                             .begin = 0,
+                                             .separator = 0,
+                                             .oov = 0,
+                                             .kmer0 = 0,
+                                             .pads = false,
+                                             .metadata = MetadataKind::none,
+                                             .metadata_place = 1,
+                                             .tokens = {},
+                                             .special = 0,
+                                             .predicts_past_context = false,
+                                             .centered_window = 8191,
+                                             .next_token_context = std::numeric_limits<int64_t>::max(),
+                                             .defaults_fit = true,
+                                             .digest_mark = ""};
 
 }  // namespace carbon

@@ -7,6 +7,7 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/added_tokens.hpp"
+#include "tokenizer/letter_text.hpp"
 #include "tokenizer/token_text.hpp"
 #include "tokenizer/unicode.hpp"
 
@@ -124,11 +125,12 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
 
 HybridTokenizer::HybridTokenizer(TokenLayout layout, std::shared_ptr<const Bpe> bpe)
     : layout_(layout), bpe_(std::move(bpe)) {
-  if (uint64_t{layout_.first} + layout_.family->kmer0 + layout_.kmers() > layout_.vocab_size)
+  if (!layout_.letters &&
+      uint64_t{layout_.first} + layout_.family->kmer0 + layout_.kmers() > layout_.vocab_size)
     throw Error("tokenizer", "a vocabulary of " + std::to_string(layout_.vocab_size) +
                                  " ids has no room for the DNA tokens from id " +
                                  std::to_string(layout_.first) + "; check dna_start_id and vocab_size");
-  if (bpe_ && layout_.metadata() == MetadataKind::tokens)
+  if (bpe_ && (layout_.metadata() == MetadataKind::tokens || layout_.letters))
     throw Error(
         "tokenizer",
         "a model of the family " + std::string(layout_.family->name) +
@@ -137,6 +139,10 @@ HybridTokenizer::HybridTokenizer(TokenLayout layout, std::shared_ptr<const Bpe> 
 
 Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) const {
   check_utf8(text, "tokenize");
+  if (layout_.letters) {
+    check_no_dna_tags(auto_dna_tags, layout_);
+    return encode_letter_text(text, layout_);
+  }
   if (layout_.metadata() == MetadataKind::tokens) {
     check_no_dna_tags(auto_dna_tags, layout_);
     return encode_token_text(text, layout_);
@@ -187,6 +193,7 @@ Encoding HybridTokenizer::encode(std::string_view text, bool auto_dna_tags) cons
 }
 
 std::string HybridTokenizer::decode(const std::vector<uint32_t>& ids, bool skip_special) const {
+  if (layout_.letters) return decode_letter_text(ids, skip_special, layout_);
   if (layout_.metadata() == MetadataKind::tokens) return decode_token_text(ids, skip_special, layout_);
   std::vector<uint32_t> kept = ids;
   if (skip_special && has_released_text(layout_)) std::erase(kept, kEndOfText);

@@ -1,5 +1,6 @@
 // The tokenizer of a model. A Carbon's converts text with <dna>...</dna> regions to ids and back
-// (docs/model.md, "DNA regions"); that of a family with single tokens is in token_text.hpp.
+// (docs/model.md, "DNA regions"); that of a family with single tokens is in token_text.hpp,
+// that of one with a token for each letter in letter_text.hpp.
 //
 // Regions are split, stripped and upper-cased as Python's str does it on Unicode code points. DNA regions
 // need no tokenizer files; text outside them needs a Bpe.
@@ -19,8 +20,8 @@ namespace carbon {
 
 struct Encoding {
   std::vector<uint32_t> ids;
-  /// One per id: -1 for text; 0 for <dna>, </dna>, <oov> and single tokens; 6 for a full 6-mer; and 1 to 5,
-  /// the number of bases without padding, for a padded last 6-mer.
+  /// One per id: -1 for text; 0 for <dna>, </dna>, <oov> and single tokens; the bases of a token for a
+  /// full one, such as 6 for a 6-mer; and fewer, the number of bases without padding, for a padded last one.
   std::vector<int8_t> mask;
 };
 

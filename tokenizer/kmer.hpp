@@ -9,11 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tokenizer/family.hpp"
+#include "tokenizer/letter_vocabulary.hpp"
 
 namespace carbon {
 
@@ -30,28 +32,44 @@ inline int complement_digit(int digit) {
 }
 
 /// The tokens of DNA in a vocabulary, and how a sequence is put together from them. The DNA tokens of a
-/// Carbon begin at `first`, the dna_start_id of a checkpoint; those of a GENERator at 0.
+/// Carbon begin at `first`, the dna_start_id of a checkpoint; those of a GENERator at 0. A MarinDNA has
+/// `letters`.
 struct TokenLayout {
   uint32_t first = 151669;
   uint32_t vocab_size = 155776;
   const ModelFamily* family = &kCarbonFamily;  // never null
   /// Metadata that stands beside the bases of every sequence of a run; none, unless the user gives some.
   std::vector<uint32_t> prefix = {};
+  /// The ids of a family of one base a token, which are those of its tokenizer file.
+  std::optional<LetterVocabulary> letters = {};
 
   /// The token that begins a sequence; a sequence has it once.
-  uint32_t begin() const { return first + family->begin; }
-  /// The token after the last k-mer of a sequence whose state is to stand for all of it.
+  uint32_t begin() const { return letters ? letters->begin : first + family->begin; }
+  bool has_separator() const { return !family->separator_tag.empty(); }
+  /// The token after the last k-mer of a sequence whose state is to stand for all of it. Only with
+  /// has_separator().
   uint32_t separator() const { return first + family->separator; }
-  uint32_t oov() const { return first + family->oov; }
+  /// True for a token that a tokenizer may put after a sequence, and that does not belong to it.
+  bool closes(uint32_t id) const {
+    return letters ? letters->end == id : has_separator() && id == separator();
+  }
+  uint32_t oov() const { return letters ? letters->unknown : first + family->oov; }
   /// Bases of a token, and how many tokens that makes: their indices are 0 to kmers() - 1.
   size_t bases() const { return family->bases; }
   size_t kmers() const { return size_t{1} << 2 * bases(); }
+  /// The ids of all k-mers are [kmer0(), kmer_end()), unless there are `letters`.
   uint32_t kmer0() const { return first + family->kmer0; }
   uint32_t kmer_end() const { return kmer0() + static_cast<uint32_t>(kmers()); }
-  bool is_kmer(uint32_t id) const { return id >= kmer0() && id < kmer_end(); }
+  bool is_kmer(uint32_t id) const {
+    return letters ? letter_of(id) < letters->letters.size() : id >= kmer0() && id < kmer_end();
+  }
   /// The id of an index, and the index of an id for which is_kmer() is true.
-  uint32_t kmer_id(size_t index) const { return kmer0() + static_cast<uint32_t>(index); }
-  uint32_t kmer_of(uint32_t id) const { return id - kmer0(); }
+  uint32_t kmer_id(size_t index) const {
+    return letters ? letters->letters[index] : kmer0() + static_cast<uint32_t>(index);
+  }
+  uint32_t kmer_of(uint32_t id) const { return letters ? letter_of(id) : id - kmer0(); }
+  /// How many tokens may follow those that fill the context: the row of its last position predicts one.
+  size_t past_context() const { return family->predicts_past_context ? 1 : 0; }
   /// True if a last piece that is too short for a token is padded with A; otherwise it is <oov>.
   bool pads() const { return family->pads; }
 
@@ -76,6 +94,14 @@ struct TokenLayout {
   /// True if metadata has the same ids in both.
   bool same_metadata(const TokenLayout& other) const {
     return family == other.family && first == other.first && vocab_size == other.vocab_size;
+  }
+
+ private:
+  /// The digit of a letter's id, or 4.
+  uint32_t letter_of(uint32_t id) const {
+    uint32_t digit = 0;
+    while (digit < letters->letters.size() && letters->letters[digit] != id) ++digit;
+    return digit;
   }
 };
 

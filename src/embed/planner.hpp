@@ -29,7 +29,7 @@ class EmbedPlanner {
   EmbedPlanner(const ModelConfig& config, const EmbedOptions& options);
 
   /// Throws Error, which has `name` in its message, for a sequence that does not fit the model's context, and
-  /// for one without a 6-mer to take the state from.
+  /// for one without a k-mer to take the state from.
   EmbedItem plan(std::string name, std::string_view bases) const;
 
  private:

@@ -10,8 +10,8 @@ namespace carbon {
 namespace {
 
 // What the values depend on besides the sequences and the model.
-Settings settings_of(const EmbedOptions& options) {
-  return {{"pool", word_of(kPoolWords, options.pooling.pool)},
+Settings settings_of(const EmbedOptions& options, const TokenLayout& layout) {
+  return {{"pool", word_of(kPoolWords, pool_of(options.pooling, layout))},
           {"layer", std::to_string(options.layer)},
           {"strand", word_of(kStrandWords, options.strand)},
           {"pad-tail", options.pooling.pad_tail ? "yes" : "no"},
@@ -22,13 +22,14 @@ Settings settings_of(const EmbedOptions& options) {
 // lines of the header.
 RunIdentity run_identity(const LoadedModel& model, const EmbedOptions& options) {
   RunIdentity run = identity_of(model);
-  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
+  for (const auto& [name, value] : settings_of(options, model.config().layout)) run.emplace(name, value);
   return run;
 }
 
 std::vector<std::string> header_lines(const LoadedModel& model, const EmbedOptions& options) {
+  const Settings settings = settings_of(options, model.config().layout);
   return provenance_lines("embed", options.record,
-                          {model_line("embed", "embeddings", model, header_text(settings_of(options)))});
+                          {model_line("embed", "embeddings", model, header_text(settings))});
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length
   if (length == 0) throw Error("generate", "expected at least one new base, not 0");
   GenerateOptions options;
   options.length = length;
+  options.sampler = sampler;
   const PromptPlanner planner(engine.config(), nullptr, options);
   run_ordered<Item>(
       engine,

@@ -1,10 +1,11 @@
 #include "src/generate/prompt.hpp"
-#include "src/base/counts.hpp"
-
-#include "src/base/advice_topics.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon {
 namespace {
@@ -14,6 +15,14 @@ constexpr const char* kFunction = "generate";
 Error wrong_token(const std::string& name, std::span<const uint32_t> ids, size_t i, const std::string& what) {
   return Error(kFunction, "token " + std::to_string(i + 1) + " of prompt " + name + ", id " +
                               std::to_string(ids[i]) + ", " + what);
+}
+
+// The ids of all k-mers, for messages.
+std::string kmer_ids(const TokenLayout& layout) {
+  if (!layout.letters) return std::to_string(layout.kmer0()) + " to " + std::to_string(layout.kmer_end() - 1);
+  std::vector<std::string> ids;
+  for (const uint32_t id : layout.letters->letters) ids.push_back(std::to_string(id));
+  return joined(ids, ", ");
 }
 
 }  // namespace
@@ -67,7 +76,18 @@ PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft,
       max_positions_(model.max_positions),
       length_(options.length),
       constraints_(options),
-      bounds_(options.bounds) {}
+      bounds_(options.bounds) {
+  if (with_draft_ && layout_.bases() != draft_layout_.bases())
+    throw Error(kFunction, "the draft model has tokens of " + count_of(draft_layout_.bases(), "base") +
+                               " and the model has tokens of " + count_of(layout_.bases(), "base") +
+                               "; use a draft model with the same tokens");
+  if (layout_.bases() == 1 && options.sampler.kind != SamplerKind::kmer)
+    throw SettingError(
+        kFunction, "sampler",
+        std::string("sampler ") + word_of(kSamplerWords, options.sampler.kind) +
+            " cannot be used with a model of one base a token, where all samplers would be one; "
+            "use kmer");
+}
 
 Prompt PromptPlanner::start(uint64_t record, const std::string& name, std::string_view whole) const {
   Prompt prompt;
@@ -132,7 +152,7 @@ Prompt PromptPlanner::plan_ids(uint64_t record, const std::string& name,
     throw Error(kFunction, "prompt " + name + " has " + count_of(ids.size(), "token") +
                                ", more than the model's context of " + std::to_string(max_positions_));
   const size_t first_kmer = find_kmers(name, ids);
-  if (ids.size() > first_kmer && ids.back() == layout_.separator()) ids = ids.first(ids.size() - 1);
+  if (ids.size() > first_kmer && layout_.closes(ids.back())) ids = ids.first(ids.size() - 1);
   check_kmers(name, ids, first_kmer);
   Prompt prompt;
   prompt.record = record;
@@ -161,7 +181,8 @@ size_t PromptPlanner::find_kmers(const std::string& name, std::span<const uint32
   const auto begin = static_cast<size_t>(std::find(ids.begin(), ids.end(), layout_.begin()) - ids.begin());
   if (begin == ids.size())
     throw Error(kFunction, "prompt " + name + " has no " + tag + "; give its id, " +
-                               std::to_string(layout_.begin()) + ", before the 6-mers");
+                               std::to_string(layout_.begin()) + ", before the " +
+                               std::string(layout_.family->token_word) + "s");
   const bool metadata_first = layout_.family->metadata_place == 0;
   for (size_t i = 0; i < begin; ++i) {
     if (!metadata_first) throw wrong_token(name, ids, i, "stands before " + tag + ", which comes first");
@@ -191,24 +212,26 @@ void PromptPlanner::check_kmers(const std::string& name, std::span<const uint32_
                         "is a second " + tag + "; a prompt has one, at token " +
                             std::to_string(layout_.family->metadata_place == 0 ? first_kmer : 1));
     throw wrong_token(name, ids, i,
-                      "stands after " + tag + " and is not one of a 6-mer; expected " +
-                          std::to_string(layout_.kmer0()) + " to " + std::to_string(layout_.kmer_end() - 1) +
-                          ", or " + std::to_string(layout_.oov()) + " for <oov>");
+                      "stands after " + tag + " and is not one of a " +
+                          std::string(layout_.family->token_word) + "; expected " + kmer_ids(layout_) +
+                          ", or " + std::to_string(layout_.oov()) + " for " +
+                          std::string(layout_.family->oov_tag));
   }
 }
 
 void PromptPlanner::check_context(const Prompt& prompt) const {
-  // The last new 6-mer is never an input.
-  if (prompt.context.size() + prompt.bases->kmers() - 1 <= max_positions_) return;
+  // The last new k-mer is never an input, but a family may leave no place for one that is predicted alone.
+  const size_t past = layout_.past_context();
+  if (prompt.context.size() + prompt.bases->kmers() - past <= max_positions_) return;
   const std::string what = "prompt " + prompt.name + " of " + std::to_string(prompt.sequence.size()) +
                            " bp and " + count_of(length_, "new base") +
                            " do not fit the model's context of " + count_of(max_positions_, "token") + "; ";
-  if (prompt.context.size() <= max_positions_) {
+  if (prompt.context.size() + 1 - past <= max_positions_) {
     const size_t largest =
-        layout_.bases() * (max_positions_ - prompt.context.size() + 1) - prompt.bases->given;
+        layout_.bases() * (max_positions_ - prompt.context.size() + past) - prompt.bases->given;
     throw WrongLength(what + "the largest number of new bases that fits is " + std::to_string(largest));
   }
-  const size_t tokens = prompt.first_kmer;
+  const size_t tokens = prompt.first_kmer + 1 - past;
   const size_t kmers = tokens + 1 > max_positions_ ? 0 : max_positions_ - tokens;
   throw Error(kFunction, what + "the longest prompt that fits has " +
                              std::to_string(layout_.bases() * kmers + layout_.bases() - 1) + " bp");

@@ -69,7 +69,8 @@ class Constraints {
 class PromptPlanner {
  public:
   /// Prompts of bases have the metadata of the model's layout. `draft`: configuration of the draft model,
-  /// which gets the same metadata, or null.
+  /// which gets the same metadata, or null. Throws Error for a draft with tokens of another number of bases,
+  /// and for a sampler that the model does not have.
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, const GenerateOptions& options);
 
   /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context, and for

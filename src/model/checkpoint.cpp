@@ -137,7 +137,7 @@ void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int th
 void Checkpoint::take_score_of(const LoraAdapter& adapter) {
   const TensorInfo* const score = adapter.whole(kScore);
   if (score == nullptr) return;
-  if (config_.letters)
+  if (config_.layout.letters)
     fail(adapter.dir() + ": holds a classification head, which models of one base a token cannot have");
   check_trained_on_kmers(adapter.dir());
   if (config_.classifier) return;

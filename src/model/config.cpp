@@ -377,9 +377,10 @@ void read_qwen3(const std::string& dir, const Keys& keys, ModelConfig& c) {
   refuse_dna_config(dir, keys, "MarinDNA");
   for (const char* size : {"head_dim", "num_key_value_heads"}) keys.require(size);
   c.head_norm = true;
-  c.letters = read_letter_vocabulary(dir + "/tokenizer.json", c.vocab);
   c.layout.first = 0;
   c.layout.vocab_size = static_cast<uint32_t>(c.vocab);
+  c.layout.family = &kMarinFamily;
+  c.layout.letters = read_letter_vocabulary(dir + "/tokenizer.json", c.vocab);
 }
 
 /// All but the layout of the vocabulary.
@@ -401,7 +402,7 @@ double llama3_frequency(const Llama3Rope& rope, double frequency) {
 
 }  // namespace
 
-ModelConfig read_config(const std::string& dir) {
+ModelConfig load_config(const std::string& dir) {
   const std::string path = dir + "/config.json";
   if (!path_exists(path)) {
     throw Error("load_config", dir + ": there is no config.json, so this is not a Hugging Face checkpoint");
@@ -422,15 +423,6 @@ ModelConfig read_config(const std::string& dir) {
     check_trained_on_kmers(dir);
   }
   return c;
-}
-
-ModelConfig load_config(const std::string& dir) {
-  ModelConfig config = read_config(dir);
-  if (config.letters)
-    throw Error("load_config", dir +
-                                   ": this model has one token for each base (MarinDNA), and the commands of "
-                                   "this version read only models with 6 bases a token");
-  return config;
 }
 
 void check_trained_on_kmers(const std::string& dir) {
@@ -522,12 +514,12 @@ std::string config_fingerprint(const ModelConfig& c) {
     lines["llama3_low_freq_factor"] = exact(rope->low_factor);
     lines["llama3_original_max_position_embeddings"] = exact(rope->original_max_positions);
   }
-  if (c.letters) {
+  if (const auto& letters = c.layout.letters) {
     lines["model_type"] = "qwen3";
-    lines["begin_id"] = std::to_string(c.letters->begin);
-    lines["unknown_id"] = std::to_string(c.letters->unknown);
-    for (size_t i = 0; i < c.letters->letters.size(); ++i)
-      lines[std::string("letter_id_") + kBaseLetters[i]] = std::to_string(c.letters->letters[i]);
+    lines["begin_id"] = std::to_string(letters->begin);
+    lines["unknown_id"] = std::to_string(letters->unknown);
+    for (size_t i = 0; i < letters->letters.size(); ++i)
+      lines[std::string("letter_id_") + kBaseLetters[i]] = std::to_string(letters->letters[i]);
   } else {
     lines["dna_start_id"] = std::to_string(c.layout.first);
   }

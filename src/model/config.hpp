@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tokenizer/kmer.hpp"
-#include "tokenizer/letter_vocabulary.hpp"
 
 namespace carbon {
 
@@ -70,8 +69,6 @@ struct ModelConfig {
   /// Set for a model that gives values of labels and has no output matrix; then tied_head is false.
   std::optional<ClassifierConfig> classifier;
   TokenLayout layout;
-  /// Set for a model of one base a token. Nothing in `layout` but vocab_size holds for it yet.
-  std::optional<LetterVocabulary> letters;
 
   /// Tokens of the context that are left for the one that begins a sequence and its 6-mers.
   size_t sequence_positions() const { return max_positions - layout.lead(); }
@@ -84,8 +81,6 @@ ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids);
 /// Reads and checks config.json and, if present, dna_config.json or the tokenizer files of a GENERator in the
 /// directory `dir`; for a Qwen3 also tokenizer.json, which must be there. Throws Error, which names file, key
 /// and value.
-ModelConfig read_config(const std::string& dir);
-/// The same for a command. Throws Error also for a model of one base a token, which no command reads yet.
 ModelConfig load_config(const std::string& dir);
 
 /// The values of problem_type in config.json.

@@ -9,52 +9,62 @@
 
 namespace carbon {
 
+Pool pool_of(const Pooling& pooling, const TokenLayout& layout) {
+  return pooling.pool.value_or(layout.has_separator() ? Pool::separator : Pool::mean);
+}
+
 PooledRows::PooledRows(std::string command, const ModelConfig& config, Pooling pooling)
     : command_(std::move(command)),
       positions_(config.sequence_positions()),
       layout_(config.layout),
-      pooling_(pooling) {
-  if (pooling_.pad_tail && !layout_.pads())
+      pool_(pool_of(pooling, layout_)),
+      pad_tail_(pooling.pad_tail) {
+  const std::string family(layout_.family->name), word(layout_.family->token_word);
+  if (pad_tail_ && !layout_.pads())
     throw Error(command_,
-                "the tokenizer of the family " + std::string(layout_.family->name) +
-                    " pads no 6-mer, so bases after the last whole 6-mer have no row",
+                "the tokenizer of the family " + family + " pads no " + word +
+                    (layout_.bases() > 1 ? ", so bases after the last whole " + word + " have no row"
+                                         : ", because each base is a token"),
                 {AdviceTopic::no_pad_tail});
+  if (pool_ == Pool::separator && !layout_.has_separator())
+    throw Error(command_, "pool separator cannot be used with a model of the family " + family +
+                              ", which has no token after a sequence; use mean, last or none");
 }
 
 size_t PooledRows::kmers(size_t length) const {
-  return (length + (pooling_.pad_tail ? layout_.bases() - 1 : 0)) / layout_.bases();
+  return (length + (pad_tail_ ? layout_.bases() - 1 : 0)) / layout_.bases();
 }
 
-// The tokens before and after the 6-mers take a position each.
+// The tokens before and after the k-mers take a position each.
 size_t PooledRows::largest() const {
-  return layout_.bases() * (positions_ - 2);
+  return layout_.bases() * (positions_ - around());
 }
 
 void PooledRows::check(const std::string& name, size_t length) const {
-  const size_t tokens = kmers(length) + 2;
+  const size_t tokens = kmers(length) + around();
   if (tokens > positions_)
     throw Error(command_,
                 "sequence " + name + " of " + std::to_string(length) + " bp takes " + std::to_string(tokens) +
                     " tokens and the model's context has " + std::to_string(positions_) +
                     "; the longest that fits is " + std::to_string(largest()) + " bp: cut it into pieces",
                 {AdviceTopic::regions});
-  if (tokens == 2 && (pooling_.pool == Pool::last || pooling_.pool == Pool::mean))
+  if (tokens == around() && (pool_ == Pool::last || pool_ == Pool::mean))
     throw Error(command_,
-                "sequence " + name + " of " + std::to_string(length) +
-                    " bp has no 6-mer to take a hidden state from; leave it out",
+                "sequence " + name + " of " + std::to_string(length) + " bp has no " +
+                    std::string(layout_.family->token_word) + " to take a hidden state from; leave it out",
                 {length > 0 && layout_.pads() ? AdviceTopic::pad_tail : AdviceTopic::pool_separator});
 }
 
 RequestPtr PooledRows::request(std::string_view bases, int layer) const {
   const size_t count = kmers(bases.size());
-  if (count == 0 && pooling_.pool == Pool::none) return nullptr;
+  if (count == 0 && pool_ == Pool::none) return nullptr;
   auto request = std::make_shared<Request>();
   request->tokens = sequence_tokens(bases.substr(0, count * layout_.bases()), layout_);
-  // The rows of 6-mers do not depend on the separator, so it is only run if its row is wanted.
-  if (pooling_.pool == Pool::separator) request->tokens.push_back(layout_.separator());
-  const bool every_kmer = pooling_.pool == Pool::mean || pooling_.pool == Pool::none;
+  // The rows of k-mers do not depend on the separator, so it is only run if its row is wanted.
+  if (pool_ == Pool::separator) request->tokens.push_back(layout_.separator());
+  const bool every_kmer = pool_ == Pool::mean || pool_ == Pool::none;
   request->want_begin = every_kmer ? layout_.lead() + 1 : request->tokens.size() - 1;
-  request->head = pooling_.pool == Pool::mean ? HeadKind::mean_hidden : HeadKind::hidden;
+  request->head = pool_ == Pool::mean ? HeadKind::mean_hidden : HeadKind::hidden;
   request->layer = layer;
   return request;
 }

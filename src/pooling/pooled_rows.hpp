@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@
 
 namespace carbon {
 
-/// The row of the separator (</dna>, or a second <s>), the row of the last 6-mer, the mean over the rows of
-/// all 6-mers, or every 6-mer's row.
+/// The row of the separator (</dna>, or a second <s>), the row of the last k-mer, the mean over the rows of
+/// all k-mers, or every k-mer's row. k are the bases of a token.
 enum class Pool { separator, last, mean, none };
 inline constexpr Word<Pool> kPoolWords[] = {
     {"separator", Pool::separator}, {"last", Pool::last}, {"mean", Pool::mean}, {"none", Pool::none}};
@@ -21,33 +22,39 @@ inline constexpr Word<Pool> kPoolWords[] = {
 inline constexpr Word<Pool> kRowPoolWords[] = {{"separator", Pool::separator}, {"last", Pool::last}};
 
 struct Pooling {
-  Pool pool = Pool::separator;
-  bool pad_tail = false;  // a partial 6-mer at the end is padded with A; otherwise it is left out
+  std::optional<Pool> pool;  // none: pool_of() says which
+  bool pad_tail = false;     // a partial k-mer at the end is padded with A; otherwise it is left out
 };
+/// The pool: by default the separator, or the mean for a family that has none.
+Pool pool_of(const Pooling& pooling, const TokenLayout& layout);
 /// The values of pad_tail, in header lines.
 inline constexpr Word<bool> kTailWords[] = {{"cut", false}, {"pad", true}};
 
 class PooledRows {
  public:
   /// `command` is the name of the caller in messages. Throws Error for a tail to pad where the model's family
-  /// pads none.
+  /// pads none, and for the pool separator where it has none.
   PooledRows(std::string command, const ModelConfig& config, Pooling pooling);
 
-  /// The 6-mers that are read of `length` bases.
+  /// The k-mers that are read of `length` bases.
   size_t kmers(size_t length) const;
   /// The most bases whose tokens fit the model's context.
   size_t largest() const;
   /// Throws Error, which has `name` in its message, for a sequence that does not fit the model's context, and
-  /// for one without a 6-mer to take the state from.
+  /// for one without a k-mer to take the state from.
   void check(const std::string& name, size_t length) const;
   /// The request for the rows of a sequence, which check() accepts, at a layer; null if it has none.
   RequestPtr request(std::string_view bases, int layer = kFinalNorm) const;
 
  private:
+  /// Tokens before and after the k-mers.
+  size_t around() const { return layout_.has_separator() ? 2 : 1; }
+
   std::string command_;
   size_t positions_;  // ModelConfig::sequence_positions()
   TokenLayout layout_;
-  Pooling pooling_;
+  Pool pool_;
+  bool pad_tail_;
 };
 
 }  // namespace carbon

@@ -13,8 +13,8 @@ namespace {
 constexpr int kDigits = 9;
 
 // What the values depend on besides the model and the sequences.
-Settings settings_of(const PredictOptions& options, const LabelValues& labels) {
-  Settings settings = {{"pool", word_of(kPoolWords, options.pooling.pool)},
+Settings settings_of(const PredictOptions& options, const LabelValues& labels, const TokenLayout& layout) {
+  Settings settings = {{"pool", word_of(kPoolWords, pool_of(options.pooling, layout))},
                        {"tail", word_of(kTailWords, options.pooling.pad_tail)}};
   for (auto& setting : labels.settings()) settings.push_back(std::move(setting));
   settings.emplace_back("strand", word_of(kStrandWords, options.strand));
@@ -25,16 +25,17 @@ Settings settings_of(const PredictOptions& options, const LabelValues& labels) {
 // lines of the header.
 RunIdentity run_identity(const LoadedModel& model, const PredictOptions& options, const LabelValues& labels) {
   RunIdentity run = identity_of(model);
-  for (const auto& [name, value] : settings_of(options, labels)) run.emplace(name, value);
+  for (const auto& [name, value] : settings_of(options, labels, model.config().layout))
+    run.emplace(name, value);
   run.emplace("labels", joined(labels.names(), "\t"));
   return run;
 }
 
 std::vector<std::string> header_lines(const LoadedModel& model, const PredictOptions& options,
                                       const LabelValues& labels) {
-  return provenance_lines(
-      "predict", options.record,
-      {model_line("predict", "values", model, header_text(settings_of(options, labels)))});
+  return provenance_lines("predict", options.record,
+                          {model_line("predict", "values", model,
+                                      header_text(settings_of(options, labels, model.config().layout)))});
 }
 
 std::string heading(const LabelValues& labels) {

@@ -40,8 +40,8 @@ struct ScoreOptions {
 ScoreOutput score_output_type(const ScoreOptions& options);
 
 /// Sets window and stride where they are 0. Throws SettingError for a window that does not fit a model of
-/// `max_positions` tokens of `bases` bases, for a stride that is longer than the window, and for one of them
-/// that is not a positive multiple of `bases`.
+/// `max_positions` tokens of `bases` bases, for a stride that is longer than the window, for one of them that
+/// is not a positive multiple of `bases`, and for the level of tokens that are bases.
 void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases);
 
 }  // namespace carbon

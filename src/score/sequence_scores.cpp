@@ -55,11 +55,12 @@ void check_end(const SequenceEnd& end, size_t index, const ModelConfig& config) 
     throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
                              " bp and cannot be scored from base " + std::to_string(end.from) +
                              " on; expected a multiple of " + std::to_string(bases) + " below its length");
-  if ((end.sequence.size() + bases - 1) / bases > max_positions)
+  const size_t most = max_positions - 1 + config.layout.past_context();
+  if ((end.sequence.size() + bases - 1) / bases > most)
     throw Error("score", name + " has " + std::to_string(end.sequence.size()) +
                              " bp and does not fit the model's context of " + std::to_string(max_positions) +
-                             " tokens; the longest sequence that fits has " +
-                             std::to_string(bases * max_positions) + " bp");
+                             " tokens; the longest sequence that fits has " + std::to_string(bases * most) +
+                             " bp");
 }
 
 }  // namespace

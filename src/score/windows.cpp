@@ -16,6 +16,7 @@ std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t 
 }
 
 size_t default_window(size_t max_positions, size_t bases) {
+  if (bases == 1) return max_positions - 1;
   return max_positions > 2 ? std::min(kMaxDefaultWindow, bases * (max_positions - 2)) : bases;
 }
 

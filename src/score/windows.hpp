@@ -22,7 +22,8 @@ std::vector<SlidingWindow> sliding_windows(size_t length, size_t window, size_t 
 
 /// The largest default window in bp (8,190 6-mers).
 inline constexpr size_t kMaxDefaultWindow = 49140;
-/// min(49,140, k * (max_positions - 2)) bp for tokens of `bases` = k bases.
+/// min(49,140, k * (max_positions - 2)) bp for tokens of `bases` = k bases. For tokens of one base it is what
+/// fits, max_positions - 1: such models were trained on windows that fill their context.
 size_t default_window(size_t max_positions, size_t bases);
 /// Half a window in bp, rounded down to a multiple of `bases`, at least that.
 size_t default_stride(size_t window, size_t bases);

@@ -73,10 +73,18 @@ class Embedding final : public ModelWork {
   RequestPtr plan_ids(const std::string& name, const std::vector<uint32_t>& ids) const {
     const Prompt prompt = PromptPlanner(served().config(), nullptr, {}).plan_ids(0, name, ids);
     const auto request = std::make_shared<Request>();
+    const TokenLayout& layout = served().config().layout;
     request->tokens = prompt.context;
-    request->tokens.push_back(served().config().layout.separator());
-    request->want_begin = request->tokens.size() - 1;
-    request->head = HeadKind::hidden;
+    if (layout.has_separator()) {
+      request->tokens.push_back(layout.separator());
+      request->want_begin = request->tokens.size() - 1;
+      request->head = HeadKind::hidden;
+    } else {
+      if (prompt.first_kmer == prompt.context.size())
+        throw ApiError(400, name + " has no letter to take a hidden state from", "input");
+      request->want_begin = prompt.first_kmer;
+      request->head = HeadKind::mean_hidden;
+    }
     if (request->tokens.size() > served().config().max_positions)
       throw ApiError(400,
                      name + " takes " + std::to_string(request->tokens.size()) +

@@ -40,6 +40,12 @@ class Fields {
     if (const std::optional<T> value = value_of(words, chosen)) return *value;
     fail_choice(name, chosen, all_words(words));
   }
+  /// The same where a missing field may have no value.
+  template <class T, size_t N>
+  std::optional<T> choice(const std::string& name, std::optional<T> otherwise,
+                          const Word<T> (&words)[N]) const {
+    return find(name) ? choice(name, T(), words) : otherwise;
+  }
   /// Any value; null if it is missing.
   const nlohmann::json* find(const std::string& name) const;
   /// A missing field is an error.

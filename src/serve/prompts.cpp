@@ -118,6 +118,7 @@ DnaText split_token_text(const Fields& fields, std::string_view text, const std:
 DnaText split_dna_text(const Fields& fields, std::string_view text, const std::string& field,
                        const ServedModel& served) {
   const TokenLayout& layout = served.config().layout;
+  if (layout.letters) return {"", checked_bases(fields, text, field)};
   return layout.metadata() == MetadataKind::tokens
              ? split_token_text(fields, text, field, *layout.family)
              : split_tagged_text(fields, text, field, served.auto_dna_tags());

@@ -31,7 +31,12 @@ ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector
                    std::chrono::system_clock::now().time_since_epoch())
                    .count()),
       tokenizer_(tokenizer_of(models.front())) {
-  if (config().layout.metadata() == MetadataKind::tokens) check_no_dna_tags(auto_dna_tags_, config().layout);
+  if (config().layout.metadata() == MetadataKind::tokens || config().layout.letters)
+    check_no_dna_tags(auto_dna_tags_, config().layout);
+  if (draft() && draft()->config().layout.bases() != config().layout.bases())
+    throw Error("serve", "the draft " + draft()->checkpoint().id() +
+                             " has tokens of another number of bases than " +
+                             models.front().checkpoint().id() + "; use a draft model with the same tokens");
   if (names_.empty()) names_.push_back(models.front().checkpoint().id());
 }
 

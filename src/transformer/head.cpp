@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "src/base/error.hpp"
 
@@ -11,13 +12,39 @@ namespace {
 // Rows of a vocabulary slice. Fixed: the log-sum-exp is taken slice by slice, so this is part of its
 // reduction order.
 constexpr size_t kSliceRows = 4096;
+
+// The rows of the k-mers in the order of their indices.
+std::vector<TensorView> kmer_rows(const TensorView& matrix, const TokenLayout& layout) {
+  if (!layout.letters) return {matrix.slice_rows(layout.kmer0(), layout.kmers())};
+  std::vector<TensorView> rows;
+  for (size_t i = 0; i < layout.kmers(); ++i) rows.push_back(matrix.slice_rows(layout.kmer_id(i), 1));
+  return rows;
+}
+
+// Turns the four logits of each row into natural logs of their softmax, NaN where one is not finite.
+void letter_logs(std::span<const float> logits, double* out) {
+  for (size_t at = 0; at < logits.size(); at += ops::kLetters) {
+    const std::span<const float> z = logits.subspan(at, ops::kLetters);
+    double top = -std::numeric_limits<double>::infinity(), sum = 0;
+    bool finite = true;
+    for (const float logit : z) {
+      finite = finite && std::isfinite(logit);
+      top = std::max(top, static_cast<double>(logit));
+    }
+    for (const float logit : z) sum += std::exp(static_cast<double>(logit) - top);
+    for (size_t b = 0; b < z.size(); ++b)
+      out[at + b] = finite ? static_cast<double>(z[b]) - (top + std::log(sum))
+                           : std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 }  // namespace
 
 Head::Head(ops::Backend& backend, const Checkpoint& checkpoint) : backend_(backend) {
   if (checkpoint.config().classifier) return;
   const TokenLayout& layout = checkpoint.config().layout;
   matrix_ = checkpoint.head();
-  kmers_ = backend.prepare(matrix_.slice_rows(layout.kmer0(), layout.kmers()));
+  kmers_ = backend.prepare(kmer_rows(matrix_, layout));
 }
 
 const ops::Weight& Head::kmers() const {
@@ -26,10 +53,16 @@ const ops::Weight& Head::kmers() const {
 }
 
 void Head::marginals(const HiddenRows& rows, double* out) {
-  backend_.marginals(rows.act, rows.count, kmers(), out, rows.row_class);
+  if (kmer_count() == ops::kKmers)
+    return backend_.marginals(rows.act, rows.count, kmers(), out, rows.row_class);
+  std::vector<float> logits(rows.count * kmer_count());
+  kmer_logits(rows, logits.data());
+  letter_logs(logits, out);
 }
 
 void Head::conditionals(const HiddenRows& rows, std::span<const ops::KnownBases> known, double* out) {
+  // A letter that is a token has none before it in the token.
+  if (kmer_count() != ops::kKmers) return marginals(rows, out);
   backend_.conditionals(rows.act, rows.count, kmers(), known, out, rows.row_class);
 }
 

@@ -111,9 +111,28 @@ std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice 
   return strands;
 }
 
+namespace {
+
+int64_t largest_window(const ModelConfig& config) {
+  return static_cast<int64_t>(config.layout.bases() * (config.sequence_positions() - 1));
+}
+
+}  // namespace
+
+int64_t default_bases(int64_t usual, const ModelConfig& config) {
+  return config.layout.family->defaults_fit ? std::min(usual, largest_window(config)) : usual;
+}
+
+void check_phases(PhaseChoice choice, const ModelConfig& config) {
+  if (choice == PhaseChoice::all && config.layout.bases() == 1)
+    throw SettingError("vep", "phases",
+                       "phases 6 cannot be used with a model of one base a token, which has a single phase; "
+                       "expected auto or 1");
+}
+
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice) {
   const size_t positions = config.sequence_positions();
-  const auto largest = static_cast<int64_t>(config.layout.bases() * (positions - 1));
+  const int64_t largest = largest_window(config);
   if (bases > largest)
     throw SettingError("vep", what,
                        "a " + what + " of " + std::to_string(bases) +

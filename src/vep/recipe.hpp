@@ -116,6 +116,10 @@ bool is_score_tag(const std::string& tag, const std::string& prefix);
 /// `bases` are those of a token.
 int phases_of(const NormalAllele& allele, PhaseChoice choice, int bases);
 std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice by_default);
+/// `usual` bases as a default: fewer if the family shortens its defaults to what fits.
+int64_t default_bases(int64_t usual, const ModelConfig& config);
+/// Throws SettingError for phases that tokens of one base do not have.
+void check_phases(PhaseChoice choice, const ModelConfig& config);
 void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice);
 
 }  // namespace carbon

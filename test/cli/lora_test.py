@@ -116,6 +116,12 @@ def as_a_merged_checkpoint():
 
 
 @case
+def a_model_of_one_base_a_token():
+    base = f32_model(preset="marin", vocab=0, dna_start=-1, max_positions=256)
+    same_as_merged(base, adapter(), plain_merge(base), "one base a token")
+
+
+@case
 def scales_of_single_modules():
     base = f32_model()
     new, weights = plain_tensors(), tensors_of(os.path.join(base, "model.safetensors"))

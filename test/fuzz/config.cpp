@@ -16,11 +16,11 @@ void run(std::string_view input, const Folder& folder) {
                                    "tokenizer.json"};
   for (size_t i = 0; i < files.size(); ++i)
     if (!files[i].empty()) folder.put(names[i], files[i]);
-  const ModelConfig config = read_config(folder.path());
+  const ModelConfig config = load_config(folder.path());
   for (const double frequency : rope_inv_freq(config))
     require(std::isfinite(frequency), "an angle that is not finite");
   require(std::isfinite(rope_attention_factor(config)), "an attention factor that is not finite");
-  if (const auto& letters = config.letters) {
+  if (const auto& letters = config.layout.letters) {
     std::vector<uint32_t> ids(letters->letters.begin(), letters->letters.end());
     ids.insert(ids.end(), {letters->begin, letters->unknown, letters->end.value_or(letters->begin)});
     require(std::ranges::max(ids) < config.vocab, "letters outside of the vocabulary");

@@ -1,5 +1,5 @@
-// The text of a sequence with its metadata tags, for both families: tags, DNA regions and single tokens. The
-// last lines of an input are names of a species and of a gene type.
+// The text of a sequence with its metadata tags, for all families: tags, DNA regions, single tokens and
+// letters. The last lines of an input are names of a species and of a gene type.
 #include "src/model/kmer_vocabulary.hpp"
 #include "test/fuzz/harness.hpp"
 #include "tokenizer/hybrid.hpp"
@@ -22,12 +22,20 @@ void encode(const TokenLayout& layout, std::string_view text) {
   }
 }
 
+// With [EOS] and without it.
+TokenLayout letter_layout(bool closes) {
+  const uint32_t a = closes ? 4 : 3;
+  const std::optional<uint32_t> end = closes ? std::optional<uint32_t>(3) : std::nullopt;
+  return {0, a + 4, &kMarinFamily, {}, LetterVocabulary{2, 1, end, {a, a + 3, a + 1, a + 2}}};
+}
+
 }  // namespace
 
 void run(std::string_view input, const Folder& /*folder*/) {
   const auto files = split_files(input, 2);
   const TokenLayout generator = generator_layout();
-  for (const TokenLayout& layout : {TokenLayout(), TokenLayout{0, 4099, &kCarbonFamily}, generator}) {
+  for (const TokenLayout& layout : {TokenLayout(), TokenLayout{0, 4099, &kCarbonFamily}, generator,
+                                    letter_layout(false), letter_layout(true)}) {
     encode(layout, files[0]);
     const auto names = split_lines(files[1], 2);
     for (const std::optional<TagGrammar> grammar :

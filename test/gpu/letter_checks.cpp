@@ -16,7 +16,7 @@ using test::worst_letter;
 void letters_agree(Checks& checks, const Machine& machine, const Way& way, const std::string& shape) {
   const GeneratedCheckpoint files(shape);
   LetterDecoder model(files.dir(), make(machine, way)), cpu(files.dir(), {way.dtype, 2});
-  const LetterVocabulary& letters = *model.checkpoint.config().letters;
+  const LetterVocabulary& letters = *model.checkpoint.config().layout.letters;
   const std::vector<uint32_t> tokens =
       test::letter_tokens(letters, "ACGTTGCANGGATCCAATTGCGCATANNACGGTCATTGACCAGTACGATCGGATTACACTTTGCAGGCA");
   const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
@@ -31,7 +31,7 @@ void forks_do_not_matter(Checks& checks, const Machine& machine, const Way& way,
   const GeneratedCheckpoint files(shape);
   LetterDecoder model(files.dir(), make(machine, way));
   const std::vector<uint32_t> tokens =
-      test::letter_tokens(*model.checkpoint.config().letters,
+      test::letter_tokens(*model.checkpoint.config().layout.letters,
                           "GATTACAGATTACACCGTAGGCTAACGTTNACGTTGCAGGATCCAATTGCGCATAACGGTCATTGACCAGTACG");
   const std::vector<float> whole = model.logits(tokens);
   const size_t vocab = model.checkpoint.config().vocab, shared = 36;

@@ -83,19 +83,25 @@ class Model:
     def rotate(self, x):
         """Rotary positions from 0, half-split layout; x is [batch, positions, heads, head_dim]."""
         half = x.shape[-1] // 2
-        frequency = float(self.config["rope_theta"]) ** (-np.arange(half) / half)
-        angle = np.arange(x.shape[1])[:, None] * frequency
+        angle = np.arange(x.shape[1])[:, None] * self.frequencies(half)
         cos, sin = np.cos(angle)[:, None, :], np.sin(angle)[:, None, :]
         a, b = x[..., :half], x[..., half:]
         return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    def normed(self, heads, _):
+        """What becomes of the heads of q or k before they are rotated: nothing in a Llama."""
+        return heads
+
+    def frequencies(self, half):
+        return float(self.config["rope_theta"]) ** (-np.arange(half) / half)
 
     def attention(self, x, layer):
         c, w = self.config, self.w
         heads, kv_heads, d = c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
         batch, n, _ = x.shape
         prefix = "model.layers.%d.self_attn." % layer
-        q = self.rotate((x @ w[prefix + "q_proj.weight"].T).reshape(batch, n, heads, d))
-        k = self.rotate((x @ w[prefix + "k_proj.weight"].T).reshape(batch, n, kv_heads, d))
+        q = self.rotate(self.normed((x @ w[prefix + "q_proj.weight"].T).reshape(batch, n, heads, d), prefix + "q_norm.weight"))
+        k = self.rotate(self.normed((x @ w[prefix + "k_proj.weight"].T).reshape(batch, n, kv_heads, d), prefix + "k_norm.weight"))
         v = (x @ w[prefix + "v_proj.weight"].T).reshape(batch, n, kv_heads, d)
         out = np.empty((batch, n, heads, d))
         for head in range(heads):
@@ -314,7 +320,7 @@ def centered_windows(bases, p, ref, alt, window, strand, f):
         r = bases[start:end]
         a = bases[start:p] + alt + bases[after:after + window]
     else:
-        q0 = after - 1 + half
+        q0 = after - 1 + window - half
         q = min(len(bases), q0) - f
         if q < after:
             return None

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/model/safetensors.hpp"
 #include "src/transformer/decoder.hpp"
 #include "test/reference/llama.hpp"
 #include "test/unit/generated_checkpoint.hpp"
@@ -23,16 +22,11 @@ inline std::string tiny_letters(const std::string& more = "") {
          more;
 }
 
-/// Opens one file of weights. Commands do not read such a checkpoint yet.
-inline Checkpoint open_letters(const std::string& dir) {
-  return {dir, read_config(dir), std::make_unique<SafetensorsFile>(dir + "/model.safetensors"), std::nullopt};
-}
-
 struct LetterDecoder {
   LetterDecoder(const std::string& dir, const ops::CpuOptions& options)
       : LetterDecoder(dir, ops::make_cpu_backend(options)) {}
   LetterDecoder(const std::string& dir, std::unique_ptr<ops::Backend> made)
-      : checkpoint(open_letters(dir)),
+      : checkpoint(dir),
         backend(std::move(made)),
         decoder(*backend, checkpoint),
         head(backend->prepare(checkpoint.head())) {}
@@ -85,7 +79,7 @@ std::array<double, 4> letter_logps(const LetterVocabulary& vocabulary, const T* 
 /// the double-precision reference.
 inline double worst_letter(const Checkpoint& checkpoint, const reference::Matrix<double>& truth,
                            const std::vector<float>& logits) {
-  const LetterVocabulary& letters = *checkpoint.config().letters;
+  const LetterVocabulary& letters = *checkpoint.config().layout.letters;
   const size_t vocab = checkpoint.config().vocab;
   double worst = 0;
   for (size_t t = 0; t < truth.size(); ++t) {

@@ -68,7 +68,7 @@ TEST_CASE("letters: f32 mode is as close to double as a naive float implementati
     CAPTURE(shape);
     const GeneratedCheckpoint files(shape);
     LetterDecoder model(files.dir(), {DType::f32, 2});
-    const auto tokens = letter_tokens(*model.checkpoint.config().letters, random_bases(150, 5));
+    const auto tokens = letter_tokens(*model.checkpoint.config().layout.letters, random_bases(150, 5));
     const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
     std::vector<float> naive;
     for (const auto& row : reference::hidden_states<float>(model.checkpoint, tokens)) {
@@ -87,7 +87,7 @@ TEST_CASE("letters: the norms of heads and the frequencies of Llama 3 count") {
   const GeneratedCheckpoint files(shape), plain(tiny_letters("--dtype f32 --llama3 0"));
   const ops::CpuOptions f32{DType::f32, 2};
   LetterDecoder model(files.dir(), f32), other(plain.dir(), f32);
-  const auto tokens = letter_tokens(*model.checkpoint.config().letters, random_bases(150, 5));
+  const auto tokens = letter_tokens(*model.checkpoint.config().layout.letters, random_bases(150, 5));
   const auto truth = reference::hidden_states<double>(model.checkpoint, tokens);
   CHECK(worst_letter(model.checkpoint, truth, model.logits(tokens)) < 2e-4);
   CHECK(worst_letter(model.checkpoint, truth, other.logits(tokens)) > 2e-2);
@@ -100,8 +100,8 @@ TEST_CASE("letters: a row's bits do not depend on threads, chunks, forks or neig
     CAPTURE(kinds[i].name);
     LetterDecoder model(files.dir(), kinds[i].options), one_thread(files.dir(), single[i].options);
     const size_t vocab = model.checkpoint.config().vocab;
-    const auto tokens = letter_tokens(*model.checkpoint.config().letters, random_bases(255, 7));
-    const auto noise = letter_tokens(*model.checkpoint.config().letters, random_bases(37, 9));
+    const auto tokens = letter_tokens(*model.checkpoint.config().layout.letters, random_bases(255, 7));
+    const auto noise = letter_tokens(*model.checkpoint.config().layout.letters, random_bases(37, 9));
     const std::vector<float> whole = model.logits(tokens);
     const auto from = [&](size_t row) { return std::span(whole).subspan(row * vocab); };
     CHECK(same_bits(whole, one_thread.logits(tokens)));

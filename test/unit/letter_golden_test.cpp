@@ -23,7 +23,7 @@ TEST_CASE("letters: the log-probabilities of transformers") {
     const GeneratedCheckpoint files(entry["options"].get<std::string>());
     for (const DType type : {DType::f32, DType::bf16}) {
       LetterDecoder model(files.dir(), {type, 2});
-      const LetterVocabulary& letters = *model.checkpoint.config().letters;
+      const LetterVocabulary& letters = *model.checkpoint.config().layout.letters;
       const size_t vocab = model.checkpoint.config().vocab;
       double worst = 0;
       for (const auto& [bases, wanted] : entry["sequences"].items()) {

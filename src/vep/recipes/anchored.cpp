@@ -256,6 +256,11 @@ void check_context(int64_t context, int64_t longest_horizon, size_t max_position
 
 std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config) {
   const size_t positions = config.sequence_positions(), bases = config.layout.bases();
+  if (bases == 1)
+    throw SettingError(
+        "vep", "recipe",
+        "recipe anchored cannot be used with a model of one base a token, whose windows are too "
+        "short to be shared; use centered or next-token");
   AnchoredSizes sizes{settings.context.value_or(kDefaultAnchoredContext),
                       settings.horizons,
                       settings.phases,

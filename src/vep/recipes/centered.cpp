@@ -190,15 +190,32 @@ class Centered final : public Recipe {
   std::vector<Strand> strands_;
 };
 
+// A default that is shortened is odd, as that of its family is.
+int64_t default_window(const ModelConfig& config) {
+  const int64_t usual = config.layout.family->centered_window, window = default_bases(usual, config);
+  return window < usual && window % 2 == 0 ? window - 1 : window;
+}
+
 }  // namespace
 
 std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config) {
-  const int64_t window = settings.window.value_or(kDefaultCenteredWindow);
-  if (window < 12 || window % 2 != 0)
+  const TokenLayout& layout = config.layout;
+  const int64_t window = settings.window.value_or(default_window(config));
+  // An even window holds as many bases before an SNV as, on the other strand, after it. Letters can have a
+  // middle instead.
+  const bool letters = layout.bases() == 1;
+  const int64_t least = letters ? 3 : 2 * static_cast<int64_t>(layout.bases());
+  if (window < least || (window % 2 != 0 && !letters))
     throw SettingError("vep", "window",
-                       "a window of " + std::to_string(window) +
-                           " bp cannot be used; expected an even number of at least 12",
+                       "a window of " + std::to_string(window) + " bp cannot be used; expected " +
+                           (letters ? "a" : "an even") + " number of at least " + std::to_string(least),
                        {AdviceTopic::window});
+  check_phases(settings.phases, config);
+  if (letters && settings.wants(ScoreLevel::token))
+    throw SettingError(
+        "vep", "level",
+        "level token cannot be used with a model of one base a token, whose tokens are the bases; "
+        "expected bp");
   check_fits("window", window, config, AdviceTopic::window);
   return std::make_unique<Centered>(window, settings, config.layout.bases());
 }

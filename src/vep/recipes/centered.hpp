@@ -13,8 +13,6 @@
 
 namespace carbon {
 
-inline constexpr int64_t kDefaultCenteredWindow = 8192;  // bp
-
 /// Sequences in reading direction of the strand. Each alternative is compared with the first |alternative|
 /// bases of the reference window. It is shorter than the reference window only near the end of the contig.
 struct CenteredWindows {
@@ -40,7 +38,7 @@ bool centered_has_phase(const NormalAllele& allele, int64_t contig_length, int64
                         int phase);
 
 /// The alleles have letters A, C, G, T, the same centered_place() and the phase, and are not too long;
-/// `window` (bp) is at least 12; `slice` holds [centered_begin, centered_end) of each.
+/// `slice` holds [centered_begin, centered_end) of each.
 CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const ReferenceSlice& slice,
                                  int64_t window, Strand strand, int phase);
 

@@ -77,7 +77,7 @@ class HeadRecipe final : public Recipe {
         token_bases_(static_cast<int64_t>(config.layout.bases())),
         phases_(settings.phases == PhaseChoice::all ? static_cast<int>(token_bases_) : 1),
         strands_(strands_of(settings.strand, StrandChoice::both)),
-        pooling_(settings.pooling),
+        pooling_{pool_of(settings.pooling, config.layout), settings.pooling.pad_tail},
         rows_("vep", config, pooling_),
         labels_(settings.values),
         tag_labels_(tag_labels(labels_->names())) {
@@ -129,7 +129,7 @@ class HeadRecipe final : public Recipe {
  private:
   // What the values depend on besides model, windows and strands.
   Settings reading() const {
-    Settings all = {{"pool", word_of(kPoolWords, pooling_.pool)},
+    Settings all = {{"pool", word_of(kPoolWords, *pooling_.pool)},
                     {"tail", word_of(kTailWords, pooling_.pad_tail)}};
     for (auto& setting : labels_->settings()) all.push_back(std::move(setting));
     return all;

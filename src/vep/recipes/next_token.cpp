@@ -114,7 +114,8 @@ class NextToken final : public Recipe {
 }  // namespace
 
 std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config) {
-  const int64_t context = settings.context.value_or(config.layout.family->next_token_context);
+  const int64_t context =
+      settings.context.value_or(default_bases(config.layout.family->next_token_context, config));
   if (context < 0)
     throw SettingError("vep", "context",
                        "a context of " + std::to_string(context) + " bp cannot be used; expected 0 or more",
