@@ -62,6 +62,13 @@ struct Shape {
   ModelConfig config;
 };
 
+/// The shapes whose contexts hold the workloads below.
+std::vector<std::string> shapes_of_kmers() {
+  std::vector<std::string> names = synthetic_shapes();
+  std::erase_if(names, [](const std::string& name) { return synthetic_config(name).layout.bases() == 1; });
+  return names;
+}
+
 Shape find_shape(const std::string& name) {
   if (name == "tiny") {
     ModelConfig c;
@@ -71,7 +78,7 @@ Shape find_shape(const std::string& name) {
     c.tied_head = true;
     return {name, c};
   }
-  const std::vector<std::string> published = synthetic_shapes();
+  const std::vector<std::string> published = shapes_of_kmers();
   if (std::ranges::find(published, name) == published.end())
     throw Error("bench_gpu", "no model " + name + ": " + joined(published, ", ") + " or tiny");
   return {name, synthetic_config(name)};
@@ -274,7 +281,7 @@ Settings parse(int argc, char** argv) {
   if (settings.checkpoint.empty() != settings.output.empty())
     throw Error("bench_gpu", "--marginals and --output go together");
   if (settings.shapes.empty())
-    for (const std::string& name : synthetic_shapes()) settings.shapes.push_back(find_shape(name));
+    for (const std::string& name : shapes_of_kmers()) settings.shapes.push_back(find_shape(name));
   return settings;
 }
 

@@ -51,10 +51,22 @@ std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {
                                        synthetic_checkpoint(options.synthetic, options.model.rope_scaling));
 }
 
+std::vector<BenchTest> chosen(std::vector<BenchTest> tests, const std::vector<std::string>& names,
+                              const ModelConfig& config) {
+  for (const std::string& name : names)
+    if (std::ranges::find(tests, name, &BenchTest::name) == tests.end())
+      throw Error("bench", "a model of the family " + std::string(config.layout.family->name) +
+                               " has no test " + name + "; leave that test out");
+  std::erase_if(tests,
+                [&](const BenchTest& test) { return std::ranges::find(names, test.name) == names.end(); });
+  return tests;
+}
+
 }  // namespace
 
 uint64_t synthetic_memory(const BenchOptions& options) {
   const ModelConfig config = synthetic_config(options.synthetic);
+  const BenchSizes sizes = complete_bench_sizes(options.sizes, config);
   const bool wide = options.model.dtype == "f32";
   // In bf16 a backend may have a reordered copy of the weights, in addition to the checkpoint; in int8 it has
   // rounded ones.
@@ -62,9 +74,9 @@ uint64_t synthetic_memory(const BenchOptions& options) {
   const auto copies = static_cast<uint64_t>(copied * read_parameters(config));
   const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
   const size_t batch = options.model.batch_tokens != 0 ? options.model.batch_tokens : kUsualBatch;
-  uint64_t cached = 2 * std::max(batch, 3 * options.sizes.prompt);
-  for (const size_t batch : options.sizes.batches)
-    cached = std::max<uint64_t>(cached, batch * (options.sizes.steps + ops::kPageTokens));
+  uint64_t cached = 2 * std::max(batch, 3 * sizes.prompt);
+  for (const size_t batch : sizes.batches)
+    cached = std::max<uint64_t>(cached, batch * (sizes.steps + ops::kPageTokens));
   return synthetic_bytes(config) + copies + cached * token + cpu::MemoryLimits::kBytes + kWorkingMemory;
 }
 
@@ -78,24 +90,18 @@ void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
 }
 
 void run_bench(const BenchOptions& options) {
-  if (!options.synthetic.empty()) {
-    check_bench_sizes(options.sizes, synthetic_config(options.synthetic));
-    check_synthetic_memory(options, available_memory());
-  }
+  if (!options.synthetic.empty()) check_synthetic_memory(options, available_memory());
   TextOutput output(options.output);
   const Stopwatch watch;
   const std::unique_ptr<LoadedModel> model = load_model(options);
   Engine engine({model.get()});
-  check_bench_sizes(options.sizes, model->config());
+  const BenchSizes sizes = complete_bench_sizes(options.sizes, model->config());
   const BenchSetting setting{
       model->checkpoint().id(),    model->dtype(), model->device_kind(), cpu_name(), model->threads(),
       parameters(model->config()), watch.seconds()};
   const std::vector<BenchLimit> limits = bench_limits(*model);
-  std::vector<BenchTest> tests = bench_tests(engine, options.sizes);
-  std::erase_if(tests, [&](const BenchTest& test) {
-    const auto& wanted = options.tests;
-    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), test.name) == wanted.end();
-  });
+  std::vector<BenchTest> tests = bench_tests(engine, sizes);
+  if (!options.tests.empty()) tests = chosen(std::move(tests), options.tests, model->config());
 
   BenchTimes times{std::vector<std::vector<double>>(limits.size()),
                    std::vector<std::vector<double>>(tests.size())};

@@ -19,6 +19,9 @@
 namespace carbon {
 namespace {
 
+// Tokens of the default window of recipe centered with 6-mers.
+constexpr size_t kUsualPrompt = 1366;
+
 // Another `stream` gives another sequence.
 std::string random_bases(size_t count, uint32_t stream) {
   std::string bases(count, 'A');
@@ -192,13 +195,12 @@ BenchTest sites_test(Engine& engine, const std::string& name, size_t size, std::
   return test;
 }
 
-// Variants a token apart. Each is at base 4 of its window's middle token, or as near to it as a token has
-// bases.
+// Variants a token apart, each in the middle of its window: of 6-mers, at base 4 of the middle one.
 BenchTest vep_test(Engine& engine, size_t alts, size_t prompt) {
   const size_t count = std::max<size_t>(1, engine.model().batch_tokens() / (2 * prompt));
   RecipeSettings settings;
   const size_t token = bases_of(engine);
-  const int64_t window = static_cast<int64_t>(prompt * token) - 4;
+  const int64_t window = static_cast<int64_t>(prompt * token) - (token > 1 ? 4 : 0);
   settings.window = window;
   const auto sites = std::make_shared<Sites>(
       settings, engine.config(),
@@ -236,9 +238,11 @@ BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t promp
 
 }  // namespace
 
-void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
+BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config) {
   // Prompts are scored, too, and must fit one window of score_sequences().
   const size_t largest = default_window(config.max_positions, config.layout.bases()) / config.layout.bases();
+  if (sizes.prompt == 0)
+    sizes.prompt = config.layout.family->defaults_fit ? std::min(kUsualPrompt, largest) : kUsualPrompt;
   if (sizes.prompt > largest)
     throw Error("bench",
                 "a window of " + std::to_string(sizes.prompt) +
@@ -252,6 +256,7 @@ void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config) {
                     " new tokens do not fit the model's context; the largest number that fits is " +
                     std::to_string(most_steps),
                 {AdviceTopic::new_tokens});
+  return sizes;
 }
 
 std::vector<std::string> bench_test_names() {
@@ -265,6 +270,7 @@ std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {
   tests.push_back(score_test(engine, sizes.prompt));
   tests.push_back(scan_test(engine, sizes.prompt));
   for (const size_t alts : {1, 3}) tests.push_back(vep_test(engine, alts, sizes.prompt));
+  if (engine.config().layout.bases() == 1) return tests;  // no recipe anchored
   for (const bool lone : {false, true})
     for (const int64_t horizon : {96, 768})
       tests.push_back(anchored_test(engine, lone, horizon, sizes.prompt));

@@ -23,21 +23,22 @@ struct BenchTest {
 };
 
 struct BenchSizes {
-  size_t prompt = 1366;                      // tokens of a window
+  size_t prompt = 0;                         // tokens of a window; 0: 1366, or what a short context holds
   size_t steps = 32;                         // decode steps
   std::vector<size_t> batches = {1, 4, 16};  // sequences decoded at a time
 };
 
-/// Throws Error for sizes that do not fit the model's context.
-void check_bench_sizes(const BenchSizes& sizes, const ModelConfig& config);
+/// The sizes with the default of those that are 0. Throws Error for sizes that do not fit the model's
+/// context.
+BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config);
 
-/// prefill, decode, score, scan, vep, anchored.
+/// prefill, decode, score, scan, vep, anchored, which a model of one base a token does not have.
 std::vector<std::string> bench_test_names();
 
 /// The workloads, on random bases that are the same in every run of the program:
 ///  prefill  one sequence of `prompt` tokens, of which the last row goes through the head;
-///  decode   `steps` 6-mers per sequence, greedy, one after the other. The time begins when every sequence
-///           has a first 6-mer, because the pass over the prompt is no decode step;
+///  decode   `steps` k-mers per sequence, greedy, one after the other. The time begins when every sequence
+///           has a first k-mer, because the pass over the prompt is no decode step;
 ///  score    marginals of every base of as many windows as make a batch (LoadedModel::batch_tokens());
 ///  scan     marginals of the last two thirds of windows, as many as make a batch, half of them for the other
 ///           strand: scores of three SNVs per base;

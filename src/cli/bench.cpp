@@ -71,7 +71,7 @@ Run declare_bench(CommandLine& line) {
   BenchOptions& options = command->options;
   line.describe(
       "Measure the speed of a model on this machine, next to the limits of the machine",
-      "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B]",
+      "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B|marin]",
       {{"how fast the 500M model would be on this machine", "carbon bench --synthetic 500M"},
        {"a model on a GPU, as JSON", "carbon bench -m HuggingFaceBio/Carbon-3B --device cuda --json"}});
   OptionGroup group = line.options();
@@ -85,7 +85,7 @@ Run declare_bench(CommandLine& line) {
       .option({'p', "prompt-tokens", "TOKENS", "tokens per window of prefill, score, scan and vep"},
               options.sizes.prompt)
       .range(3, kMaxPositions)
-      .shows_default("1366, for 8,192 bp");
+      .shows_default("1366, for 8,192 bp; 255 for a MarinDNA");
   group.option({'n', "new-tokens", "TOKENS", "tokens decoded per sequence"}, options.sizes.steps)
       .range(1, kMaxPositions)
       .shows_default();

@@ -29,13 +29,23 @@ struct Shape {
   float rms_eps;
   double rope_theta;
   bool tied_head;
+  bool letters = false;  // a MarinDNA
 };
 
 constexpr Shape kShapes[] = {
     {"500M", 1024, 28, 16, 8, 64, 3072, 8192, 1e-6f, 5e5, true},
     {"3B", 3072, 30, 32, 4, 96, 8448, 32768, 1e-6f, 5e6, true},
     {"8B", 4096, 32, 32, 8, 128, 14336, 32768, 1e-5f, 5e6, false},
+    {"marin", 1920, 19, 15, 15, 128, 7680, 256, 1e-6f, 5e5, false, true},
 };
+
+/// What a MarinDNA has beside a Llama, with the ids of its tokenizer without [EOS]: [PAD], [UNK], [BOS], a,
+/// c, g, t.
+void add_letters(ModelConfig& c) {
+  c.head_norm = true;
+  c.llama3_rope = {8, 1, 4, 8192};
+  c.layout = {0, 7, &kMarinFamily, {}, LetterVocabulary{2, 1, std::nullopt, {3, 6, 4, 5}}};
+}
 
 constexpr uint64_t round_up(uint64_t n, uint64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
@@ -121,6 +131,7 @@ ModelConfig synthetic_config(const std::string& shape) {
     c.kv_heads = s.kv_heads;
     c.head_dim = s.head_dim;
     c.intermediate = s.intermediate;
+    if (s.letters) add_letters(c);
     c.vocab = c.layout.vocab_size;
     c.max_positions = s.max_positions;
     c.rms_eps = s.rms_eps;
@@ -128,7 +139,7 @@ ModelConfig synthetic_config(const std::string& shape) {
     c.tied_head = s.tied_head;
     return c;
   }
-  throw Error("synthetic_checkpoint", "unknown shape '" + shape + "'; expected 500M, 3B or 8B");
+  throw Error("synthetic_checkpoint", "unknown shape '" + shape + "'; expected 500M, 3B, 8B or marin");
 }
 
 uint64_t synthetic_bytes(const ModelConfig& config) {

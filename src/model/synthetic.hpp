@@ -14,7 +14,7 @@
 
 namespace carbon {
 
-/// The names of the shapes: 500M, 3B and 8B.
+/// The names of the shapes: 500M, 3B and 8B of Carbon, and marin, which is that of MarinDNA m5.1.
 std::vector<std::string> synthetic_shapes();
 /// The configuration of a shape. Throws Error for an unknown name.
 ModelConfig synthetic_config(const std::string& shape);

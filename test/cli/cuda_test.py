@@ -99,6 +99,17 @@ def switches():
         expect("must be 0 (off) or 1 (on)" in emulated("--version", env=wrong).text, "--version says so")
 
 
+def expect_near(gpu, cpu, what):
+    """Tables of score -O tsv."""
+    rows = [line.split("\t") for line in gpu.table()], [line.split("\t") for line in cpu.table()]
+    expect_equal(len(rows[0]), len(rows[1]), "lines")
+    for a, b in zip(*rows):
+        expect_equal(a[:3], b[:3], "places")
+        if not a[0].startswith("#"):
+            # bf16 activations: a relative error of 2^-8 each, on logits of a few nats.
+            expect_close(float(a[4]), float(b[4]), 0.1, what)
+
+
 @case
 def emulated_scores():
     cpu = score("cpu", "-O", "tsv", head_dim=64)
@@ -107,13 +118,22 @@ def emulated_scores():
         expect(gpu.rc == 0, "expected rc 0", gpu)
         warnings = [line for line in gpu.messages("W") if "checked by emulation only" in line]
         expect_equal(len(warnings), 1 if env else 0, "warnings that no GPU of this kind has run this yet")
-        rows = [line.split("\t") for line in gpu.table()], [line.split("\t") for line in cpu.table()]
-        expect_equal(len(rows[0]), len(rows[1]), "lines")
-        for a, b in zip(*rows):
-            expect_equal(a[:3], b[:3], "places")
-            if not a[0].startswith("#"):
-                # bf16 activations: a relative error of 2^-8 each, on logits of a few nats.
-                expect_close(float(a[4]), float(b[4]), 0.1, "a score on sm %s" % env)
+        expect_near(gpu, cpu, "a score on sm %s" % env)
+
+
+@case
+def emulated_letters():
+    """A model of one base a token."""
+    sizes = dict(preset="marin", vocab=0, dna_start=-1, head_dim=64, layers=1, max_positions=256)
+    gpu = score("cuda", "-O", "tsv", run=emulated, **sizes)
+    expect(gpu.rc == 0, "expected rc 0", gpu)
+    expect_near(gpu, score("cpu", "-O", "tsv", **sizes), "a score of letters")
+    expect_equal(score("cuda", "-O", "tsv", "--batch-tokens", "50", run=emulated, **sizes).out, gpu.out, "--batch-tokens 50")
+    fasta = write(fresh(), "a.fa", to_fasta([("s", "ACGTTGCAAC" * 3)]))
+    drawn = [emulated("generate", "-m", model(**sizes), "--device", "cuda", "-l", "20", "-n", "3", "--seed", "5", "--batch-tokens", tokens,
+                      fasta) for tokens in ("1", "100")]
+    expect(drawn[0].rc == 0, "expected rc 0", drawn[0])
+    expect_equal(drawn[0].out, drawn[1].out, "samples one by one")
 
 
 @case

@@ -95,6 +95,7 @@ TEST_CASE("the published shapes have the published numbers of parameters") {
   CHECK(millions("500M") == doctest::Approx(512).epsilon(0.001));
   CHECK(millions("3B") == doctest::Approx(3451).epsilon(0.001));
   CHECK(millions("8B") == doctest::Approx(8256).epsilon(0.001));
+  CHECK(parameters(synthetic_config("marin")) == 1120772224);
   // Without the vocabulary but its 6-mers.
   CHECK(read_parameters(synthetic_config("500M")) / 1e6 == doctest::Approx(352.3 + 4.2).epsilon(0.001));
   CHECK(message_of([] { synthetic_config("1B"); }).find("1B") != std::string::npos);
