@@ -37,7 +37,8 @@ Encoding encode_letter_text(std::string_view text, const TokenLayout& layout) {
     }
     const int digit = base_digit(text[i]);
     append(digit < 0 ? letters.unknown : letters.letters[static_cast<size_t>(digit)]);
-    next_code_point(text, i);
+    // The only character that is two in lower case.
+    if (next_code_point(text, i) == U'\u0130') append(letters.unknown);
   }
   if (letters.end) append(*letters.end);
   return out;

@@ -13,7 +13,9 @@
 namespace carbon {
 
 /// The ids of a UTF-8 text. A, C, G and T in either case have ids of their own, and so have the names [UNK],
-/// [BOS] and [EOS] (if there is one) in the text; every other character is [UNK]. `layout` has letters.
+/// [BOS] and [EOS] (if there is one) in the text; every other character is [UNK] (U+0130, two characters in
+/// lower case, twice). Other names of the vocabulary, such as [PAD], are read letter by letter. `layout` has
+/// letters.
 Encoding encode_letter_text(std::string_view text, const TokenLayout& layout);
 
 /// The text of ids, letters in lower case. Ids that are neither letters nor one of those names are left out;
