@@ -56,7 +56,7 @@ HttpAnswer http_ask(const std::string& host, uint16_t port, const HttpRequest& r
   const auto wait = [&](auto result) {
     context.restart();
     context.run();
-    result.get();
+    static_cast<void>(result.get());
   };
   const char* what = "cannot connect to";
   try {
