@@ -1,15 +1,20 @@
-"""The wheel of carbon_dna: what is in it, that it is made the same twice, and that it runs from where pip puts it."""
+"""The wheel of carbon_dna: what is in it, that it is made the same twice, and that it runs from where pip puts it.
+
+CARBON_WHEEL names a wheel that packaging/build-portable.sh has made, for every Linux with glibc 2.28. Without it, what such a wheel
+needs of a system is not tested.
+"""
 
 import base64
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 
-from harness import CARBON, ENV, Skip, case, command, expect, expect_equal, fresh, main, ok, read, write
+from harness import CARBON, ENV, Skip, case, command, expect, expect_equal, fresh, main, ok, read, tool, write
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.dirname(CARBON)
@@ -115,6 +120,31 @@ def it_runs_unpacked():
     # Without numpy, because the program must start at once.
     result = command([sys.executable, "-S", "-m", "carbon_dna_program", "--version"], cwd=folder)
     expect_equal(result.lines()[0], "carbon " + VERSION, "carbon --version")
+
+
+C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+
+
+@case
+def a_wheel_for_every_linux_needs_the_c_library_alone():
+    given = os.environ.get("CARBON_WHEEL", "")
+    if not given:
+        raise Skip("CARBON_WHEEL names no wheel of packaging/build-portable.sh")
+    folder = fresh()
+    shutil.unpack_archive(os.path.abspath(given), folder, "zip")
+    files = os.path.join(folder, "carbon_dna/_files")
+    programs = [os.path.join(where, name) for where, _, names in os.walk(files) for name in names
+                if read(os.path.join(where, name))[:4] == b"\x7fELF"]
+    expect(len(programs) > 5, "programs and libraries: %s" % programs)
+    for path in programs:
+        needed = set(re.findall(r"NEEDED.*\[(.*)\]", tool("readelf", "-d", path).text))
+        expect(needed <= C_LIBRARY, "%s needs %s" % (path, needed - C_LIBRARY))
+        versions = re.findall(r"\bGLIBC_([0-9.]+)", tool("readelf", "--dyn-syms", "-W", path).text)
+        newest = max(tuple(map(int, version.split("."))) for version in versions)
+        expect(newest <= (2, 28), "%s needs glibc %s" % (path, newest))
+    lines = tool("nm", "-D", "--defined-only", os.path.join(files, "lib/libcarbon.so.0")).lines()
+    header = read(os.path.join(SOURCE, "include/carbon/carbon.h")).decode()
+    expect_equal(sorted(line.split()[-1] for line in lines), sorted(re.findall(r"CARBON_API [^;(]*\b(carbon_\w+)\(", header)), "symbols")
 
 
 main()
