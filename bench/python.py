@@ -1,7 +1,8 @@
 """How much of the speed of `carbon score` is left when Python calls the library: python3 bench/python.py [MODEL] [SEQUENCES] [BASES]
 
 Scores 10,000 sequences of 150 bp (by default with carbon-tiny) by the command and by carbon_dna.Model.score, in turn, and prints the
-times of both, without those of loading the model. From the environment: CARBON (build/carbon), CARBON_DNA_LIBRARY
+times of both, without those of loading the model. Then the memory of 1,000 calls, the time from the start of Python to a first score,
+and how late Ctrl-C ends a call: until Python goes on, and until the model has finished its pass and a short score. From the environment: CARBON (build/carbon), CARBON_DNA_LIBRARY
 (build/libcarbon.so.0), ROUNDS (5).
 """
 
@@ -27,6 +28,54 @@ def seconds(action):
     return time.perf_counter() - begin
 
 
+def resident():
+    """MiB of memory of this process."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
+
+
+FIRST = """
+import sys, carbon_dna
+carbon_dna.Model(sys.argv[1]).score(["ACGTACGTACGT"])
+"""
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import carbon_dna
+model = carbon_dna.Model(sys.argv[1])
+sent = []
+def send():
+    time.sleep(float(sys.argv[2]))
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=send).start()
+try:
+    model.score(["ACGT" * 6000] * 100000)
+except KeyboardInterrupt:
+    late = time.perf_counter() - sent[0]
+    model.score(["ACGT"])
+    print(late, time.perf_counter() - sent[0])
+"""
+
+
+def child(code, *args):
+    env = dict(os.environ, PYTHONPATH=os.path.join(SOURCE, "python"))
+    return subprocess.run([sys.executable, "-c", code, *args], env=env, check=True, stdout=subprocess.PIPE).stdout
+
+
+def middle(values, unit):
+    return "median %.3f %s (%.3f to %.3f)" % (statistics.median(values), unit, min(values), max(values))
+
+
+def of_a_process(name, rounds):
+    """What is measured in processes of their own."""
+    child(FIRST, name)
+    print("start of Python to a first score: " + middle([seconds(lambda: child(FIRST, name)) for _ in range(rounds)], "s"))
+    late = [[float(word) for word in child(INTERRUPTED, name, str(1 + 0.137 * i)).split()] for i in range(rounds)]
+    print("Ctrl-C to the end of a call: " + middle([row[0] for row in late], "s"))
+    print("Ctrl-C to the end of the next short call: " + middle([row[1] for row in late], "s"))
+
+
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else os.path.join(SOURCE, "models/carbon-tiny")
     count, length = (int(word) for word in (sys.argv[2:] + ["10000", "150"][len(sys.argv[2:]):]))
@@ -49,12 +98,18 @@ def main():
             start = seconds(lambda: command(paths[0]))
             times["carbon score"].append(seconds(lambda: command(paths[1])) - start)
             times["carbon_dna"].append(seconds(lambda: model.score(sequences)))
+        before = resident()
+        for _ in range(1000):
+            model.score(sequences[:10])
+        grown = resident() - before
         print("model %s, %d threads, %s, %d sequences of %d bp, %d rounds" % (
             model.name, model.description["threads"], model.description["device"], count, length, rounds))
     for what, measured in times.items():
-        print("%-14s median %.3f s (%.3f to %.3f)" % (what, statistics.median(measured), min(measured), max(measured)))
+        print("%-14s %s" % (what, middle(measured, "s")))
     print("speed of carbon_dna: %.1f %% of that of the command" % (
         100 * statistics.median(times["carbon score"]) / statistics.median(times["carbon_dna"])))
+    print("memory after 1,000 calls of 10 sequences: %+.2f MiB" % grown)
+    of_a_process(name, rounds)
 
 
 if __name__ == "__main__":
