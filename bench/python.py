@@ -6,6 +6,7 @@ and how late Ctrl-C ends a call: until Python goes on, and until the model has f
 (build/libcarbon.so.0), ROUNDS (5).
 """
 
+import functools
 import os
 import random
 import statistics
@@ -81,26 +82,28 @@ def main():
     count, length = (int(word) for word in (sys.argv[2:] + ["10000", "150"][len(sys.argv[2:]):]))
     rounds = int(os.environ.get("ROUNDS", "5"))
     generator = random.Random(1)
-    sequences = ["".join(generator.choices("ACGT", k=length)) for _ in range(count)]
-    with tempfile.TemporaryDirectory() as folder, carbon_dna.Model(name) as model:
-        paths = []
-        for n in (1, count):
-            paths.append(os.path.join(folder, "%d.fa" % n))
-            with open(paths[-1], "w") as file:
-                file.writelines(">s%d\n%s\n" % item for item in enumerate(sequences[:n]))
 
-        def command(path):
+    def fresh(n):
+        # A model keeps its last results for equal sequences.
+        return ["".join(generator.choices("ACGT", k=length)) for _ in range(n)]
+
+    with tempfile.TemporaryDirectory() as folder, carbon_dna.Model(name) as model:
+        path = os.path.join(folder, "in.fa")
+
+        def command(sequences):
+            with open(path, "w") as file:
+                file.writelines(">s%d\n%s\n" % item for item in enumerate(sequences))
             subprocess.run([CARBON, "score", "-q", "-m", name, path], check=True, stdout=subprocess.DEVNULL)
 
-        model.score(sequences[:100])
+        model.score(fresh(100))
         times = {"carbon score": [], "carbon_dna": []}
         for _ in range(rounds):
-            start = seconds(lambda: command(paths[0]))
-            times["carbon score"].append(seconds(lambda: command(paths[1])) - start)
-            times["carbon_dna"].append(seconds(lambda: model.score(sequences)))
+            start = seconds(functools.partial(command, fresh(1)))
+            times["carbon score"].append(seconds(functools.partial(command, fresh(count))) - start)
+            times["carbon_dna"].append(seconds(functools.partial(model.score, fresh(count))))
         before = resident()
         for _ in range(1000):
-            model.score(sequences[:10])
+            model.score(fresh(3))
         grown = resident() - before
         print("model %s, %d threads, %s, %d sequences of %d bp, %d rounds" % (
             model.name, model.description["threads"], model.description["device"], count, length, rounds))
@@ -108,7 +111,7 @@ def main():
         print("%-14s %s" % (what, middle(measured, "s")))
     print("speed of carbon_dna: %.1f %% of that of the command" % (
         100 * statistics.median(times["carbon score"]) / statistics.median(times["carbon_dna"])))
-    print("memory after 1,000 calls of 10 sequences: %+.2f MiB" % grown)
+    print("memory after 1,000 calls of 3 sequences: %+.2f MiB" % grown)
     of_a_process(name, rounds)
 
 

@@ -103,14 +103,13 @@ def resident():
 
 def test_memory_stays_flat_over_a_thousand_calls():
     with carbon_dna.Model(checkpoint(*SHAPE), threads=1) as model:
-        text = bases(120, 3)
-
         def some(n):
-            for _ in range(n):
+            for i in range(n):
+                text = bases(120, i)  # not the same, because a model keeps its last results
                 model.score([text, text[:50]], probabilities=True)
                 model.variants(None, [("", 60, text[59], "A" if text[59] != "A" else "C")], sequence=text)
                 next(model.iter_score(itertools.repeat(text)))  # left before its end
-                for action in (lambda: model.score(["AC>GT"]), lambda: model.score([text], strand="?")):
+                for action in (lambda: model.score(["AC>GT"]), lambda: model.score(["A"], strand="?")):
                     try:
                         action()
                         raise AssertionError("no error")
