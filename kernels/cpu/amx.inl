@@ -65,8 +65,9 @@ struct Ahead {
 /// multiple of kTileInner. The leading dimension of b is that of a pair of inner indices.
 template <size_t RowTiles, size_t Vectors>
 void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t k, float* c, size_t ldc,
-                    Sums sums, Ahead& ahead) {
+                    Sums sums, Ahead& all_ahead) {
   static_assert(RowTiles * Vectors <= 4);
+  Ahead ahead = all_ahead;  // in a register, as the compiler would store the other one in each step
   constexpr size_t pairs = kTileSide * 2;  // elements of a vector of pairs
   const size_t a_bytes = lda * sizeof(bf16), b_bytes = ldb * sizeof(bf16), c_bytes = ldc * sizeof(float);
   float* const lower = RowTiles == 2 ? c + kTileSide * ldc : c + 2 * kTileSide;
@@ -103,6 +104,7 @@ void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t
       _tile_dpbf16ps(3, 4, 7);
     }
   }
+  all_ahead = ahead;
   _tile_stored(0, c, c_bytes);
   if constexpr (Vectors > 1) _tile_stored(1, c + kTileSide, c_bytes);
   if constexpr (RowTiles == 2 || Vectors == 4) _tile_stored(2, lower, c_bytes);
