@@ -30,6 +30,7 @@ endif
 network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api check page run)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
 left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
+                $(if $(filter x86_64%,$(machine)),,kernels/cpu/isa_avx512_amx.cpp) \
                 $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \
                 $(if $(SERVER_CPPFLAGS),,$(network_sources) test/unit/serve_%.cpp test/unit/http_%.cpp) \
                 $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)

@@ -96,7 +96,9 @@ constexpr IsaClass kClasses[] = {
     {"avx512", kernels_avx512, [] { return x86_features().avx512; }},
     {"avx512_vnni", kernels_avx512_vnni, [] { return x86_features().avx512_vnni; }},
     {"avx512_bf16", kernels_avx512_bf16, [] { return x86_features().avx512_bf16; }},
+#if defined(__x86_64__)
     {"avx512_amx", kernels_avx512_amx, [] { return x86_features().avx512_amx; }},
+#endif
 #elif defined(__aarch64__)
     {"neon", kernels_neon, has_neon},
     {"neon_dotprod", kernels_neon_dotprod, has_neon_dotprod},

@@ -135,7 +135,9 @@ const Kernels& kernels_avx2();
 const Kernels& kernels_avx512();
 const Kernels& kernels_avx512_vnni();
 const Kernels& kernels_avx512_bf16();
-const Kernels& kernels_avx512_amx();
+#if defined(__x86_64__)
+const Kernels& kernels_avx512_amx();  // the tiles are there in 64-bit mode alone
+#endif
 #elif defined(__aarch64__)
 const Kernels& kernels_neon();
 const Kernels& kernels_neon_dotprod();
