@@ -148,8 +148,9 @@ void check_agreement(const ModelOptions& options, LoadedModels& models) {
 
 // The weights lie in the domains of the threads that packed them, and each thread reads all of them.
 void report_domains(LoadedModel& model) {
+  if (model.pool().size() < 2 || model.backend().pool() == nullptr) return;
   const int domains = memory_domains();
-  if (domains < 2 || model.pool().size() < 2 || model.backend().pool() == nullptr) return;
+  if (domains < 2) return;
   model.log().info("engine",
                    "the threads may run in " + std::to_string(domains) +
                        " memory domains (NUMA nodes), and memory of another one takes longer to read; "
