@@ -33,8 +33,10 @@ inline constexpr size_t kInt8Block = kPanelOutputs * weight_format(WeightType::q
 /// Blocks of a panel that all rows use before the next are read: 256 inputs, few enough for the first-level
 /// cache.
 inline constexpr size_t kInt8Chunk = 256 / kQ8Block;
-/// One group of rows reads a panel from beginning to end, and fetches what it needs so many bytes later.
-/// Measured on an AMD EPYC, where more or less than 2 to 4 KiB was slower.
+/// Up to this number of rows take all outputs of a panel at once.
+inline constexpr size_t kInt8WholeRows = 2;
+/// They read a panel from beginning to end, and fetch what they need so many bytes later. Measured on an AMD
+/// EPYC, where more or less than 2 to 4 KiB was slower.
 inline constexpr size_t kInt8Ahead = 3072;
 /// A block of activations that are all smaller is taken for zeros, because 127 / magnitude must be finite.
 inline constexpr float kLeastMagnitude = 1e-30f;
@@ -178,42 +180,49 @@ template <size_t Rows, size_t Vectors, size_t Lines>
     for (size_t v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, sums[r][v]);
 }
 
+/// The cache lines of a step of a panel, and where the next ones to fetch are.
+inline constexpr size_t kInt8StepLines = (kInt8Block / kInt8Steps + 63) / 64;
+struct Int8Fetch {
+  const char* ahead;
+  size_t line;  // of each step, up to kInt8StepLines
+};
+
 /// int8_tile() for all outputs of a panel and `rows` rows, but for Rows rows if there are more. Few rows take
-/// them at once, and so read the weights in the order of memory.
+/// all outputs at once, and so read the weights in the order of memory. Each tile fetches Lines lines of a
+/// step, until all are fetched.
 template <size_t Rows, size_t Lines>
 INLINE void int8_rows(size_t rows, const ActBlock* a, size_t lda, const char* w, size_t blocks, float* c,
-                      size_t ldc, const char* ahead) {
+                      size_t ldc, Int8Fetch& fetches) {
   if (rows >= Rows) {
-    constexpr size_t kVectors = Rows <= 2 ? kPanelVectors : kInt8Vectors;
-    int8_tile<Rows, kVectors, Lines>(a, lda, w, 0, blocks, c, ldc, ahead);
-    for (size_t first = kVectors * kLanes; first < kPanelOutputs; first += kVectors * kLanes)
-      int8_tile<Rows, kVectors, 0>(a, lda, w, first, blocks, c + first, ldc, w);
+    constexpr size_t kVectors = Rows <= kInt8WholeRows ? kPanelVectors : kInt8Vectors;
+    for (size_t first = 0; first < kPanelOutputs; first += kVectors * kLanes) {
+      if (fetches.line < kInt8StepLines)
+        int8_tile<Rows, kVectors, Lines>(a, lda, w, first, blocks, c + first, ldc,
+                                         fetches.ahead + fetches.line * 64);
+      else
+        int8_tile<Rows, kVectors, 0>(a, lda, w, first, blocks, c + first, ldc, w);
+      fetches.line += Lines;
+    }
   } else if constexpr (Rows > 1) {
-    int8_rows<Rows - 1, Lines>(rows, a, lda, w, blocks, c, ldc, ahead);
+    int8_rows<Rows - 1, Lines>(rows, a, lda, w, blocks, c, ldc, fetches);
   }
 }
 
-/// A chunk of a panel for rows in groups of nearly equal size. Each of the first groups fetches a part of the
-/// memory that follows the chunk; one group alone fetches what it reads soon.
+/// A chunk of a panel for rows in groups of nearly equal size. Meanwhile the memory that follows is fetched.
 template <size_t Lines>
 void int8_groups(const LinearRange& g, const ActBlock* a, const char* w, size_t blocks, PanelSums to) {
-  constexpr size_t step_lines = (kInt8Block / kInt8Steps + 63) / 64;
   const size_t lda = int8_blocks(g.k);
-  size_t groups = (g.rows + kPanelRows - 1) / kPanelRows, line = 0;
-  for (size_t r = 0, rows; r < g.rows; r += rows, --groups, line += Lines) {
+  Int8Fetch fetches = {w + (g.rows <= kInt8WholeRows ? kInt8Ahead : blocks * kInt8Block), 0};
+  size_t groups = (g.rows + kPanelRows - 1) / kPanelRows;
+  for (size_t r = 0, rows; r < g.rows; r += rows, --groups) {
     rows = (g.rows - r + groups - 1) / groups;
-    float* const c = to.data + r * to.ld;
-    const char* const ahead = g.rows <= kPanelRows ? w + kInt8Ahead : w + blocks * kInt8Block + line * 64;
-    if (line < step_lines)
-      int8_rows<kPanelRows, Lines>(rows, a + r * lda, lda, w, blocks, c, to.ld, ahead);
-    else
-      int8_rows<kPanelRows, 0>(rows, a + r * lda, lda, w, blocks, c, to.ld, w);
+    int8_rows<kPanelRows, Lines>(rows, a + r * lda, lda, w, blocks, to.data + r * to.ld, to.ld, fetches);
   }
 }
 
 /// One panel. The last panel may have fewer outputs, which are computed in a buffer.
 void int8_panel(const LinearRange& g, const char* w, float* out, size_t outputs) {
-  constexpr size_t lines = (kInt8Block / kInt8Steps + 63) / 64;
+  constexpr size_t lines = kInt8StepLines, halves = kPanelVectors / kInt8Vectors;
   const auto* const a = static_cast<const ActBlock*>(g.act);
   const size_t blocks = int8_blocks(g.k), groups = (g.rows + kPanelRows - 1) / kPanelRows;
   alignas(64) float last[kLinearRows * kPanelOutputs];
@@ -221,9 +230,10 @@ void int8_panel(const LinearRange& g, const char* w, float* out, size_t outputs)
   const PanelSums to = whole ? PanelSums{out, g.ld_out} : PanelSums{last, kPanelOutputs};
   for (size_t r = 0; r < g.rows; ++r)
     for (size_t j = 0; j < kPanelOutputs; j += kLanes) store(to.data + r * to.ld + j, zero());
-  const auto run = groups == 1   ? int8_groups<lines>
-                   : groups == 2 ? int8_groups<(lines + 1) / 2>
-                                 : int8_groups<(lines + 3) / 4>;
+  const auto run = g.rows <= kInt8WholeRows ? int8_groups<lines>
+                   : groups == 1            ? int8_groups<(lines + halves - 1) / halves>
+                   : groups == 2            ? int8_groups<(lines + 2 * halves - 1) / (2 * halves)>
+                                            : int8_groups<(lines + 3 * halves - 1) / (3 * halves)>;
   for (size_t i = 0; i < blocks; i += kInt8Chunk)
     run(g, a + i, w + i * kInt8Block, least(kInt8Chunk, blocks - i), to);
   if (whole) return;
