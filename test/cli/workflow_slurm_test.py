@@ -31,7 +31,7 @@ SlurmdSpoolDir=%(d)s/spool
 SlurmctldPidFile=%(d)s/slurmctld.pid
 SlurmdPidFile=%(d)s/slurmd.pid
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
@@ -198,6 +198,28 @@ def tasks_of_a_scan_that_are_stopped_and_requeued():
     stop_both(job, begun, env, d)
     expect_continued(job, join, env, d)
     expect_equal(decompress(read(os.path.join(d, "out.tsv.gz"))), one_scan(d), "two tasks, stopped")
+
+
+@case
+def a_process_for_each_memory_domain():
+    """Each task of the array starts as many processes as --ntasks says, bound by srun, and each has a part of its own."""
+    env = cluster()
+    d = fresh()
+    study(d, count=200)
+    genome_to_scan(d, contigs=6)
+    options = ["--array=1-2", "--nodes=1", "--ntasks=2"]
+    job = submit("vep.sbatch", "2", "cohort.bcf", "ref.fa", "out.bcf", *VEP, env=env, cwd=d, options=options)
+    expect_equal(wait_for_end(job, env, d), ["COMPLETED"] * 2, "states of the tasks of vep")
+    expect_equal(sorted(os.listdir(os.path.join(d, "out.bcf.parts"))), ["%d.bcf" % part for part in (1, 2, 3, 4)], "parts of vep")
+    scan = submit("scan.sbatch", "2", "genome.fa", "out.tsv.gz", *SCAN, env=env, cwd=d, options=options)
+    gather = submit("gather.sbatch", "4", "out.bcf", env=env, cwd=d)
+    expect_equal(wait_for_end(gather, env, d), ["COMPLETED"], "state of the job that puts the parts together")
+    expect_same_file(os.path.join(d, "out.bcf"), one_run(d), "two tasks of two processes")
+    expect_equal(wait_for_end(scan, env, d), ["COMPLETED"] * 2, "states of the tasks of scan")
+    parts = [os.path.join(d, "out.tsv.gz.parts", "%d" % part) for part in (1, 2, 3, 4)]
+    run([os.path.join(WORKFLOWS, "join-scan.sh"), "out.tsv.gz", *[part + ".tsv.gz" for part in parts]], env, d)
+    expect_equal(decompress(read(os.path.join(d, "out.tsv.gz"))), one_scan(d), "two tasks of two processes")
+    expect(all(os.path.exists(part + ".hist") for part in parts), "a histogram is missing")
 
 
 @case
