@@ -2,8 +2,8 @@
 
 Scores 10,000 sequences of 150 bp (by default with carbon-tiny) by the command and by carbon_dna.Model.score, in turn, and prints the
 times of both, without those of loading the model. Then the memory of 1,000 calls, the time from the start of Python to a first score,
-and how late Ctrl-C ends a call: until Python goes on, and until the model has finished its pass and a short score. From the environment: CARBON (build/carbon), CARBON_DNA_LIBRARY
-(build/libcarbon.so.0), ROUNDS (5).
+and how late Ctrl-C ends a call: until Python goes on, and until the model has given up its pass and computed a short score. From the
+environment: CARBON (build/carbon), CARBON_DNA_LIBRARY (build/libcarbon.so.0), ROUNDS (5).
 """
 
 import functools
@@ -41,7 +41,7 @@ carbon_dna.Model(sys.argv[1]).score(["ACGTACGTACGT"])
 """
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, random, signal, sys, threading, time
 import carbon_dna
 model = carbon_dna.Model(sys.argv[1])
 sent = []
@@ -51,7 +51,8 @@ def send():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=send).start()
 try:
-    model.score(["ACGT" * 6000] * 100000)
+    # Not equal ones, whose results a model keeps.
+    model.score("".join(random.choices("ACGT", k=24000)) for _ in range(100000))
 except KeyboardInterrupt:
     late = time.perf_counter() - sent[0]
     model.score(["ACGT"])

@@ -89,7 +89,7 @@ CARBON_API int carbon_model_open(const char* settings, carbon_model** model);
  * To be freed with carbon_free(). */
 CARBON_API int carbon_model_describe(carbon_model* model, int digest, char** json);
 /* Closes a model and frees its memory. Calls on it end with CARBON_E_HANDLE; they still have to be freed.
- * Waits for the pass that the model is computing. */
+ * Waits until half a layer is computed that is under way. */
 CARBON_API int carbon_model_close(carbon_model* model);
 
 /* Begins a call. `options` is a JSON object, or null for none. Its members are the fields of the endpoints
@@ -131,7 +131,7 @@ CARBON_API int carbon_call_next(carbon_call* call, int timeout_ms);
 CARBON_API int carbon_call_array(carbon_call* call, const char* name, const void** data, int* type,
                                  int* dimensions, const int64_t** shape, const int64_t** strides);
 /* Ends a call early, from any thread: whoever waits in carbon_call_next() gets CARBON_E_CANCELLED at once.
- * What it holds of the model's memory is free after the pass at hand. */
+ * What it holds of the model's memory is free as soon as half a layer is computed that is under way. */
 CARBON_API int carbon_call_cancel(carbon_call* call);
 /* Frees a call, which is cancelled if it is not complete. */
 CARBON_API int carbon_call_free(carbon_call* call);

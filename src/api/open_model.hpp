@@ -18,7 +18,7 @@ class OpenModel {
  public:
   /// Opens the model of the settings (carbon_model_open() in carbon.h). Throws Problem.
   OpenModel(const Fields& settings, Log& log);
-  /// Waits for the pass at hand. Requests that are still under way must be cancelled.
+  /// Waits for half a layer. Requests that are still under way must be cancelled.
   ~OpenModel();
   OpenModel(const OpenModel&) = delete;
   OpenModel& operator=(const OpenModel&) = delete;

@@ -115,7 +115,7 @@ struct Request {
   /// (prefix_cache.hpp). Only for requests without a parent.
   bool keep_prefix = false;
   int priority = 0;                    // requests with a larger number are taken first
-  std::atomic<bool> cancelled{false};  // any thread may set it; the pages are freed after the next pass
+  std::atomic<bool> cancelled{false};  // any thread may set it; the pages are free within half a layer
 
   // Callbacks. The scheduler's thread calls them, and they must not throw.
   std::function<void()>

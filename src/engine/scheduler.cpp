@@ -248,7 +248,10 @@ void Scheduler::run_pass(Pass& pass) {
   std::vector<size_t> drawn_before;
   for (const RunPtr& run : pass.samples) drawn_before.push_back(run->request().kmers.size());
   const Stopwatch watch;
-  read_heads(pass, model_.decoder().forward(chunks, pass.blocks));
+  const std::optional<HiddenRows> rows =
+      model_.decoder().forward_while(chunks, pass.blocks, [&] { return is_wanted(pass); });
+  if (!rows) return drop_cancelled();
+  read_heads(pass, *rows);
   // Only now are all buffers there that a pass takes: those of its heads too, and weights that only they use.
   if (!std::exchange(room_known_, true)) room_ = free_room();
   size_t sample_rows = 0;
@@ -268,8 +271,14 @@ void Scheduler::run_pass(Pass& pass) {
               generating_.end());
 }
 
-// Called after each pass, also one that failed: samples with a first 6-mer become samples that are being
-// generated, and complete runs are finished.
+// False when all requests of a pass have been cancelled.
+bool Scheduler::is_wanted(const Pass& pass) {
+  return std::any_of(pass.slices.begin(), pass.slices.end(),
+                     [](const Slice& slice) { return slice.run->is_wanted(); });
+}
+
+// Called after each pass, also one that failed or was given up: samples with a first 6-mer become samples
+// that are being generated, and complete runs are finished.
 void Scheduler::move_runs() {
   std::vector<RunPtr> finished;
   const auto complete = [&](const RunPtr& run) {

@@ -122,6 +122,7 @@ class Scheduler {
   std::vector<Piece> cut_windows(std::span<const size_t> remaining, size_t limit) const;
   size_t blocks_of(const SequenceRun& run) const;
   void run_pass(Pass& pass);
+  static bool is_wanted(const Pass& pass);
   void move_runs();
   void publish();
 

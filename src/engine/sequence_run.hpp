@@ -57,6 +57,12 @@ struct SequenceRun {
     reading->want_begin = std::min(reading->want_begin, begin);
     want_begin = std::min(want_begin, begin);
   }
+  /// Whether a request still waits for it that was not cancelled.
+  bool is_wanted() const {
+    return std::any_of(requests.begin(), requests.end(), [](const RequestPtr& request) {
+      return request->outcome == Outcome::pending && !request->cancelled;
+    });
+  }
   bool generates() const { return request().generation.has_value(); }
   size_t remaining() const { return tokens.size() - done; }
   /// True for a sample whose tokens are all in the cache except the last: it draws a 6-mer in every pass.

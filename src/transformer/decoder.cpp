@@ -120,24 +120,30 @@ size_t Decoder::bytes_lacking(size_t rows) const {
 }
 
 HiddenRows Decoder::forward(std::span<const Chunk> chunks, size_t blocks) {
+  return *forward_while(chunks, blocks, [] { return true; });
+}
+
+std::optional<HiddenRows> Decoder::forward_while(std::span<const Chunk> chunks, size_t blocks,
+                                                 const std::function<bool()>& wanted) {
   size_t last_position = 0;
   for (const Chunk& chunk : chunks) {
     check(chunk.sequence->length(), chunk.tokens);
     last_position = std::max(last_position, chunk.sequence->length() + chunk.tokens.size());
   }
   for (const Chunk& chunk : chunks) chunk.sequence->reserve(chunk.tokens.size());
-  if (last_position == 0) return {};
+  if (last_position == 0) return HiddenRows{};
   ensure_rope(last_position);
   ForwardPass pass(*this, chunks, blocks == 0 ? layers_.size() : blocks);
-  HiddenRows rows;
+  std::optional<HiddenRows> rows;
   try {
     pass.allocate();
-    rows = pass.run();
+    rows = pass.run(wanted);
   } catch (const OutOfMemory&) {
     workspace_.reset();
     throw;
   }
-  for (const Chunk& chunk : chunks) chunk.sequence->advance(chunk.tokens.size());
+  if (rows)
+    for (const Chunk& chunk : chunks) chunk.sequence->advance(chunk.tokens.size());
   return rows;
 }
 

@@ -15,7 +15,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +56,10 @@ class Decoder {
   /// model has, `act` is null, and a sequence must go on with the same number of blocks. Throws Error for a
   /// chunk that check() refuses, and OutOfMemory; no sequence has changed its length then.
   HiddenRows forward(std::span<const Chunk> chunks, size_t blocks = 0);
+  /// The same, but before each half of a block it asks whether anybody still wants the rows. If nobody does,
+  /// it gives up and returns nothing, and no sequence has changed its length. What it asks changes no bit.
+  std::optional<HiddenRows> forward_while(std::span<const Chunk> chunks, size_t blocks,
+                                          const std::function<bool()>& wanted);
 
   /// Rows [first, first + count) of `rows`, which all have the class `row_class`.
   HiddenRows part(const HiddenRows& rows, size_t first, size_t count, ops::RowClass row_class) const;

@@ -65,7 +65,7 @@ std::vector<ForwardPass::Place> ForwardPass::places(bool wanted_only) const {
   return out;
 }
 
-HiddenRows ForwardPass::run() {
+std::optional<HiddenRows> ForwardPass::run(const std::function<bool()>& still_wanted) {
   const size_t hidden = config_.hidden;
   const bool all = wanted_.size() == tokens_.size();
   const auto plan = [&](const std::vector<ops::RowRun>& runs, ops::RowClass row_class) {
@@ -86,6 +86,7 @@ HiddenRows ForwardPass::run() {
   backend_.embed(decoder_.embedding_, tokens_, x);
 
   for (size_t i = 0; i < blocks_; ++i) {
+    if (!still_wanted()) return std::nullopt;
     const Decoder::Layer& layer = *decoder_.layers_[i];
     // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
@@ -95,7 +96,7 @@ HiddenRows ForwardPass::run() {
     const std::vector<Place>& rows = last ? wanted : every;
     size_t n = tokens_.size();
     if (last) {
-      if (wanted_.empty()) return {};
+      if (wanted_.empty()) return HiddenRows{};
       if (!all) {
         backend_.select_rows(x, wanted_, hidden, buffers_.selected.floats());
         x = buffers_.selected.floats();
@@ -108,6 +109,7 @@ HiddenRows ForwardPass::run() {
                         place.row_class);
     }
     attend(layer, i, last ? layer.q->rows() : layer.qkv->rows(), rows, x);
+    if (!still_wanted()) return std::nullopt;
     norm(layer.mlp_norm, n, buffers_.act.get());
     feed_forward(layer, rows, x);
   }

@@ -5,7 +5,9 @@
 // once.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +22,9 @@ class ForwardPass {
 
   /// Allocates all buffers, so that a pass that does not fit the memory fails before anything is computed.
   void allocate();
-  /// Runs the pass and returns the wanted rows.
-  HiddenRows run();
+  /// Runs the pass and returns the wanted rows; nothing if `wanted` said before half a block that nobody
+  /// wants them any more.
+  std::optional<HiddenRows> run(const std::function<bool()>& wanted);
 
  private:
   /// Consecutive rows of one class. `wanted`: which of them are returned, counted from the pass's first row.
