@@ -99,6 +99,19 @@ def _plain(value: Any) -> Any:
     raise TypeError("a setting cannot be of the type %s" % type(value).__name__)
 
 
+def read_json(path: Any) -> Dict[str, Any]:
+    """The object that a file of JSON holds."""
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        read = json.loads(text)
+    except ValueError as problem:
+        raise CarbonError("%s is not JSON: %s" % (path, problem), "setting") from None
+    if not isinstance(read, dict):
+        raise CarbonError("%s is not an object of JSON" % path, "setting")
+    return read
+
+
 def open_model(settings: Dict[str, Any]) -> int:
     handle = c_void_p()
     try:
@@ -163,4 +176,4 @@ def encoded(text: Any, what: str) -> bytes:
 
 
 __all__ = ["AGAIN", "END", "FILES", "OK", "Arrays", "begin", "check", "describe", "encoded", "lib", "open_model",
-           "pass_on_messages", "version"]
+           "pass_on_messages", "read_json", "version"]

@@ -3,19 +3,21 @@
 import os
 import threading
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
 from ._errors import CarbonError
-from ._library import AGAIN, END, OK, Arrays, check, encoded, lib
+from ._library import AGAIN, END, OK, Arrays, check, encoded, lib, read_json
 from ._results import Sample, Scan, Score, VariantScore, VariantScores, variant_columns
 from ._rows import Row, Rows, rows_of
 
 Bases = Union[str, bytes]
 Path = Union[str, "os.PathLike[str]"]
+#: What the file of ``--label-scale`` holds, or its path.
+LabelScale = Union[Mapping[str, Any], Path]
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
 
@@ -26,6 +28,17 @@ def _several(sequences: Iterable[Bases]) -> Iterable[Bases]:
     if isinstance(sequences, (str, bytes)):
         raise TypeError("expected several sequences; give a list, [sequence]")
     return sequences
+
+
+def _list(values: Optional[Iterable[Any]], name: str) -> Optional[List[Any]]:
+    """The entries of an option that is a list. A text is iterable too, and each of its letters would be an entry."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError("%s is one text; give a list, [text]" % name)
+    return None if values is None else list(values)
+
+
+def _scale(scale: Optional[LabelScale]) -> Optional[Mapping[str, Any]]:
+    return scale if scale is None or isinstance(scale, Mapping) else read_json(scale)
 
 
 class Model:
@@ -51,6 +64,10 @@ class Model:
         ``"yarn:4"`` for four times the model's context, or ``"none"``.
     prefix : str, optional
         Metadata that stands before every sequence, as the option ``--prefix`` has it.
+    species, gene_type, tag_grammar : str, optional
+        What the metadata says, in words that ``carbon score --help`` lists, in place of ``prefix``.
+    batch_tokens : int, optional
+        New tokens of one batch. No result depends on it; fewer take less memory.
 
     Raises
     ------
@@ -68,13 +85,17 @@ class Model:
     >>> model.close()
     """
 
+    _handle = 0  # also where __init__ was not reached
+
     def __init__(self, name: Optional[Path] = None, *, device: str = "auto", dtype: str = "auto", threads: Optional[int] = None,
-                 lora: Optional[Path] = None, rope_scaling: Optional[str] = None, prefix: Optional[str] = None) -> None:
-        self._handle = 0
+                 lora: Optional[Path] = None, rope_scaling: Optional[str] = None, prefix: Optional[str] = None,
+                 species: Optional[str] = None, gene_type: Optional[str] = None, tag_grammar: Optional[str] = None,
+                 batch_tokens: Optional[int] = None) -> None:
         self._lock = threading.Lock()
         self._description: Dict[str, Any] = {}
         self._handle = _library.open_model({"model": name, "device": device, "dtype": dtype, "threads": threads, "lora": lora,
-                                            "rope_scaling": rope_scaling, "prefix": prefix})
+                                            "rope_scaling": rope_scaling, "prefix": prefix, "species": species,
+                                            "gene_type": gene_type, "tag_grammar": tag_grammar, "batch_tokens": batch_tokens})
 
     # ---- the model itself
 
@@ -122,7 +143,8 @@ class Model:
         self.close()
 
     def __del__(self) -> None:
-        self.close()
+        if self._handle:
+            self.close()
 
     def __repr__(self) -> str:
         if not self._handle:
@@ -209,7 +231,7 @@ class Model:
         probabilities : bool
             Also the probabilities of A, C, G and T, and their entropy.
         window, stride : int, optional
-            Longer sequences are scored in windows of so many bases; both are multiples of 6.
+            Longer sequences are scored in windows of so many bases; both are multiples of those of a token (6).
 
         Returns
         -------
@@ -237,7 +259,7 @@ class Model:
                       level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                       context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                       pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
-                      activation: Optional[str] = None) -> Iterator[VariantScore]:
+                      activation: Optional[str] = None, label_scale: Optional[LabelScale] = None) -> Iterator[VariantScore]:
         """Like :meth:`variants`, one row after the other, for inputs larger than memory.
 
         Examples
@@ -252,7 +274,7 @@ class Model:
         options: Dict[str, Any] = {
             "fasta_ref": fasta, "sequence": sequence, "recipe": recipe, "level": level, "strand": strand, "phases": phases,
             "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
-            "labels": labels and list(labels), "activation": activation}
+            "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
         given: List[Row] = []  # those without a result yet
 
         def encode(row: Row, _number: int) -> bytes:
@@ -278,8 +300,8 @@ class Model:
         sequence : str, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}
-        level, strand, phases, window, context, horizon, pool, pad_tail, labels, activation : optional
-            As the options of ``carbon vep`` with these names.
+        level, strand, phases, window, context, horizon, pool, pad_tail, labels, activation, label_scale : optional
+            As the options of ``carbon vep`` with these names. ``label_scale`` is the path of such a file, or what it holds.
 
         Returns
         -------
@@ -359,7 +381,7 @@ class Model:
 
     # ---- embed
 
-    def iter_embed(self, sequences: Iterable[Bases], *, pool: str = "separator", layer: int = -1, strand: str = "+",
+    def iter_embed(self, sequences: Iterable[Bases], *, pool: Optional[str] = None, layer: int = -1, strand: str = "+",
                    pad_tail: bool = False) -> Iterator[NDArray[np.float32]]:
         """The rows of one sequence after the other: float32, shape (1, hidden), with ``pool="none"`` (6-mers, hidden).
 
@@ -373,15 +395,16 @@ class Model:
         options = {"pool": pool, "layer": layer, "strand": strand, "pad_tail": pad_tail}
         return self._of_sequences("embed", options, sequences, lambda arrays: arrays.get(b"embedding"))
 
-    def embed(self, sequences: Iterable[Bases], *, pool: str = "separator", layer: int = -1, strand: str = "+",
+    def embed(self, sequences: Iterable[Bases], *, pool: Optional[str] = None, layer: int = -1, strand: str = "+",
               pad_tail: bool = False) -> NDArray[np.float32]:
         """Hidden states of sequences, as ``carbon embed`` writes them.
 
         Parameters
         ----------
         sequences : iterable of str or bytes
-        pool : {"separator", "last", "mean", "none"}
-            The row that stands for a sequence, or the rows of all its 6-mers, one sequence below the other.
+        pool : {"separator", "last", "mean", "none"}, optional
+            The row that stands for a sequence, or the rows of all its 6-mers, one sequence below the other. Default: the
+            separator, or the mean for a model that has none.
         layer : int
             -1: after the final norm; else after so many blocks.
         strand : {"+", "-", "both"}
@@ -410,14 +433,16 @@ class Model:
     # ---- predict
 
     def iter_predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
-                     labels: Optional[Sequence[str]] = None, activation: str = "auto") -> Iterator[NDArray[np.float64]]:
+                     labels: Optional[Sequence[str]] = None, activation: str = "auto",
+                     label_scale: Optional[LabelScale] = None) -> Iterator[NDArray[np.float64]]:
         """The values of one sequence after the other, shape (labels,)."""
-        options: Dict[str, Any] = {"strand": strand, "pool": pool, "pad_tail": pad_tail, "labels": labels and list(labels),
-                                   "activation": activation}
+        options: Dict[str, Any] = {"strand": strand, "pool": pool, "pad_tail": pad_tail, "labels": _list(labels, "labels"),
+                                   "activation": activation, "label_scale": _scale(label_scale)}
         return self._of_sequences("predict", options, sequences, lambda arrays: arrays.get(b"values"))
 
     def predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
-                labels: Optional[Sequence[str]] = None, activation: str = "auto") -> NDArray[np.float64]:
+                labels: Optional[Sequence[str]] = None, activation: str = "auto",
+                label_scale: Optional[LabelScale] = None) -> NDArray[np.float64]:
         """Values of the labels of a classification head, as ``carbon predict`` writes them.
 
         Parameters
@@ -429,6 +454,9 @@ class Model:
         labels : sequence of str, optional
             Names in place of the model's, which :attr:`labels` has.
         activation : {"auto", "none", "sigmoid", "softmax"}
+        label_scale : mapping or path, optional
+            Values become value * std + mean, with the numbers of such a file or mapping:
+            ``{"LABEL": {"mean": m, "std": s}, ...}``, or the ``run_config.json`` of the makers.
 
         Returns
         -------
@@ -448,7 +476,8 @@ class Model:
         ...     print(error.kind)
         model
         """
-        rows = list(self.iter_predict(sequences, strand=strand, pool=pool, pad_tail=pad_tail, labels=labels, activation=activation))
+        rows = list(self.iter_predict(sequences, strand=strand, pool=pool, pad_tail=pad_tail, labels=labels, activation=activation,
+                                      label_scale=label_scale))
         return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if rows else len(labels or self.labels))
 
     # ---- generate
@@ -470,14 +499,14 @@ class Model:
         """
         options: Dict[str, Any] = {
             "length": length, "n": n, "seed": seed, "sampler": sampler, "temperature": temperature, "top_k": top_k, "top_p": top_p,
-            "greedy": greedy, "constraint": constraint, "gc": gc and list(gc), "gc_window": gc_window, "avoid": avoid and list(avoid),
-            "no_stop": no_stop and list(no_stop), "max_homopolymer": max_homopolymer, "prefix": prefix,
+            "greedy": greedy, "constraint": constraint, "gc": _list(gc, "gc"), "gc_window": gc_window, "avoid": _list(avoid, "avoid"),
+            "no_stop": _list(no_stop, "no_stop"), "max_homopolymer": max_homopolymer, "prefix": prefix,
             "probabilities": probabilities}
         done = 0
 
         def read(arrays: Arrays) -> Sample:
             nonlocal done
-            prompt, number = divmod(done, n)
+            prompt, number = divmod(done, int(n))
             done += 1
             return Sample(prompt, number, arrays.text(b"sequence"), arrays.number(b"logp"),
                           arrays.get(b"probabilities") if probabilities else None)

@@ -44,9 +44,13 @@ def _rows_of_frame(frame: Any) -> Iterator[Row]:
     return _checked(zip(*columns))
 
 
-def _checked(rows: Iterable[Tuple[Any, Any, Any, Any]]) -> Iterator[Row]:
+def _checked(rows: Iterable[Any]) -> Iterator[Row]:
     """Rows as given, whose chrom may also be a number. A missing value of a frame is no letter: str(nan) would be three."""
-    for number, (chrom, pos, ref, alt) in enumerate(rows):
+    for number, row in enumerate(rows):
+        try:
+            chrom, pos, ref, alt = row
+        except (TypeError, ValueError):
+            raise CarbonError("row %d is %r; expected (chrom, pos, ref, alt)" % (number, row), "input") from None
         try:
             place = int(pos)
             whole = place == pos or isinstance(pos, str)
@@ -73,12 +77,14 @@ def _rows_of_vcf(path: str) -> Iterator[Row]:
 
 
 def _lines_of_vcf(path: str, zipped: bool) -> Iterator[Row]:
-    with gzip.open(path, "rt") if zipped else open(path) as file:
+    # A description may be in another encoding; the first five columns are ASCII.
+    with (gzip.open(path, "rt", encoding="utf-8", errors="replace") if zipped
+          else open(path, encoding="utf-8", errors="replace")) as file:
         for number, line in enumerate(file, 1):
             if line.startswith("#"):
                 continue
             fields = line.rstrip("\r\n").split("\t")
-            if len(fields) < 5 or not fields[1].isdigit():
+            if len(fields) < 5 or not (fields[1].isascii() and fields[1].isdigit()):
                 raise CarbonError("%s:%d: not a line of a VCF file" % (path, number), "input")
             for alt in fields[4].split(","):
                 if alt != ".":

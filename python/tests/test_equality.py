@@ -1,12 +1,13 @@
 """Every function has the numbers of its command: texts by their bytes, arrays by theirs; for any threads and neighbours."""
 
+import json
 import os
 import tempfile
 import threading
 
 import numpy as np
 import support
-from support import GENERATOR, ROOT, SHAPE, TINY, bases, carbon, checkpoint, fasta, models, sequences
+from support import GENERATOR, ROOT, SHAPE, TINY, bases, carbon, checkpoint, embeddable, fasta, models, of_letters, raises, sequences
 
 import carbon_dna
 
@@ -69,10 +70,10 @@ def test_variants_are_carbon_vep():
     contig = bases(900, 11)
     path = fasta([("c1", contig)])
     rows = variants_of(contig)
-    vcf = support.write("in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1,length=200000>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
-                        "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows))
+    vcf = support.vcf(rows)
     for folder, recipe, tag in ((TINY, "centered", "CARBON_LLR"), (checkpoint(*SHAPE), "anchored", "CARBON_ALLR"),
-                                (TINY, "next-token", "CARBON_NT")):
+                                (TINY, "next-token", "CARBON_NT"), (checkpoint(*support.LETTERS), "centered", "CARBON_LLR"),
+                                (checkpoint(*support.LETTERS), "next-token", "CARBON_NT")):
         lines = carbon("vep", "-m", folder, "-f", path, "--recipe", recipe, "-O", "t", "--no-version", "--max-ref-mismatch", "1", vcf)
         head, *table = [line.split("\t") for line in lines.splitlines()]
         column, flags = head.index(tag), head.index("CARBON_FLAG")
@@ -109,10 +110,10 @@ def test_scan_is_carbon_scan():
 
 
 def test_embed_is_carbon_embed():
-    all_bases = [text for text in sequences() if len(text) >= 6]
-    path = fasta(("s%d" % i, text) for i, text in enumerate(all_bases))
     for folder in models():
-        for pool, layer, strand in (("separator", -1, "+"), ("mean", 1, "both"), ("none", -1, "-")):
+        all_bases = embeddable(folder)
+        path = fasta(("s%d" % i, text) for i, text in enumerate(all_bases))
+        for pool, layer, strand in (("last" if of_letters(folder) else "separator", -1, "+"), ("mean", 1, "both"), ("none", -1, "-")):
             stem = os.path.join(tempfile.mkdtemp(dir=ROOT), "out.npy")
             carbon("embed", "-m", folder, "--pool", pool, "--layer", layer, "--strand", strand, "-o", stem, path)
             wanted = np.load(stem)
@@ -121,13 +122,18 @@ def test_embed_is_carbon_embed():
                     rows = model.embed(all_bases, pool=pool, layer=layer, strand=strand)
                 assert (rows.dtype, rows.shape) == (wanted.dtype, wanted.shape)
                 assert rows.tobytes() == wanted.tobytes()
+        stem = os.path.join(tempfile.mkdtemp(dir=ROOT), "out.npy")
+        carbon("embed", "-m", folder, "-o", stem, path)
+        with carbon_dna.Model(folder) as model:
+            assert model.embed(all_bases).tobytes() == np.load(stem).tobytes()
 
 
 def test_generate_is_carbon_generate():
     prompts = [bases(60, 21), bases(25, 22), "ACGT"]
     path = fasta(("p%d" % i, text) for i, text in enumerate(prompts))
     for folder in models():
-        for options in ({"sampler": "kmer"}, {"sampler": "chain", "temperature": 0.7, "top_p": 0.9}, {"greedy": True}):
+        sampler = "kmer" if of_letters(folder) else "chain"
+        for options in ({"sampler": "kmer"}, {"sampler": sampler, "temperature": 0.7, "top_p": 0.9}, {"greedy": True}):
             args = [word for name, value in options.items()
                     for word in (["--" + name.replace("_", "-")] + ([] if value is True else [value]))]
             wanted = carbon("generate", "-m", folder, "-l", 47, "-n", 2, "--seed", 5, "-L", 0, *args, path)
@@ -152,16 +158,82 @@ def test_metadata_of_a_model_stands_before_prompts_too():
 
 def test_predict_is_carbon_predict():
     folder = checkpoint(*SHAPE, "--labels", "3", "--problem-type", "regression")
-    all_bases = [text for text in sequences() if len(text) >= 6]
+    all_bases = embeddable(folder)
     names = ["s%d" % i for i in range(len(all_bases))]
-    wanted = carbon("predict", "-m", folder, "--strand", "both", fasta(zip(names, all_bases)))
+    path = fasta(zip(names, all_bases))
+    labels = ["a", "b_scaled", "c"]
+    scale = {label: {"mean": 1.25 * i, "std": 0.1 + i} for i, label in enumerate(labels)}
+    scale_file = support.write("scale.json", json.dumps(scale))
+    makers_file = support.write("run_config.json", json.dumps({"label_transform": {
+        label.replace("_scaled", ""): {"center": own["mean"], "scale": own["std"]} for label, own in scale.items()}}))
     with carbon_dna.Model(folder) as model:
-        rows = model.predict(all_bases, strand="both")
-        labels = model.labels
-    text = "#name\t" + "\t".join(labels) + "\n"
-    for name, row in zip(names, rows):
-        text += name + "".join("\t" + number(value, 9) for value in row) + "\n"
-    assert text == wanted
+        for args, options in (((), {}), (("--strand", "-", "--pool", "last", "--pad-tail"), {"strand": "-", "pool": "last", "pad_tail": True}),
+                              (("--activation", "softmax"), {"activation": "softmax"}),
+                              (("--labels", ",".join(labels), "--label-scale", scale_file), {"labels": labels, "label_scale": scale}),
+                              (("--labels", ",".join(labels), "--label-scale", makers_file), {"labels": labels, "label_scale": makers_file})):
+            wanted = carbon("predict", "-m", folder, *args, path)
+            rows = model.predict(all_bases, **options)
+            text = "#name\t" + "\t".join(options.get("labels", model.labels)) + "\n"
+            for name, row in zip(names, rows):
+                text += name + "".join("\t" + number(value, 9) for value in row) + "\n"
+            assert text == wanted, (args, text, wanted)
+        for wrong in ({"a": {"mean": 1, "std": 2}}, {label: {"mean": 0, "std": 0} for label in labels}):
+            assert "label" in raises("setting", lambda wrong=wrong: model.predict(["ACGTAC"], labels=labels, label_scale=wrong))
+        for text in ("nonsense", "[]"):
+            path = support.write("scale.json", text)
+            assert path in raises("setting", lambda path=path: model.predict(["ACGTAC"], label_scale=path))
+
+
+def test_the_recipe_head_has_the_values_of_carbon_vep():
+    folder = checkpoint(*SHAPE, "--labels", "2", "--problem-type", "regression")
+    contig = bases(900, 11)
+    path, labels = fasta([("c1", contig)]), ["x", "y"]
+    rows = [("c1", i + 1, contig[i], next(letter for letter in LETTERS if letter != contig[i])) for i in range(50, 900, 170)]
+    vcf = support.vcf(rows)
+    scale = {"x": {"mean": 3, "std": 0.5}, "y": {"mean": -1, "std": 20}}
+    lines = carbon("vep", "-m", folder, "-f", path, "--recipe", "head", "-w", "300", "--labels", "x,y", "--label-scale",
+                   support.write("scale.json", json.dumps(scale)), "-O", "t", "--no-version", vcf)
+    head, *table = [line.split("\t") for line in lines.splitlines()]
+    with carbon_dna.Model(folder) as model:
+        scores = model.variants(path, rows, recipe="head", window=300, labels=labels, label_scale=scale)
+    assert scores.values.shape == (len(rows), 2) and len(table) == len(rows)
+    for row, values in zip(table, scores.values):
+        assert [row[head.index("CARBON_HEAD_" + label)] for label in labels] == [number(float(np.float32(v)), 6) for v in values]
+
+
+def test_species_and_gene_type_are_those_of_the_commands():
+    folder, prompt = checkpoint(*GENERATOR), bases(60, 21)
+    path = fasta([("p", prompt)])
+    args = carbon("score", "-m", folder, "--species", "vertebrate_mammalian", path)
+    with carbon_dna.Model(folder, species="vertebrate_mammalian", batch_tokens=64) as model:
+        score, = model.score([prompt])
+    assert number(score.sum_logp, 10) == args.splitlines()[1].split("\t")[5]
+    assert args != carbon("score", "-m", folder, path)
+    raises("setting", lambda: carbon_dna.Model(folder, prefix="<mam>", species="fungi"))
+
+
+def test_a_model_of_letters_refuses_by_name_what_it_has_not():
+    contig = bases(300, 3)
+    row = [("", 100, contig[99], "A" if contig[99] != "A" else "C")]
+    with carbon_dna.Model(checkpoint(*support.LETTERS)) as model:
+        assert model.description["bases_per_token"] == 1 and "predict" not in model.description["verbs"]
+        for words, action in (
+                ("recipe anchored", lambda: model.variants(None, row, sequence=contig, recipe="anchored")),
+                ("level token", lambda: model.variants(None, row, sequence=contig, level="token")),
+                ("phases 6", lambda: model.variants(None, row, sequence=contig, phases="6")),
+                ("level chain", lambda: model.scan(None, contig, level="chain")),
+                ("frames", lambda: model.scan(None, contig, frames=2)),
+                ("level token", lambda: model.score([contig], level="token")),
+                ("no token after a sequence", lambda: model.embed(["ACGT"], pool="separator")),
+                ("pads no letter", lambda: model.embed(["ACGT"], pad_tail=True)),
+                ("sampler chain", lambda: model.generate(["ACGT"], 4, sampler="chain")),
+                ("metadata", lambda: model.generate(["ACGT"], 4, prefix="<mam>"))):
+            said = raises(("setting", "input", "model"), action)
+            assert words in said, (words, said)
+        raises("model", lambda: model.predict(["ACGT"]))
+        assert "255" in raises("input", lambda: model.embed([contig]))
+        assert "215" in raises(("setting", "input"), lambda: model.generate([contig[:40]], 216))
+        assert model.variants(None, row, sequence=contig, phases="1").flag[0] == ""
 
 
 def test_eight_threads_get_what_each_gets_alone():
@@ -172,7 +244,7 @@ def test_eight_threads_get_what_each_gets_alone():
         with carbon_dna.Model(folder) as model:
             tasks = [lambda: [s.logp.tobytes() for s in model.score(all_bases, strand="both")],
                      lambda: model.variants(path, variants_of(contig)).score.tobytes(),
-                     lambda: model.embed([text for text in all_bases if len(text) >= 6]).tobytes(),
+                     lambda folder=folder: model.embed(embeddable(folder)).tobytes(),
                      lambda: [s.sequence for s in model.generate(["ACGT", bases(70, 1)], 30, n=3)]]
             alone = [task() for task in tasks]
             together = [None] * 8

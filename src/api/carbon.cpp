@@ -28,7 +28,13 @@ void require(const void* pointer, const char* what) {
 }
 
 Fields read_object(const char* text, const char* name) {
-  return or_code(CARBON_E_SETTING, [&] { return Fields(parse_json(text ? text : "{}", name), name); });
+  nlohmann::json object = or_code(CARBON_E_SETTING, [&] { return parse_json(text ? text : "{}", name); });
+  // The system would read the name of a file only up to there.
+  for (const auto& [key, value] : object.items())
+    if (value.is_string() && value.get_ref<const std::string&>().find('\0') != std::string::npos)
+      throw Problem(CARBON_E_SETTING,
+                    std::string(name) + "." + printable(key) + " has a character of the code 0");
+  return or_code(CARBON_E_SETTING, [&] { return Fields(std::move(object), name); });
 }
 
 // A copy that carbon_free() frees.

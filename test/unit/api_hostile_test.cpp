@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -79,6 +80,7 @@ TEST_CASE("carbon.h: null pointers and numbers that are none") {
   CHECK(told(carbon_call_add(call, nullptr, 4)) == CARBON_E_ARGUMENT);
   CHECK(told(carbon_call_add(call, "AC\0GT", 5)) == CARBON_E_INPUT);
   CHECK(told(carbon_call_add(call, "AC>GT", 5)) == CARBON_E_INPUT);
+  CHECK(told(carbon_call_add(call, "\xff\xfe\x80", 3)) == CARBON_E_INPUT);
   CHECK(told(carbon_call_next(call, -1)) == CARBON_E_ARGUMENT);
   CHECK(carbon_call_next(call, 0) == CARBON_E_AGAIN);
   CHECK(std::string(carbon_error_text()) == "");
@@ -110,15 +112,28 @@ TEST_CASE("carbon.h: null pointers and numbers that are none") {
 TEST_CASE("carbon.h: settings and options that cannot be used") {
   const GeneratedCheckpoint files(tiny());
   const std::string dir = json(files.dir()).dump();
-  for (const std::string& settings :
-       {std::string("{"), std::string("[]"), "{\"model\":" + dir + ",\"treads\":2}",
-        std::string("{\"model\":3}"), "{\"model\":" + dir + ",\"threads\":0}",
-        "{\"model\":" + dir + ",\"threads\":1e999}", "{\"model\":" + dir + ",\"threads\":NaN}",
-        "{\"model\":" + dir + ",\"dtype\":\"f16\"}", "{\"model\":" + dir + ",\"rope_scaling\":\"yarn\"}",
-        "{\"model\":" + dir + ",\"prefix\":\"x\",\"species\":\"fungi\"}",
-        "{\"model\":" + dir + ",\"tag_grammar\":\"card\"}", std::string("{\"model\":\"\"}"),
-        "{\"model\":" + dir + ",\"lora\":\"\"}", "{\"model\":" + dir + ",\"prefix\":\"\"}",
-        "{\"model\":" + dir + ",\"device\":\"tpu\"}", std::string(1000, '[')}) {
+  for (const std::string& settings : {std::string("{"),
+                                      std::string("[]"),
+                                      "{\"model\":" + dir + ",\"treads\":2}",
+                                      std::string("{\"model\":3}"),
+                                      "{\"model\":" + dir + ",\"threads\":0}",
+                                      "{\"model\":" + dir + ",\"threads\":1e999}",
+                                      "{\"model\":" + dir + ",\"threads\":NaN}",
+                                      "{\"model\":" + dir + ",\"dtype\":\"f16\"}",
+                                      "{\"model\":" + dir + ",\"rope_scaling\":\"yarn\"}",
+                                      "{\"model\":" + dir + ",\"prefix\":\"x\",\"species\":\"fungi\"}",
+                                      "{\"model\":" + dir + ",\"tag_grammar\":\"card\"}",
+                                      std::string("{\"model\":\"\"}"),
+                                      "{\"model\":" + dir + ",\"lora\":\"\"}",
+                                      "{\"model\":" + dir + ",\"prefix\":\"\"}",
+                                      "{\"model\":" + dir + ",\"device\":\"tpu\"}",
+                                      std::string(1000, '['),
+                                      "{\"model\":" + dir + ",\"prefix\":\"a\\u0000b\"}",
+                                      std::string("{\"model\":\"/no\\u0000\"}"),
+                                      std::string("{\"model\":\"\xff\"}"),
+                                      std::string("{\"\xff\":1}"),
+                                      std::string("{\"\\u0000\":1}"),
+                                      "{\"model\":" + dir + ",\"threads\":1" + std::string(400, '0') + "}"}) {
     CAPTURE(settings);
     CHECK(told(opened(settings.c_str())) == CARBON_E_SETTING);
   }
@@ -136,6 +151,8 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
     CHECK(told(begun(model, "score", options)) == CARBON_E_SETTING);
   }
   CHECK(told(begun(model, "generate", "{}")) == CARBON_E_SETTING);
+  CHECK(told(begun(model, "\xff\n", "{}")) == CARBON_E_ARGUMENT);
+  CHECK(told(begun(model, "scan", "{\"fasta_ref\":\"/no\\u0000\"}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "generate", "{\"length\":10,\"temperature\":-1}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "embed", "{\"layer\":99}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "embed", "{\"pool\":\"none\",\"strand\":\"both\"}")) == CARBON_E_SETTING);
@@ -183,6 +200,29 @@ TEST_CASE("carbon.h: what is closed stays closed") {
   CHECK(told(carbon_call_new(model, "score", nullptr, &call)) == CARBON_E_HANDLE);
 }
 
+TEST_CASE("carbon.h: several threads close one model and free one call") {
+  const GeneratedCheckpoint files(tiny());
+  for (int round = 0; round < 20; ++round) {
+    carbon_model* model = nullptr;
+    must(carbon_model_open(json{{"model", files.dir()}, {"threads", 1}}.dump().c_str(), &model));
+    carbon_call* call = nullptr;
+    must(carbon_call_new(model, "score", nullptr, &call));
+    must(add(call, random_bases(9'000, 1)));
+    std::atomic<int> closed{0}, freed{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] { closed += carbon_model_close(model) == CARBON_OK; });
+      threads.emplace_back([&] { freed += carbon_call_free(call) == CARBON_OK; });
+      threads.emplace_back([&] {
+        for (int code = CARBON_OK; code <= CARBON_E_END; code = carbon_call_next(call, 1)) continue;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(closed == 1);
+    CHECK(freed == 1);
+  }
+}
+
 TEST_CASE("carbon.h: a call takes no more than it has room for, and ends when it is cancelled") {
   const GeneratedCheckpoint files(tiny());
   const ApiModel model(files.dir(), 1);
@@ -217,7 +257,7 @@ TEST_CASE("carbon.h: a call takes no more than it has room for, and ends when it
   CHECK(model.ask("score", {}, {"ACGT"}, {"n_scored"}).at(0).at("n_scored").i64() == 4);
 }
 
-TEST_CASE("carbon.h: after a cancelled call the model finishes the pass at hand and holds no pages") {
+TEST_CASE("carbon.h: a model holds no pages of a cancelled call, and at most ends the pass at hand") {
   const GeneratedCheckpoint files(tiny());
   LogQueue log;
   const auto model = std::make_shared<OpenModel>(
