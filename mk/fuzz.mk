@@ -21,9 +21,9 @@ FUZZ_BUILD   = build/fuzz
 FUZZ_JOBS    = 1
 SECONDS      = 60
 FUZZ_TARGETS = $(filter-out harness,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
-# The test programs whose inputs are files and requests.
+# The test programs whose inputs are files and requests, and that of calls of libcarbon, which looks for leaks.
 PARSER_TESTS = bpe genome_fasta genome_names genome_vcf genome_vcf_jump genome_vcf_regions gguf metadata_tags model_checkpoint \
-               model_config model_safetensors resume tokenizer $(if $(FUZZ_CORE),,http_limits score_cache)
+               model_config model_safetensors resume tokenizer $(if $(FUZZ_CORE),,api_many_calls http_limits score_cache)
 
 ifdef FUZZ_CORE
 FUZZ_TARGETS = $(filter-out harness api library plugin report,$(patsubst test/fuzz/%.cpp,%,$(wildcard test/fuzz/*.cpp)))
@@ -48,7 +48,7 @@ check-sanitized:
 	@export CARBON_SHARED="$${CARBON_SHARED:-../shared}" log=$(FUZZ_BUILD)/unit_parsers.stderr; \
 	    $(FUZZ_BUILD)/unit_parsers --no-colors=true 2> $$log || { tail -n 60 $$log; exit 1; }
 
-THREAD_TESTS = thread_pool ordered_writer scheduler serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
+THREAD_TESTS = thread_pool ordered_writer scheduler scheduler_cancel api_many_calls serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
 thread_files = $(subst $(space),$(comma),$(THREAD_TESTS:%=*%_test.cpp))
 comma        = ,
 space        = $() $()
