@@ -41,6 +41,10 @@ constexpr size_t kHeadFloats = size_t{1} << 22;   // but not more logits than th
 constexpr size_t kRowElements = size_t{1} << 14;  // elements in a range of a row-wise operation
 constexpr size_t kSerialWork =
     size_t{1} << 17;  // multiply-adds or elements below which one thread is faster than several
+constexpr size_t kAppendElements = 2048;  // elements of keys in a task, if there are so many
+// A key goes to as many cache lines of its page as it has pairs of numbers, so that an element takes longer
+// than one of another operation.
+constexpr size_t kAppendCost = 16;
 
 constexpr size_t divide_up(size_t a, size_t b) {
   return (a + b - 1) / b;
@@ -394,13 +398,17 @@ void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops:
   const auto& rows = ops::own_plan<CpuPlan>(plan, layer);
   const CpuKvStore& store = rows.kv();
   const size_t heads = store.shape().kv_heads, head_dim = store.shape().head_dim;
-  parallel(rows.appended().size() * heads, rows.rows() * heads * head_dim, [&](size_t task, size_t) {
-    const RowPiece& piece = rows.appended()[task / heads];
-    const size_t head = task % heads, offset = piece.row * ld + head * head_dim;
-    char* const page = static_cast<char*>(store.bases()[piece.pages[piece.position / kPage]]);
-    kernels_.append_kv({k + offset, v + offset, ld, piece.rows, piece.position % kPage, head_dim,
-                        store.value_dim(), rope_.cos(piece.position), rope_.sin(piece.position),
-                        page + store.k_offset(layer, head), page + store.v_offset(layer, head), dtype_});
+  const size_t pairs = rows.appended().size() * heads, elements = rows.rows() * heads * head_dim;
+  const size_t block = std::max<size_t>(1, kAppendElements * pairs / std::max<size_t>(1, elements));
+  parallel(divide_up(pairs, block), elements * kAppendCost, [&](size_t task, size_t) {
+    for (size_t i = task * block; i < std::min(pairs, (task + 1) * block); ++i) {
+      const RowPiece& piece = rows.appended()[i / heads];
+      const size_t head = i % heads, offset = piece.row * ld + head * head_dim;
+      char* const page = static_cast<char*>(store.bases()[piece.pages[piece.position / kPage]]);
+      kernels_.append_kv({k + offset, v + offset, ld, piece.rows, piece.position % kPage, head_dim,
+                          store.value_dim(), rope_.cos(piece.position), rope_.sin(piece.position),
+                          page + store.k_offset(layer, head), page + store.v_offset(layer, head), dtype_});
+    }
   });
 }
 
