@@ -56,11 +56,15 @@ WITH_SERVER   = auto
 # auto, no, or the folder of a CUDA toolkit; code for the kinds of GPU named, and PTX of the last of them.
 WITH_CUDA     = auto
 CUDA_ARCH     = 80 90
-# Where carbon-cuda.so looks for cuBLASLt first; empty leaves that to the system, as a package does.
+# Where cuBLASLt is looked for first; empty leaves that to the system, as a package does.
 CUDA_RPATH    = $(WITH_CUDA)/lib64
+# yes: the CUDA backend is a part of the program and of libcarbon.so, and there is no carbon-cuda.so.
+LINK_CUDA     = no
 NVCCFLAGS     = -O3
 OBJCOPY       = objcopy
 INSTALL       = install
+# What starts a program that was compiled for another machine, such as qemu-aarch64.
+EMULATOR      =
 SANITIZE      =
 BUILD         = $(if $(SANITIZE),build-sanitize,build)
 
@@ -105,7 +109,7 @@ $(BUILD)/libcarbon.a: $(lib_objects) $(BUILD)/archive.stamp
 	rm -f $@ && $(archive)
 
 link        = $(CXX) $(all_cxxflags) $(LDFLAGS)
-carbon.link = $(link) $(BUILD)/src/cli/main.o $(BUILD)/libcarbon.a $(all_libs)
+carbon.link = $(link) $(BUILD)/src/cli/main.o $(linked_cuda) $(BUILD)/libcarbon.a $(all_libs) $(linked_cuda_libs)
 
 # A plugin is one file and sees of the program only carbon_plugin.h and the headers of src/statistics.
 compile_plugin = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -shared -fvisibility=hidden $(depfiles) $(LDFLAGS)

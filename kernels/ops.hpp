@@ -307,16 +307,16 @@ struct CudaOptions {
   bool cublas = true;  // use cuBLASLt for products of bf16, for shapes that pass a test
 };
 
-/// Loads carbon-cuda.so from the directory of the program or of installed libraries. Throws Error if
-/// something is missing: the file, a library that it needs, the driver, the device, or code for this kind of
-/// device.
+/// By the CUDA backend in the program, or by carbon-cuda.so from the directory of the program or of installed
+/// libraries. Throws Error if something is missing: the file, a library that it needs, the driver, the
+/// device, or code for this kind of device.
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options);
 
 /// What there is of CUDA on this machine. Never an Error.
 struct CudaStatus {
   std::string library;  // version, and the kinds of GPU it was built for; "" if it cannot be loaded
   std::vector<std::string> devices;  // name, kind and memory of each GPU
-  std::string problem;               // why one of the two is empty
+  std::string problem;               // why one of the two is empty, or what is missing to use the devices
 };
 CudaStatus cuda_status();
 

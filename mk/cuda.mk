@@ -1,4 +1,4 @@
-# The CUDA backend, carbon-cuda.so, and the programs that check and measure it on this machine's GPU.
+# The CUDA backend, carbon-cuda.so or in the program itself, and the programs that check and measure it on this machine's GPU.
 
 cuda_sources  := $(sort $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu))
 cuda_objects  := $(cuda_sources:%=$(BUILD)/cuda/%.o)
@@ -25,8 +25,13 @@ $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stam
 	@mkdir -p $(@D)
 	$(compile_cuda) -MF $@.d -o $@ $<
 
+# cuBLASLt is not linked: cublaslt_library.cpp opens it, by the same search.
 cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
-cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcublasLt -lcudart_static -ldl -lrt -lpthread
+cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcudart_static -ldl -lrt -lpthread
+ifeq ($(LINK_CUDA)$(filter no,$(WITH_CUDA)),yes)
+linked_cuda      = $(cuda_objects)
+linked_cuda_libs = $(cuda_libs)
+endif
 carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)
 
 # Its checks and its bench: without htslib, so that they run where there is only a driver and cuBLASLt. utf8proc comes along,

@@ -28,7 +28,7 @@ endif
 
 # What only a server needs, with Boost; the library answers without it.
 network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api check page run)
-CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA)),,carbon-cuda.so)
+CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA))$(filter yes,$(LINK_CUDA)),,carbon-cuda.so)
 left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
                 $(if $(filter x86_64%,$(machine)),,kernels/cpu/isa_avx512_amx.cpp) \
                 $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \

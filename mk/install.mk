@@ -15,8 +15,8 @@ install: carbon $(plugins) $(CUDA_LIBRARY)
 	sed -i '1s/"carbon"/"carbon-$(VERSION)"/' $(installed_pages)
 	$(INSTALL) -m 644 models/carbon-tiny/* $(DESTDIR)$(datadir)/carbon/models/carbon-tiny
 	cp -R workflows packaging/ensembl-vep packaging/vcfanno $(DESTDIR)$(datadir)/carbon/
-	./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
-	./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
+	$(EMULATOR) ./carbon completion bash > $(DESTDIR)$(bashcompdir)/carbon
+	$(EMULATOR) ./carbon completion zsh > $(DESTDIR)$(zshcompdir)/_carbon
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/carbon $(installed_pages) $(DESTDIR)$(includedir)/carbon_plugin.h \

@@ -18,7 +18,7 @@ $(BUILD)/library/installed.o: src/base/installed.cpp $(BUILD)/compile_places.sta
 
 # Threads of the library may still run when a program lets go of it, so that it stays loaded.
 libcarbon.so.0.link = $(link) -shared -Wl,-soname,$(soname) -Wl,--version-script=src/api/libcarbon.map -Wl,-z,nodelete \
-    -Wl,--gc-sections $(library_objects) $(all_libs)
+    -Wl,--gc-sections $(linked_cuda) $(library_objects) $(all_libs) $(linked_cuda_libs)
 linked += libcarbon.so.0
 stamps += compile_places
 $(BUILD)/libcarbon.so.0: src/api/libcarbon.map

@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# build-portable.sh [-o DIR] [TARBALL]: makes carbon-VERSION-linux-x86_64.tar.gz, which is unpacked and runs on every x86-64 Linux, and
-# the wheel carbon_dna-VERSION-py3-none-manylinux_2_28_x86_64.whl, from the archive of `make dist`, which it makes of the last commit
-# if none is given.
+# build-portable.sh [-o DIR] [--cuda auto|no|HOME] [--machine x86_64|aarch64] [TARBALL]: makes carbon-VERSION-linux-x86_64.tar.gz, which
+# is unpacked and runs on every x86-64 Linux, and the wheel carbon_dna-VERSION-py3-none-manylinux_2_28_x86_64.whl, from the archive of
+# `make dist`, which it makes of the last commit if none is given.
 #
-#   -o DIR    where everything is built, with the toolchain (default: build-portable); the toolchain there is used again
+#   -o DIR         where everything is built, with the toolchain (default: build-portable); the toolchain there is used again
+#   --cuda HOME    the folder of a CUDA toolkit, of which nvcc and cudart become a part of the program; no: without GPUs; auto (the
+#                  default): with it if it is found as make finds it. CUDA_ARCH in the environment: the kinds of GPU
+#   --machine M    the same for M. For aarch64 there is no CUDA, and qemu-aarch64 runs what has to run
 #
 # What it needs: ./install-deps.sh --packaging, and a network for what the toolchain lacks (portable/toolchain.sh).
 set -euo pipefail
 
 fail() { echo "build-portable.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
 
 top=$(cd "$(dirname "$0")/.." && pwd)
-out=build-portable tarball=''
+out=build-portable tarball='' cuda=auto machine=x86_64
 while [[ $# -gt 0 ]]; do
   case $1 in
     -o) [[ $# -gt 1 ]] || fail "-o needs a folder"; out=$2; shift ;;
+    --cuda) [[ $# -gt 1 ]] || fail "--cuda needs auto, no or the folder of a CUDA toolkit"; cuda=$2; shift ;;
+    --machine) [[ $# -gt 1 ]] || fail "--machine needs x86_64 or aarch64"; machine=$2; shift ;;
     -h | --help) usage; exit 0 ;;
     -*) usage >&2; exit 1 ;;
     *) [[ -z $tarball ]] || fail "one archive is expected, not also $1"; tarball=$(realpath -e "$1") ;;
@@ -24,8 +29,14 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-"$top/packaging/portable/toolchain.sh" "$out/toolchain"
-tools=$out/toolchain
+tools=$out/toolchain emulator=''
+if [[ $machine != x86_64 ]]; then
+  tools=$out/toolchain-$machine
+  emulator=$(command -v "qemu-$machine") || fail "no qemu-$machine, which runs what was built; the Debian package qemu-user has it"
+  [[ $cuda == auto || $cuda == no ]] || fail "CUDA is a part of the archive for x86_64 alone"
+  cuda=no
+fi
+"$top/packaging/portable/toolchain.sh" "$tools" "$machine"
 
 [[ $tarball ]] || { tarball=$out/carbon.tar.gz; make -s -C "$top" dist DIST="$tarball"; }
 source=$out/source
@@ -34,22 +45,41 @@ mkdir "$source"
 tar -xzf "$tarball" -C "$source" --strip-components=1
 version=$(< "$source/VERSION")
 
+# What make finds for auto. The backend is linked in: its exceptions could not leave a library with a C++ library of its own.
+# shellcheck disable=SC2016 # the variable is make's
+cuda=$(make -s -C "$source" WITH_CUDA="$cuda" --eval='found:;@echo $(WITH_CUDA)' found)
+[[ $cuda == no || -x $cuda/bin/nvcc ]] || fail "--cuda $cuda: no bin/nvcc there"
+[[ $cuda != no ]] || echo "build-portable.sh: without GPUs, as no CUDA toolkit was asked for or found"
+
+# The words that start a program of the machine, where this is another.
+emulated() { [[ ! $emulator ]] || echo "$emulator $tools/glibc/$(basename "$tools"/glibc/ld-linux-*) --library-path $tools/glibc"; }
 # portable_make GOAL...: the libraries that htslib needs follow it.
 portable_make() {
-  make -s -C "$source" -j"$(nproc)" "$@" CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_CUDA=no WITH_SERVER=yes \
+  make -s -C "$source" -j"$(nproc)" "$@" CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_SERVER=yes \
+    WITH_CUDA="$cuda" LINK_CUDA=yes CUDA_RPATH= ${CUDA_ARCH:+CUDA_ARCH="$CUDA_ARCH"} EMULATOR="$(emulated)" \
     CPPFLAGS="-isystem $tools/include -DCARBON_PORTABLE=1" LDFLAGS="-L$tools/lib -s -Wl,--gc-sections" \
     LIBS="-llzma -lbz2 -ldeflate -lz -lpthread" prefix=
 }
-name=carbon-$version-linux-x86_64
+# What is linked in, with the texts of the licences.
+share=$out/share
+rm -rf "$share"
+cp -R "$tools/share" "$share"
+if [[ $cuda != no ]]; then
+  printf 'cudart (NVIDIA CUDA)\t%s\tLicenseRef-NVIDIA-CUDA-EULA\n' \
+    "$("$cuda/bin/nvcc" --version | sed -n 's/.*release .*, V\(.*\)/\1/p')" >> "$share/libraries"
+  cp "$cuda/EULA.txt" "$share/licenses/cudart" 2> /dev/null ||
+    echo 'NVIDIA distributes the run-time library of CUDA under the licence at https://docs.nvidia.com/cuda/eula/' > "$share/licenses/cudart"
+fi
+name=carbon-$version-linux-$machine
 root=$out/$name wheel=$out/wheel-files
 rm -rf "$root" "$wheel"
 
 # The wheel of the Python package first, whose program lies in bin; that of the archive is started by what lies there.
 portable_make all library
 portable_make install install-library DESTDIR="$wheel"
-cp -R "$tools/share/licenses" "$wheel/licences"
-cp "$tools/share/libraries" "$wheel/licences/"
-CARBON_WHEEL_FILES=$wheel CARBON_WHEEL_TAG=manylinux_2_28_x86_64 python3 "$source/python/build_wheel.py" "$out"
+cp -R "$share/licenses" "$wheel/licences"
+cp "$share/libraries" "$wheel/licences/"
+CARBON_WHEEL_FILES=$wheel CARBON_WHEEL_TAG=manylinux_2_28_$machine python3 "$source/python/build_wheel.py" "$out"
 
 portable_make all bindir=/libexec/carbon
 portable_make install bindir=/libexec/carbon DESTDIR="$root"
@@ -57,10 +87,17 @@ mkdir "$root/bin"
 "$tools/bin/static-cc" -O2 -s -Wall -Wextra -Werror -o "$root/bin/carbon" "$source/packaging/portable/launcher.c"
 cp -R "$tools/glibc" "$root/libexec/carbon/glibc"
 cp -R "$source"/{README.md,NEWS.md,LICENSE,docs} "$root/"
-cp -R "$tools/share/licenses" "$tools/share/libraries" "$root/share/"
-CARBON_LOADER=host "$source/packaging/smoke.sh" "$root/bin/carbon"
-CARBON_LOADER=own "$source/packaging/smoke.sh" "$root/bin/carbon"
+cp -R "$share/licenses" "$share/libraries" "$root/share/"
+if [[ $emulator ]]; then
+  # The emulator does not follow the launcher into another program.
+  printf '#!/bin/sh\nCARBON_INTERNAL_PROGRAM=%s exec %s %s "$@"\n' "$root/libexec/carbon/carbon" "$(emulated)" "$root/libexec/carbon/carbon" > "$out/emulated-carbon"
+  chmod +x "$out/emulated-carbon"
+  "$source/packaging/smoke.sh" "$out/emulated-carbon"
+else
+  CARBON_LOADER=host "$source/packaging/smoke.sh" "$root/bin/carbon"
+  CARBON_LOADER=own "$source/packaging/smoke.sh" "$root/bin/carbon"
+fi
 
 # The same bytes from the same commit.
 tar --sort=name --mtime="@$(stat -c %Y "$source/VERSION")" --owner=0 --group=0 --numeric-owner --mode='u+rw,go+r-w,a+X' -C "$out" -cf - "$name" | gzip -9n > "$out/$name.tar.gz"
-ls -l "$out/$name.tar.gz" "$out"/carbon_dna-"$version"-*.whl
+ls -l "$out/$name.tar.gz" "$out"/carbon_dna-"$version"-*"_$machine.whl"

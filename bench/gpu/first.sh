@@ -56,8 +56,9 @@ find_libraries() {
     [[ -e $library ]] && ! ldconfig -p 2> /dev/null | grep -q "^[[:space:]]*$name " && ln -sf "$library" "$out/libraries/$name"
   done
   export LD_LIBRARY_PATH=$out/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  name=$(ldd "$build/check_gpu" | sed -n 's/^[[:space:]]*\(libcublasLt[^ ]*\) => not found$/\1/p')
-  [[ -n $name ]] || return 0
+  # check_gpu opens it by its name.
+  name=$(grep -aom 1 'libcublasLt\.so\.[0-9]*' "$build/check_gpu" | head -n 1) || return 0
+  CARBON_CUDA_LIBRARY=1 "$build/carbon" --version 2> /dev/null | grep -q 'cannot load cuBLASLt' || return 0
   found=$(find /usr/local /opt /usr/lib "$HOME" -name "$name" 2> /dev/null | head -n 1)
   if [[ -n $found ]]; then LD_LIBRARY_PATH+=:$(dirname "$found"); else echo "first.sh: $name is nowhere on this machine" >&2; fi
 }

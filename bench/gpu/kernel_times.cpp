@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/status.hpp"
 
 namespace carbon::gpu_bench {
 namespace {

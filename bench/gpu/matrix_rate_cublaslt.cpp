@@ -30,7 +30,7 @@ double matrix_rate(const std::shared_ptr<const cuda::Device>& device, const Effo
 
   std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
   int count = 0;
-  cuda::check_blas(cublasLtMatmulAlgoGetHeuristic(
+  cuda::check_blas(cuda::cublaslt().propose(
                        handle.get(), operation.get(), layout.get(), layout.get(), layout.get(), layout.get(),
                        cuda::make_blas_preference(kWorkspace).get(), kCandidates, found.data(), &count),
                    "choosing an algorithm");
@@ -40,9 +40,9 @@ double matrix_rate(const std::shared_ptr<const cuda::Device>& device, const Effo
     const double seconds = median_seconds(effort.seconds / kCandidates, effort.repeats, [&] {
       for (int product = 0; product < kProducts; ++product)
         cuda::check_blas(
-            cublasLtMatmul(handle.get(), operation.get(), &one, a.get(), layout.get(), b.get(), layout.get(),
-                           &zero, d.get(), layout.get(), d.get(), layout.get(), &found[i].algo,
-                           workspace.get(), kWorkspace, device->stream().handle()),
+            cuda::cublaslt().multiply(handle.get(), operation.get(), &one, a.get(), layout.get(), b.get(),
+                                      layout.get(), &zero, d.get(), layout.get(), d.get(), layout.get(),
+                                      &found[i].algo, workspace.get(), kWorkspace, device->stream().handle()),
             "a matrix product");
       device->wait();
     });

@@ -20,9 +20,9 @@
 #include "kernels/cuda/embedding.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/kv.hpp"
-#include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "kernels/cuda/weight.hpp"
 
@@ -506,6 +506,12 @@ void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std
 }
 
 }  // namespace
+
+void refuse_tile(const MmaTile& tile) {
+  throw Error("linear", "no kernel for tiles of " + std::to_string(tile.rows) + " rows by " +
+                            std::to_string(tile.outputs) + " outputs, " + std::to_string(tile.stages) +
+                            " stages");
+}
 
 std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) {
   return make_backend(std::make_shared<Device>(options.device), options);

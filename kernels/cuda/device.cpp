@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/status.hpp"
 
 namespace carbon::cuda {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/kernel_call.hpp"
 #include "kernels/cuda/mma_plan.hpp"
-#include "kernels/cuda/stream.hpp"
 #include "kernels/ops.hpp"
 #include "kernels/tensor.hpp"
 
@@ -68,6 +68,8 @@ struct SwigluCall {
   void* out;             // does not overlap act
 };
 void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& tile);
+/// Throws the Error of these two for another tile.
+[[noreturn]] void refuse_tile(const MmaTile& tile);
 inline constexpr size_t kSwigluOutputs = 16;
 
 // attention_append.cu, attention_plain.cu, attention_mma.cu and attention_decode.cu
@@ -162,5 +164,21 @@ void run_logsumexp(Stream& stream, const float* logits, size_t n, size_t columns
 /// ops::Backend::draw from rows of logits [., 4096], aligned to 16 bytes, without top-k and top-p; draws [n],
 /// out [n].
 void run_draw(Stream& stream, const float* logits, const ops::KmerDraw* draws, size_t n, ops::DrawnKmer* out);
+
+// selftest.cu, for selftest.hpp
+
+/// Fills n bf16 with numbers in [-1, 1), always the same.
+void run_fill(Stream& stream, void* to, size_t n);
+/// Fills bf16 [rows, k] with such numbers, the second half of a row being the first half times `sign`.
+void run_fill_opposite(Stream& stream, void* to, size_t rows, size_t k, int sign);
+/// Two matrices of words [rows, width] with these leading dimensions.
+struct Compared {
+  const uint32_t* a;
+  size_t a_step;
+  const uint32_t* b;
+  size_t b_step, rows, width;
+};
+/// Adds to `found` if any word differs.
+void run_compare(Stream& stream, const Compared& compared, uint32_t* found);
 
 }  // namespace carbon::cuda

@@ -1,4 +1,4 @@
-// Launches kernels, and checks the status codes of the CUDA runtime.
+// Launches kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,27 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <string>
 #include <tuple>
 #include <type_traits>
 
-#include "kernels/cuda/stream.hpp"
-#include "src/base/advice_topics.hpp"
-#include "src/base/error.hpp"
+#include "kernels/cuda/kernel_call.hpp"
 
 namespace carbon::cuda {
-
-/// Throws Error, or OutOfMemory, unless `status` is success. `what` says what was being done.
-inline void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it again
-  const std::string text =
-      std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
-  if (status == cudaErrorMemoryAllocation)
-    throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory",
-                      {AdviceTopic::batch_tokens});
-  throw Error("cuda", text);
-}
 
 /// The arguments of a kernel as bytes, one after the other.
 template <class... Parameters>
@@ -74,12 +59,13 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t s
             Arguments... arguments) {
   using Packed = PackedArguments<Parameters...>;
   const auto bytes = Packed::pack(static_cast<Parameters>(arguments)...);
-  stream.put({reinterpret_cast<const void*>(kernel),
-              Packed::start,
-              {grid.x, grid.y, grid.z},
-              threads,
-              static_cast<uint32_t>(shared)},
-             bytes.data(), bytes.size());
+  put(stream,
+      {reinterpret_cast<const void*>(kernel),
+       Packed::start,
+       {grid.x, grid.y, grid.z},
+       threads,
+       static_cast<uint32_t>(shared)},
+      bytes.data(), bytes.size());
 }
 
 /// The number of blocks of `size` that cover n.

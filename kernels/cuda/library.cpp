@@ -1,25 +1,42 @@
-// The two functions that carbon-cuda.so exports.
+// What the program sees of the CUDA backend. carbon-cuda.so exports the two functions at the end.
 #include "kernels/cuda/library.hpp"
+
+#include <string>
 
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/device.hpp"
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/matmul.hpp"
+#include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 
 namespace carbon::cuda {
 namespace {
 
+std::string description() {
+  int version = 0;
+  check(cudaRuntimeGetVersion(&version), "asking for the version of the CUDA runtime");
+  const std::string switches = describe_switches();
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ", " +
+         compiled_kinds() + (switches.empty() ? "" : ", " + switches);
+}
+
 class CudaLibrary final : public Library {
  public:
-  std::string description() const override {
-    int version = 0;
-    check(cudaRuntimeGetVersion(&version), "asking for the version of the CUDA runtime");
-    const std::string switches = describe_switches();
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ", " +
-           compiled_kinds() + (switches.empty() ? "" : ", " + switches);
+  ops::CudaStatus status() const override {
+    ops::CudaStatus status;
+    try {
+      status.library = description();
+      const Switches switches = read_switches();
+      if (switches.library_required) require_matmul_library();
+      status.devices = list_devices();
+      if (switches.library) require_matmul_library();
+    } catch (const Error& error) {
+      status.problem = error.what();
+    }
+    return status;
   }
-  std::vector<std::string> devices() const override { return list_devices(); }
   std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) const override {
+    if (read_switches().library_required) require_matmul_library();
     return cuda::make_backend(options);
   }
 };

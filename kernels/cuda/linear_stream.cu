@@ -307,10 +307,7 @@ void run(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out
     return (run_if<Index>(stream, tile, operands, out, ld_out, add) || ...);
   }
   (std::make_index_sequence<std::size(kStreamTiles)>());
-  if (!found)
-    throw Error("linear", "no kernel for tiles of " + std::to_string(tile.rows) + " rows by " +
-                              std::to_string(tile.outputs) + " outputs, " + std::to_string(tile.stages) +
-                              " stages");
+  if (!found) refuse_tile(tile);
 }
 
 Operands make_operands(const void* act, const void* weight, const void* second, size_t n, size_t outputs,

@@ -1,4 +1,4 @@
-// Finds and loads carbon-cuda.so: the part of the CUDA backend that is in the program itself.
+// Finds and loads carbon-cuda.so: the part of the CUDA backend that is always in the program itself.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -10,6 +10,10 @@
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/program_folder.hpp"
+
+/// Of the backend that is linked in; null where there is none. Hidden, so that it cannot be that of a library
+/// which this process has loaded.
+extern "C" __attribute__((weak, visibility("hidden"))) const carbon::cuda::Library* carbon_cuda_library();
 
 namespace carbon::cuda {
 namespace {
@@ -32,14 +36,15 @@ std::string find_library() {
 // The library is never closed, because backends and exceptions from it may exist until the end of the
 // program.
 const Library& load_library() {
+  if (carbon_cuda_library != nullptr) return *carbon_cuda_library();
   const std::string path = find_library();
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    throw Error("cuda",
-                "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") +
-                    "; install the CUDA run-time libraries (cuBLASLt)",
-                {AdviceTopic::device_cpu});
+    throw Error(
+        "cuda",
+        "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") + "; reinstall carbon",
+        {AdviceTopic::device_cpu});
   }
   const auto stamp = reinterpret_cast<StampFunction>(dlsym(handle, "carbon_cuda_stamp"));
   const auto library = reinterpret_cast<LibraryFunction>(dlsym(handle, "carbon_cuda_library"));
@@ -62,13 +67,11 @@ std::unique_ptr<carbon::ops::Backend> carbon::ops::make_cuda_backend(const CudaO
 }
 
 carbon::ops::CudaStatus carbon::ops::cuda_status() {
-  CudaStatus status;
   try {
-    const cuda::Library& library = cuda::load_library();
-    status.library = library.description();
-    status.devices = library.devices();
+    return cuda::load_library().status();
   } catch (const Error& error) {
+    CudaStatus status;
     status.problem = error.what();
+    return status;
   }
-  return status;
 }

@@ -85,7 +85,9 @@ class Matmul {
   std::map<Shape, Choice> choices_;
 };
 
-/// The library of this build, for products in passes of `pass_rows` rows.
+/// Throws Error if the library is not on this machine.
+void require_matmul_library();
+/// The library of this build, for products in passes of `pass_rows` rows. Throws Error if it is not there.
 std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device, size_t pass_rows);
 
 }  // namespace carbon::cuda

@@ -32,7 +32,7 @@ int32_t configured(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConf
   int32_t value = -1;
   size_t written = 0;
   const cublasStatus_t status =
-      cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, &written);
+      cublaslt().algorithm_get(&algorithm, attribute, &value, sizeof value, &written);
   return status == CUBLAS_STATUS_SUCCESS ? value : -1;
 }
 
@@ -86,9 +86,9 @@ class Algorithm final : public MatmulAlgorithm {
     const float one = 1.0f, before = c.result == MatmulResult::added ? 1.0f : 0.0f;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     shared_->device->stream().run_library([&](cudaStream_t stream) {
-      status = cublasLtMatmul(shared_->handle.get(), shared_->operation.get(), &one, c.weight, a.get(), c.act,
-                              b.get(), &before, c.out, d.get(), c.out, d.get(), &found_.algo,
-                              shared_->workspace.get(), kWorkspace, stream);
+      status = cublaslt().multiply(shared_->handle.get(), shared_->operation.get(), &one, c.weight, a.get(),
+                                   c.act, b.get(), &before, c.out, d.get(), c.out, d.get(), &found_.algo,
+                                   shared_->workspace.get(), kWorkspace, stream);
     });
     // The library checks before it launches. A larger workspace than there is also counts as a wrong value.
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
@@ -106,7 +106,7 @@ class CublasLt final : public MatmulLibrary {
   explicit CublasLt(std::shared_ptr<const Device> device)
       : shared_(std::make_shared<const Shared>(std::move(device))) {}
 
-  std::string name() const override { return "cublaslt" + std::to_string(cublasLtGetVersion()); }
+  std::string name() const override { return "cublaslt" + std::to_string(cublaslt().version); }
 
   std::vector<std::unique_ptr<MatmulAlgorithm>> propose(size_t rows, size_t outputs, size_t k,
                                                         MatmulResult result) override {
@@ -115,9 +115,9 @@ class CublasLt final : public MatmulLibrary {
                      d = make_blas_layout(blas_type(result), outputs, rows, outputs);
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> found{};
     int count = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        shared_->handle.get(), shared_->operation.get(), a.get(), b.get(), d.get(), d.get(),
-        one_piece_preference().get(), kCandidates, found.data(), &count);
+    const cublasStatus_t status =
+        cublaslt().propose(shared_->handle.get(), shared_->operation.get(), a.get(), b.get(), d.get(),
+                           d.get(), one_piece_preference().get(), kCandidates, found.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
     check_blas(status, "choosing an algorithm");
     std::vector<std::unique_ptr<MatmulAlgorithm>> algorithms;
@@ -130,6 +130,10 @@ class CublasLt final : public MatmulLibrary {
 };
 
 }  // namespace
+
+void require_matmul_library() {
+  cublaslt();
+}
 
 std::unique_ptr<Matmul> make_matmul(std::shared_ptr<const Device> device, size_t pass_rows) {
   auto library = std::make_unique<CublasLt>(device);

@@ -1,7 +1,7 @@
-#include "kernels/cuda/selftest.hpp"
-
+// What a test of products needs of the device (selftest.hpp).
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/instructions.cuh"
+#include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace carbon::cuda {
@@ -50,40 +50,20 @@ __global__ void differ_kernel(const uint32_t* a, size_t a_step, const uint32_t* 
 
 }  // namespace selftest_file
 
-void fill_random(const Device& device, void* to, size_t n) {
-  launch(fill_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device.stream(),
-         static_cast<Bf16*>(to), n);
+void run_fill(Stream& stream, void* to, size_t n) {
+  launch(fill_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, stream, static_cast<Bf16*>(to), n);
 }
 
-void fill_opposite(const Device& device, void* to, size_t rows, size_t k, int sign) {
+void run_fill_opposite(Stream& stream, void* to, size_t rows, size_t k, int sign) {
   const size_t n = rows * k;
-  launch(fill_opposite_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device.stream(),
+  launch(fill_opposite_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, stream,
          static_cast<Bf16*>(to), n, k, static_cast<float>(sign));
 }
 
-Comparisons::Comparisons(std::shared_ptr<const Device> device, size_t most)
-    : device_(std::move(device)), found_(device_, most * sizeof(uint32_t), "comparisons") {
-  device_->clear(found_.get(), found_.bytes());
-}
-
-void Comparisons::add(const void* a, size_t a_step, const void* b, size_t b_step, size_t bytes, size_t rows) {
-  constexpr size_t kWord = sizeof(uint32_t);
-  if ((count_ + 1) * sizeof(uint32_t) > found_.bytes()) throw Error("selftest", "too many comparisons");
-  const size_t n = rows * (bytes / kWord);
-  launch(differ_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, device_->stream(),
-         static_cast<const uint32_t*>(a), a_step / kWord, static_cast<const uint32_t*>(b), b_step / kWord,
-         bytes / kWord, n, found_.as<uint32_t>() + count_);
-  ++count_;
-}
-
-std::vector<bool> Comparisons::results() {
-  std::vector<uint32_t> found(count_);
-  device_->copy_out(found.data(), found_.get(), count_ * sizeof(uint32_t));
-  device_->clear(found_.get(), found_.bytes());
-  count_ = 0;
-  std::vector<bool> differ;
-  for (const uint32_t threads : found) differ.push_back(threads != 0);
-  return differ;
+void run_compare(Stream& stream, const Compared& c, uint32_t* found) {
+  const size_t n = c.rows * c.width;
+  launch(differ_kernel, dim3(blocks(n, size_t{8} * kThreads)), kThreads, 0, stream, c.a, c.a_step, c.b,
+         c.b_step, c.width, n, found);
 }
 
 }  // namespace carbon::cuda

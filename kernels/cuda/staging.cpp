@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/status.hpp"
 
 namespace carbon::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 
 namespace carbon::cuda {
@@ -95,6 +95,10 @@ Stream::Kernel& Stream::kernel(const void* function) {
         "dividing the memory of a multiprocessor");
   const bool overlaps = overlap_ && attributes.ptxVersion >= kOverlaps;
   return kernels_.emplace(function, Kernel{kFreeShared, overlaps}).first->second;
+}
+
+void put(Stream& stream, const KernelCall& call, const std::byte* arguments, size_t bytes) {
+  stream.put(call, arguments, bytes);
 }
 
 void Stream::put(KernelCall call, const std::byte* arguments, size_t bytes) {

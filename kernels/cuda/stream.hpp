@@ -13,32 +13,16 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <string>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/cuda/kernel_call.hpp"
+
 namespace carbon::cuda {
-
-/// Starts a kernel with packed arguments (launch.hpp packs and unpacks them).
-using StartKernel = cudaError_t (*)(const cudaLaunchConfig_t& config, const void* kernel,
-                                    const std::byte* arguments);
-
-/// One launch of a kernel. A launch and its arguments are compared as bytes, so they must not have padding.
-struct KernelCall {
-  const void* kernel = nullptr;
-  StartKernel start = nullptr;
-  std::array<uint32_t, 3> grid{};
-  uint32_t threads = 0;
-  uint32_t shared = 0;     // bytes of dynamic shared memory
-  uint32_t overlaps = 0;   // 1 if its blocks may start before the previous kernel has ended
-  uint64_t arguments = 0;  // offset of its arguments in the bytes of the list
-};
-static_assert(std::has_unique_object_representations_v<KernelCall>);
 
 /// Is told of everything that computes on a stream, to time it (bench/gpu/kernel_times.hpp).
 class LaunchWatcher {

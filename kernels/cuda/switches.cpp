@@ -7,12 +7,13 @@
 namespace carbon::cuda {
 namespace {
 
+constexpr const char* kLibrary = "CARBON_CUDA_LIBRARY";
 constexpr struct {
   const char* name;
   bool Switches::*part;
 } kVariables[] = {{"CARBON_CUDA_OVERLAP", &Switches::overlap},
                   {"CARBON_CUDA_GRAPHS", &Switches::graphs},
-                  {"CARBON_CUDA_LIBRARY", &Switches::library}};
+                  {kLibrary, &Switches::library}};
 
 /// "0", "1", or "" if the variable is not set.
 std::string value_of(const char* name) {
@@ -28,6 +29,7 @@ std::string value_of(const char* name) {
 Switches read_switches() {
   Switches switches;
   for (const auto& [name, part] : kVariables) switches.*part = value_of(name) != "0";
+  switches.library_required = value_of(kLibrary) == "1";
   return switches;
 }
 

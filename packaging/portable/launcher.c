@@ -18,11 +18,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kernel starts a program of glibc by HOST_LOADER, whose name every such program of this machine has in it. */
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#define TRIPLET "x86_64-linux-gnu"
+#define LOADER_NAME "ld-linux-x86-64.so.2"
+#define HOST_LOADER "/lib64/" LOADER_NAME
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#define TRIPLET "aarch64-linux-gnu"
+#define LOADER_NAME "ld-linux-aarch64.so.1"
+#define HOST_LOADER "/lib/" LOADER_NAME
+#else
+#error "no names of the C library of this machine"
+#endif
 #define PROGRAM "/libexec/carbon/carbon"
 #define LIBRARIES "/libexec/carbon/glibc"
-#define LOADER LIBRARIES "/ld-linux-x86-64.so.2"
-/* The kernel starts a program of glibc by this file, whose name every x86-64 program has in it. */
-#define HOST_LOADER "/lib64/ld-linux-x86-64.so.2"
+#define LOADER LIBRARIES "/" LOADER_NAME
 /* The newest version of glibc's symbols that the program needs. */
 #define NEEDED "GLIBC_2.28"
 
@@ -53,7 +65,7 @@ static void join(char path[PATH_MAX], const char* folder, const char* rest) {
   if (snprintf(path, PATH_MAX, "%s%s", folder, rest) >= PATH_MAX) fail("the name of its folder is too long: %s", folder);
 }
 
-/* Whether a file is a C library for 64-bit x86 that has the symbols. */
+/* Whether a file is a C library for this machine that has the symbols. */
 static int has_needed_symbols(const char* path) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -65,7 +77,7 @@ static int has_needed_symbols(const char* path) {
     if (bytes != MAP_FAILED) {
       const Elf64_Ehdr* header = (const Elf64_Ehdr*)bytes;
       found = memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-              header->e_machine == EM_X86_64 && memmem(bytes, size, NEEDED, sizeof NEEDED) != NULL;
+              header->e_machine == MACHINE && memmem(bytes, size, NEEDED, sizeof NEEDED) != NULL;
       munmap((void*)bytes, size);
     }
   }
@@ -74,7 +86,7 @@ static int has_needed_symbols(const char* path) {
 }
 
 static int host_suffices(void) {
-  static const char* const places[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libc.so.6",
+  static const char* const places[] = {"/lib/" TRIPLET "/libc.so.6", "/usr/lib/" TRIPLET "/libc.so.6",
                                        "/lib64/libc.so.6", "/usr/lib64/libc.so.6", "/usr/lib/libc.so.6"};
   if (access(HOST_LOADER, X_OK) != 0) return 0;
   for (size_t i = 0; i < sizeof places / sizeof *places; ++i)

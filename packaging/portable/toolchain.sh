@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# toolchain.sh [DIR]: makes a compiler for glibc 2.28 and the libraries of carbon for it, in DIR (default: build-portable/toolchain).
+# toolchain.sh [DIR [MACHINE]]: makes a compiler for glibc 2.28 and the libraries of carbon for it, in DIR (default:
+# build-portable/toolchain). MACHINE is x86_64, the default, or aarch64.
 #
 # The compiler is clang in the package ziglang of PyPI, which has the symbols of every glibc. The libraries are built from Debian's
 # source packages, static and with hidden symbols (the table `sources` beside this file). Afterwards:
@@ -14,10 +15,12 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-[[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 0; }
+[[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 0; }
 mkdir -p "${1:-build-portable/toolchain}"
 dir=$(cd "${1:-build-portable/toolchain}" && pwd)
 jobs=$(nproc)
+machine=${2:-x86_64}
+triplet=$machine-linux-gnu
 # The newest glibc symbol that the archive may need. test/cli/portable_test.py looks at what was built.
 glibc=2.28
 zig=0.17.1
@@ -26,7 +29,11 @@ fail() { echo "toolchain.sh: $*" >&2; exit 1; }
 for tool in python3 apt-get dpkg-deb tclsh autoconf make perl; do
   command -v "$tool" > /dev/null || fail "$tool is not installed; ./install-deps.sh --packaging installs it"
 done
-[[ $(uname -m) == x86_64 ]] || fail "this is written for x86-64, and this machine is $(uname -m)"
+case $machine in
+  x86_64) debian=amd64 loader=ld-linux-x86-64.so.2 ;;
+  aarch64) debian=arm64 loader=ld-linux-aarch64.so.1 ;;
+  *) fail "the machine may be x86_64 or aarch64, and not $machine" ;;
+esac
 mkdir -p "$dir"/{bin,include,lib,share/licenses,sources,build}
 
 # The compiler: a package of PyPI that needs no installation.
@@ -40,11 +47,11 @@ compiler() {
     : > "$dir/zig/$zig"
   }
   # zig compiles with the sanitizer of undefined behaviour unless it is told otherwise.
-  local flags="-target x86_64-linux-gnu.$glibc -fno-sanitize=all -g0"
+  local flags="-target $triplet.$glibc -fno-sanitize=all -g0"
   wrapper cc "cc $flags"
   # The C++ library has no std::result_of, for which Boost 1.74 asks unless it is told of its successor.
   wrapper c++ "c++ $flags -DBOOST_ASIO_HAS_STD_INVOKE_RESULT=1"
-  wrapper static-cc "cc -target x86_64-linux-musl -static -fno-sanitize=all -g0"
+  wrapper static-cc "cc -target $machine-linux-musl -static -fno-sanitize=all -g0"
   wrapper ar ar
   wrapper ranlib ranlib
   for part in zig:ziglang/LICENSE libcxx:ziglang/lib/libcxx/LICENSE.TXT libunwind:ziglang/lib/libunwind/LICENSE.TXT; do
@@ -56,7 +63,7 @@ compiler() {
 wrapper() {
   cat > "$dir/bin/$1" << END
 #!/bin/sh
-[ "\$1" != -dumpmachine ] || { echo x86_64-linux-gnu; exit; }
+[ "\$1" != -dumpmachine ] || { echo $triplet; exit; }
 here=\$(dirname "\$(readlink -f "\$0")")
 ZIG_GLOBAL_CACHE_DIR=\${ZIG_GLOBAL_CACHE_DIR:-\$here/../zig/cache} ZIG_LOCAL_CACHE_DIR=\${ZIG_LOCAL_CACHE_DIR:-\$here/../zig/cache} \\
   exec "\$here/../zig/ziglang/zig" $2 "\$@"
@@ -68,7 +75,8 @@ END
 apt() {
   local release=bookworm at=$dir/build/apt
   local options=(-qq -o "Dir::Etc::SourceList=$at/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$at/lists"
-    -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none)
+    -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none
+    -o "APT::Architecture=$debian" -o "APT::Architectures=$debian")
   if [[ ! -e $at/updated ]]; then
     local mirror type keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
     # shellcheck disable=SC2016 # the name is apt's
@@ -88,12 +96,12 @@ apt() {
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
   local package unpacked=$dir/build/libc6
-  [[ $(source_file 'libc6_*_amd64.deb') ]] || (cd "$dir/sources" && apt download libc6:amd64)
-  package=$(source_file 'libc6_*_amd64.deb')
+  [[ $(source_file "libc6_*_$debian.deb") ]] || (cd "$dir/sources" && apt download "libc6:$debian")
+  package=$(source_file "libc6_*_$debian.deb")
   rm -rf "$unpacked" "$dir/glibc"
   dpkg-deb -x "$package" "$unpacked"
   mkdir "$dir/glibc"
-  cp -L "$unpacked"/lib/x86_64-linux-gnu/{libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1,ld-linux-x86-64.so.2} "$dir/glibc/"
+  cp -L "$unpacked/lib/$triplet"/{libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1,"$loader"} "$dir/glibc/"
   cp "$unpacked/usr/share/doc/libc6/copyright" "$dir/share/licenses/glibc"
   rm -rf "$unpacked"
   printf 'glibc (used where the system has none that suffices)\t%s\tLGPL-2.1-or-later\n' "$(dpkg-deb -f "$package" Version)" \
@@ -140,7 +148,7 @@ build_bzip2() {
   put_in bzlib.h libbz2.a
 }
 build_xz-utils() {
-  ./configure --host=x86_64-linux-gnu --disable-shared --disable-nls --disable-doc --disable-scripts --disable-xz --disable-xzdec \
+  ./configure --host="$triplet" --disable-shared --disable-nls --disable-doc --disable-scripts --disable-xz --disable-xzdec \
     --disable-lzmadec --disable-lzmainfo --disable-lzma-links > /dev/null
   make -s -j"$jobs"
   cp -R src/liblzma/api/lzma.h src/liblzma/api/lzma "$dir/include/"
@@ -163,9 +171,11 @@ build_htslib() {
   cp htscodecs/config.{guess,sub} .
   autoheader
   autoconf
-  ./configure --host=x86_64-linux-gnu --disable-libcurl --disable-gcs --disable-s3 --disable-plugins --with-libdeflate > /dev/null
+  ./configure --host="$triplet" --disable-libcurl --disable-gcs --disable-s3 --disable-plugins --with-libdeflate > /dev/null
   # clang wants to be told of each extension that a file uses.
-  make -s -j"$jobs" lib-static HTS_CFLAGS_AVX2="-mavx2 -mpopcnt" HTS_CFLAGS_AVX512="-mavx512f -mpopcnt"
+  local extensions=()
+  [[ $machine != x86_64 ]] || extensions=(HTS_CFLAGS_AVX2="-mavx2 -mpopcnt" HTS_CFLAGS_AVX512="-mavx512f -mpopcnt")
+  make -s -j"$jobs" lib-static "${extensions[@]}"
   mkdir -p "$dir/include/htslib"
   cp htslib/*.h "$dir/include/htslib/"
   put_in libhts.a
@@ -175,7 +185,7 @@ build_utf8proc() {
   put_in utf8proc.h libutf8proc.a
 }
 build_sqlite3() {
-  ./configure --host=x86_64-linux-gnu --disable-shared --disable-tcl --disable-load-extension > /dev/null
+  ./configure --host="$triplet" --disable-shared --disable-tcl --disable-load-extension > /dev/null
   make -s sqlite3.c > /dev/null
   # The locks of a journal as Debian has them; extensions and what else carbon does not use are left out.
   "$CC" $CFLAGS -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -c sqlite3.c -o sqlite3.o
@@ -187,7 +197,7 @@ build_openssl() {
   # Only what SHA-256 needs, as far as there are options for it.
   local without=(shared module engine dso tests legacy ui-console sock async aria bf blake2 camellia cast chacha cmac cmp cms ct des dh
     dsa ec idea md4 mdc2 ocb ocsp poly1305 rc2 rc4 rmd160 scrypt seed siphash siv sm2 sm3 sm4 srp srtp ts whirlpool)
-  ./Configure linux-x86_64 "${without[@]/#/no-}" > /dev/null
+  ./Configure "linux-$machine" "${without[@]/#/no-}" > /dev/null
   make -s -j"$jobs" build_generated
   make -s -j"$jobs" libcrypto.a
   cp -R include/openssl "$dir/include/"

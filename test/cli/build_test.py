@@ -208,6 +208,17 @@ def flags_in_the_makefile_do_so_too():
 
 
 @case
+def the_backend_can_be_a_part_of_the_program():
+    tree = built()
+    made = make(tree, "LINK_CUDA=yes")
+    expect_equal(sorted(made), ["carbon"], "made with LINK_CUDA=yes")
+    expect(all(word in made["carbon"].split() for word in ("build/cuda/kernels/cuda/plan.cpp.o", "build/cuda/kernels/cuda/rows.cu.o", "-lcudart_static")),
+           "it has no backend: " + made["carbon"])
+    without = make(tree, "LINK_CUDA=yes", "WITH_CUDA=no")
+    expect("cuda" not in without["carbon"], "without a toolkit: " + without["carbon"])
+
+
+@case
 def another_compiler_is_another_build():
     tree = built()
     shutil.copy(os.path.join(tree, "cxx"), os.path.join(tree, "c++"))

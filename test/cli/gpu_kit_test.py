@@ -101,6 +101,24 @@ def a_kit_runs_elsewhere():
 
 
 @case
+def cublaslt_of_a_python_package():
+    """What check_gpu would open is looked for where no linker looks, if carbon says that it is missing."""
+    home = fresh()
+    folder = os.path.join(home, "site-packages", "nvidia", "lib")
+    os.makedirs(folder)
+    write(folder, "libcublasLt.so.99", b"")
+    missing = 'case $LD_LIBRARY_PATH in *nvidia*) exit 0;; esac\necho "CUDA 99.0; cannot load cuBLASLt: no such file"'
+    for carbon, added in ((missing, True), ("exit 0", False)):
+        build = stand_ins('echo "libraries $LD_LIBRARY_PATH" # libcublasLt.so.99', carbon)
+        result, _ = first("faults", "stream", build=build, env={"HOME": home})
+        expect_equal(any(line.startswith("libraries ") and line.endswith(":" + folder) for line in lines_of(result, "stream")), added,
+                     "the folder is in LD_LIBRARY_PATH")
+    shutil.rmtree(folder)
+    result, _ = first("faults", "stream", build=stand_ins("# libcublasLt.so.99", missing), env={"HOME": home})
+    expect("first.sh: libcublasLt.so.99 is nowhere on this machine" in result.text, "it says so", result)
+
+
+@case
 def a_kit_that_is_too_large():
     folder = fresh()
     for name in PROGRAMS:

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 
-from harness import CARBON, DATA, ENV, Skip, case, command, data, expect, expect_equal, fresh, main, ok, read, write
+from harness import CARBON, DATA, ENV, Skip, case, command, data, expect, expect_equal, expect_failure, fresh, main, ok, read, write
 from serve_support import Server
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
@@ -21,6 +21,7 @@ LOADER = os.path.join(LIBRARIES, "ld-linux-x86-64.so.2")
 # What the program of the archive may need of a system: glibc, and no symbol that is newer than this.
 MAY_NEED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 NEWEST = (2, 28)
+CUDA_LIBRARY = os.path.join(BUILD, "carbon-cuda.so")
 GIVEN = os.environ.get("CARBON_PORTABLE", "")
 _made = {}
 
@@ -43,6 +44,8 @@ def made_up(root):
     for plugin in glob.glob(os.path.join(BUILD, "plugins", "*.so")):
         shutil.copy(plugin, os.path.join(home, "plugins"))
     shutil.copytree(os.path.join(SOURCE, "models", "carbon-tiny"), os.path.join(home, "models", "carbon-tiny"))
+    if os.path.exists(CUDA_LIBRARY):
+        shutil.copy(CUDA_LIBRARY, home)
     for path in re.findall(r"(/\S+) \(0x", command(["ldd", CARBON]).text):
         shutil.copy(os.path.realpath(path), os.path.join(root, LIBRARIES, os.path.basename(path)))
 
@@ -181,6 +184,117 @@ def libraries_of_the_user():
     # A C library in LD_LIBRARY_PATH comes after the archive's.
     write(directory, "libc.so.6", b"no library")
     expect_scores(start(program, *SCORE, loader="own", env={"LD_LIBRARY_PATH": directory}), "LD_LIBRARY_PATH with another libc.so.6")
+
+
+@case
+def kernels_know_no_cpp_library():
+    """What nvcc compiles is linked with the C++ library of another compiler, so that it may need none."""
+    objects = glob.glob(os.path.join(BUILD, "cuda", "kernels", "cuda", "*.cu.o"))
+    if not objects or shutil.which("nm") is None:
+        raise Skip("built without CUDA, or no nm")
+    for path in objects:
+        needed = re.findall(r"^ +U (.*)$", command(["nm", "-u", path]).text, re.M)
+        library = [name for name in needed if re.match(r"_ZN?K?St|_ZTI|_ZTV|_Zn|_Zd|__cxa_(throw|allocate)|__libc_single", name)]
+        expect("_ZN6carbon4cuda3putERNS0_6StreamERKNS0_10KernelCallEPKSt4bytem" in needed and not library, "%s needs %s" % (path, library))
+
+
+# A driver as far as the run-time library of CUDA looks at it when it starts: which result it begins with, and its version.
+DRIVER = b"""
+#include <string.h>
+static int nothing(void) { return 801; }
+int cuInit(unsigned flags) { (void)flags; return INIT; }
+int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
+int cuGetExportTable(const void** table, const void* name) { (void)name; *table = 0; return 500; }
+int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags, int* status) {
+  (void)version, (void)flags;
+  if (status) *status = 0;
+  *function = (void*)nothing;
+  if (strcmp(name, "cuInit") == 0) *function = (void*)cuInit;
+  if (strcmp(name, "cuDriverGetVersion") == 0) *function = (void*)cuDriverGetVersion;
+  if (strcmp(name, "cuGetExportTable") == 0) *function = (void*)cuGetExportTable;
+  if (strcmp(name, "cuGetProcAddress") == 0) *function = (void*)cuGetProcAddress_v2;
+  return 0;
+}
+"""
+
+
+def library(name, source, *flags):
+    """A folder with a shared library of this C source."""
+    folder = fresh()
+    built = command(["gcc", "-shared", "-fPIC", *flags, "-o", os.path.join(folder, name), write(folder, "source.c", source)])
+    expect(built.rc == 0, name + " does not compile", built)
+    return folder
+
+
+def with_cuda():
+    """The program of an archive that has the CUDA backend, and which version of cuBLASLt that opens."""
+    program = os.path.join(archive(), "bin", "carbon")
+    if shutil.which("gcc") is None or "built without CUDA" in start(program, "--version").text:
+        raise Skip("needs gcc and a program with CUDA")
+    backend = read(os.path.join(GIVEN, "libexec", "carbon", "carbon") if GIVEN else CUDA_LIBRARY)
+    return program, re.search(rb"libcublasLt\.so\.(\d+)\0", backend).group(1).decode()
+
+
+def missing(program, folder, *words, env=None):
+    """By both loaders, with this folder in LD_LIBRARY_PATH: --device cuda and --version say what is missing, and the CPU computes."""
+    env = {"LD_LIBRARY_PATH": folder, **(env or {})}
+    for loader in ("host", "own"):
+        run = lambda *args, loader=loader: start(program, *args, loader=loader, env=env)
+        refused = run(*SCORE, "--device", "cuda")
+        expect_failure(refused, *words, "use --device cpu")
+        expect(refused.out == b"" and len(refused.err.splitlines()) == 1, "more than one line", refused)
+        version = run("--version")
+        told = [line for line in version.lines() if line.startswith("CUDA ")]
+        expect(version.rc == 0 and not version.err and len(told) == 1 and all(word in told[0] for word in words), "--version", version)
+        for device in ("cpu", "auto"):
+            expect_scores(run(*SCORE, "--device", device), "--device %s beside it, loader %s" % (device, loader))
+        auto = run(*SCORE, "--device", "auto", "-v", "4")
+        expect("--device auto is the CPU" in auto.err, "--device auto does not say what it is", auto)
+
+
+@case
+def a_driver_of_the_host():
+    program, _ = with_cuda()
+    if not os.path.exists("/dev/nvidiactl"):
+        missing(program, fresh(), "no NVIDIA driver, or one too old for this carbon")
+    for init, version, words in ((0, 11040, "no NVIDIA driver, or one too old for this carbon"), (100, 99000, "the NVIDIA driver finds no GPU"),
+                                 (999, 99000, "the NVIDIA driver does not work: unknown error (cudaErrorUnknown); see nvidia-smi"),
+                                 (803, 99000, "(cudaErrorSystemDriverMismatch)"), (0, 99000, "(cudaErrorSymbolNotFound)")):
+        missing(program, library("libcuda.so.1", DRIVER, "-DINIT=%d" % init, "-DVERSION=%d" % version), words)
+
+
+@case
+def cublaslt_of_the_host():
+    """CARBON_CUDA_LIBRARY=1 has it looked for before a driver, so that no GPU is needed."""
+    program, major = with_cuda()
+    file, asked = "libcublasLt.so." + major, {"CARBON_CUDA_LIBRARY": "1"}
+    functions = re.findall(rb'"(cublasLt[A-Z]\w+)"', read(os.path.join(SOURCE, "kernels", "cuda", "cublaslt_library.cpp")))
+    expect(len(functions) > 10, "functions of cuBLASLt in the source")
+
+    def made_up(lacks=b"", version=int(major) * 10000 + 100):
+        bodies = {f: b"int %s(void) { return 15; }\n" % f for f in functions}
+        bodies[b"cublasLtGetVersion"] = b"unsigned long cublasLtGetVersion(void) { return %d; }\n" % version
+        return library(file, b"".join(body for function, body in bodies.items() if function != lacks))
+
+    advice = ("install cuBLASLt " + major, "LD_LIBRARY_PATH", "CARBON_CUDA_LIBRARY=0")
+    for lacks in functions:
+        words = file + " is no cuBLASLt %s: it has no %s;" % (major, lacks.decode())
+        if lacks == b"cublasLtMatmul":
+            missing(program, made_up(lacks), words, *advice, env=asked)
+        told = start(program, "--version", env={"LD_LIBRARY_PATH": made_up(lacks), **asked})
+        expect(words in told.text, "it does not say what is missing", told)
+    older = (int(major) - 1) * 10000 + 903
+    missing(program, made_up(version=older), "%s is cuBLASLt %d.9.3, and this carbon needs version %s" % (file, int(major) - 1, major), *advice,
+            env=asked)
+    broken = fresh()
+    write(broken, file, b"no library")
+    missing(program, broken, "cannot load cuBLASLt: ", file, *advice, env=asked)
+    if GIVEN and not os.path.exists("/dev/nvidiactl"):
+        missing(program, fresh(), "cannot load cuBLASLt: " + file, *advice, env=asked)
+    if not os.path.exists("/dev/nvidiactl"):
+        missing(program, made_up(), "no NVIDIA driver", env=asked)
+        missing(program, broken, "no NVIDIA driver")
+    missing(program, library("libcuda.so.1", DRIVER, "-DINIT=100", "-DVERSION=99000"), "finds no GPU", env={"CARBON_CUDA_LIBRARY": "0"})
 
 
 @case

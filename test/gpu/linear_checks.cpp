@@ -4,8 +4,8 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/selftest.hpp"
+#include "kernels/cuda/status.hpp"
 #include "kernels/cuda/weight.hpp"
 #include "test/gpu/check.hpp"
 
