@@ -59,11 +59,16 @@ compiler() {
   done
 }
 # wrapper NAME COMMAND: zig keeps what it compiles of its own (the C++ library) beside itself. It cannot say for which machine it
-# compiles when the version of glibc is part of the name.
+# compiles when the version of glibc is part of the name, and it has other words for the extensions of AArch64.
 wrapper() {
   cat > "$dir/bin/$1" << END
 #!/bin/sh
 [ "\$1" != -dumpmachine ] || { echo $triplet; exit; }
+for word; do
+  shift
+  case \$word in -march=armv8.2-a*) word=-mcpu=generic+v8_2a\${word#-march=armv8.2-a} ;; esac
+  set -- "\$@" "\$word"
+done
 here=\$(dirname "\$(readlink -f "\$0")")
 ZIG_GLOBAL_CACHE_DIR=\${ZIG_GLOBAL_CACHE_DIR:-\$here/../zig/cache} ZIG_LOCAL_CACHE_DIR=\${ZIG_LOCAL_CACHE_DIR:-\$here/../zig/cache} \\
   exec "\$here/../zig/ziglang/zig" $2 "\$@"

@@ -115,7 +115,7 @@ def cublaslt_of_a_python_package():
                      "the folder is in LD_LIBRARY_PATH")
     shutil.rmtree(folder)
     result, _ = first("faults", "stream", build=stand_ins("# libcublasLt.so.99", missing), env={"HOME": home})
-    expect("first.sh: libcublasLt.so.99 is nowhere on this machine" in result.text, "it says so", result)
+    expect("first.sh: libcublasLt.so.99 is nowhere on this machine" in result.err, "it says so", result)
 
 
 @case

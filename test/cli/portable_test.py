@@ -240,7 +240,7 @@ def missing(program, folder, *words, env=None):
     env = {"LD_LIBRARY_PATH": folder, **(env or {})}
     for loader in ("host", "own"):
         run = lambda *args, loader=loader: start(program, *args, loader=loader, env=env)
-        refused = run(*SCORE, "--device", "cuda")
+        refused = run(*SCORE, "-q", "--device", "cuda")
         expect_failure(refused, *words, "use --device cpu")
         expect(refused.out == b"" and len(refused.err.splitlines()) == 1, "more than one line", refused)
         version = run("--version")

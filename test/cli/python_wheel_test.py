@@ -122,7 +122,7 @@ def it_runs_unpacked():
     expect_equal(result.lines()[0], "carbon " + VERSION, "carbon --version")
 
 
-C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 
 
 @case
