@@ -34,7 +34,9 @@ constexpr const char* kInt8Numerics = "1";
 // Enough rows for the full speed of products, and few enough that activations are small compared with the
 // weights.
 constexpr size_t kPassRows = 2048;
+constexpr size_t kThreadTasks = 4;  // ranges of a product for each thread, or fewer
 constexpr size_t kTaskPanels = 16;  // panels in a range of a product, or fewer if there are many threads
+constexpr size_t kTaskRows = 48;    // with fewer rows a range takes longer for each
 constexpr size_t kAddedRows = 64;   // from this many rows on, sums are added while they are in a cache
 constexpr size_t kHeadRows = 64;    // rows of logits that are computed at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;   // but not more logits than this, unless one row has more
@@ -284,13 +286,15 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
   return {out, DType::f32, row_bytes};
 }
 
-// Blocks of rows have nearly equal sizes that all tiles divide.
-// There are enough blocks of panels for every thread to have a few tasks.
+// Blocks of rows have nearly equal sizes that all tiles divide. Every thread has a few tasks, if there are so
+// many: single panels at last, and then fewer rows.
 template <class F>
 void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) {
-  const size_t row_blocks = divide_up(n, kLinearRows);
+  const size_t tasks = kThreadTasks * scratch_.size();
+  const size_t row_blocks =
+      std::max(divide_up(n, kLinearRows), std::min(divide_up(tasks, panels), divide_up(n, kTaskRows)));
   const size_t block_rows = divide_up(divide_up(n, row_blocks), kernels_.tile_rows) * kernels_.tile_rows;
-  const size_t wanted = divide_up(4 * scratch_.size(), row_blocks);
+  const size_t wanted = divide_up(tasks, row_blocks);
   const size_t block_panels =
       divide_up(panels, std::min(panels, std::max(wanted, divide_up(panels, kTaskPanels))));
   const size_t panel_blocks = divide_up(panels, block_panels);
