@@ -29,7 +29,7 @@ $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stam
 cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
 cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcudart_static -ldl -lrt -lpthread
 ifeq ($(LINK_CUDA)$(filter no,$(WITH_CUDA)),yes)
-linked_cuda      = $(cuda_objects)
+linked_cuda      = $(filter-out %/stamp.cpp.o,$(cuda_objects))
 linked_cuda_libs = $(cuda_libs)
 endif
 carbon-cuda.so.link = $(link) -shared -Wl,--no-undefined $(cuda_objects) $(cuda_libs)

@@ -1,4 +1,5 @@
-// What the program sees of the CUDA backend. carbon-cuda.so exports the two functions at the end.
+// What the program sees of the CUDA backend. carbon-cuda.so exports the function at the end, and that of
+// stamp.cpp.
 #include "kernels/cuda/library.hpp"
 
 #include <string>
@@ -43,10 +44,6 @@ class CudaLibrary final : public Library {
 
 }  // namespace
 }  // namespace carbon::cuda
-
-extern "C" __attribute__((visibility("default"))) const char* carbon_cuda_stamp() {
-  return CARBON_BACKEND_STAMP;
-}
 
 extern "C" __attribute__((visibility("default"))) const carbon::cuda::Library* carbon_cuda_library() {
   static const carbon::cuda::CudaLibrary library;

@@ -7,7 +7,6 @@
 
 #include <memory>
 
-#include "backend_stamp.h"  // written by the Makefile: CARBON_BACKEND_STAMP
 #include "kernels/ops.hpp"
 
 namespace carbon::cuda {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend_stamp.h"  // written by the Makefile: CARBON_BACKEND_STAMP
 #include "kernels/cuda/library.hpp"
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
