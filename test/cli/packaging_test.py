@@ -336,7 +336,8 @@ def image_is_made_of_the_list_of_the_dockerfile():
 @case
 def scripts_are_valid():
     paths = ["install-deps.sh", "packaging/conda/build.sh", "packaging/debian/tests/smoke", "packaging/debian/tests/demo",
-             "packaging/debian/tests/plugin"] + [os.path.relpath(path, SOURCE) for path in glob.glob(SOURCE + "/packaging/*.sh")]
+             "packaging/debian/tests/library", "packaging/debian/tests/plugin", "packaging/debian/python3-carbon-dna.postinst",
+             "packaging/debian/python3-carbon-dna.prerm"] + [os.path.relpath(path, SOURCE) for path in glob.glob(SOURCE + "/packaging/*.sh")]
     for path in paths:
         result = command(["bash", "-n", os.path.join(SOURCE, path)])
         expect(result.rc == 0, path, result)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """make_data.py [--rows N] [--window BP] [--tables] FOLDER [FASTA]: made-up data sets with the columns of the makers'.
 
 The sequences are those of FASTA, or random ones. The variants, and the classes that they get, are random: no number of a benchmark
