@@ -167,10 +167,12 @@ def test_predict_is_carbon_predict():
     makers_file = support.write("run_config.json", json.dumps({"label_transform": {
         label.replace("_scaled", ""): {"center": own["mean"], "scale": own["std"]} for label, own in scale.items()}}))
     with carbon_dna.Model(folder) as model:
-        for args, options in (((), {}), (("--strand", "-", "--pool", "last", "--pad-tail"), {"strand": "-", "pool": "last", "pad_tail": True}),
-                              (("--activation", "softmax"), {"activation": "softmax"}),
-                              (("--labels", ",".join(labels), "--label-scale", scale_file), {"labels": labels, "label_scale": scale}),
-                              (("--labels", ",".join(labels), "--label-scale", makers_file), {"labels": labels, "label_scale": makers_file})):
+        named = ("--labels", ",".join(labels), "--label-scale")
+        for args, options in (
+                ((), {}), (("--activation", "softmax"), {"activation": "softmax"}),
+                (("--strand", "-", "--pool", "last", "--pad-tail"), {"strand": "-", "pool": "last", "pad_tail": True}),
+                ((*named, scale_file), {"labels": labels, "label_scale": scale}),
+                ((*named, makers_file), {"labels": labels, "label_scale": makers_file})):
             wanted = carbon("predict", "-m", folder, *args, path)
             rows = model.predict(all_bases, **options)
             text = "#name\t" + "\t".join(options.get("labels", model.labels)) + "\n"
