@@ -7,6 +7,10 @@
 // After a softmax over the keys of the chunk, each warp multiplies all weights by a quarter of the elements
 // of the values. Queries and weights are rounded to bf16; sums are f32.
 //
+// Where a multiprocessor has room for one such block only, the last values of a chunk wait in the L2 cache
+// until the scores are complete, and then take the place of the keys. That leaves room for a second block,
+// and changes no sum.
+//
 // If a tile has several chunks, each block stores a part of every row: the largest score, the sum of weights
 // and the output, not normalised. Parts are combined in two levels, both in ascending order: first the chunks
 // of 2,048 positions, then these groups, so that several blocks share this work for a long sequence. The
@@ -30,24 +34,27 @@ constexpr int kRows = static_cast<int>(kDecodeRows), kWarps = 4, kThreads = kWar
 constexpr int kPage = 64, kChunk = static_cast<int>(kDecodeChunk), kWarpKeys = kChunk / kWarps;
 constexpr uint32_t kGroup = 16;  // chunks that are combined in the first level
 
-template <int Dim>
+/// First are the values of a chunk that have memory of their own; those after them follow in the memory of
+/// the keys.
+template <int Dim, int First>
 struct Head : HeadSizes<Dim> {
   using HeadSizes<Dim>::kStride;
+  static constexpr int kFirst = First;
   static constexpr int kColumns = Dim / kWarps;  // elements of the output that a warp computes
   static constexpr int kWeightStride = kChunk + 8;
-  static constexpr int kTile = kChunk * kStride;  // elements of the keys, or of the values
+  static constexpr int kKeys = kChunk * kStride, kValues = kFirst * kStride;  // elements
   // The weights use the memory of the queries.
   static constexpr int kQueries = kRows * (kStride > kWeightStride ? kStride : kWeightStride);
   static constexpr size_t kShared =
-      (2 * kTile + kQueries) * sizeof(Bf16) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
+      (kKeys + kValues + kQueries) * sizeof(Bf16) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
 };
 
 /// The shared memory of a block.
 template <class H>
 struct Shared {
   Bf16* const keys = reinterpret_cast<Bf16*>(shared_memory());             // [kChunk][kStride]
-  Bf16* const values = keys + H::kTile;                                    // the same
-  Bf16* const queries = values + H::kTile;                                 // [kRows][kStride]
+  Bf16* const values = keys + H::kKeys;                                    // [kFirst][kStride]
+  Bf16* const queries = values + H::kValues;                               // [kRows][kStride]
   Bf16* const weights = queries;                                           // [kRows][kWeightStride]
   float* const largest = reinterpret_cast<float*>(queries + H::kQueries);  // [kWarps][kRows]
   float* const sum = largest + kWarps * kRows;                             // [kWarps][kRows]
@@ -103,18 +110,19 @@ __device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkP
   }
 }
 
-/// Starts copying the keys of the chunk, or its values, which are `offset` elements after them. Elements
-/// after the last key of the tile become zeros.
-template <class H>
+/// Starts copying the keys [Begin, End) of the chunk, or their values, which are `offset` elements after
+/// them. Elements after the last key of the tile become zeros.
+template <class H, int Begin, int End>
 __device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages], int offset, Bf16* to) {
   constexpr int kUnits = H::kDim / 8;  // units of 16 bytes in a row
+  static_assert((End - Begin) * kUnits % kThreads == 0);
   const uint32_t first = work.tile.chunk * kChunk;
 #pragma unroll
-  for (int i = 0; i < kChunk * kUnits; i += kThreads) {
+  for (int i = 0; i < (End - Begin) * kUnits; i += kThreads) {
     const int unit = i + static_cast<int>(threadIdx.x);
-    const int r = unit / kUnits, c = unit % kUnits * 8;
-    const Bf16* const from = (r < kPage ? pages[0] : pages[1]) + offset + r % kPage * H::kDim + c;
-    copy_async(to + r * H::kStride + c, from, first + static_cast<uint32_t>(r) < work.end);
+    const int r = unit / kUnits, key = Begin + r, c = unit % kUnits * 8;
+    const Bf16* const from = (key < kPage ? pages[0] : pages[1]) + offset + key % kPage * H::kDim + c;
+    copy_async(to + r * H::kStride + c, from, first + static_cast<uint32_t>(key) < work.end);
   }
 }
 
@@ -219,12 +227,14 @@ __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][
   }
 }
 
-/// out = weights . values, for the columns of this warp.
-template <class H>
-__device__ void multiply_values(const Shared<H>& shared, float out[H::kColumns / 8][4]) {
+/// out += weights . values, for the columns of this warp and the keys [Begin, End) of the chunk, whose values
+/// are at `values`.
+template <class H, int Begin, int End>
+__device__ void multiply_values(const Shared<H>& shared, const Bf16* values, float out[H::kColumns / 8][4]) {
+  static_assert((End - Begin) % 32 == 0);
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
 #pragma unroll
-  for (int key = 0; key < kChunk; key += 32) {
+  for (int key = Begin; key < End; key += 32) {
     uint32_t a[2][4];
     for (int i = 0; i < 2; ++i)
       load_matrices(a[i], shared.weights + lane % 16 * H::kWeightStride + key + i * 16 + lane / 16 * 8);
@@ -232,7 +242,7 @@ __device__ void multiply_values(const Shared<H>& shared, float out[H::kColumns /
     for (int d = 0; d < H::kColumns / 8; ++d) {
       // Matrices: keys 0-7, 8-15, 16-23 and 24-31 of eight elements.
       uint32_t b[4];
-      load_matrices_transposed(b, shared.values + (key + lane) * H::kStride + warp * H::kColumns + d * 8);
+      load_matrices_transposed(b, values + (key - Begin + lane) * H::kStride + warp * H::kColumns + d * 8);
       mma_bf16(out[d], a[0], b[0], b[1]);
       mma_bf16(out[d], a[1], b[2], b[3]);
     }
@@ -403,9 +413,9 @@ __global__ void __launch_bounds__(kThreads, 3)
                work.kv_head * 2 * kPage * H::kDim;
   prefetch_pages<H>(work, pages);
   wait_for_last_kernel();
-  load_tile<H>(work, pages, 0, shared.keys);
+  load_tile<H, 0, kChunk>(work, pages, 0, shared.keys);
   copy_async_commit();
-  load_tile<H>(work, pages, kPage * H::kDim, shared.values);
+  load_tile<H, 0, H::kFirst>(work, pages, kPage * H::kDim, shared.values);
   copy_async_commit();
   load_queries<H>(call, work, shared.queries);
   copy_async_wait<1>();
@@ -414,12 +424,29 @@ __global__ void __launch_bounds__(kThreads, 3)
   float score[kWarpKeys / 8][4], largest[2], out[H::kColumns / 8][4] = {};
   score_keys(work, shared, score);
   find_largest(shared, score, largest);
+  constexpr bool kRest = H::kFirst < kChunk;
+  if constexpr (kRest) {
+    load_tile<H, H::kFirst, kChunk>(work, pages, kPage * H::kDim, shared.keys);
+    copy_async_commit();
+  }
   weigh(shared, score, largest, scale);
-  copy_async_wait<0>();
-  __syncthreads();  // now weights and values are complete
-  multiply_values(shared, out);
+  copy_async_wait<kRest ? 1 : 0>();
+  __syncthreads();  // now weights and the first values are complete
+  multiply_values<H, 0, H::kFirst>(shared, shared.values, out);
+  if constexpr (kRest) {
+    copy_async_wait<0>();
+    __syncthreads();  // now all values are
+    multiply_values<H, H::kFirst, kChunk>(shared, shared.keys, out);
+  }
   store_rows(call, work, shared, parts, largest, out);
   if (work.chunks > 1) combine_if_last(call, work, shared, parts, scale);
+}
+
+/// The number of blocks for which a multiprocessor has shared memory, if a block may have `block_shared`
+/// bytes of it: 1 KiB less than a multiprocessor has, and as much is kept for every block.
+template <class H>
+constexpr size_t blocks_of(size_t block_shared) {
+  return (block_shared + 1024) / (H::kShared + 1024);
 }
 
 template <class H>
@@ -429,16 +456,29 @@ void run_head(Stream& stream, const AttentionCall& call, const TileChunk* chunks
          call, chunks, parts, score_scale(H::kDim));
 }
 
+/// With memory for all values if that leaves room for two blocks, otherwise for the first ones.
+template <int Dim, int First>
+void run_dim(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
+             const DecodeParts& parts, size_t block_shared) {
+  using Whole = Head<Dim, kChunk>;
+  using Cut = Head<Dim, First>;
+  constexpr size_t kSmall = size_t{99} << 10;  // the least that a device with these kernels has
+  static_assert(blocks_of<Cut>(kSmall) >= 2);
+  if constexpr (First < kChunk)
+    if (blocks_of<Whole>(block_shared) < 2) return run_head<Cut>(stream, call, chunks, n, parts);
+  run_head<Whole>(stream, call, chunks, n, parts);
+}
+
 }  // namespace attention_decode_file
 
 void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-                          const DecodeParts& parts) {
+                          const DecodeParts& parts, size_t block_shared) {
   if (call.kv.head_dim == 64)
-    run_head<Head<64>>(stream, call, chunks, n, parts);
+    run_dim<64, kChunk>(stream, call, chunks, n, parts, block_shared);
   else if (call.kv.head_dim == 96)
-    run_head<Head<96>>(stream, call, chunks, n, parts);
+    run_dim<96, 64>(stream, call, chunks, n, parts, block_shared);
   else
-    run_head<Head<128>>(stream, call, chunks, n, parts);
+    run_dim<128, 32>(stream, call, chunks, n, parts, block_shared);
 }
 
 }  // namespace carbon::cuda

@@ -410,7 +410,8 @@ void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan,
     case AttentionKernel::decode:
       for (const ChunkSlice& slice : rows.slices())
         run_attention_decode(stream(), call, rows.chunks() + slice.first, slice.count,
-                             decode_scratch_.ensure(slice.parts * call.kv.kv_heads, call.kv.head_dim));
+                             decode_scratch_.ensure(slice.parts * call.kv.kv_heads, call.kv.head_dim),
+                             device_->block_shared());
   }
 }
 

@@ -144,9 +144,10 @@ struct DecodeParts {
 };
 /// For the same head sizes, few rows and many keys: heads / kv_heads times `positions` of a tile must be at
 /// most kDecodeRows. The `n` chunks contain all chunks of each tile, in ascending order, and tiles with
-/// several chunks come first. call.page_list is not used.
+/// several chunks come first. call.page_list is not used. `block_shared` are the bytes of shared memory that
+/// a block of the device may have; the results do not depend on them.
 void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-                          const DecodeParts& parts);
+                          const DecodeParts& parts, size_t block_shared);
 
 // heads.cu
 

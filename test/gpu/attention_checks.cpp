@@ -1,6 +1,7 @@
 // kv_store(), append_kv() and attention(): against double precision, and to the bit however a sequence is
 // cut.
 #include <algorithm>
+#include <cstdlib>
 
 #include "test/gpu/check.hpp"
 
@@ -373,6 +374,27 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
   checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
 }
 
+#ifdef CARBON_CUDA_EMULATION  // where the size of shared memory is set
+/// A GPU of which a multiprocessor has room for one block gets smaller ones, with the bits of the others.
+void decode_does_not_see_shared_memory(Checks& checks, const Machine& machine, const Way& way) {
+  for (const size_t head_dim : {size_t{64}, size_t{96}, size_t{128}}) {
+    const std::vector<Problem> problems{with_small_queries(Problem(300, 4, 1, head_dim, 56))};
+    std::vector<uint8_t> rows[2];
+    for (size_t i = 0; i < 2; ++i) {
+      setenv("CARBON_EMULATED_SM", i == 0 ? "90" : "86", 1);
+      const auto backend = make(machine, way);
+      Decoding decoding(*backend, problems);
+      for (const size_t end : {size_t{20}, size_t{64}, size_t{160}, size_t{225}, size_t{300}}) {
+        const std::vector<uint8_t> more = decoding.attend({{0, end - 5, end}});
+        rows[i].insert(rows[i].end(), more.begin(), more.end());
+      }
+    }
+    unsetenv("CARBON_EMULATED_SM");
+    checks.that(same_bits(rows[0], rows[1]), "head size " + std::to_string(head_dim));
+  }
+}
+#endif
+
 void check_decode_attention(Checks& checks, const Machine& machine, const Way& way, ops::Backend& backend,
                             bool tensor_cores) {
   struct Shape {
@@ -400,6 +422,11 @@ void check_decode_attention(Checks& checks, const Machine& machine, const Way& w
   checks.run("attention of generated rows: no key behind the last one is read [" + way.name() + "]", [&] {
     for (const size_t head_dim : {size_t{20}, size_t{96}}) decode_reads_no_further(checks, backend, head_dim);
   });
+#ifdef CARBON_CUDA_EMULATION
+  if (way.dtype == DType::bf16 && tensor_cores)
+    checks.run("attention of generated rows: the same bits in less shared memory [" + way.name() + "]",
+               [&] { decode_does_not_see_shared_memory(checks, machine, way); });
+#endif
   if (way.dtype == DType::bf16)
     checks.run("attention of generated rows: one order of sums [" + way.name() + "]",
                [&] { decode_has_one_order(checks, backend, Problem(520, 8, 1, 64, 55)); });
