@@ -10,6 +10,10 @@
 // time. So the registers of a thread are limited to what leaves room for 16 warps of heads of 64 on a
 // multiprocessor (two blocks), and for 12 of the others (one block).
 //
+// Sequences that begin with the same pages, as alleles that fork from one window, are often too short for a
+// block. Then a block takes rows of several. It reads the pages that they share once, for all of its warps,
+// and then those of each sequence, which only the warps with rows of that sequence compute.
+//
 // For generated tokens, of which a sequence has one or a few, there is attention_decode.cu: this kernel would
 // have only one block per sequence and KV head, which would wait for memory for every page.
 //
@@ -29,8 +33,8 @@ constexpr int kPage = 64;
 
 template <int Dim>
 struct Head : HeadSizes<Dim> {
-  static constexpr int kThreads = static_cast<int>(attention_rows(Dim)) / 16 * kWarp;
-  static constexpr int kBlocks = Dim == 64 ? 2 : 1;  // of a multiprocessor
+  static constexpr int kThreads = static_cast<int>(attention_warps(Dim)) * kWarp;
+  static constexpr int kBlocks = static_cast<int>(attention_blocks(Dim));  // of a multiprocessor
   static constexpr int kTile =
       kPage * HeadSizes<Dim>::kStride;  // elements of the keys, or of the values, of a page
   static constexpr size_t kShared = size_t{2} * 2 * kTile * sizeof(Bf16);
@@ -46,12 +50,13 @@ struct Rows {
 
 /// A row that is not valid gets the first position of the tile. It is computed like the others, but not
 /// stored. Divisions are of 32 bits, which need far fewer instructions than those of 64 bits.
-__device__ inline Rows locate_rows(const AttentionCall& call, const RowTile& tile, size_t kv_head, int row) {
+__device__ inline Rows locate_rows(const AttentionCall& call, const RowTile& tile, size_t kv_head,
+                                   uint32_t row) {
   const uint32_t group = static_cast<uint32_t>(call.heads) / static_cast<uint32_t>(call.kv.kv_heads);
   Rows rows;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const uint32_t r = static_cast<uint32_t>(row) + uint32_t(i) * 8;
+    const uint32_t r = row + uint32_t(i) * 8;
     rows.valid[i] = r / group < tile.positions;
     const uint32_t step = rows.valid[i] ? r / group : 0;
     rows.position[i] = tile.position + step;
@@ -88,12 +93,67 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
     }
 }
 
-/// The keys of the KV head in the page for positions [first, first + 64), which its values follow.
+/// The pages of a block whose rows belong to one sequence. A place is that of a page.
+class OneSequence {
+ public:
+  struct Place {
+    uint32_t first = 0;  // the page has positions [first, first + 64)
+    __device__ uint32_t stage() const { return first / kPage % 2; }
+  };
+  __device__ OneSequence(const RowTile* tile, uint32_t) : tile_(*tile) {}
+  /// The rows of this warp: those of the tile from 16 * row_warp() on.
+  __device__ const RowTile& rows() const { return tile_; }
+  __device__ uint32_t row_warp(uint32_t warp) const { return warp; }
+  /// The first position after the keys of the sequence.
+  __device__ uint32_t end(Place) const { return tile_.position + tile_.positions; }
+  __device__ uint32_t pages(Place) const { return tile_.pages; }
+  __device__ bool has(Place at) const { return at.first < end(at); }
+  __device__ Place after(Place at) const { return {at.first + kPage}; }
+  /// True if the rows of this warp belong to the sequence.
+  __device__ bool is_own(Place) const { return true; }
+
+ private:
+  RowTile tile_;
+};
+
+/// The same with rows of several sequences: all pages of the first one, then those of each other one without
+/// the shared ones.
+class SeveralSequences {
+ public:
+  struct Place {
+    uint32_t first = 0;  // of the sequence of this part
+    uint32_t part = 0, count = 0;
+    __device__ uint32_t stage() const { return count % 2; }
+  };
+  __device__ SeveralSequences(const JoinedTile* tile, uint32_t warp)
+      : tile_(tile), shared_(tile->shared * kPage), idle_(warp >= tile->warps) {
+    for (uint32_t part = 1; part < tile->parts; ++part)
+      if (tile->warp[part] <= warp) own_ = part;
+  }
+  __device__ const RowTile& rows() const { return tile_->part[own_]; }
+  __device__ uint32_t row_warp(uint32_t warp) const { return warp - tile_->warp[own_]; }
+  __device__ uint32_t end(Place at) const {
+    return tile_->part[at.part].position + tile_->part[at.part].positions;
+  }
+  __device__ uint32_t pages(Place at) const { return tile_->part[at.part].pages; }
+  __device__ bool has(Place at) const { return at.part < tile_->parts; }
+  __device__ Place after(Place at) const {
+    at.first += kPage;
+    ++at.count;
+    return at.first < end(at) ? at : Place{shared_, at.part + 1, at.count};
+  }
+  __device__ bool is_own(Place at) const { return !idle_ && (at.part == own_ || at.first < shared_); }
+
+ private:
+  const JoinedTile* tile_;
+  uint32_t shared_, own_ = 0;
+  bool idle_;
+};
+
+/// The keys of the KV head in the page, which its values follow.
 template <class H>
-__device__ const Bf16* find_page(const AttentionCall& call, const RowTile& tile, size_t kv_head,
-                                 uint32_t first) {
-  const char* const page =
-      static_cast<const char*>(call.kv.pages[call.page_list[tile.pages + first / kPage]]);
+__device__ const Bf16* find_page(const AttentionCall& call, size_t kv_head, uint32_t index) {
+  const char* const page = static_cast<const char*>(call.kv.pages[call.page_list[index]]);
   return reinterpret_cast<const Bf16*>(page + call.kv.offset) + kv_head * 2 * kPage * H::kDim;
 }
 
@@ -194,67 +254,84 @@ __device__ void store_rows(const AttentionCall& call, const Rows& rows, const So
   }
 }
 
-template <class H>
+template <class H, class Sequences, class Tile>
 __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
-    attention_kernel(AttentionCall call, const RowTile* tiles, float scale) {
+    attention_kernel(AttentionCall call, const Tile* tiles, float scale) {
   begin_kernel();
   Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [2][keys, values][kStride]
   const auto kv_heads = static_cast<uint32_t>(call.kv.kv_heads);
-  const RowTile tile = tiles[blockIdx.x / kv_heads];
   const size_t kv_head = blockIdx.x % kv_heads;
-  const uint32_t end = tile.position + tile.positions;  // no row attends to keys from here on
-  const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int row = warp * 16 + lane / 4;
+  const auto warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  const Sequences sequences(tiles + blockIdx.x / kv_heads, warp);
+  using Place = typename Sequences::Place;
+  const auto page_at = [&](Place at) {
+    return find_page<H>(call, kv_head, sequences.pages(at) + at.first / kPage);
+  };
 
-  load_page<H>(find_page<H>(call, tile, kv_head, 0), 0, end, stages);
+  load_page<H>(page_at({}), 0, sequences.end({}), stages);
   copy_async_commit();
-  const Bf16* next = kPage < end ? find_page<H>(call, tile, kv_head, kPage) : nullptr;
+  const Place second = sequences.after({});
+  const Bf16* next_page = sequences.has(second) ? page_at(second) : nullptr;
   uint32_t query[H::kSteps][4], position[2];
   {
-    const Rows rows = locate_rows(call, tile, kv_head, row);
+    const Rows rows = locate_rows(call, sequences.rows(), kv_head, sequences.row_warp(warp) * 16 + lane / 4);
     load_queries<H>(call, rows, query);
     position[0] = rows.position[0], position[1] = rows.position[1];
   }
   Softmax state;
   float out[H::kDim / 8][4] = {};
-  for (uint32_t first = 0; first < end; first += kPage) {
-    const uint32_t stage = first / kPage % 2;
+  for (Place at; sequences.has(at); at = sequences.after(at)) {
+    const uint32_t stage = at.stage();
     copy_async_wait<0>();
     // Now the copies of this page by all threads are complete, and all warps are done with the other stage.
     __syncthreads();
-    if (first + kPage < end) load_page<H>(next, first + kPage, end, stages + (1 - stage) * 2 * H::kTile);
+    const Place next = sequences.after(at);
+    const bool more = sequences.has(next);
+    if (more) load_page<H>(next_page, next.first, sequences.end(next), stages + (1 - stage) * 2 * H::kTile);
     copy_async_commit();
     // Two reads, one after the other, whose time passes while this page is computed.
-    if (first + 2 * kPage < end) next = find_page<H>(call, tile, kv_head, first + 2 * kPage);
-    const Bf16* const keys = stages + stage * 2 * H::kTile;
-    float score[kPage / 8][4], factor[2];
-    multiply_keys<H, kPage>(query, keys, score);
-    softmax_tile(state, position, first, first + kPage - 1 > tile.position, scale, score, factor);
+    if (more && sequences.has(sequences.after(next))) next_page = page_at(sequences.after(next));
+    if (sequences.is_own(at)) {
+      const Bf16* const keys = stages + stage * 2 * H::kTile;
+      float score[kPage / 8][4], factor[2];
+      multiply_keys<H, kPage>(query, keys, score);
+      softmax_tile(state, position, at.first, at.first + kPage - 1 > sequences.rows().position, scale, score,
+                   factor);
 #pragma unroll
-    for (int d = 0; d < H::kDim / 8; ++d)
+      for (int d = 0; d < H::kDim / 8; ++d)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) out[d][e] *= factor[e / 2];
-    multiply_values<H>(score, keys + H::kTile, out);
+        for (int e = 0; e < 4; ++e) out[d][e] *= factor[e / 2];
+      multiply_values<H>(score, keys + H::kTile, out);
+    }
   }
   // Found again, so that the places of the rows need no registers meanwhile.
-  store_rows<H>(call, locate_rows(call, tiles[blockIdx.x / kv_heads], kv_head, row), state, out);
+  const Sequences again(tiles + blockIdx.x / kv_heads, warp);
+  store_rows<H>(call, locate_rows(call, again.rows(), kv_head, again.row_warp(warp) * 16 + lane / 4), state,
+                out);
 }
 
-template <class H>
-void run_head(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
-  launch(attention_kernel<H>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)), H::kThreads, H::kShared,
-         stream, call, tiles, score_scale(H::kDim));
+template <class Sequences, class Tile>
+void run_tiles(Stream& stream, const AttentionCall& call, const Tile* tiles, size_t n) {
+  const auto run = [&]<class H>(H) {
+    launch(attention_kernel<H, Sequences, Tile>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)),
+           H::kThreads, H::kShared, stream, call, tiles, score_scale(H::kDim));
+  };
+  if (call.kv.head_dim == 64)
+    run(Head<64>{});
+  else if (call.kv.head_dim == 96)
+    run(Head<96>{});
+  else
+    run(Head<128>{});
 }
 
 }  // namespace attention_mma_file
 
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
-  if (call.kv.head_dim == 64)
-    run_head<Head<64>>(stream, call, tiles, n);
-  else if (call.kv.head_dim == 96)
-    run_head<Head<96>>(stream, call, tiles, n);
-  else
-    run_head<Head<128>>(stream, call, tiles, n);
+  run_tiles<OneSequence>(stream, call, tiles, n);
+}
+
+void run_attention_mma(Stream& stream, const AttentionCall& call, const JoinedTile* tiles, size_t n) {
+  run_tiles<SeveralSequences>(stream, call, tiles, n);
 }
 
 }  // namespace carbon::cuda

@@ -406,7 +406,8 @@ void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan,
     case AttentionKernel::plain:
       return run_attention_plain(stream(), call, dtype_, rows.places(), rows.rows());
     case AttentionKernel::mma:
-      return run_attention_mma(stream(), call, rows.tiles(), rows.tile_count());
+      return rows.joined() ? run_attention_mma(stream(), call, rows.joined_tiles(), rows.tile_count())
+                           : run_attention_mma(stream(), call, rows.tiles(), rows.tile_count());
     case AttentionKernel::decode:
       for (const ChunkSlice& slice : rows.slices())
         run_attention_decode(stream(), call, rows.chunks() + slice.first, slice.count,

@@ -122,8 +122,26 @@ constexpr bool has_attention_mma(size_t head_dim) {
 constexpr size_t attention_rows(size_t head_dim) {
   return head_dim == 64 ? 128 : 192;
 }
+/// A warp has 16 of them. And the blocks of a multiprocessor.
+constexpr size_t attention_warps(size_t head_dim) {
+  return attention_rows(head_dim) / 16;
+}
+constexpr size_t attention_blocks(size_t head_dim) {
+  return head_dim == 64 ? 2 : 1;
+}
 /// heads / kv_heads times `positions` of a tile must be at most attention_rows().
 void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
+
+/// Tiles of sequences that begin with the same pages, which one block computes together; or one tile.
+struct JoinedTile {
+  static constexpr size_t kParts = 8;
+  uint32_t parts;
+  uint32_t shared;        // pages with which all parts begin; no part has a row in them
+  uint32_t warps;         // that have rows
+  uint32_t warp[kParts];  // the first warp of a part, 0 for the first part
+  RowTile part[kParts];
+};
+void run_attention_mma(Stream& stream, const AttentionCall& call, const JoinedTile* tiles, size_t n);
 
 /// The largest number of query rows in a tile of run_attention_decode, and the number of keys that a block
 /// takes, which begin at multiples of it.

@@ -53,13 +53,80 @@ std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t part
   return slices;
 }
 
-/// How the kernel groups rows if `group` query heads of a size share a KV head.
-Tiling tiling_of(AttentionKernel kernel, size_t group, size_t head_dim) {
+constexpr uint32_t pages_of(const RowTile& tile) {
+  return (tile.position + tile.positions + ops::kPageTokens - 1) / ops::kPageTokens;
+}
+
+/// The pages that the block of a tile reads.
+uint32_t pages_of(const JoinedTile& tile) {
+  uint32_t pages = tile.shared;
+  for (uint32_t i = 0; i < tile.parts; ++i) pages += pages_of(tile.part[i]) - tile.shared;
+  return pages;
+}
+
+/// Joins tiles of sequences that share pages (JoinedTile).
+class TileJoiner {
+ public:
+  TileJoiner(const std::vector<uint32_t>& pages, const Tiling& tiling) : pages_(pages), tiling_(tiling) {}
+
+  /// All tiles, those with the most pages first; none if no two of them were joined.
+  std::vector<JoinedTile> join(const std::vector<RowTile>& tiles) {
+    std::vector<RowTile> open;  // have room for others
+    for (const RowTile& tile : tiles)
+      if (warps_of(tile) < tiling_.warps)
+        open.push_back(tile);
+      else
+        joined_.push_back(alone(tile));
+    // Now those that share their first page follow one another.
+    std::ranges::stable_sort(open, {}, [&](const RowTile& tile) { return pages_[tile.pages]; });
+    for (const RowTile& tile : open)
+      if (joined_.empty() || !add(joined_.back(), tile)) joined_.push_back(alone(tile));
+    if (joined_.size() == tiles.size()) return {};
+    std::ranges::stable_sort(joined_, std::ranges::greater{},
+                             [](const JoinedTile& tile) { return pages_of(tile); });
+    return std::move(joined_);
+  }
+
+ private:
+  uint32_t warps_of(const RowTile& tile) const {
+    return static_cast<uint32_t>((tile.positions * tiling_.group + 15) / 16);
+  }
+  JoinedTile alone(const RowTile& tile) const {
+    return {1, static_cast<uint32_t>(tile.position / ops::kPageTokens), warps_of(tile), {0}, {tile}};
+  }
+  /// Adds the tile to those of `to`, unless there is no room or so few pages are shared that the blocks would
+  /// read no fewer.
+  bool add(JoinedTile& to, const RowTile& tile) const {
+    const uint32_t warps = warps_of(tile);
+    if (to.parts == JoinedTile::kParts || to.warps + warps > tiling_.warps) return false;
+    const uint32_t most = std::min<uint32_t>(to.shared, tile.position / ops::kPageTokens);
+    uint32_t shared = 0;
+    while (shared < most && pages_[to.part[0].pages + shared] == pages_[tile.pages + shared]) ++shared;
+    if (to.parts * shared <= (to.parts - 1) * to.shared) return false;
+    to.shared = shared;
+    to.warp[to.parts] = to.warps;
+    to.part[to.parts] = tile;
+    to.warps += warps;
+    ++to.parts;
+    return true;
+  }
+
+  const std::vector<uint32_t>& pages_;
+  const Tiling& tiling_;
+  std::vector<JoinedTile> joined_;
+};
+
+/// How the kernel groups the rows of a store of this shape.
+Tiling tiling_of(AttentionKernel kernel, size_t heads, const ops::KvShape& shape, int multiprocessors) {
+  const size_t group = heads / shape.kv_heads;
   switch (kernel) {
     case AttentionKernel::plain:
       return {};
-    case AttentionKernel::mma:
-      return {attention_rows(head_dim) / group};
+    case AttentionKernel::mma: {
+      const size_t blocks = static_cast<size_t>(multiprocessors) * attention_blocks(shape.head_dim);
+      return {attention_rows(shape.head_dim) / group, false, blocks / shape.kv_heads, group,
+              attention_warps(shape.head_dim)};
+    }
     case AttentionKernel::decode:
       return {kDecodeRows / group, true};
   }
@@ -99,12 +166,18 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   // A tile at a later position has more keys. The longest come first, so that the grid does not end with a
   // long one.
   std::ranges::stable_sort(tiles, std::ranges::greater{}, &RowTile::position);
+  std::vector<JoinedTile> joined;
+  if (tiles.size() > tiling.enough) joined = TileJoiner(pages, tiling).join(tiles);
   HostPlan plan;
   plan.rows = places.size();
-  plan.tile_count = tiles.size();
+  plan.joined = !joined.empty();
+  plan.tile_count = plan.joined ? joined.size() : tiles.size();
   append_words(plan.words, places);
   plan.tiles_at = plan.words.size();
-  append_words(plan.words, tiles);
+  if (plan.joined)
+    append_words(plan.words, joined);
+  else
+    append_words(plan.words, tiles);
   const size_t parts = chunks.size();
   chunks.insert(chunks.end(), only_chunks.begin(), only_chunks.end());
   plan.slices = slice_chunks(chunks, parts);
@@ -128,7 +201,7 @@ CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowR
       kv_(kv),
       heads_(heads),
       kernel_(kernel),
-      host_(make_plan(runs, tiling_of(kernel, heads / kv.shape().kv_heads, kv.shape().head_dim))) {
+      host_(make_plan(runs, tiling_of(kernel, heads, kv.shape(), memory_->device().multiprocessors()))) {
   if (host_.words.empty()) return;
   auto* const words = scratch_->ensure_array<uint32_t>(host_.words.size());
   memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));

@@ -1,6 +1,7 @@
 // Runs of rows as tables on the device: the place of every row, and which rows attention computes together.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,10 +14,14 @@
 namespace carbon::cuda {
 
 /// How attention groups rows: in tiles of at most `positions` positions (0 for no tiles), which are either
-/// whole or cut into chunks of kDecodeChunk keys.
+/// whole or cut into chunks of kDecodeChunk keys. Whole tiles of few rows are joined if their sequences begin
+/// with the same pages and there are more than `enough` tiles. With fewer, all of them can be computed at the
+/// same time, and joined ones would only take longer.
 struct Tiling {
   size_t positions = 0;
   bool chunks = false;
+  size_t enough = std::numeric_limits<size_t>::max();
+  size_t group = 1, warps = 0;  // query rows of a position; warps of a joined tile, with 16 of them each
 };
 
 /// The chunks of one launch: those of as many whole tiles as have at most kDecodeLaunch chunks together, but
@@ -30,11 +35,13 @@ inline constexpr size_t kDecodeLaunch = 1024;
 /// tokens: a multiple of 4, and of a quarter of the power of two below it.
 size_t padded_chunks(size_t n);
 
-/// The tables of `runs` on the host. `words` has first the places; then the tiles, those with the most keys
-/// first, or the chunks, those of a tile one after the other; then the pages of all runs.
+/// The tables of `runs` on the host. `words` has first the places; then the tiles, RowTile or JoinedTile,
+/// those with the most pages first, or the chunks, those of a tile one after the other; then the pages of all
+/// runs.
 struct HostPlan {
   std::vector<uint32_t> words;
   size_t rows = 0, tile_count = 0;
+  bool joined = false;                // the tiles are JoinedTile
   size_t tiles_at = 0, pages_at = 0;  // in words
   std::vector<ChunkSlice> slices;
 };
@@ -71,12 +78,14 @@ class CudaPlan final : public ops::RowPlan {
   AttentionKernel kernel() const { return kernel_; }
   size_t rows() const { return host_.rows; }
   size_t tile_count() const { return host_.tile_count; }
+  bool joined() const { return host_.joined; }
   std::span<const ChunkSlice> slices() const { return host_.slices; }
 
   // In device memory.
-  const RowPlace* places() const { return at<RowPlace>(0); }                 // [rows]
-  const RowTile* tiles() const { return at<RowTile>(host_.tiles_at); }       // [tile_count]
-  const TileChunk* chunks() const { return at<TileChunk>(host_.tiles_at); }  // those of all slices
+  const RowPlace* places() const { return at<RowPlace>(0); }            // [rows]
+  const RowTile* tiles() const { return at<RowTile>(host_.tiles_at); }  // [tile_count], unless joined()
+  const JoinedTile* joined_tiles() const { return at<JoinedTile>(host_.tiles_at); }  // the same, if joined()
+  const TileChunk* chunks() const { return at<TileChunk>(host_.tiles_at); }          // those of all slices
   const uint32_t* page_list() const { return at<uint32_t>(host_.pages_at); }
 
  private:

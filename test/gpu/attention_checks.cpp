@@ -2,7 +2,9 @@
 // cut.
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
+#include "kernels/cuda/plan.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {
@@ -183,10 +185,11 @@ void does_not_see_neighbours(Checks& checks, ops::Backend& backend, size_t head_
   checks.that(same_bits(act.bytes(both.size()), both), "two sequences at once");
 }
 
-/// Sequences with all their keys and values in one store, of which any rows go through attention().
+/// Sequences with all their keys and values in one store, of which any rows go through attention(). All begin
+/// with the first `shared` pages of the first one.
 class Decoding {
  public:
-  Decoding(ops::Backend& backend, const std::vector<Problem>& problems)
+  Decoding(ops::Backend& backend, const std::vector<Problem>& problems, size_t shared = 0)
       : backend_(backend), problems_(problems) {
     const Problem& p = problems_.front();
     kv_ = backend.kv_store({1, p.kv_heads, p.head_dim});
@@ -194,6 +197,7 @@ class Decoding {
     uint32_t page = 0;
     for (const Problem& problem : problems_) {
       pages_.push_back(falling_pages(problem.tokens, page));
+      std::copy_n(pages_.front().begin(), shared, pages_.back().begin());
       page += static_cast<uint32_t>(pages_.back().size());
       positions = std::max(positions, problem.tokens);
     }
@@ -223,9 +227,13 @@ class Decoding {
     }
     const Array qkv(backend_, rows), act(backend_, n * row_bytes());
     const auto plan = backend_.plan(runs, problems_.front().heads, *kv_, row_class);
+    const auto* const tables = dynamic_cast<const cuda::CudaPlan*>(&*plan);
+    joined_ = tables != nullptr && tables->joined();
     backend_.attention(qkv.floats(), ld(), *plan, 0, act.get());
     return act.bytes(n * row_bytes());
   }
+  /// True if blocks had rows of several sequences.
+  bool joined() const { return joined_; }
   size_t row_bytes() const { return problems_.front().q_width() * dtype_size(backend_.dtype()); }
 
  private:
@@ -235,6 +243,7 @@ class Decoding {
   const std::vector<Problem>& problems_;
   std::unique_ptr<ops::KvStore> kv_;
   std::vector<std::vector<uint32_t>> pages_;
+  bool joined_ = false;
 };
 
 /// Last positions around the borders of pages, of chunks of keys and of groups of chunks.
@@ -260,6 +269,48 @@ Problem with_own_keys(Problem p) {
     p.q[i] = p.k[row * p.kv_width() + head * p.head_dim + i % p.head_dim];
   }
   return p;
+}
+
+/// A sequence that is `p` up to position `at`.
+Problem forked(const Problem& p, size_t at, size_t tokens, uint64_t seed) {
+  Problem fork(tokens, p.heads, p.kv_heads, p.head_dim, seed);
+  std::copy_n(p.q.begin(), at * p.q_width(), fork.q.begin());
+  std::copy_n(p.k.begin(), at * p.kv_width(), fork.k.begin());
+  std::copy_n(p.v.begin(), at * p.kv_width(), fork.v.begin());
+  return fork;
+}
+
+/// Alleles that fork from a window have the bits together that each has alone, though a block may take
+/// several. One of them has values that are not finite, which no other one may see.
+void reads_shared_pages_once(Checks& checks, ops::Backend& backend, const Problem& window, size_t alleles,
+                             bool joins) {
+  constexpr size_t kShared = 2, kFork = kShared * ops::kPageTokens;
+  struct Fork {
+    size_t begin, rows;
+  };
+  // In the first page of its own, at its end, over it; as many as a block has, and more than that.
+  constexpr Fork kForks[] = {{kFork, 5},      {kFork + 30, 17}, {kFork + 62, 4}, {kFork, 1},
+                             {kFork + 1, 66}, {kFork + 63, 1},  {kFork + 5, 24}};
+  constexpr size_t kBad = 3;
+  std::vector<Problem> problems{with_small_queries(window)};
+  std::vector<Decoding::Part> parts;
+  for (size_t i = 0; i < alleles; ++i) {
+    const auto& [begin, rows] = kForks[i % std::size(kForks)];
+    Problem fork = forked(problems.front(), kFork, begin + rows, 70 + i);
+    if (i == kBad) std::fill(fork.v.begin() + kFork * fork.kv_width(), fork.v.end(), INFINITY);
+    parts.push_back({i + 1, begin, begin + rows});
+    problems.push_back(with_small_queries(fork));
+  }
+  Decoding decoding(backend, problems, kShared);
+  std::vector<uint8_t> want;
+  for (const Decoding::Part& part : parts) {
+    const std::vector<uint8_t> rows = decoding.attend({part}, ops::RowClass::prefill);
+    checks.that(!decoding.joined(), "one sequence has nothing to share");
+    want.insert(want.end(), rows.begin(), rows.end());
+  }
+  const std::string name = "head size " + std::to_string(window.head_dim);
+  checks.that(same_bits(want, decoding.attend(parts, ops::RowClass::prefill)), name);
+  checks.that(decoding.joined() == joins, name + " shares pages");
 }
 
 void decode_agrees(Checks& checks, ops::Backend& backend, const Problem& p, bool tensor_cores) {
@@ -473,6 +524,15 @@ void check_attention(Checks& checks, const Machine& machine) {
     run("attention: a sequence does not see its neighbours", [&] {
       for (const size_t head_dim : {size_t{20}, size_t{64}})
         does_not_see_neighbours(checks, *backend, head_dim);
+    });
+    run("attention: alleles of a window together and alone", [&] {
+      const size_t alleles = machine.emulated ? 8 : 700;
+      const bool joins = way.dtype == DType::bf16 && tensor_cores;
+      for (const auto& [heads, kv_heads, head_dim] :
+           {std::tuple<size_t, size_t, size_t>{4, 2, 64}, {8, 1, 96}, {3, 1, 128}})
+        if (!machine.emulated || joins || head_dim == 64)
+          reads_shared_pages_once(checks, *backend, Problem(140, heads, kv_heads, head_dim, 24), alleles,
+                                  joins);
     });
     run("pages are copied and kept", [&] { copies_pages(checks, *backend); });
     check_decode_attention(checks, machine, way, *backend, tensor_cores);

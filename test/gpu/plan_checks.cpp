@@ -79,6 +79,74 @@ void tiles_rows(Checks& checks, size_t positions) {
               "those with most keys first");
 }
 
+/// A fork: its rows, and how many pages it has in common with the others of its window.
+struct Fork {
+  size_t window, rows, position, shared;
+};
+
+/// Alleles that fork from two windows, in one batch: page p of window w is 1000 w + p, those of fork f are
+/// 100000 + 100 f + p.
+Batch forks(const std::vector<Fork>& all) {
+  std::vector<Batch::Wanted> wanted;
+  for (const Fork& fork : all) wanted.push_back({fork.rows, fork.position});
+  Batch batch(wanted);
+  for (size_t f = 0; f < all.size(); ++f)
+    for (size_t p = 0; p < batch.pages[f].size(); ++p)
+      batch.pages[f][p] =
+          static_cast<uint32_t>(p < all[f].shared ? 1000 * all[f].window + p : 100000 + 100 * f + p);
+  return batch;
+}
+
+/// Tiles of 16 positions with 8 warps, for a group of 8 heads.
+constexpr cuda::Tiling kJoins{16, false, 2, 8, 8};
+
+void joins_tiles(Checks& checks) {
+  const std::vector<Fork> all = {{1, 5, 650, 10}, {2, 3, 330, 5}, {1, 20, 640, 10}, {1, 3, 700, 10},
+                                 {2, 1, 320, 5},  {1, 1, 10, 0},  {1, 16, 650, 10}, {1, 2, 130, 2}};
+  const Batch batch = forks(all);
+  const HostPlan plan = cuda::make_plan(batch.runs, kJoins);
+  checks.that(plan.joined, "tiles are joined");
+  const auto tiles = items<cuda::JoinedTile>(plan, plan.tiles_at, plan.tile_count);
+  std::vector<int> taken(plan.rows);
+  size_t read = 0, several = 0, before = SIZE_MAX;
+  for (const cuda::JoinedTile& tile : tiles) {
+    size_t warps = 0, pages = tile.shared;
+    for (size_t i = 0; i < tile.parts; ++i) {
+      const RowTile& part = tile.part[i];
+      checks.that(tile.warp[i] == warps, "warps one after the other");
+      warps += (part.positions + 1) / 2;
+      checks.that(part.position >= tile.shared * 64, "no row is in a shared page");
+      for (size_t p = 0; p < tile.shared; ++p)
+        checks.that(plan.words.at(plan.pages_at + part.pages + p) ==
+                        plan.words.at(plan.pages_at + tile.part[0].pages + p),
+                    "shared pages are the same");
+      for (size_t r = 0; r < part.positions; ++r) ++taken.at(part.row + r);
+      pages += (part.position + part.positions + 63) / 64 - tile.shared;
+    }
+    checks.that(tile.warps == warps && warps <= 8, "as many warps as a block has");
+    checks.that(pages <= before, "those with most pages first");
+    before = pages;
+    read += pages;
+    several += tile.parts > 1;
+  }
+  checks.that(std::ranges::count(taken, 1) == static_cast<ptrdiff_t>(plan.rows), "every row once");
+  // Window 1: 5 + 3 + 4 positions (a remainder of 20) with 3 + 2 + 2 warps; 2: 3 + 1 with 2 + 1.
+  checks.that(several == 2, std::to_string(several) + " tiles of several sequences");
+  // 11 pages for 16 of the 20 rows; 12 for their rest with two others; 11 for 16 rows; 7 for window 2; 1; 3.
+  checks.that(read == 11 + 13 + 11 + 7 + 1 + 3, std::to_string(read) + " pages are read");
+  const auto separate = [&](const Batch& other, cuda::Tiling tiling) {
+    return !cuda::make_plan(other.runs, tiling).joined;
+  };
+  cuda::Tiling few = kJoins;
+  few.enough = 9;
+  checks.that(separate(batch, few), "not if all blocks run at the same time");
+  checks.that(separate(forks({{1, 3, 70, 0}, {2, 3, 70, 0}, {3, 3, 70, 0}}), kJoins),
+              "not without shared pages");
+  checks.that(separate(forks({{1, 3, 20, 1}, {1, 3, 20, 1}, {1, 3, 20, 1}}), kJoins),
+              "not rows of the shared page");
+  checks.that(separate(forks({{1, 16, 70, 1}, {1, 32, 70, 1}}), kJoins), "not full tiles");
+}
+
 /// More chunks than a launch takes, and a sequence that alone has more.
 Batch long_batch() {
   std::vector<Batch::Wanted> wanted{{1, 140000}};
@@ -169,6 +237,7 @@ void check_plan(Checks& checks, const Machine&) {
     }
   });
   checks.run("plan: a step further is the same launch, mostly", [&] { keeps_launches(checks); });
+  checks.run("plan: tiles of sequences that share pages are joined", [&] { joins_tiles(checks); });
   checks.run("plan: nothing", [&] {
     for (const bool chunks : {false, true}) {
       const HostPlan plan = cuda::make_plan({}, {16, chunks});
