@@ -153,6 +153,13 @@ struct DrawnKmer {
   uint32_t finite = 0;  // 1; or 0 if a logit is not finite, so that nothing was drawn. Not a bool: no padding
 };
 
+/// Rows that are added one after the other, from `first_row` on. Their sum is wanted after so many of them;
+/// the counts ascend, and the last one, which there has to be, is that of all.
+struct RowSums {
+  size_t first_row = 0;
+  std::span<const uint32_t> counts;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -250,6 +257,16 @@ class Backend {
 
   /// out[i, :] = x[rows[i], :]; out [rows.size(), width].
   virtual void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) = 0;
+
+  /// norm() of x [n, width] in double, rounded once to f32; out (host) [n, width]. The same bits on every
+  /// device.
+  virtual void final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
+                          float* out) = 0;
+  /// Sums of rows of x [., width] in double, or of what final_norm() makes of them if `weight` is not null.
+  /// `sums` (host) has for each of `rows` first the [width] to which they are added, and then room for a sum
+  /// for each of its counts. The same bits on every device, and however rows are divided among calls.
+  virtual void sum_rows(const float* x, const float* weight, float eps, size_t width,
+                        std::span<const RowSums> rows, double* sums) = 0;
 
   /// Copy `count` floats between host and device.
   virtual void upload(const float* host, size_t count, float* device) = 0;

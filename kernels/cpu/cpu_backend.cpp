@@ -5,6 +5,7 @@
 // thread computes a range, nor on how ranges are cut. They also do not depend on the class of rows, which is
 // not used: a product has the same order of sums for one row and for thousands.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -92,6 +93,10 @@ class CpuBackend final : public ops::Backend {
   size_t swiglu_scratch(size_t n, const ops::Weight& gate, const ops::Weight& up,
                         ops::RowClass row_class) const override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
+  void final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
+                  float* out) override;
+  void sum_rows(const float* x, const float* weight, float eps, size_t width,
+                std::span<const ops::RowSums> rows, double* sums) override;
   void upload(const float* host, size_t count, float* device) override {
     if (count != 0) std::memcpy(device, host, count * sizeof(float));
   }
@@ -245,6 +250,59 @@ void CpuBackend::select_rows(const float* x, std::span<const uint32_t> rows, siz
     for (size_t i = first; i < first + n; ++i)
       std::memcpy(out + i * width, x + rows[i] * width, width * sizeof(float));
   });
+}
+
+double final_norm_scale(const float* x, float eps, size_t width) {
+  double squares = 0;
+  for (size_t j = 0; j < width; ++j) squares += double{x[j]} * x[j];
+  return 1 / std::sqrt(squares / static_cast<double>(width) + double{eps});
+}
+
+void CpuBackend::final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
+                            float* out) {
+  parallel_rows(n, width, [&](size_t first, size_t rows) {
+    for (size_t i = first; i < first + rows; ++i) {
+      const float* const from = x + i * width;
+      const double scale = final_norm_scale(from, eps, width);
+      for (size_t j = 0; j < width; ++j) out[i * width + j] = static_cast<float>(from[j] * scale * weight[j]);
+    }
+  });
+}
+
+// Threads share the columns, each of which is added from its first row to its last.
+void CpuBackend::sum_rows(const float* x, const float* weight, float eps, size_t width,
+                          std::span<const ops::RowSums> rows, double* sums) {
+  constexpr size_t kColumns = 64;
+  std::vector<double> scale;
+  for (const auto& [first_row, counts] : rows) {
+    const size_t n = counts.back();
+    const float* const from = x + first_row * width;
+    scale.resize(n);
+    if (weight != nullptr)
+      parallel_rows(n, width, [&](size_t first, size_t count) {
+        for (size_t i = first; i < first + count; ++i)
+          scale[i] = final_norm_scale(from + i * width, eps, width);
+      });
+    parallel(divide_up(width, kColumns), n * width, [&](size_t task, size_t) {
+      const size_t begin = task * kColumns, end = std::min(width, begin + kColumns);
+      const double* before = sums;
+      size_t row = 0;
+      for (size_t i = 0; i < counts.size(); ++i) {
+        double* const sum = sums + (i + 1) * width;
+        std::copy(before + begin, before + end, sum + begin);
+        for (; row < counts[i]; ++row) {
+          const float* const values = from + row * width;
+          if (weight == nullptr)
+            for (size_t j = begin; j < end; ++j) sum[j] += double{values[j]};
+          else
+            for (size_t j = begin; j < end; ++j)
+              sum[j] += double{static_cast<float>(values[j] * scale[row] * weight[j])};
+        }
+        before = sum;
+      }
+    });
+    sums += (1 + counts.size()) * width;
+  }
 }
 
 const CpuWeight& own(const ops::Weight& w) {

@@ -22,6 +22,7 @@
 #include "kernels/cuda/kv.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/states.hpp"
 #include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "kernels/cuda/weight.hpp"
@@ -77,6 +78,16 @@ class CudaBackend final : public ops::Backend {
   void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
+  void final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
+                  float* out) override {
+    device_->use();
+    states_.final_norm(x, weight, eps, n, width, out);
+  }
+  void sum_rows(const float* x, const float* weight, float eps, size_t width,
+                std::span<const ops::RowSums> rows, double* sums) override {
+    device_->use();
+    states_.sum_rows(x, weight, eps, width, rows, sums);
+  }
   void upload(const float* host, size_t count, float* device) override;
   void download(const float* device, size_t count, float* host) override;
 
@@ -113,6 +124,7 @@ class CudaBackend final : public ops::Backend {
   mutable MmaTiles tiles_;
   std::unique_ptr<Matmul> library_;
   Embedding embedding_;
+  States states_;
   std::shared_ptr<PlanMemory> plans_;
   DecodeScratch decode_scratch_;
   std::vector<double> inv_freq_;
@@ -135,6 +147,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
       tensor_cores_(device_->capability() >= kTensorCores),
       tiles_({static_cast<size_t>(device_->multiprocessors()), device_->block_shared()}),
       embedding_(device_),
+      states_(device_),
       plans_(std::make_shared<PlanMemory>(device_)),
       decode_scratch_(device_),
       indices_(device_, "row numbers"),

@@ -39,6 +39,21 @@ void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_
 void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out);
 
+// row_sums.cu: in double, with the bits of the CPU.
+
+/// scale[i] = 1 / sqrt(mean(x[i]^2) + eps).
+void run_norm_scales(Stream& stream, const float* x, float eps, size_t n, size_t width, double* scale);
+/// out[i] = x[i] * scale[i] * weight, rounded once.
+void run_scale_rows(Stream& stream, const float* x, const double* scale, const float* weight, size_t n,
+                    size_t width, float* out);
+/// One of ops::RowSums: its counts begin at counts[counts_at], its sums at sums[sums_at * width].
+struct RowSumPlace {
+  uint32_t first_row, count, counts_at, sums_at;
+};
+/// ops::Backend::sum_rows. scale [.] has that of every row of x; without a norm, scale and weight are null.
+void run_sum_rows(Stream& stream, const float* x, const double* scale, const float* weight, size_t width,
+                  const RowSumPlace* rows, const uint32_t* counts, size_t n, double* sums);
+
 // linear_plain.cu, linear_mma.cu and linear_stream.cu
 
 struct LinearCall {

@@ -25,20 +25,28 @@ void Reading::keep_values(size_t row, size_t width, std::span<const double> more
 
 void Reading::keep_states(size_t row, size_t width, std::span<const float> more) {
   finite = finite && all_finite(more);
-  if (head == HeadKind::mean_hidden) return keep_sums(row, width, more);
   states.resize(row * width);
   states.insert(states.end(), more.begin(), more.end());
 }
 
-// Each sum is over the rows in their order, so it does not depend on how they were divided among passes.
-void Reading::keep_sums(size_t row, size_t width, std::span<const float> more) {
-  sums.resize(width);
-  for (size_t at = (summed - row) * width; at < more.size(); at += width) {
-    for (size_t i = 0; i < width; ++i) sums[i] += double{more[at + i]};
-    ++summed;
-    for (const uint32_t target : targets)
-      if (target == summed) add_mean();
+std::vector<uint32_t> Reading::counts(size_t end) const {
+  std::vector<uint32_t> counts;
+  for (const uint32_t target : targets)
+    if (target > summed && target < end) counts.push_back(target - static_cast<uint32_t>(summed));
+  if (end > summed) counts.push_back(static_cast<uint32_t>(end - summed));
+  return counts;
+}
+
+// What is not finite stays so in every later sum.
+void Reading::keep_sums(std::span<const uint32_t> counts, std::span<const double> more) {
+  const size_t before = summed, width = more.size() / counts.size();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const std::span<const double> sum = more.subspan(i * width, width);
+    sums.assign(sum.begin(), sum.end());
+    summed = before + counts[i];
+    if (std::ranges::find(targets, summed) != targets.end()) add_mean();
   }
+  finite = finite && all_finite(std::span<const double>(sums));
 }
 
 void Reading::add_mean() {

@@ -23,7 +23,7 @@ struct Reading {
   // Results so far.
   std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
   std::vector<float> states;
-  std::vector<double> sums;  // for mean_hidden
+  std::vector<double> sums;  // for mean_hidden; empty without a row
   size_t summed = 0;         // rows in `sums`
   bool finite = true;        // true while all of them are finite
 
@@ -34,13 +34,18 @@ struct Reading {
   /// there already come again after a pass that failed, with the same bits.
   void keep_values(size_t row, size_t width, std::span<const double> more);
   void keep_states(size_t row, size_t width, std::span<const float> more);
+  /// For mean_hidden: after how many rows that are not in `sums` yet their sums are wanted, if row end - 1 is
+  /// the last that is there. None if all are in them.
+  std::vector<uint32_t> counts(size_t end) const;
+  /// Keeps what counts() asked for, of counts().size() * width numbers. Each sum is over the rows in their
+  /// order, so it does not depend on how they were divided among passes.
+  void keep_sums(std::span<const uint32_t> counts, std::span<const double> more);
   /// Called after the last row: adds the mean over all rows to the states of mean_hidden.
   void end();
   /// Forgets all results.
   void clear();
 
  private:
-  void keep_sums(size_t row, size_t width, std::span<const float> more);
   void add_mean();
 };
 

@@ -69,8 +69,11 @@ void Scheduler::read_windows(std::span<const Slice> slices, const HiddenRows& ro
   for (auto at = parts.begin(); at != parts.end();) {
     auto end = at + 1;
     size_t count = at->count;
-    for (; end != parts.end() && end->reading->head == at->reading->head && end->at == at->at + count; ++end)
-      count += end->count;
+    const auto follows = [&](const Part& part) {
+      return part.reading->head == at->reading->head && part.reading->layer == at->reading->layer &&
+             part.at == at->at + count;
+    };
+    for (; end != parts.end() && follows(*end); ++end) count += end->count;
     read_parts({at, end}, model_.decoder().part(rows, at->at, count, rows.row_class));
     at = end;
   }
@@ -80,19 +83,45 @@ void Scheduler::read_windows(std::span<const Slice> slices, const HiddenRows& ro
 // Reads rows that follow one another by one head, and keeps the values in the readings.
 void Scheduler::read_parts(std::span<const Part> parts, const HiddenRows& rows) {
   const HeadKind head = parts.front().reading->head;
+  if (head == HeadKind::mean_hidden) return sum_parts(parts, rows);
   const size_t width = head_width(head, result_sizes(model_.config()));
   run_head(parts, rows);
   size_t at = 0;
   for (const auto& [reading, row, first, count] : parts) {
-    if (gives_doubles(head)) {
+    if (gives_doubles(head))
       reading->keep_values(row, width, std::span(values_).subspan(at, count * width));
-    } else {
-      const std::span<float> mine = std::span(states_).subspan(at, count * width);
-      if (head != HeadKind::kmer_logits && reading->layer == kFinalNorm)
-        model_.decoder().final_norm(mine.data(), count);
-      reading->keep_states(row, width, mine);
-    }
+    else
+      reading->keep_states(row, width, std::span(states_).subspan(at, count * width));
     at += count * width;
+  }
+}
+
+// Adds the rows of the parts to the sums of their readings. Rows that come again after a pass that failed are
+// in the sums already.
+void Scheduler::sum_parts(std::span<const Part> parts, const HiddenRows& rows) {
+  const size_t width = model_.config().hidden;
+  std::vector<Reading*> readings;
+  std::vector<std::vector<uint32_t>> counts;
+  std::vector<ops::RowSums> sums;
+  values_.clear();
+  for (const auto& [reading, row, first, count] : parts) {
+    std::vector<uint32_t> mine = reading->counts(row + count);
+    if (mine.empty()) continue;
+    const size_t known = reading->summed - row;
+    readings.push_back(reading);
+    counts.push_back(std::move(mine));
+    sums.push_back({first - parts.front().at + known, counts.back()});
+    const size_t end = values_.size() + (1 + counts.back().size()) * width;
+    values_.insert(values_.end(), reading->sums.begin(), reading->sums.end());
+    values_.resize(end);
+  }
+  const bool final = parts.front().reading->layer == kFinalNorm;
+  model_.decoder().sum_states(rows, final, sums, values_.data());
+  const double* at = values_.data();
+  for (size_t i = 0; i < readings.size(); ++i) {
+    at += width;
+    readings[i]->keep_sums(counts[i], {at, counts[i].size() * width});
+    at += counts[i].size() * width;
   }
 }
 
@@ -135,9 +164,12 @@ void Scheduler::run_head(std::span<const Part> parts, const HiddenRows& rows) {
       states_.resize(count);
       return model_.head().kmer_logits(rows, states_.data());
     case HeadKind::hidden:
-    case HeadKind::mean_hidden:
       states_.resize(count);
-      model_.decoder().download_residual(rows, states_.data());
+      return parts.front().reading->layer == kFinalNorm
+                 ? model_.decoder().download_final(rows, states_.data())
+                 : model_.decoder().download_residual(rows, states_.data());
+    case HeadKind::mean_hidden:
+      return;  // sum_parts
   }
 }
 

@@ -155,6 +155,7 @@ class Scheduler {
   static std::vector<Part> parts_of(std::span<const Slice> slices);
   void read_windows(std::span<const Slice> slices, const HiddenRows& rows);
   void read_parts(std::span<const Part> parts, const HiddenRows& rows);
+  void sum_parts(std::span<const Part> parts, const HiddenRows& rows);
   void run_head(std::span<const Part> parts, const HiddenRows& rows);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
   void rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);

@@ -158,18 +158,14 @@ void Decoder::download_residual(const HiddenRows& rows, float* out) {
   backend_.download(rows.residual, rows.count * config_.hidden, out);
 }
 
-void Decoder::final_norm(float* x, size_t n) {
-  const size_t width = config_.hidden;
-  if (host_norm_.empty()) {
-    host_norm_.resize(width);
-    backend_.download(final_norm_.floats(), width, host_norm_.data());
-  }
-  for (size_t i = 0; i < n; ++i, x += width) {
-    double squares = 0;
-    for (size_t j = 0; j < width; ++j) squares += double{x[j]} * x[j];
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + double{config_.rms_eps});
-    for (size_t j = 0; j < width; ++j) x[j] = static_cast<float>(x[j] * scale * host_norm_[j]);
-  }
+void Decoder::download_final(const HiddenRows& rows, float* out) {
+  backend_.final_norm(rows.residual, final_norm_.floats(), config_.rms_eps, rows.count, config_.hidden, out);
+}
+
+void Decoder::sum_states(const HiddenRows& rows, bool final, std::span<const ops::RowSums> sums,
+                         double* out) {
+  backend_.sum_rows(rows.residual, final ? final_norm_.floats() : nullptr, config_.rms_eps, config_.hidden,
+                    sums, out);
 }
 
 void Decoder::free_unused_memory() {

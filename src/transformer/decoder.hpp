@@ -71,9 +71,12 @@ class Decoder {
   /// Copies the residual stream of `rows` to host memory, [count, hidden].
   void download_residual(const HiddenRows& rows, float* out);
 
-  /// Applies the final norm to rows of the residual stream in host memory, x [n, hidden], in place. It is
-  /// computed in double and rounded once, unlike HiddenRows::act, which has the activation type.
-  void final_norm(float* x, size_t n);
+  /// The same after the final norm. It is computed in double and rounded once, unlike HiddenRows::act, which
+  /// has the activation type.
+  void download_final(const HiddenRows& rows, float* out);
+
+  /// ops::Backend::sum_rows() of the residual stream of `rows`, after the final norm if `final`.
+  void sum_states(const HiddenRows& rows, bool final, std::span<const ops::RowSums> sums, double* out);
 
   /// Bytes of memory that a pass of `rows` rows allocates, at most, beside the buffers that are kept from
   /// earlier passes and the pages of new tokens.
@@ -109,7 +112,6 @@ class Decoder {
   TensorView embedding_;
   std::vector<std::unique_ptr<Layer>> layers_;
   DeviceBuffer final_norm_;
-  std::vector<float> host_norm_;  // final_norm_ on the host, from the first final_norm() on
   KvCache kv_;
   size_t rope_positions_ = 0;
   Workspace workspace_;

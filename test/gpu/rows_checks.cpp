@@ -157,6 +157,42 @@ void select_copies(Checks& checks, ops::Backend& backend) {
   backend.swiglu(nullptr, 0, width, nullptr);
 }
 
+/// The bits of plain loops on the host, for any width.
+void states_have_the_bits_of_the_cpu(Checks& checks, ops::Backend& backend) {
+  for (const size_t width : {size_t{1}, size_t{37}, size_t{64}, size_t{300}}) {
+    const testing::States states(width);
+    const size_t n = testing::States::kRows;
+    const Array x(backend, states.x), weight(backend, states.weight);
+    std::vector<float> normed(n * width);
+    backend.final_norm(x.floats(), weight.floats(), testing::States::kEps, n, width, normed.data());
+    const std::string name = "width " + std::to_string(width);
+    checks.that(same_bits(normed, states.normed), name);
+    for (const bool norm : {false, true}) {
+      std::vector<double> sums = states.before();
+      backend.sum_rows(x.floats(), norm ? weight.floats() : nullptr, testing::States::kEps, width,
+                       testing::States::rows(), sums.data());
+      checks.that(same_bits(sums, states.sums(norm)), name + (norm ? ", sums after the norm" : ", sums"));
+    }
+  }
+  backend.final_norm(nullptr, nullptr, 1, 0, 64, nullptr);
+  backend.sum_rows(nullptr, nullptr, 1, 64, {}, nullptr);
+}
+
+/// More results than are computed at a time.
+void states_of_many_sequences(Checks& checks, ops::Backend& backend) {
+  constexpr size_t kWidth = 4096, kSequences = 300;
+  Random random(8);
+  const std::vector<float> values = random.vector(kWidth);
+  const Array x(backend, values);
+  const uint32_t one = 1;
+  std::vector<double> sums(kSequences * 2 * kWidth, 1.0);
+  backend.sum_rows(x.floats(), nullptr, 0, kWidth, std::vector<ops::RowSums>(kSequences, {0, {&one, 1}}),
+                   sums.data());
+  for (size_t i = 0; i < kSequences * kWidth; ++i)
+    if (sums[(i / kWidth * 2 + 1) * kWidth + i % kWidth] != 1 + static_cast<double>(values[i % kWidth]))
+      return checks.that(false, "sequence " + std::to_string(i / kWidth));
+}
+
 /// More than page-locked memory holds at a time, from memory that changes at once.
 void uploads_arrive(Checks& checks, ops::Backend& backend) {
   Random random(6);
@@ -185,6 +221,8 @@ void check_rows(Checks& checks, const Machine& machine) {
     run("norms of heads agree with double precision", head_norms_agree);
     run("swiglu agrees with double precision", swiglu_agrees);
     run("select_rows copies, and nothing is no error", select_copies);
+    run("states and their sums have the bits of the CPU", states_have_the_bits_of_the_cpu);
+    if (way.dtype == DType::bf16) run("sums of states of many sequences", states_of_many_sequences);
     run("uploads arrive as they were", uploads_arrive);
     run("memory is zeroed and aligned", [](Checks& c, ops::Backend& b) {
       const Array fresh(b, 1000 * sizeof(float));

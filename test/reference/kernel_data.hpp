@@ -145,4 +145,61 @@ inline std::vector<float> stepped_logits(uint64_t seed, size_t peak, float step)
   return z;
 }
 
+/// Rows of the residual stream, and what ops::Backend::final_norm() and sum_rows() make of them, by plain
+/// loops.
+class States {
+ public:
+  static constexpr size_t kRows = 70;
+  static constexpr float kEps = 1e-6f;
+  std::vector<float> x, weight, normed;
+
+  explicit States(size_t width)
+      : x(Random(width).vector(kRows * width, 30.0f)),
+        weight(Random(width + 1).vector(width)),
+        normed(x.size()),
+        width_(width) {
+    for (size_t i = 0; i < x.size(); i += width) {
+      double squares = 0;
+      for (size_t j = 0; j < width; ++j) squares += double{x[i + j]} * double{x[i + j]};
+      const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + double{kEps});
+      for (size_t j = 0; j < width; ++j)
+        normed[i + j] = static_cast<float>(double{x[i + j]} * scale * double{weight[j]});
+    }
+  }
+  /// All rows and their first ones, some rows, and the last one.
+  static std::vector<ops::RowSums> rows() {
+    static constexpr uint32_t kAll[] = {1, 9, 70}, kSome[] = {31}, kOne[] = {1};
+    return {{0, kAll}, {3, kSome}, {kRows - 1, kOne}};
+  }
+  /// What sum_rows() gets: what the sums begin with, and NaN where results go.
+  std::vector<double> before() const {
+    std::vector<double> all;
+    for (const ops::RowSums& r : rows()) {
+      for (size_t j = 0; j < width_; ++j) all.push_back(1.0 / static_cast<double>(3 + j + all.size()));
+      all.resize(all.size() + r.counts.size() * width_, std::numeric_limits<double>::quiet_NaN());
+    }
+    return all;
+  }
+  /// What it leaves there.
+  std::vector<double> sums(bool norm) const {
+    std::vector<double> all = before();
+    double* at = all.data();
+    for (const auto& [first_row, counts] : rows()) {
+      size_t row = 0;
+      for (const uint32_t count : counts) {
+        std::copy_n(at, width_, at + width_);
+        at += width_;
+        for (; row < count; ++row)
+          for (size_t j = 0; j < width_; ++j)
+            at[j] += double{(norm ? normed : x)[(first_row + row) * width_ + j]};
+      }
+      at += width_;
+    }
+    return all;
+  }
+
+ private:
+  size_t width_;
+};
+
 }  // namespace carbon::testing

@@ -253,8 +253,10 @@ TEST_CASE("the residual stream after every block is the reference's") {
     const auto truth = reference::residual_stream<double>(model.checkpoint, tokens, blocks);
     CHECK(worst_against(truth, residual(model, tokens, blocks)) < 1e-4);
   }
-  std::vector<float> normed = residual(model, tokens, model.decoder.config().layers);
-  model.decoder.final_norm(normed.data(), tokens.size());
+  Sequence sequence = model.decoder.kv().make_sequence();
+  const Chunk chunk{&sequence, tokens, 0, tokens.size()};
+  std::vector<float> normed(tokens.size() * hidden);
+  model.decoder.download_final(model.decoder.forward(std::span(&chunk, 1)), normed.data());
   CHECK(worst_against(reference::hidden_states<double>(model.checkpoint, tokens), normed) < 1e-4);
 }
 

@@ -177,6 +177,29 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("states and their sums have the bits of plain loops, for any threads and divided anyhow") {
+  for (const size_t width : {1, 20, 1000, 3072}) {
+    const testing::States states(width);
+    for (const Way& way : ways())
+      for (const int threads : {1, 3}) {
+        INFO(way.name(), " width ", width);
+        const auto backend = way.make(DType::bf16, threads);
+        const size_t n = testing::States::kRows;
+        std::vector<float> normed(n * width);
+        backend->final_norm(states.x.data(), states.weight.data(), testing::States::kEps, n, width,
+                            normed.data());
+        CHECK(same_bits(normed.data(), states.normed.data(), normed.size()));
+        for (const bool norm : {false, true}) {
+          std::vector<double> sums = states.before();
+          backend->sum_rows(states.x.data(), norm ? states.weight.data() : nullptr, testing::States::kEps,
+                            width, testing::States::rows(), sums.data());
+          const std::vector<double> want = states.sums(norm);
+          CHECK(same_bits(sums.data(), want.data(), want.size()));
+        }
+      }
+  }
+}
+
 TEST_CASE("swiglu agrees with double precision, keeps its range and lets NaN through") {
   for (const Way& way : ways())
     for (const DType type : {DType::f32, DType::bf16})

@@ -57,6 +57,14 @@ class WrappedCpu : public ops::Backend {
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override {
     cpu_->select_rows(x, rows, width, out);
   }
+  void final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
+                  float* out) override {
+    cpu_->final_norm(x, weight, eps, n, width, out);
+  }
+  void sum_rows(const float* x, const float* weight, float eps, size_t width,
+                std::span<const ops::RowSums> rows, double* sums) override {
+    cpu_->sum_rows(x, weight, eps, width, rows, sums);
+  }
   void upload(const float* host, size_t count, float* device) override { cpu_->upload(host, count, device); }
   void download(const float* device, size_t count, float* host) override {
     cpu_->download(device, count, host);
