@@ -6,7 +6,7 @@
 #       memory          the checks that look at the free memory of the GPU
 #       bench-500M      the speed of the 500M
 #       kernels-500M    the time of its kernels
-#       stream rows linear attention heads draw decoder     the other checks in full, side by side with
+#       stream rows linear attention heads draw letters decoder     the other checks in full, side by side with
 #       memcheck racecheck                                  small checks under these tools of compute-sanitizer
 #     A check that fails runs again with each switch of the backend off.
 #   bench/gpu/first.sh figures [PART]...    what the machine is, and
@@ -32,7 +32,7 @@ commit=(--commit "${COMMIT:-$(cat "$root/commit" 2> /dev/null || echo unknown)}"
 deadline=$((SECONDS + ${SECONDS_LEFT:-560}))
 switches=(CARBON_CUDA_OVERLAP CARBON_CUDA_GRAPHS CARBON_CUDA_LIBRARY)
 
-side_by_side=(stream rows linear attention heads draw)
+side_by_side=(stream rows linear attention heads draw letters)
 call=${1:-} only=("${@:2}")
 case $call in
   faults) parts="small commands memory bench-500M kernels-500M ${side_by_side[*]} decoder memcheck racecheck" ;;

@@ -39,7 +39,7 @@ void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_
 void run_select_rows(Stream& stream, const float* x, const uint32_t* rows, size_t n, size_t width,
                      float* out);
 
-// row_sums.cu: in double, with the bits of the CPU.
+// row_sums.cu: in double, with the bits of the CPU. Rows of x are aligned as for rows.cu.
 
 /// scale[i] = 1 / sqrt(mean(x[i]^2) + eps).
 void run_norm_scales(Stream& stream, const float* x, float eps, size_t n, size_t width, double* scale);

@@ -6,6 +6,7 @@ the program, so that loading, choosing a device and running out of memory are th
 import os
 import re
 import shutil
+import struct
 import sys
 
 from cuda_support import EMULATED, emulated, least_memory
@@ -151,6 +152,28 @@ def emulated_batches():
     for tokens in ("1", "50", "100000"):
         expect_equal(score("cuda", "-O", "tsv", "--batch-tokens", tokens, run=emulated, head_dim=64).out, whole.out,
                      "--batch-tokens " + tokens)
+
+
+@case
+def emulated_embeddings():
+    """The GPU adds states in their order and in double: a mean is exactly that of the states, however they are divided among passes."""
+    fasta = write(fresh(), "a.fa", SEQUENCES)
+
+    def embed(*more):
+        result = emulated("embed", "-m", model(head_dim=64, layers=2), "--device", "cuda", "-O", "tsv", *more, fasta)
+        expect(result.rc == 0, "expected rc 0", result)
+        return [line.split("\t") for line in result.table() if not line.startswith("#")]
+
+    exact = lambda x: struct.unpack("f", struct.pack("f", float(x)))[0]
+    for layer in ([], ["--layer", "1"]):
+        sums = {}
+        for name, _, *states in embed("--pool", "none", *layer):
+            n, before = sums.get(name, (0, [0.0] * len(states)))
+            sums[name] = n + 1, [a + exact(b) for a, b in zip(before, states)]
+        means = [[name] + [exact(a / n) for a in total] for name, (n, total) in sums.items()]
+        for more in ([], ["--batch-tokens", "1"], ["--batch-tokens", "50"]):
+            found = embed("--pool", "mean", *layer, *more)
+            expect_equal([[row[0]] + [exact(x) for x in row[1:]] for row in found], means, " ".join(["means", *layer, *more]))
 
 
 @case

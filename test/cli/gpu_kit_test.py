@@ -166,7 +166,7 @@ def all_parts():
     result, _ = first("faults", build=programs, env=env)
     ended = [line[3:].split(":")[0] for line in result.lines() if line.startswith("== ") and ":" in line]
     expect_equal(ended[:7], ["environment", "plan", "small", "commands", "memory", "bench-500M", "kernels-500M"], "one after the other")
-    beside = ["stream", "rows", "linear", "attention", "heads", "draw", "decoder"]
+    beside = ["stream", "rows", "linear", "attention", "heads", "draw", "letters", "decoder"]
     expect_equal(sorted(ended[7:]), sorted(beside + ["memcheck", "racecheck"]), "side by side")
     expect_equal(sorted(called(programs)), sorted("check_gpu " + name for name in ["plan", "--small", "memory", *beside]), "checks")
     expect("--tool racecheck" in lines_of(result, "racecheck")[1] and "check_gpu --small" in lines_of(result, "racecheck")[1],
