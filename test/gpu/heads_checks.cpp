@@ -1,7 +1,9 @@
-// marginals(), conditionals(), logits() and logsumexp(): against brute force in double, and hard rows.
+// marginals(), conditionals(), logits() and logsumexp(): against brute force in double, and hard rows. Means
+// of states, which the engine reads.
 #include <algorithm>
 
-#include "test/gpu/check.hpp"
+#include "src/engine/engine.hpp"
+#include "test/gpu/model.hpp"
 
 namespace carbon::gpu_test {
 namespace {
@@ -173,6 +175,42 @@ void logsumexp_agrees(Checks& checks, ops::Backend& backend) {
   checks.refused([&] { backend.conditionals(act.get(), p.n, *kmers, {}, nullptr); }, "for 5 rows");
 }
 
+/// A mean that the engine takes on the device is exactly that of the states, however sequences are cut.
+void means_are_of_the_states(Checks& checks, const Machine& machine, int layer) {
+  const GeneratedCheckpoint files(tiny("--head-dim 64 --heads 2 --kv-heads 1 --layers 2"));
+  const auto checkpoint = std::make_shared<const Checkpoint>(files.dir());
+  const size_t hidden = checkpoint->config().hidden;
+  constexpr size_t kTokens = 70, kFirst = 3, kSequences = 2;
+  const std::vector<uint32_t> targets{1, 31};
+  for (const size_t batch : {size_t{1024}, size_t{33}}) {
+    LoadedModel model(checkpoint, make(machine, kWays[1]), batch, 1);
+    Engine engine({&model});
+    std::vector<RequestPtr> requests;
+    for (size_t i = 0; i < 2 * kSequences; ++i) {
+      const RequestPtr& request = requests.emplace_back(std::make_shared<Request>());
+      request->tokens = random_tokens(*checkpoint, kTokens + i / 2, static_cast<unsigned>(i / 2));
+      request->head = i % 2 == 0 ? HeadKind::hidden : HeadKind::mean_hidden;
+      request->want_begin = kFirst;
+      request->layer = layer;
+      if (i % 2 == 1) request->targets = targets;
+    }
+    run_requests(engine, requests);
+    for (size_t i = 0; i < 2 * kSequences; i += 2) {
+      const std::vector<float>& states = requests[i]->states;
+      const size_t rows = states.size() / hidden;
+      std::vector<double> sums(hidden);
+      std::vector<float> want;
+      for (size_t row = 0; row < rows; ++row) {
+        for (size_t j = 0; j < hidden; ++j) sums[j] += static_cast<double>(states[row * hidden + j]);
+        if (row + 1 != rows && std::ranges::find(targets, row + 1) == targets.end()) continue;
+        for (const double sum : sums) want.push_back(static_cast<float>(sum / static_cast<double>(row + 1)));
+      }
+      checks.that(rows == kTokens + i / 2 - kFirst && same_bits(want, requests[i + 1]->states),
+                  "sequence " + std::to_string(i / 2) + ", batches of " + std::to_string(batch));
+    }
+  }
+}
+
 }  // namespace
 
 void check_heads(Checks& checks, const Machine& machine) {
@@ -190,6 +228,10 @@ void check_heads(Checks& checks, const Machine& machine) {
         [&] { rows_are_invariant(checks, *backend, machine.emulated ? 12 : 1100); });
     run("logsumexp over slices agrees with double", [&] { logsumexp_agrees(checks, *backend); });
   }
+  for (const int layer : {kFinalNorm, 1})
+    checks.run("means are exactly those of the states, of " +
+                   (layer == kFinalNorm ? std::string("the last layer after its norm") : "layer 1"),
+               [&] { means_are_of_the_states(checks, machine, layer); });
 }
 
 }  // namespace carbon::gpu_test

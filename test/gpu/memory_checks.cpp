@@ -177,6 +177,8 @@ std::vector<RequestPtr> mixed_requests(const Checkpoint& checkpoint) {
     alternative->parent = window;
     alternative->shared = 205;
     add(random_tokens(checkpoint, 40 + i, 20 + i), HeadKind::mean_hidden, 0)->layer = 1;
+    add(random_tokens(checkpoint, 90 + i, 40 + i), HeadKind::mean_hidden, 3)->targets = {1, 2, 60};
+    add(random_tokens(checkpoint, 20, 50 + i), HeadKind::hidden, 18);
     add(random_tokens(checkpoint, 70, 30 + i), HeadKind::none, 0)->generation = {bases, {}, i, 0, nullptr};
   }
   return requests;
