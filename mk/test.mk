@@ -7,7 +7,11 @@ host_objects += $(unit_objects) $(BUILD)/test/tools/make_checkpoint.o
 unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs) -lBigWig
 # Checkpoints for tests: every weight is a hash of (tensor name, index).
 make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
-linked += unit make_checkpoint
+# What many cores would do (bench/cores.cpp), which records all calls of ThreadPool::run().
+host_objects += $(BUILD)/bench/cores.o
+bench_cores.link = $(link) -Wl,--wrap=_ZN6carbon10ThreadPool3runEmRKSt8functionIFvmmEE $(BUILD)/bench/cores.o $(BUILD)/libcarbon.a \
+                   $(all_libs)
+linked += unit make_checkpoint bench_cores
 
 check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
     $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%) library
