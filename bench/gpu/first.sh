@@ -18,8 +18,9 @@
 # packs all of it.
 # What is timed runs alone. A part that takes longer than its time limit is ended, and the next one begins. Of each part the
 # end of the output is printed, and all of it is kept in the folder OUT, as PART.log.
-# From the environment: BUILD (default: the kit's programs, or build), OUT (default a new folder in TMPDIR), COMMIT (a name that
-# goes into the tables), SECONDS_LEFT (default 560: no part begins or goes on after that).
+# From the environment: BUILD (default: the kit's programs, or build), OUT (default a new folder in TMPDIR; if its name ends in .tar.gz,
+# the folder is packed there as one file), COMMIT (a name that goes into the tables), SECONDS_LEFT (default 560: no part begins or
+# goes on after that).
 # Exit status 1 if a part failed or was ended, 77 if there is no GPU.
 set -uo pipefail
 
@@ -45,8 +46,11 @@ done
 for program in check_gpu bench_gpu make_checkpoint; do
   [[ -x $build/$program ]] || { echo "first.sh: no program $build/$program; see BUILD in $0" >&2; exit 1; }
 done
-if [[ -n ${OUT:-} ]]; then out=$OUT; else out=$(mktemp -d -t carbon-gpu.XXXXXX) || exit 1; fi
+archive='' out=${OUT:-}
+if [[ $out == *.tar.gz ]]; then archive=$out out=''; fi
+[[ $out ]] || out=$(mktemp -d -t carbon-gpu.XXXXXX) || exit 1
 mkdir -p "$out/libraries" || exit 1
+if [[ $archive ]]; then trap 'tar -C "$out" --exclude=./libraries -czf "$archive" . && rm -r "$out"' EXIT; fi
 
 # The libraries of the kit that the machine lacks, and cuBLASLt, which a package of Python may have.
 find_libraries() {
@@ -140,7 +144,7 @@ find_libraries
 part 30 environment 20 bash -c environment
 status=0 code=0 small=()
 part 4 plan 20 "$build/check_gpu" plan || code=$?
-((code != 77)) || { echo "first.sh: no GPU; the outputs are in $out"; exit 77; }
+((code != 77)) || { echo "first.sh: no GPU; the outputs are in ${archive:-$out}"; exit 77; }
 ((code == 0)) || status=1
 if grep -q '^device kind .*emulated' "$out/plan.log"; then small=(--small); fi
 if [[ $call == faults ]]; then
@@ -165,5 +169,10 @@ else
     once 12 "$switch" 45 env "$switch" "$build/bench_gpu" --model 500M "${commit[@]}" || status=1
   done
 fi
-echo "first.sh $call: the outputs are in $out"
+# Algorithms of cuBLASLt that were not used, and why: last, where they are not overlooked.
+if grep -qs 'refused [0-9]' "$out"/*.log; then
+  echo "== refused algorithms"
+  grep -hs 'refused [0-9]' "$out"/*.log | sort -u | tail -n 20
+fi
+echo "first.sh $call: the outputs are in ${archive:-$out}"
 exit "$status"

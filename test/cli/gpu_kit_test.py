@@ -6,6 +6,7 @@ import functools
 import os
 import shutil
 import sys
+import tarfile
 import time
 
 from cuda_support import EMULATED, FOLDER
@@ -202,6 +203,21 @@ def a_check_that_fails_runs_again():
                                                                        for name in SWITCHES)):
         expect(end in lines_of(result, name)[-1], "the end of %s" % name, result)
         expect_equal(read(os.path.join(out, name + ".log")), b"" if name == "rows" else b"not so\n", "the output of " + name)
+
+
+@case
+def one_file_and_what_was_refused():
+    """Outputs as one file, for machines from which few come back; and cuBLASLt's algorithms that were refused, last."""
+    programs = stand_ins('[[ $1 != rows ]] || echo "q: 2 of 8 (cublaslt); refused 1: it sums in pieces"')
+    archive = os.path.join(fresh(), "results.tar.gz")
+    result, _ = first("faults", "rows", "stream", build=programs, env={"OUT": archive})
+    expect_equal(result.rc, 0, "exit status")
+    expect_equal(result.lines()[-3:], ["== refused algorithms", "q: 2 of 8 (cublaslt); refused 1: it sums in pieces",
+                                       "first.sh faults: the outputs are in " + archive], "the last lines")
+    with tarfile.open(archive) as packed:
+        names = packed.getnames()
+    expect("./rows.log" in names and "./stream.log" in names and "./environment.log" in names, "the logs: %r" % names)
+    expect(not any("libraries" in name for name in names), "libraries are packed: %r" % names)
 
 
 @case
