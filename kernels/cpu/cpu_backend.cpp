@@ -35,7 +35,6 @@ constexpr const char* kInt8Numerics = "1";
 // Enough rows for the full speed of products, and few enough that activations are small compared with the
 // weights.
 constexpr size_t kPassRows = 2048;
-constexpr size_t kThreadTasks = 4;  // ranges of a product for each thread, or fewer
 constexpr size_t kTaskPanels = 16;  // panels in a range of a product, or fewer if there are many threads
 constexpr size_t kTaskRows = 48;    // with fewer rows a range takes longer for each
 constexpr size_t kAddedRows = 64;   // from this many rows on, sums are added while they are in a cache
@@ -258,13 +257,17 @@ double final_norm_scale(const float* x, float eps, size_t width) {
   return 1 / std::sqrt(squares / static_cast<double>(width) + double{eps});
 }
 
+float final_normed(float x, double scale, float weight) {
+  return static_cast<float>(x * scale * weight);
+}
+
 void CpuBackend::final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
                             float* out) {
   parallel_rows(n, width, [&](size_t first, size_t rows) {
     for (size_t i = first; i < first + rows; ++i) {
       const float* const from = x + i * width;
       const double scale = final_norm_scale(from, eps, width);
-      for (size_t j = 0; j < width; ++j) out[i * width + j] = static_cast<float>(from[j] * scale * weight[j]);
+      for (size_t j = 0; j < width; ++j) out[i * width + j] = final_normed(from[j], scale, weight[j]);
     }
   });
 }
@@ -296,7 +299,7 @@ void CpuBackend::sum_rows(const float* x, const float* weight, float eps, size_t
             for (size_t j = begin; j < end; ++j) sum[j] += double{values[j]};
           else
             for (size_t j = begin; j < end; ++j)
-              sum[j] += double{static_cast<float>(values[j] * scale[row] * weight[j])};
+              sum[j] += double{final_normed(values[j], scale[row], weight[j])};
         }
         before = sum;
       }

@@ -5,8 +5,7 @@
 namespace carbon::cpu {
 namespace {
 
-constexpr size_t kBlockRows = 64;   // query rows of a block (rows x heads of a group)
-constexpr size_t kThreadTasks = 4;  // tasks for each thread, if there are enough rows
+constexpr size_t kBlockRows = 64;  // query rows of a block (rows x heads of a group)
 
 /// Row `first` of a run and `rows` from there on.
 RowPiece piece_of(const ops::RowRun& run, size_t first, size_t rows) {
