@@ -39,14 +39,14 @@ constexpr size_t kTaskPanels = 16;  // panels in a range of a product, or fewer 
 constexpr size_t kTaskRows = 48;    // with fewer rows a range takes longer for each
 constexpr size_t kAddedRows = 64;   // from this many rows on, sums are added while they are in a cache
 constexpr size_t kHeadRows = 64;    // rows of logits that are computed at a time
-constexpr size_t kHeadFloats = size_t{1} << 22;   // but not more logits than this, unless one row has more
-constexpr size_t kRowElements = size_t{1} << 14;  // elements in a range of a row-wise operation
-constexpr size_t kSerialWork =
-    size_t{1} << 17;  // multiply-adds or elements below which one thread is faster than several
-constexpr size_t kAppendElements = 2048;  // elements of keys in a task, if there are so many
-// A key goes to as many cache lines of its page as it has pairs of numbers, so that an element takes longer
-// than one of another operation.
-constexpr size_t kAppendCost = 16;
+constexpr size_t kHeadFloats = size_t{1} << 22;  // but not more logits than this, unless one row has more
+constexpr size_t kSerialWork = size_t{1} << 17;  // multiply-adds; below, one thread is faster than several
+// What an element of a row-wise operation takes, in multiply-adds of a product, and elements of a range.
+constexpr size_t kRowCost = 16;
+constexpr size_t kLeastRowElements = size_t{1} << 11, kMostRowElements = size_t{1} << 14;
+// The same of keys and values. A key goes to as many cache lines of its page as it has pairs of numbers.
+constexpr size_t kAppendCost = 512;
+constexpr size_t kAppendElements = 256;
 
 constexpr size_t divide_up(size_t a, size_t b) {
   return (a + b - 1) / b;
@@ -113,8 +113,7 @@ class CpuBackend final : public ops::Backend {
                  double* maximum, double* sum, double* target_logit, ops::RowClass) override;
 
  private:
-  /// Runs f(task, thread) for every task. `work` is the number of multiply-adds or elements of all tasks
-  /// together.
+  /// Runs f(task, thread) for every task. `work` is what all tasks together take, in multiply-adds.
   template <class F>
   void parallel(size_t tasks, size_t work, F f);
   /// Runs f(first row, number of rows) for ranges of the rows of a row-wise operation.
@@ -196,8 +195,10 @@ void CpuBackend::parallel(size_t tasks, size_t work, F f) {
 
 template <class F>
 void CpuBackend::parallel_rows(size_t rows, size_t width, F f) {
-  const size_t block = std::max<size_t>(1, kRowElements / std::max<size_t>(1, width));
-  parallel(divide_up(rows, block), rows * width, [&](size_t task, size_t) {
+  const size_t elements =
+      std::clamp(rows * width / (kThreadTasks * scratch_.size()), kLeastRowElements, kMostRowElements);
+  const size_t block = std::max<size_t>(1, elements / std::max<size_t>(1, width));
+  parallel(divide_up(rows, block), rows * width * kRowCost, [&](size_t task, size_t) {
     const size_t first = task * block;
     f(first, std::min(block, rows - first));
   });
@@ -286,7 +287,7 @@ void CpuBackend::sum_rows(const float* x, const float* weight, float eps, size_t
         for (size_t i = first; i < first + count; ++i)
           scale[i] = final_norm_scale(from + i * width, eps, width);
       });
-    parallel(divide_up(width, kColumns), n * width, [&](size_t task, size_t) {
+    parallel(divide_up(width, kColumns), n * width * kRowCost, [&](size_t task, size_t) {
       const size_t begin = task * kColumns, end = std::min(width, begin + kColumns);
       const double* before = sums;
       size_t row = 0;
@@ -514,7 +515,7 @@ void CpuBackend::for_kmer_rows(const std::string& function, const void* act, siz
                               std::to_string(ops::kKmers) + " 6-mers");
   need_scratch(ops::kKmers * sizeof(float));
   for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
-    parallel(count, count * ops::kKmers, [&](size_t i, size_t thread) {
+    parallel(count, count * ops::kKmers * kRowCost, [&](size_t i, size_t thread) {
       f(first + i, z + i * ops::kKmers, static_cast<float*>(scratch_[thread].get()));
     });
   });
@@ -543,7 +544,7 @@ void CpuBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std:
   need_scratch(kLogsumexpTile * sizeof(float));
   const size_t outputs = w.rows();
   for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
-    parallel(count, count * outputs, [&](size_t i, size_t thread) {
+    parallel(count, count * outputs * kRowCost, [&](size_t i, size_t thread) {
       const size_t row = first + i;
       const float* const logits = z + i * outputs;
       row_logsumexp(kernels_, logits, outputs, static_cast<float*>(scratch_[thread].get()), maximum + row,

@@ -1,11 +1,15 @@
 // KV pages in host memory. See cpu_kv.hpp for the layout.
 #include "kernels/cpu/cpu_kv.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/kernels.hpp"
 
 namespace carbon::cpu {
+namespace {
+constexpr size_t kSlabBytes = 8 * kHugePage;
+}  // namespace
 
 static_assert(kPage == ops::kPageTokens);
 
@@ -21,21 +25,23 @@ CpuKvStore::CpuKvStore(const ops::KvShape& shape, DType type) : shape_(shape), t
   head_bytes_ = k_bytes_ + kPage * value_dim_ * dtype_size(type);
   page_bytes_ =
       checked_product("kv_store", checked_product("kv_store", shape.layers, shape.kv_heads), head_bytes_);
+  slab_pages_ = std::max<size_t>(1, kSlabBytes / page_bytes_);
 }
 
 void CpuKvStore::reserve(size_t count) {
-  while (pages_.size() < count) {
-    Memory page = allocate_aligned("reserve", page_bytes_);
-    std::memset(page.get(), 0, page_bytes_);
-    pages_.push_back(std::move(page));
-    base_.push_back(pages_.back().get());
+  while (base_.size() < count) {
+    if (base_.size() == slabs_.size() * slab_pages_)
+      slabs_.push_back(allocate_aligned("reserve", checked_product("reserve", slab_pages_, page_bytes_)));
+    char* const page = static_cast<char*>(slabs_.back().get()) + base_.size() % slab_pages_ * page_bytes_;
+    std::memset(page, 0, page_bytes_);
+    base_.push_back(page);
   }
 }
 
 void CpuKvStore::release(size_t count) {
-  if (count >= pages_.size()) return;
-  pages_.resize(count);
+  if (count >= base_.size()) return;
   base_.resize(count);
+  slabs_.resize((count + slab_pages_ - 1) / slab_pages_);
 }
 
 void CpuKvStore::copy_page(uint32_t to, uint32_t from) {

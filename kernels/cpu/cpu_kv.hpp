@@ -4,6 +4,9 @@
 // tokens][value_dim], where value_dim is head_dim rounded up to 16 with zeros at the end. (kv_page.inl
 // interleaves elements for products of pairs.) Elements are f32 or bf16. Nothing here knows which sequence
 // uses a page.
+//
+// Pages are parts of slabs, because a page alone is too small for the huge pages of the system: a step of
+// decoding would find no address of its keys translated.
 #pragma once
 
 #include <vector>
@@ -36,8 +39,8 @@ class CpuKvStore final : public ops::KvStore {
  private:
   ops::KvShape shape_;
   DType type_;
-  size_t value_dim_, k_bytes_, head_bytes_, page_bytes_;
-  std::vector<Memory> pages_;
+  size_t value_dim_, k_bytes_, head_bytes_, page_bytes_, slab_pages_;
+  std::vector<Memory> slabs_;
   std::vector<void*> base_;
 };
 

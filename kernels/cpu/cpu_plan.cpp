@@ -64,7 +64,8 @@ void CpuPlan::cut_into_blocks(std::span<const ops::RowRun> runs) {
         room = block_rows_;
       }
       queries_.push_back(piece_of(*run, i, std::min(room, run->n_rows - i)));
-      const size_t rows = queries_.back().rows, keys = rows * (queries_.back().position + 1);
+      const size_t rows = queries_.back().rows,
+                   keys = rows * (queries_.back().position / kPage + 1) * kPage;  // a page is read as a whole
       room -= rows;
       ++blocks_.back().count;
       blocks_.back().keys += keys;
