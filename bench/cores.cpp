@@ -6,30 +6,30 @@
 //
 // A region is a call of ThreadPool::run(), whose pieces the threads take one after the other; between regions
 // one thread works alone. All calls of it in this program go through record_run() below (the linker's --wrap,
-// mk/test.mk), which takes the time of each piece by the clock of its thread. So other load on the machine,
-// and more threads than CPUs, change these times little.
+// mk/test.mk), which computes the pieces one after the other and takes the time of each by the clock of its
+// thread. So other load on the machine changes these times little.
 //
-// With p threads, a run takes
+// T(p) = serial + the regions' times, each of which is played through: the model was loaded for p threads,
+// because the number of pieces depends on it; a free thread takes the next piece from the counter that all
+// share, for which it has to wait if others are taking; and a call ends when each thread has said that its
+// pieces are done. What a thread waits for that counter, and for the others to begin and to end, was measured
+// with two threads. Efficiency is T(1) / (p T(p)).
 //
-//   T(p) = serial + sum over regions of (makespan of its pieces on p threads + barrier(p))
-//
-// where the model was loaded for p threads, because the number of pieces depends on it; a free thread takes
-// the next piece; and barrier(p) = barrier(2) * log2(p), as threads wake one another like a tree. Efficiency
-// is T(1) / (p T(p)). It assumes that a thread has as much of the memory's rate as here, which holds for the
-// cores of a memory domain as far as its memory does: decoding of few sequences reads all weights, and ends
-// at that rate whatever the threads do.
+// Pieces take as long as with one thread alone. So threads do not take the memory's rate from one another
+// here: decoding of few sequences reads all weights, and ends at that rate whatever the threads do.
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <numeric>
 #include <queue>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "src/base/cpus.hpp"
@@ -74,17 +74,33 @@ struct Recording {
 // The functions of this file that the linker puts in place of run() have no other way to know of it.
 Recording* recording = nullptr;
 
-double makespan(const Region& pieces, int threads) {
+double total(const Region& pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), 0.0);
+}
+
+/// What threads pay for sharing the pieces of a call, in seconds.
+struct Sharing {
+  double take = 0;      // the counter of pieces goes from one thread to another
+  double exchange = 0;  // of a call in which each of two threads has a piece, beyond the piece
+};
+
+/// When the last of `threads` is done.
+double makespan(const Region& pieces, int threads, const Sharing& sharing) {
+  if (threads == 1 || pieces.size() < 2) return total(pieces);
+  // The calling thread needs not be told of the pieces.
   std::priority_queue<double, std::vector<double>, std::greater<>> free;
-  for (int i = 0; i < threads; ++i) free.push(0);
-  double end = 0;
+  free.push(0);
+  for (int i = 1; i < threads; ++i) free.push(sharing.exchange / 2);
+  double counter = 0;
   for (const double piece : pieces) {
-    const double done = free.top() + piece;
+    counter = std::max(counter, free.top()) + sharing.take;
     free.pop();
-    free.push(done);
-    end = std::max(end, done);
+    free.push(counter + piece);
   }
-  return end;
+  double done = 0;
+  for (; !free.empty(); free.pop())
+    if (free.top() > sharing.exchange / 2) done = std::max(done, free.top()) + sharing.take;
+  return done + sharing.exchange / 2;
 }
 
 }  // namespace
@@ -100,11 +116,11 @@ void record_run(ThreadPool* pool, size_t pieces, const ThreadPool::Work& work) {
   Recording& to = *recording;
   if (to.last > 0) to.serial += std::max(0.0, thread_seconds() - to.last - looking);
   Region region(pieces);
-  real_run(pool, pieces, [&](size_t piece, size_t thread) {
+  for (size_t piece = 0; piece < pieces; ++piece) {
     const double begin = thread_seconds();
-    work(piece, thread);
+    work(piece, 0);
     region[piece] = std::max(0.0, thread_seconds() - begin - looking);
-  });
+  }
   to.regions.push_back(std::move(region));
   to.last = thread_seconds();
 }
@@ -118,19 +134,55 @@ struct Measured {
   Recording recording;
 };
 
-double predicted(const Measured& measured, int threads, double barrier) {
-  double seconds = measured.recording.serial;
-  for (const Region& region : measured.recording.regions) seconds += makespan(region, threads) + barrier;
-  return seconds;
+template <class F>
+double sum_over(const std::vector<Region>& regions, F seconds) {
+  double sum = 0;
+  for (const Region& region : regions) sum += seconds(region);
+  return sum;
 }
 
-/// Seconds of a region without work, beyond those of its pieces.
-double barrier_seconds(int threads) {
-  constexpr int kCalls = 20000;
-  ThreadPool pool(threads);
+double predicted(const Recording& recording, int threads, const Sharing& sharing) {
+  return recording.serial + sum_over(recording.regions, [&](const Region& region) {
+           return makespan(region, threads, sharing);
+         });
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// Two threads change one number in turn, as those of a pool do to take a piece.
+double take_seconds() {
+  constexpr int kTurns = 200000;
+  std::atomic<int> turn = 0;
+  const auto change = [&](int first) {
+    for (int i = first; i < kTurns; i += 2) {
+      while (turn.load() != i) {
+      }
+      turn.store(i + 1);
+    }
+  };
+  std::thread other(change, 1);
   const Stopwatch watch;
-  for (int i = 0; i < kCalls; ++i) real_run(&pool, static_cast<size_t>(4 * threads), [](size_t, size_t) {});
-  return watch.seconds() / kCalls;
+  change(0);
+  other.join();
+  return watch.seconds() / kTurns;
+}
+
+double exchange_seconds() {
+  constexpr double kPiece = 20e-6;
+  ThreadPool pool(2);
+  std::vector<double> beyond;
+  for (int i = 0; i < 5000; ++i) {
+    const Stopwatch watch;
+    real_run(&pool, 2, [](size_t, size_t) {
+      for (const Stopwatch piece; piece.seconds() < kPiece;) {
+      }
+    });
+    beyond.push_back(watch.seconds() - kPiece);
+  }
+  return median(beyond);
 }
 
 std::string name_of(const BenchTest& test) {
@@ -162,10 +214,9 @@ void measure(const std::string& shape, const std::string& dtype, const BenchSize
     Measured measured;
     test.run();
     std::vector<double> seconds;
-    // With more threads than CPUs the time of a run says nothing.
+    // With more threads than CPUs, the time of a run says nothing.
     for (int i = 0; threads <= available_cpus() && i < kRounds; ++i) seconds.push_back(test.run());
-    std::ranges::sort(seconds);
-    if (!seconds.empty()) measured.wall = seconds[seconds.size() / 2];
+    if (!seconds.empty()) measured.wall = median(std::move(seconds));
     recording = &measured.recording;
     test.run();
     recording = nullptr;
@@ -174,32 +225,37 @@ void measure(const std::string& shape, const std::string& dtype, const BenchSize
   }
 }
 
-void print(const std::vector<std::string>& order, const Results& results, double barrier) {
-  std::printf(
-      "| Test | regions | of them one thread's | serial, ms | longest piece, ms | T(1), ms | measured |");
-  std::printf(" T(2), ms | measured |");
-  for (const int p : kThreads)
-    if (p > 2) std::printf(" efficiency at %d |", p);
-  std::printf("\n|---|---|---|---|---|---|---|---|---|");
-  for (const int p : kThreads)
-    if (p > 2) std::printf("---|");
-  std::printf("\n");
+/// What one and two threads take by the model, and what they took.
+void print_measured(const std::vector<std::string>& order, const Results& results, const Sharing& sharing) {
+  std::printf("| Test | regions | longest piece, ms | T(1), ms | measured | T(2), ms | measured |\n");
+  std::printf("|---|---|---|---|---|---|---|\n");
   for (const std::string& name : order) {
-    const std::map<int, Measured>& by_threads = results.at(name);
-    const Measured &one = by_threads.at(1), &two = by_threads.at(2);
+    const Measured &one = results.at(name).at(1), &two = results.at(name).at(2);
     double longest = 0;
-    size_t single = 0;
-    for (const Region& region : two.recording.regions) {
-      for (const double piece : region) longest = std::max(longest, piece);
-      single += region.size() == 1;
+    for (const Region& region : two.recording.regions)
+      longest = std::max(longest, *std::ranges::max_element(region));
+    std::printf("| %s | %zu | %.3f | %.1f | %.1f | %.1f | %.1f |\n", name.c_str(),
+                two.recording.regions.size(), 1e3 * longest, 1e3 * predicted(one.recording, 1, sharing),
+                1e3 * one.wall, 1e3 * predicted(two.recording, 2, sharing), 1e3 * two.wall);
+  }
+}
+
+/// What more threads would take, and what they spend it on.
+void print_predicted(const std::vector<std::string>& order, const Results& results, const Sharing& sharing) {
+  std::printf(
+      "| Test | threads | T, ms | efficiency | computing | one thread alone | waiting for the last piece | "
+      "sharing |\n|---|---|---|---|---|---|---|---|\n");
+  for (const std::string& name : order) {
+    const double t1 = predicted(results.at(name).at(1).recording, 1, sharing);
+    for (const auto& [p, measured] : results.at(name)) {
+      if (p <= 2) continue;
+      const Recording& recording = measured.recording;
+      const double t = predicted(recording, p, sharing), free = predicted(recording, p, {}),
+                   work = sum_over(recording.regions, total) / p;
+      std::printf("| %s | %d | %.2f | %.0f %% | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", name.c_str(), p,
+                  1e3 * t, 100 * t1 / (p * t), 100 * work / t, 100 * recording.serial / t,
+                  100 * (free - recording.serial - work) / t, 100 * (t - free) / t);
     }
-    const double t1 = predicted(one, 1, 0);
-    std::printf("| %s | %zu | %zu | %.2f | %.3f | %.1f | %.1f | %.1f | %.1f |", name.c_str(),
-                two.recording.regions.size(), single, 1e3 * one.recording.serial, 1e3 * longest, 1e3 * t1,
-                1e3 * one.wall, 1e3 * predicted(two, 2, barrier), 1e3 * two.wall);
-    for (const auto& [p, measured] : by_threads)
-      if (p > 2) std::printf(" %.0f %% |", 100 * t1 / (p * predicted(measured, p, barrier * std::log2(p))));
-    std::printf("\n");
   }
 }
 
@@ -214,13 +270,16 @@ void run(const std::vector<std::string>& arguments) {
   sizes.batches.clear();
   for (const std::string_view batch : split(argument(3, "1,16,64"), ','))
     sizes.batches.push_back(std::stoul(std::string(batch)));
-  const double barrier = barrier_seconds(2);
+  const Sharing sharing{take_seconds(), exchange_seconds()};
   std::vector<std::string> order;
   Results results;
   for (const int threads : kThreads) measure(shape, dtype, sizes, threads, order, results);
-  std::printf("%s, %s, prompt of %zu tokens, %zu decode steps; barrier(2) = %.2f us\n\n", shape.c_str(),
-              dtype.c_str(), sizes.prompt, sizes.steps, 1e6 * barrier);
-  print(order, results, barrier);
+  std::printf("%s, %s, prompt of %zu tokens, %zu decode steps; to take a piece %.3f us, a call %.3f us\n\n",
+              shape.c_str(), dtype.c_str(), sizes.prompt, sizes.steps, 1e6 * sharing.take,
+              1e6 * sharing.exchange);
+  print_measured(order, results, sharing);
+  std::printf("\n");
+  print_predicted(order, results, sharing);
 }
 
 }  // namespace

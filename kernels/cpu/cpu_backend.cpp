@@ -18,6 +18,7 @@
 #include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/cpu/cpu_plan.hpp"
 #include "kernels/cpu/cpu_rope.hpp"
+#include "kernels/cpu/cpu_tasks.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/advice_topics.hpp"
@@ -35,10 +36,8 @@ constexpr const char* kInt8Numerics = "1";
 // Enough rows for the full speed of products, and few enough that activations are small compared with the
 // weights.
 constexpr size_t kPassRows = 2048;
-constexpr size_t kTaskPanels = 16;  // panels in a range of a product, or fewer if there are many threads
-constexpr size_t kTaskRows = 48;    // with fewer rows a range takes longer for each
-constexpr size_t kAddedRows = 64;   // from this many rows on, sums are added while they are in a cache
-constexpr size_t kHeadRows = 64;    // rows of logits that are computed at a time
+constexpr size_t kAddedRows = 64;  // from this many rows on, sums are added while they are in a cache
+constexpr size_t kHeadRows = 64;   // rows of logits that are computed at a time
 constexpr size_t kHeadFloats = size_t{1} << 22;  // but not more logits than this, unless one row has more
 constexpr size_t kSerialWork = size_t{1} << 17;  // multiply-adds; below, one thread is faster than several
 // What an element of a row-wise operation takes, in multiply-adds of a product, and elements of a range.
@@ -47,10 +46,6 @@ constexpr size_t kLeastRowElements = size_t{1} << 11, kMostRowElements = size_t{
 // The same of keys and values. A key goes to as many cache lines of its page as it has pairs of numbers.
 constexpr size_t kAppendCost = 512;
 constexpr size_t kAppendElements = 256;
-
-constexpr size_t divide_up(size_t a, size_t b) {
-  return (a + b - 1) / b;
-}
 
 class CpuBackend final : public ops::Backend {
  public:
@@ -348,21 +343,13 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
   return {out, DType::f32, row_bytes};
 }
 
-// Blocks of rows have nearly equal sizes that all tiles divide. Every thread has a few tasks, if there are so
-// many: single panels at last, and then fewer rows.
 template <class F>
 void CpuBackend::parallel_panels(size_t n, size_t panels, size_t work, F f) {
-  const size_t tasks = kThreadTasks * scratch_.size();
-  const size_t row_blocks =
-      std::max(divide_up(n, kLinearRows), std::min(divide_up(tasks, panels), divide_up(n, kTaskRows)));
-  const size_t block_rows = divide_up(divide_up(n, row_blocks), kernels_.tile_rows) * kernels_.tile_rows;
-  const size_t wanted = divide_up(tasks, row_blocks);
-  const size_t block_panels =
-      divide_up(panels, std::min(panels, std::max(wanted, divide_up(panels, kTaskPanels))));
-  const size_t panel_blocks = divide_up(panels, block_panels);
-  parallel(row_blocks * panel_blocks, work, [&](size_t task, size_t thread) {
-    const size_t row = task / panel_blocks * block_rows, panel = task % panel_blocks * block_panels;
-    if (row < n) f(row, std::min(block_rows, n - row), panel, std::min(panel + block_panels, panels), thread);
+  const ProductBlocks block = product_blocks(n, panels, scratch_.size(), kernels_.tile_rows);
+  const size_t panel_blocks = divide_up(panels, block.panels);
+  parallel(divide_up(n, block.rows) * panel_blocks, work, [&](size_t task, size_t thread) {
+    const size_t row = task / panel_blocks * block.rows, panel = task % panel_blocks * block.panels;
+    f(row, std::min(block.rows, n - row), panel, std::min(panel + block.panels, panels), thread);
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/cpu_tasks.hpp"
+
 namespace carbon::cpu {
 namespace {
 

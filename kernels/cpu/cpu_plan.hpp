@@ -10,9 +10,6 @@
 
 namespace carbon::cpu {
 
-/// Tasks of an operation for each thread, if there is enough to share, so that none waits long for the last.
-inline constexpr size_t kThreadTasks = 4;
-
 /// Pieces that attention() computes together: of one run, or of several that share their first page.
 struct QueryBlock {
   size_t first, count;  // pieces
