@@ -1,8 +1,8 @@
 // What a run would gain from many cores, on a machine that has few: the program measures the parts that
 // threads share, and computes from them how long the same run takes with more threads.
 //
-//   build/bench_cores SHAPE [bf16|int8|f32] [PROMPT] [BATCHES]      for example: build/bench_cores 500M bf16
-//   1366 1,16,64
+//   build/bench_cores SHAPE [bf16|int8|f32] [PROMPT] [BATCHES] [TESTS]
+//   build/bench_cores 500M bf16 1366 1,16,64 prefill,decode,scan,anchored      # the defaults
 //
 // A region is a call of ThreadPool::run(), whose pieces the threads take one after the other; between regions
 // one thread works alone. All calls of it in this program go through record_run() below (the linker's --wrap,
@@ -192,15 +192,17 @@ std::string name_of(const BenchTest& test) {
   return name;
 }
 
-bool wanted(const BenchTest& test) {
-  return test.name == "prefill" || test.name == "decode" || test.name == "scan" ||
-         (test.name == "anchored" && test.horizon == 96 && test.batch == 50);
+/// Of the anchored recipe, that of neighbouring SNVs is enough.
+bool wanted(const BenchTest& test, const std::vector<std::string_view>& tests) {
+  return std::ranges::find(tests, test.name) != tests.end() &&
+         (test.name != "anchored" || (test.horizon == 96 && test.batch == 50));
 }
 
 using Results = std::map<std::string, std::map<int, Measured>>;
 
-void measure(const std::string& shape, const std::string& dtype, const BenchSizes& sizes, int threads,
-             std::vector<std::string>& order, Results& results) {
+void measure(const std::string& shape, const std::string& dtype, const BenchSizes& sizes,
+             const std::vector<std::string_view>& tests, int threads, std::vector<std::string>& order,
+             Results& results) {
   ModelOptions options;
   options.device = "cpu";
   options.dtype = dtype;
@@ -208,7 +210,7 @@ void measure(const std::string& shape, const std::string& dtype, const BenchSize
   LoadedModel model(options, synthetic_checkpoint(shape, std::nullopt));
   Engine engine({&model});
   for (const BenchTest& test : bench_tests(engine, complete_bench_sizes(sizes, model.config()))) {
-    if (!wanted(test)) continue;
+    if (!wanted(test, tests)) continue;
     const std::string name = name_of(test);
     if (threads == kThreads[0]) order.push_back(name);
     Measured measured;
@@ -263,17 +265,18 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : otherwise;
   };
-  const std::string shape = argument(0, "500M"), dtype = argument(1, "bf16");
+  const std::string shape = argument(0, "500M"), dtype = argument(1, "bf16"),
+                    tests = argument(4, "prefill,decode,scan,anchored");
   BenchSizes sizes;
   sizes.prompt = std::stoul(argument(2, "1366"));
-  sizes.steps = 8;
+  sizes.steps = 4;
   sizes.batches.clear();
   for (const std::string_view batch : split(argument(3, "1,16,64"), ','))
     sizes.batches.push_back(std::stoul(std::string(batch)));
   const Sharing sharing{take_seconds(), exchange_seconds()};
   std::vector<std::string> order;
   Results results;
-  for (const int threads : kThreads) measure(shape, dtype, sizes, threads, order, results);
+  for (const int threads : kThreads) measure(shape, dtype, sizes, split(tests, ','), threads, order, results);
   std::printf("%s, %s, prompt of %zu tokens, %zu decode steps; to take a piece %.3f us, a call %.3f us\n\n",
               shape.c_str(), dtype.c_str(), sizes.prompt, sizes.steps, 1e6 * sharing.take,
               1e6 * sharing.exchange);
