@@ -1,16 +1,8 @@
-// The kernels compiled for AVX2, FMA and F16C. No standard library header may be included here (see
-// kernels.hpp).
-#include <immintrin.h>
-
-#include "kernels/cpu/kernels.hpp"
-
-#define INLINE [[gnu::always_inline]] inline
+// The kernels compiled for AVX2, FMA and F16C.
+#include "kernels/cpu/isa_prologue.hpp"
 
 namespace carbon::cpu {
 namespace {
-struct f16 {
-  uint16_t bits;
-};
 namespace isa_avx2 {
 #include "kernels/cpu/simd_avx2.hpp"
 //

@@ -1,22 +1,8 @@
-// The kernels compiled for AVX-512 F, BW, VL and DQ. No standard library header may be included here (see
-// kernels.hpp).
-//
-// GCC 12 warns of undefined operands in its own AVX-512 header (GCC bug 105593).
-#ifndef __clang__
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-
-#include "kernels/cpu/kernels.hpp"
-
-#define INLINE [[gnu::always_inline]] inline
+// The kernels compiled for AVX-512 F, BW, VL and DQ.
+#include "kernels/cpu/isa_prologue.hpp"
 
 namespace carbon::cpu {
 namespace {
-struct f16 {
-  uint16_t bits;
-};
 namespace isa_avx512 {
 #include "kernels/cpu/simd_avx512.hpp"
 //

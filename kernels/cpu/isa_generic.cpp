@@ -1,13 +1,8 @@
-// The kernels compiled for any CPU. No standard library header may be included here (see kernels.hpp).
-#include "kernels/cpu/kernels.hpp"
-
-#define INLINE [[gnu::always_inline]] inline
+// The kernels compiled for any CPU.
+#include "kernels/cpu/isa_prologue.hpp"
 
 namespace carbon::cpu {
 namespace {
-struct f16 {
-  uint16_t bits;
-};
 namespace isa_generic {
 #include "kernels/cpu/simd_generic.hpp"
 //

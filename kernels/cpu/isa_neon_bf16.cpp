@@ -1,17 +1,10 @@
-// The kernels compiled for AArch64 with BF16 (Armv8.6) and dot products of int8. No standard library header
-// may be included here (see kernels.hpp).
-#include <arm_neon.h>
+// The kernels compiled for AArch64 with BF16 (Armv8.6) and dot products of int8.
+#include "kernels/cpu/isa_prologue.hpp"
 
-#include "kernels/cpu/kernels.hpp"
-
-#define INLINE [[gnu::always_inline]] inline
 #define PAIRS
 
 namespace carbon::cpu {
 namespace {
-struct f16 {
-  uint16_t bits;
-};
 namespace isa_neon_bf16 {
 #include "kernels/cpu/simd_neon.hpp"
 //
