@@ -28,6 +28,11 @@ std::string kmer_ids(const TokenLayout& layout) {
 }  // namespace
 
 void check_draft(const Checkpoint& model, const Checkpoint& draft, bool metadata) {
+  const size_t bases = model.config().layout.bases(), draft_bases = draft.config().layout.bases();
+  if (bases != draft_bases)
+    throw Error(kFunction, "the draft " + draft.id() + " has tokens of " + count_of(draft_bases, "base") +
+                               ", and " + model.id() + " has tokens of " + count_of(bases, "base") +
+                               "; use a draft model with the same tokens");
   if (metadata && !model.config().layout.same_metadata(draft.config().layout))
     throw Error(kFunction,
                 "the draft " + draft.id() + " has another text vocabulary than " + model.id() +
@@ -77,10 +82,6 @@ PromptPlanner::PromptPlanner(const ModelConfig& model, const ModelConfig* draft,
       length_(options.length),
       constraints_(options),
       bounds_(options.bounds) {
-  if (with_draft_ && layout_.bases() != draft_layout_.bases())
-    throw Error(kFunction, "the draft model has tokens of " + count_of(draft_layout_.bases(), "base") +
-                               " and the model has tokens of " + count_of(layout_.bases(), "base") +
-                               "; use a draft model with the same tokens");
   if (layout_.bases() == 1 && options.sampler.kind != SamplerKind::kmer)
     throw SettingError(
         kFunction, "sampler",

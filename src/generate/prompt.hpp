@@ -24,8 +24,8 @@
 
 namespace carbon {
 
-/// Throws Error if there is metadata that the draft model cannot read, because its text vocabulary is not the
-/// model's.
+/// Throws Error if the tokens of the draft model are other numbers of bases than the model's, and if there is
+/// metadata that it cannot read, because its text vocabulary is not the model's.
 void check_draft(const Checkpoint& model, const Checkpoint& draft, bool metadata);
 
 /// The number of new bases is wrong for the prompt: its constraint has more, or they do not fit the model's
@@ -69,8 +69,8 @@ class Constraints {
 class PromptPlanner {
  public:
   /// Prompts of bases have the metadata of the model's layout. `draft`: configuration of the draft model,
-  /// which gets the same metadata, or null. Throws Error for a draft with tokens of another number of bases,
-  /// and for a sampler that the model does not have.
+  /// which has passed check_draft() and gets the same metadata, or null. Throws Error for a sampler that the
+  /// model does not have.
   PromptPlanner(const ModelConfig& model, const ModelConfig* draft, const GenerateOptions& options);
 
   /// Throws Error for a prompt without A, C, G or T, for one that does not fit the model's context, and for

@@ -32,11 +32,7 @@ ScoreOutput score_output_type(const ScoreOptions& options) {
 }
 
 void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases) {
-  if (options.level == ScoreLevel::token && bases == 1)
-    throw SettingError(
-        "score", "level",
-        "level token cannot be used with a model of one base a token, whose tokens are the bases; "
-        "expected bp");
+  check_level("score", options.level, bases);
   if (options.window == 0) options.window = default_window(max_positions, bases);
   const size_t largest = bases * (max_positions - 1);
   if (options.window > largest)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/json.hpp"
+#include "src/generate/prompt.hpp"
 #include "src/model/model_files.hpp"
 #include "tokenizer/token_text.hpp"
 
@@ -33,10 +34,7 @@ ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector
       tokenizer_(tokenizer_of(models.front())) {
   if (config().layout.metadata() == MetadataKind::tokens || config().layout.letters)
     check_no_dna_tags(auto_dna_tags_, config().layout);
-  if (draft() && draft()->config().layout.bases() != config().layout.bases())
-    throw Error("serve", "the draft " + draft()->checkpoint().id() +
-                             " has tokens of another number of bases than " +
-                             models.front().checkpoint().id() + "; use a draft model with the same tokens");
+  if (draft()) check_draft(models.front().checkpoint(), draft()->checkpoint(), false);
   if (names_.empty()) names_.push_back(models.front().checkpoint().id());
 }
 

@@ -211,11 +211,7 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
                            (letters ? "a" : "an even") + " number of at least " + std::to_string(least),
                        {AdviceTopic::window});
   check_phases(settings.phases, config);
-  if (letters && settings.wants(ScoreLevel::token))
-    throw SettingError(
-        "vep", "level",
-        "level token cannot be used with a model of one base a token, whose tokens are the bases; "
-        "expected bp");
+  if (settings.wants(ScoreLevel::token)) check_level("vep", ScoreLevel::token, layout.bases());
   check_fits("window", window, config, AdviceTopic::window);
   return std::make_unique<Centered>(window, settings, config.layout.bases());
 }
