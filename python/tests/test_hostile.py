@@ -198,10 +198,12 @@ def test_a_generator_is_not_for_two_threads():
         goes_on(model)
 
 
+# Since 3.12 Python warns of a fork of a process with several threads, which is what is done here.
 FORKED = """
-import logging, os, sys
+import logging, os, sys, warnings
 import carbon_dna
 logging.disable()
+warnings.simplefilter("ignore", DeprecationWarning)
 model = carbon_dna.Model(sys.argv[1])
 calls = model.iter_score(["ACGT" * 100] * 50)
 next(calls)
