@@ -29,7 +29,9 @@
 #include <numeric>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "src/base/cpus.hpp"
@@ -37,6 +39,7 @@
 #include "src/base/lists.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/base/thread_pool.hpp"
+#include "src/bench/report.hpp"
 #include "src/bench/tests.hpp"
 #include "src/engine/engine.hpp"
 #include "src/model/synthetic.hpp"
@@ -147,11 +150,6 @@ double predicted(const Recording& recording, int threads, const Sharing& sharing
          });
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 /// Two threads change one number in turn, as those of a pool do to take a piece.
 double take_seconds() {
   constexpr int kTurns = 200000;
@@ -182,7 +180,7 @@ double exchange_seconds() {
     });
     beyond.push_back(watch.seconds() - kPiece);
   }
-  return median(beyond);
+  return spread_of(std::move(beyond)).median;
 }
 
 std::string name_of(const BenchTest& test) {
@@ -218,7 +216,7 @@ void measure(const std::string& shape, const std::string& dtype, const BenchSize
     std::vector<double> seconds;
     // With more threads than CPUs, the time of a run says nothing.
     for (int i = 0; threads <= available_cpus() && i < kRounds; ++i) seconds.push_back(test.run());
-    if (!seconds.empty()) measured.wall = median(std::move(seconds));
+    if (!seconds.empty()) measured.wall = spread_of(std::move(seconds)).median;
     recording = &measured.recording;
     test.run();
     recording = nullptr;

@@ -191,7 +191,7 @@ void CpuBackend::parallel(size_t tasks, size_t work, F f) {
 template <class F>
 void CpuBackend::parallel_rows(size_t rows, size_t width, F f) {
   const size_t elements =
-      std::clamp(rows * width / (kThreadTasks * scratch_.size()), kLeastRowElements, kMostRowElements);
+      std::clamp(rows * width / wanted_tasks(scratch_.size()), kLeastRowElements, kMostRowElements);
   const size_t block = std::max<size_t>(1, elements / std::max<size_t>(1, width));
   parallel(divide_up(rows, block), rows * width * kRowCost, [&](size_t task, size_t) {
     const size_t first = task * block;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/cpu_tasks.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace carbon::cpu {
@@ -41,7 +42,7 @@ void CpuKvStore::reserve(size_t count) {
 void CpuKvStore::release(size_t count) {
   if (count >= base_.size()) return;
   base_.resize(count);
-  slabs_.resize((count + slab_pages_ - 1) / slab_pages_);
+  slabs_.resize(divide_up(count, slab_pages_));
 }
 
 void CpuKvStore::copy_page(uint32_t to, uint32_t from) {

@@ -44,7 +44,7 @@ CpuPlan::CpuPlan(std::span<const ops::RowRun> runs, size_t heads, CpuKvStore& kv
       appended_.push_back(piece_of(
           run, i, std::min(run.n_rows - i, ops::kPageTokens - (run.position + i) % ops::kPageTokens)));
   }
-  const size_t tasks = threads == 1 ? 1 : kThreadTasks * threads;
+  const size_t tasks = wanted_tasks(threads);
   block_rows_ =
       std::clamp<size_t>(rows_ * kv_.shape().kv_heads / tasks, 1, std::max<size_t>(1, kBlockRows / group()));
   cut_into_blocks(runs);

@@ -17,7 +17,7 @@ constexpr size_t kGain = 32;  // smaller blocks must be faster by one part of so
 // From the largest blocks down: each panel of weights is read once for a block, and each start of a block
 // costs time.
 ProductBlocks product_blocks(size_t n, size_t panels, size_t threads, size_t tile_rows) {
-  const size_t tasks = threads == 1 ? 1 : kThreadTasks * threads;
+  const size_t tasks = wanted_tasks(threads);
   const size_t most_rows = divide_up(n, kLinearRows),
                least_rows = std::max(most_rows, std::min(divide_up(tasks, panels), divide_up(n, kLeastRows)));
   ProductBlocks best{};

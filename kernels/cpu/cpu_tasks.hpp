@@ -5,8 +5,11 @@
 
 namespace carbon::cpu {
 
-/// Tasks of an operation for each thread, if there is enough to share, so that none waits long for the last.
-inline constexpr size_t kThreadTasks = 4;
+/// Tasks of an operation, if there is enough to share: a few for each of several threads, so that none waits
+/// long for the last.
+constexpr size_t wanted_tasks(size_t threads) {
+  return threads == 1 ? 1 : 4 * threads;
+}
 
 constexpr size_t divide_up(size_t a, size_t b) {
   return (a + b - 1) / b;

@@ -41,7 +41,7 @@ TEST_CASE("blocks of products keep threads equally busy") {
     size_t n, panels, threads;
     double most;  // of the busiest thread, in shares of equal ones
   };
-  // The matrices of the 500M shape in prefill of 512 tokens and in decoding of 16, and of the 8B shape. A
+  // The matrices of the 500M shape in prefill of 512 tokens and in decoding of 16, and of the 8B shape.
   // With four tasks a thread, the last can keep it busy a quarter longer than the others. A
   // matrix of 1,024 outputs is 16 panels, so that 64 threads cannot share the product of few rows.
   for (const auto& [n, panels, threads, most] :
