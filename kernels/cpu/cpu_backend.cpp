@@ -273,9 +273,10 @@ void CpuBackend::sum_rows(const float* x, const float* weight, float eps, size_t
                           std::span<const ops::RowSums> rows, double* sums) {
   constexpr size_t kColumns = 64;
   std::vector<double> scale;
-  for (const auto& [first_row, counts] : rows) {
+  for (const ops::RowSums& wanted : rows) {
+    const std::span<const uint32_t> counts = wanted.counts;  // clang before 16 captures no structured binding
     const size_t n = counts.back();
-    const float* const from = x + first_row * width;
+    const float* const from = x + wanted.first_row * width;
     scale.resize(n);
     if (weight != nullptr)
       parallel_rows(n, width, [&](size_t first, size_t count) {
