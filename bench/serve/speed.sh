@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Streams of carbon serve beside those of llama.cpp's llama-server and beside carbon generate: a checkpoint of the 500M shape
-# (random weights, bf16), the same number of threads, CPU. Prompts of 1,000 bp and 1,000 bp out, 1, 4, 16 and 64 at a time.
-# Runs of the programs alternate; medians are printed, and carbon's over the peer's.
+# Streams of carbon serve beside those of llama.cpp's llama-server, of vLLM's server and beside carbon generate: a checkpoint of the
+# 500M shape (random weights, bf16), the same number of threads, CPU. Prompts of 1,000 bp and 1,000 bp out, 1, 4, 16 and 64 at a
+# time. Runs of the programs alternate; medians are printed.
 #
-#   LLAMA_SERVER=llama-server LLAMA_PYTHON=python-with-gguf bench/serve/speed.sh
+#   LLAMA_SERVER=llama-server LLAMA_PYTHON=python-with-gguf VLLM_PYTHON=python-with-vllm bench/serve/speed.sh
 #
 # llama-server can be built from the sources in the sdist of llama-cpp-python:
 #   cmake -B B -DGGML_NATIVE=ON -DLLAMA_CURL=OFF vendor/llama.cpp && cmake --build B --target llama-server
-# From the environment: BUILD (default build, with carbon and make_checkpoint), LLAMA_SERVER and LLAMA_PYTHON (without them carbon
-# alone), RUNS (3), CLIENTS (1,4,16,64), THREADS (all), LAYERS (28), LONG (a number of bases: a client with such a prompt comes
-# after a second). Needs 3 GB in TMPDIR and 6 GB of memory.
+# vLLM is installed as bench/peers.sh says.
+# From the environment: BUILD (default build, with carbon and make_checkpoint), LLAMA_SERVER and LLAMA_PYTHON, VLLM_PYTHON (without
+# them carbon alone), RUNS (3), CLIENTS (1,4,16,64), THREADS (all), LAYERS (28), LONG (a number of bases: a client with such a
+# prompt comes after a second). Needs 3 GB in TMPDIR and 8 GB of memory.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -35,12 +36,17 @@ if [[ -n ${LLAMA_SERVER:-} ]]; then
 else
   echo "no LLAMA_SERVER: without llama.cpp" >&2
 fi
+if [[ -n ${VLLM_PYTHON:-} ]]; then programs+=(vllm); else echo "no VLLM_PYTHON: without vLLM" >&2; fi
 
 # start PROGRAM: a server on $port.
 start() {
   port=$(/usr/bin/env python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   if [[ $1 == carbon ]]; then
     "$build/carbon" serve -q -m "$work/model" -@ "$threads" --port "$port" &
+  elif [[ $1 == vllm ]]; then
+    VLLM_CPU_KVCACHE_SPACE=3 VLLM_CPU_OMP_THREADS_BIND="0-$((threads - 1))" VLLM_NO_USAGE_STATS=1 \
+      "$VLLM_PYTHON" -m vllm.entrypoints.openai.api_server --model "$work/model" --skip-tokenizer-init --dtype bfloat16 \
+        --max-model-len $((512 + long / 6)) --port "$port" > "$work/vllm.log" 2>&1 &
   else
     # Every slot has room for a prompt and its continuation. One cache for all slots (--kv-unified) makes room for a long
     # prompt, but 64 slots are many times slower with it, so it is used only then.
