@@ -23,7 +23,8 @@ constexpr const char* kFile = "carbon-cuda.so";
 
 std::string find_library() {
   std::vector<std::string> places = installed_library_directories();
-  if (!program_folder().empty()) places.insert(places.begin(), program_folder());
+  if (const std::string& beside = program_folder(); !beside.empty() && places.front() != beside)
+    places.insert(places.begin(), beside);
   std::string searched;
   for (const std::string& directory : places) {
     const std::string path = directory + "/" + kFile;

@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 std::vector<std::string> places(const fs::path& configured) {
   std::vector<std::string> found;
   if (const fs::path program = program_folder(); !program.empty()) {
-    const fs::path moved = program / configured.lexically_relative(CARBON_BINDIR);
-    found.push_back(moved.lexically_normal().string());
+    const fs::path moved = (program / configured.lexically_relative(CARBON_BINDIR)).lexically_normal();
+    // The program's own folder would end in a slash.
+    found.push_back((moved.has_filename() ? moved : moved.parent_path()).string());
   }
   if (found.empty() || found.front() != configured.lexically_normal()) found.push_back(configured.string());
   return found;
