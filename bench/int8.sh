@@ -22,8 +22,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 checkpoint "$layers" "$work/model"
-awk -v n=$((6 * prompt)) 'BEGIN { srand(1); print ">p"
-  for (i = 0; i < n; ++i) s = s substr("ACGT", 1 + int(4 * rand()), 1); print s }' > "$work/prompt.fa"
+sequences 1 $((6 * prompt)) > "$work/prompt.fa"
 
 programs=(bf16 int8)
 if "$llama_python" -c 'import gguf, llama_cpp' 2> /dev/null; then

@@ -24,26 +24,26 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 checkpoint "${LAYERS:-28}" "$work/model"
-awk -v n=$((6 * prompt)) 'BEGIN { srand(1); print ">p"
-  for (i = 0; i < n; ++i) s = s substr("ACGT", 1 + int(4 * rand()), 1); print s }' > "$work/prompt.fa"
+sequences 1 $((6 * prompt)) > "$work/prompt.fa"
 
-programs=(carbon)
-if "$llama_python" -c 'import gguf, llama_cpp' 2> /dev/null; then
+programs=(carbon) versions=()
+# peer PROGRAM PYTHON MODULE...: the program takes part if this Python can import the modules, whose versions are kept.
+peer() {
+  local program=$1 python=$2 found
+  shift 2
+  if ! found=$("$python" -c 'import importlib, sys
+modules = [importlib.import_module(name) for name in sys.argv[1:]]
+print(*(m.__name__ + " " + m.__version__ for m in modules if hasattr(m, "__version__")))' "$@" 2> /dev/null); then
+    echo "no $* in $python: without $program" >&2
+    return 1
+  fi
+  programs+=("$program") versions+=("$found")
+}
+if peer llama.cpp "$llama_python" llama_cpp gguf; then
   "$llama_python" bench/peers/to_gguf.py "$work/model" "$work/model.gguf" > /dev/null
-  programs+=(llama.cpp)
-else
-  echo "no llama_cpp and gguf in $llama_python: without llama.cpp" >&2
 fi
-if "$python" -c 'import torch, transformers' 2> /dev/null; then
-  programs+=(transformers)
-else
-  echo "no torch and transformers in $python: without transformers" >&2
-fi
-if "$vllm_python" -c 'import vllm' 2> /dev/null; then
-  programs+=(vllm)
-else
-  echo "no vllm in $vllm_python: without vLLM" >&2
-fi
+peer transformers "$python" transformers torch || true
+peer vllm "$vllm_python" vllm torch || true
 
 # run PROGRAM: a line of JSON as bench/peers/workload.py has it.
 run() {
@@ -66,12 +66,7 @@ print(json.dumps({"prefill": rate(tests[0]), "decode": {t["batch"]: rate(t) for 
 }
 
 LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
-echo "carbon $(git describe --always --dirty), $threads threads, $runs runs each, $(date -u +%F)"
-[[ " ${programs[*]} " != *" llama.cpp "* ]] || "$llama_python" -c 'import llama_cpp; print("llama-cpp-python", llama_cpp.__version__)'
-[[ " ${programs[*]} " != *" transformers "* ]] ||
-  "$python" -c 'import torch, transformers; print("transformers", transformers.__version__, "torch", torch.__version__)'
-[[ " ${programs[*]} " != *" vllm "* ]] ||
-  "$vllm_python" -c 'import torch, vllm; print("vllm", vllm.__version__, "torch", torch.__version__)' 2> /dev/null
+printf '%s\n' "carbon $(git describe --always --dirty), $threads threads, $runs runs each, $(date -u +%F)" "${versions[@]}"
 for ((i = 0; i < runs; ++i)); do
   for program in "${programs[@]}"; do run "$program" >> "$work/$program.json"; done
 done

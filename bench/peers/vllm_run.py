@@ -21,7 +21,7 @@ def main():
         sampling = vllm.SamplingParams(temperature=0, max_tokens=tokens, ignore_eos=True, detokenize=False, **options)
         return model.generate([{"prompt_token_ids": p} for p in prompts], sampling, use_tqdm=False)
 
-    # A sequence's first token is a pass over <dna>, as many passes as new tokens.
+    # The pass over <dna> gives a sequence's first token, so that there are as many passes as new tokens.
     decode = {b: rate(b * new, lambda b=b: generate([[FIRST]] * b, new)) for b in batches}
     prefill = rate(len(prompt), lambda: generate([prompt], 1))
     scored = generate([prompt + [last]], 1, prompt_logprobs=0)[0].prompt_logprobs[-1]
