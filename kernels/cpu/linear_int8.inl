@@ -35,9 +35,6 @@ inline constexpr size_t kInt8Block = kPanelOutputs * weight_format(WeightType::q
 inline constexpr size_t kInt8Chunk = 256 / kQ8Block;
 /// Up to this number of rows take all outputs of a panel at once.
 inline constexpr size_t kInt8WholeRows = 2;
-/// They read a panel from beginning to end, and fetch what they need so many bytes later. Measured on an AMD
-/// EPYC, where more or less than 2 to 4 KiB was slower.
-inline constexpr size_t kInt8Ahead = 3072;
 /// A block of activations that are all smaller is taken for zeros, because 127 / magnitude must be finite.
 inline constexpr float kLeastMagnitude = 1e-30f;
 
@@ -146,7 +143,7 @@ template <size_t Rows, size_t Vectors, size_t Lines>
     for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
       for (size_t v = 0; v < Vectors; ++v) acc[r][v] = int8_begin(a[r * lda].begin);
-#pragma GCC unroll 1
+#pragma GCC unroll 2
     for (size_t step = 0; step < kInt8Steps; ++step) {
 #pragma GCC unroll 6
       for (size_t line = 0; line < Lines; ++line) fetch(ahead + line * 64);
@@ -212,7 +209,7 @@ INLINE void int8_rows(size_t rows, const ActBlock* a, size_t lda, const char* w,
 template <size_t Lines>
 void int8_groups(const LinearRange& g, const ActBlock* a, const char* w, size_t blocks, PanelSums to) {
   const size_t lda = int8_blocks(g.k);
-  Int8Fetch fetches = {w + (g.rows <= kInt8WholeRows ? kInt8Ahead : blocks * kInt8Block), 0};
+  Int8Fetch fetches = {w + (g.rows <= kInt8WholeRows ? kReadAhead : blocks * kInt8Block), 0};
   size_t groups = (g.rows + kPanelRows - 1) / kPanelRows;
   for (size_t r = 0, rows; r < g.rows; r += rows, --groups) {
     rows = (g.rows - r + groups - 1) / groups;
@@ -261,22 +258,23 @@ void linear(const LinearRange& g) {
   return linear_typed<FloatSteps<f16>>(g);
 }
 
-/// As multiply_add_chains(), for the products of int8_block().
+/// As multiply_add_chains(), for the products of int8_tile().
 size_t int8_chains(size_t rounds, float* values) {
   constexpr size_t kChains = kPanelRows * kPanelVectors;
   alignas(64) char bytes[kLanes * kInt8Group];
   alignas(64) Int8Act acts[kInt8Group] = {};
   __builtin_memcpy(bytes, values, sizeof bytes);
   const auto w = load_weights(bytes);
+  auto x = broadcast_acts(acts);
   vsums acc[kChains];
 #pragma GCC unroll 24
   for (size_t j = 0; j < kChains; ++j) acc[j] = int8_begin(static_cast<int32_t>(j));
   for (size_t i = 0; i < rounds; ++i) {
-    // Without this the products would be computed once, before the loop.
-    __asm__ volatile("" : : "r"(acts) : "memory");
-    const auto x = broadcast_acts(acts);
 #pragma GCC unroll 24
-    for (size_t j = 0; j < kChains; ++j) acc[j] = int8_dot(acc[j], w, x);
+    for (size_t j = 0; j < kChains; ++j) {
+      x = unknown(x);
+      acc[j] = int8_dot(acc[j], w, x);
+    }
   }
 #pragma GCC unroll 24
   for (size_t j = 0; j < kChains; ++j) store(values + j * kLanes, int8_sum(acc[j]));

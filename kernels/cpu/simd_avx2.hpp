@@ -5,6 +5,7 @@
 inline constexpr size_t kLanes = 8;
 inline constexpr size_t kTileRows = 3;
 inline constexpr size_t kPanelVectors = 2, kPanelRows = 6;
+inline constexpr bool kFetchesAlone = true;
 
 using vf = __m256;
 
@@ -126,7 +127,7 @@ INLINE float hsum(vf v) {
 // Products of int8 as pairs of 16-bit numbers, whose sums cannot overflow.
 typedef int32_t vsums __attribute__((vector_size(32)));
 using vweights = __m256i;
-inline constexpr size_t kInt8Vectors = 1;
+inline constexpr size_t kInt8Vectors = 2;
 inline constexpr size_t kInt8Group = 2;
 inline constexpr int32_t kInt8Offset = 0;
 using Int8Act = int16_t;

@@ -5,6 +5,7 @@
 inline constexpr size_t kLanes = 16;
 inline constexpr size_t kTileRows = 6;
 inline constexpr size_t kPanelVectors = 4, kPanelRows = 6;
+inline constexpr bool kFetchesAlone = false;
 
 using vf = __m512;
 

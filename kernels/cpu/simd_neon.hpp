@@ -7,6 +7,7 @@ inline constexpr size_t kLanes = 4;
 // Of 32 registers, 24 hold sums, 4 hold the right side and the others what is multiplied with it.
 inline constexpr size_t kTileRows = 6;
 inline constexpr size_t kPanelVectors = 4, kPanelRows = 6;
+inline constexpr bool kFetchesAlone = false;
 
 using vf = float32x4_t;
 

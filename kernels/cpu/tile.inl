@@ -40,6 +40,13 @@ struct PairSteps {
 inline constexpr bool kPairs = false;
 #endif
 
+/// The steps of a number of vectors of columns that fill a cache line together: one, if one does.
+template <class Steps>
+constexpr size_t fetch_steps(size_t vectors) {
+  const size_t bytes = vectors * kLanes * Steps::kStep * sizeof(typename Steps::Right);
+  return bytes < 64 ? 64 / bytes : 1;
+}
+
 /// Where the sums of a tile begin, and what is stored.
 enum class Sums {
   store,     // from zero
@@ -48,8 +55,8 @@ enum class Sums {
 };
 
 /// c[r, :] = a[r, :] . b for Rows rows, Vectors * kLanes columns and k inner indices, in the way of `sums`.
-/// With an odd k the second of the last pair is not used. The steps of b are ldb elements apart. Each step
-/// also fetches Lines cache lines from `ahead` on into the second-level cache.
+/// With an odd k the second of the last pair is not used. The steps of b are ldb elements apart. Every
+/// fetch_steps() of them also fetch Lines cache lines from `ahead` on into the second-level cache.
 template <class Steps, size_t Rows, size_t Vectors, size_t Lines>
 void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps::Right* b, size_t ldb,
                 size_t k, float* c, size_t ldc, Sums sums, [[maybe_unused]] const char* ahead) {
@@ -62,9 +69,11 @@ void outer_tile(const typename Steps::Left* a, size_t lda, const typename Steps:
       acc[r][v] = sums == Sums::resume ? load(c + r * ldc + v * kLanes) : zero();
   size_t i = 0;
   for (; i + step <= k; i += step, b += ldb) {
+    if (Lines > 0 && i / step % fetch_steps<Steps>(Vectors) == 0) {
 #pragma GCC unroll 4
-    for (size_t line = 0; line < Lines; ++line) fetch(ahead + line * 64);
-    ahead += Lines * 64;
+      for (size_t line = 0; line < Lines; ++line) fetch(ahead + line * 64);
+      ahead += Lines * 64;
+    }
     decltype(Steps::right(b)) row[Vectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < Vectors; ++v) row[v] = Steps::right(b + v * kLanes * step);
