@@ -19,7 +19,7 @@
 #define INLINE [[gnu::always_inline]] inline
 
 // A vector that an asm statement reads and writes, in a register where it is known what they are called.
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__SSE2__)
 #define VECTOR_OPERAND "+v"
 #elif defined(__aarch64__)
 #define VECTOR_OPERAND "+w"
