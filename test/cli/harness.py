@@ -109,8 +109,8 @@ def main():
 # ---- running -------------------------------------------------------------------------------------------------------
 
 
-def command(args, stdin=b"", cwd=None, env=None, timeout=300):
-    """Runs any program. `stdin` is bytes or an open file. The time ends what hangs; a busy machine may need a lot of it."""
+def command(args, stdin=b"", cwd=None, env=None, timeout=60):
+    """Runs any program. `stdin` is bytes or an open file."""
     given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     done = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd or ROOT,
                           env={**ENV, **(env or {})}, timeout=timeout, **given)
@@ -279,7 +279,7 @@ def refused(args, *words, directory, output="out"):
     """The run fails as it should and leaves the directory as it was, except for what its message says is kept."""
     out = os.path.join(directory, output)
     before = tree(directory)
-    result = carbon(*args, "-o", out)
+    result = carbon(*args, "-o", out, timeout=60)
     expect_failure(result, *words)
     kept = [path for path in (out + ".partial", out + ".partial.state") if os.path.exists(path)]
     expect(bool(kept) == ("continue with --resume, from %s.partial" % out in result.err), "what it says of %r" % kept, result)

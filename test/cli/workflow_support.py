@@ -86,7 +86,7 @@ def one_scan(directory, *args, fasta="genome.fa"):
 def one_run(directory, *args):
     """Header and records of one process's output, as text."""
     return ok("vep", "-m", checkpoint(), "-f", os.path.join(directory, "ref.fa"), *VEP, *args,
-              os.path.join(directory, "cohort.bcf")).text
+              os.path.join(directory, "cohort.bcf"), timeout=240).text
 
 
 def printed(path):
