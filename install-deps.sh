@@ -15,7 +15,7 @@ packages=(
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace
   python3-matplotlib python3-mypy python3-pytest python3-nbclient python3-ipykernel)
-fuzz=(clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
+fuzz=(ccache clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah tcl python3-pip)
 list=
 for argument in "$@"; do

@@ -56,6 +56,7 @@ check-threads:
 	+$(MAKE) --no-print-directory BUILD=build-thread SANITIZE=thread build-thread/unit build-thread/make_checkpoint
 	CARBON_MAKE_CHECKPOINT=build-thread/make_checkpoint build-thread/unit \
 	    --source-file='$(thread_files)'
+check-all: export ALL = 1
 check-all: lint check check-isa check-sanitized check-threads
 	+$(MAKE) --no-print-directory fuzz SECONDS=600
 .PHONY: fuzz fuzz-build fuzz-programs check-sanitized check-threads check-all

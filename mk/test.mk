@@ -13,12 +13,18 @@ bench_cores.link = $(link) -Wl,--wrap=_ZN6carbon10ThreadPool3runEmRKSt8functionI
                    $(all_libs)
 linked += unit make_checkpoint bench_cores
 
-check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(BUILD)/check_emulated \
-    $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu) $(CUDA_LIBRARY:%=$(BUILD)/%) library
-	BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
+check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(CUDA_LIBRARY:%=$(BUILD)/%) library
+	+BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
+# test/run.sh makes them if it runs one of the parts that use them.
+emulated-programs: $(BUILD)/check_emulated $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu)
 
 quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) test/run.sh quick
+
+# What the compiler says of the program, without compiling it: the objects are empty files, for a build folder that is thrown away.
+syntax:
+	+$(MAKE) --no-print-directory PRECOMPILED=no CXXFLAGS='$(CXXFLAGS) -fsyntax-only' syntax-objects
+syntax-objects: $(filter $(BUILD)/src/% $(BUILD)/tokenizer/% $(BUILD)/kernels/%,$(host_objects))
 
 SHAPE = 500M
 bench: carbon
@@ -42,4 +48,4 @@ lint:
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[157]
 	$(or $(PYTHON),python3) man/share_options.py
-.PHONY: check test check-isa quick bench demo lint
+.PHONY: syntax syntax-objects emulated-programs check test check-isa quick bench demo lint

@@ -2,6 +2,10 @@
 # Builds the last commit on the other one of Debian 12 and 13 than this machine's, where a warning is an error, and runs
 # `make quick` there: in a temporary system that mmdebstrap makes. Part of continuous integration.
 #
+# If the build files, the dependencies and that release are as they were when this last passed (test/unchanged.py), the program is only
+# checked by its compiler, without precompiled headers, which shows files that include too little. ALL=1 builds and tests in any case,
+# and RECORD=1 notes that it has passed.
+#
 # Needs Debian 12 or 13, root, mmdebstrap, and the mirror of this machine's apt. Where it cannot run it says SKIPPED and why, with
 # exit status 0.
 set -euo pipefail
@@ -26,14 +30,24 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Cod
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# The number of its last point release; without one it is not noted.
+python=${PYTHON:-/usr/bin/python3}
+point=$("$python" -c 'import sys, urllib.request
+for line in urllib.request.urlopen(sys.argv[1], timeout=60).read(4000).decode().splitlines():
+    if line.startswith("Version: "): print(line.split()[1])' "$mirror/dists/$other/InRelease" 2> /dev/null || true)
+unchanged=("the-other-release-$other-$point" build test/other_release.sh)
+how=quick
+[[ ${ALL:-} || ! $point ]] || ! "$python" test/unchanged.py "${unchanged[@]}" || how=syntax
+echo "Debian $other ${point:-}: $([[ $how == quick ]] && echo "built and tested" || echo "checked by the compiler, as nothing of the build has changed")"
 git archive -o "$work/carbon.tar" HEAD
 # Less is optimised than in a real build, because that is compiled faster.
-cat > "$work/build.sh" << 'END'
+cat > "$work/build.sh" << END
 set -eu
 mkdir /carbon
 tar -x -C /carbon -f /tmp/carbon.tar
-exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
-  make -C /carbon -s -j2 quick WITH_CUDA=no CXXFLAGS="-O1 -Wall -Wextra -Werror"
+exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \\
+  make -C /carbon -s -j2 $how WITH_CUDA=no CXXFLAGS="-O1 -Wall -Wextra -Werror"
 END
 status=0
 # shellcheck disable=SC2016 # $1 is the hook's: the folder of the new system
@@ -44,4 +58,5 @@ mmdebstrap --quiet --format=null --variant=apt --components=main --include="$(./
 if ((status != 0)) && [[ ! -e $work/installed ]]; then
   skip "its packages cannot be had: $(grep -m 1 '^E: ' "$work/messages" || tail -n 1 "$work/messages")"
 fi
+if ((status == 0)) && [[ ${RECORD:-} && $point && $how == quick ]]; then "$python" test/unchanged.py --record "${unchanged[@]}"; fi
 exit $status

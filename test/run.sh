@@ -3,8 +3,11 @@
 # `make quick` (test/run.sh quick): the unit tests and a run of each command and plugin.
 # From the environment: BUILD (folder of the built programs), CARBON_SHARED (folder of larger fixtures; tests that need
 # it skip without it), PYTHON (one that has numpy), CARBON_FORCE_ISA (instruction set that all of it runs on, test/run_isa.sh),
-# JOBS (how many parts run at a time).
-# A part's whole output is kept in $BUILD/check, $BUILD/quick or $BUILD/check-ISA, and shown if it fails.
+# JOBS (how many parts run at a time), ALL=1 (make check-all: also the parts that take long and seldom fail, which are otherwise
+# left out while nothing that they test has changed since they last passed), RECORD=1 (.ci/run: notes which parts have passed).
+# test/unchanged.py decides and notes.
+# A part's whole output is kept in $BUILD/check, $BUILD/quick or $BUILD/check-ISA, and shown if it fails. The file `times` beside
+# them has the seconds of each.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -16,9 +19,37 @@ export CARBON=$build/carbon
 export CARBON_MAKE_CHECKPOINT=$build/make_checkpoint
 CARBON_SHARED=$(realpath -m "${CARBON_SHARED:-../shared}")
 export CARBON_SHARED
-programs=(carbon unit make_checkpoint)
-[[ $quick ]] || programs+=(check_emulated emulated/carbon emulated/bench_gpu)
-for program in "${programs[@]}"; do
+left_out=()
+# wanted NAME UNCHANGED...: runs the part, unless nothing has changed of what test/unchanged.py takes these words for.
+wanted() {
+  local name=$1
+  shift
+  if [[ ! ${ALL:-} ]] && "$python" test/unchanged.py "$@"; then
+    left_out+=("$name")
+    return 1
+  fi
+}
+
+# The parts: the CUDA backend on the emulated GPU, and test files, those that take minutes first, so that no core waits for one
+# of them at the end.
+emulated=
+files=()
+if [[ $quick ]]; then
+  files=(test/cli/smoke_test.py test/cli/manual_options_test.py)
+else
+  ! wanted "CUDA backend, emulated GPU" emulated_gpu cuda || emulated=1
+  declare -A seen=()
+  for file in test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake,workflow_benchmark}_test.py \
+    test/golden/check_*.py test/cli/*_test.py; do
+    [[ -z ${seen[$file]-} ]] || continue
+    seen[$file]=1
+    ! wanted "$file" --of "$file" || files+=("$file")
+  done
+  if [[ $emulated || " ${files[*]}" =~ \ test/cli/(cuda|gpu_kit) ]]; then
+    "${MAKE:-make}" --no-print-directory -s BUILD="${BUILD:-build}" emulated-programs || exit 1
+  fi
+fi
+for program in carbon unit make_checkpoint; do
   [[ -x $build/$program ]] || { echo "test/run.sh: no $build/$program; run it by make ${quick:-check}" >&2; exit 1; }
 done
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
@@ -38,9 +69,11 @@ start() {
   ((++running, ++parts))
 }
 
-# report NAME LOG STATUS PASSED FAILED SKIPPED: one line; a part that stopped without its counts is one failure.
+# report NAME LOG STATUS PASSED FAILED SKIPPED [UNCHANGED...]: one line; a part that stopped without its counts is one failure. What
+# has passed is noted for test/unchanged.py, in its words.
 report() {
   local name=$1 log=$2 status=$3 passed=$4 failed=$5 skipped=$6
+  shift 6
   if [[ ! $passed$failed$skipped =~ ^[0-9]+$ ]]; then
     passed=0 failed=1 skipped=0
     echo "no counts at its end, exit status $status" >> "$log"
@@ -52,6 +85,10 @@ report() {
   {
     flock 9  # the lines of two parts that end together stay apart
     echo "$passed $failed $skipped" >&9
+    printf '%5d s  %s\n' $((SECONDS - started)) "$name" >> "$logs/times"
+    if [[ ${RECORD:-} && ! ${CARBON_FORCE_ISA:-} ]] && ((failed == 0 && passed > 0 && $# > 0)); then
+      "$python" test/unchanged.py --record "$@"
+    fi
     grep -a 'SKIPPED' "$log" | sed 's/^/    /'
     ((failed == 0)) || tail -n 80 "$log" | sed 's/^/    /'
     printf '%-36s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$passed" "$failed" "$skipped" \
@@ -78,7 +115,7 @@ emulated_gpu() {
   status=$?
   last=$(tail -n 1 "$log")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-    report "CUDA backend, emulated GPU" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
+    report "CUDA backend, emulated GPU" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 emulated_gpu cuda
   else
     report "CUDA backend, emulated GPU" "$log" "$status" "" "" ""
   fi
@@ -92,7 +129,7 @@ script() {
   status=$?
   last=$(tail -n 1 "$log")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
-    report "$1" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-0}"
+    report "$1" "$log" "$status" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-0}" --of "$1"
   else
     report "$1" "$log" "$status" "" "" ""
   fi
@@ -148,28 +185,22 @@ no_numpy() {
   report "command-line and golden tests" "$logs/python.log" 0 0 0 1
 }
 
-# Those that take minutes come first, so that no core waits for one of them at the end.
-[[ $quick ]] || start emulated_gpu
+[[ ! $emulated ]] || start emulated_gpu
 start unit_tests
-if [[ $quick ]]; then
-  start script test/cli/smoke_test.py
-  start script test/cli/manual_options_test.py
-elif "$python" -c 'import numpy' 2> /dev/null; then
-  shopt -s nullglob
-  declare -A seen=()
-  long=(test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake,workflow_benchmark}_test.py)
-  for file in "${long[@]}" test/golden/check_*.py test/cli/*_test.py; do
-    [[ -z ${seen[$file]-} ]] || continue
-    seen[$file]=1
-    start script "$file"
-  done
-  start checkpoints
+if [[ $quick ]] || "$python" -c 'import numpy' 2> /dev/null; then
+  for file in "${files[@]}"; do start script "$file"; done
+  [[ $quick ]] || start checkpoints
 else
   start no_numpy
 fi
 start includes
 [[ $quick ]] || start manual_syntax
 wait
+
+if ((${#left_out[@]})); then
+  echo "Left out, because nothing that they test has changed since they last passed (make check-all runs them):"
+  printf '    %s\n' "${left_out[@]}"
+fi
 
 # A part that was killed has left no counts.
 awk -v parts="$parts" '

@@ -1,4 +1,5 @@
 """--device cuda:N,N...: the bytes of one GPU on two and three emulated ones, stopped and resumed, and what is refused."""
+# Left out while unchanged: cuda src/vep/run.cpp src/serve
 
 import concurrent.futures
 import os

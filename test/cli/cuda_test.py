@@ -2,6 +2,7 @@
 
 The emulated GPU (test/cuda_emulation) is a carbon-cuda.so of the same sources, in a folder of its own beside a copy of
 the program, so that loading, choosing a device and running out of memory are the real thing."""
+# Left out while unchanged: cuda
 
 import os
 import re

@@ -1,6 +1,7 @@
 """The kit for a machine with a GPU and no compiler (bench/gpu): make_kit.sh, first.sh and commands.py, on the emulated GPU.
 
 Where a check is to fail or to take too long, scripts stand in for the programs and write down how they were called."""
+# Left out while unchanged: build cuda
 
 import functools
 import os

@@ -1,4 +1,5 @@
 """make install, uninstall and dist: a tree that runs from where it lies, that leaves nothing, and a whole archive."""
+# Left out while unchanged: build man models workflows python include
 
 import os
 import re

@@ -1,5 +1,6 @@
 """packaging/: versions, dependencies and licences in the recipes are those of the program that was built; the conda recipe
 renders; the scripts refuse what they cannot use."""
+# Left out while unchanged: build packaging VERSION docs/install.md
 
 import glob
 import os

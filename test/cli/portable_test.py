@@ -4,6 +4,7 @@ CARBON_PORTABLE names an archive that packaging/build-portable.sh has made, unpa
 launcher and of the program and the libraries of this build: it starts in the same way, and what it needs of a system is not that of
 the real one. The cases of the empty root directory and of noexec need root.
 """
+# Left out while unchanged: build packaging src/base kernels/cuda/loader.cpp
 
 import glob
 import os

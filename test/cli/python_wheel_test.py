@@ -3,6 +3,7 @@
 CARBON_WHEEL names a wheel that packaging/build-portable.sh has made, for every Linux with glibc 2.28. Without it, what such a wheel
 needs of a system is not tested.
 """
+# Left out while unchanged: build python include packaging/portable
 
 import base64
 import hashlib

@@ -4,6 +4,7 @@ commands; a run that was killed goes on; rows that do not fit are counted.
 $CARBON_PYARROW names a Python with pyarrow and scikit-learn, if that on PATH lacks them: Parquet and a probe need them. The other cases
 use tables with tabs.
 """
+# Left out while unchanged: parts src/vep
 
 import bisect
 import json

@@ -1,4 +1,5 @@
 """workflows/nextflow: the shell of each module, taken out of main.nf and run as Nextflow runs it; Nextflow itself is not."""
+# Left out while unchanged: parts packaging
 
 import gzip
 import os

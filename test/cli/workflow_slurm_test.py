@@ -1,4 +1,5 @@
 """workflows/slurm on a Slurm of one node, started here: tasks that were stopped go on, and the parts are one run's output."""
+# Left out while unchanged: parts
 
 import atexit
 import concurrent.futures

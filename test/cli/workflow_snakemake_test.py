@@ -1,4 +1,5 @@
 """workflows/snakemake under Snakemake: parts put together are one run's records, also when jobs were killed on the way."""
+# Left out while unchanged: parts
 
 import os
 

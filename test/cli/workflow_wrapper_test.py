@@ -1,4 +1,5 @@
 """workflows/snakemake/wrappers: the wrapper under Snakemake, by the Snakefile of its test, writes what carbon writes."""
+# Left out while unchanged: parts
 
 import os
 import re
