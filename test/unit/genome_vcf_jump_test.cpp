@@ -142,8 +142,11 @@ TEST_CASE("the index of a shorter file is refused, that of the file is good wher
       std::filesystem::copy_file(elsewhere, index, std::filesystem::copy_options::overwrite_existing);
       for (const char* region : {"a:5", "b"}) {
         const std::string message = error_of([&] { in_regions(path, region); });
+        CAPTURE(message);
         CHECK(contains(message, index));
-        CHECK(contains(message, "is not that of the whole file: records of"));
+        // An old index ends within the file, which is a place where a block begins if the file has grown.
+        CHECK((contains(message, "is not that of the whole file: records of") ||
+               contains(message, "nothing can be read where its records end")));
       }
     }
     write_indexed(directory.put("in.vcf", header + many), path, kind.index);
