@@ -51,6 +51,7 @@ class Auroc {
     set_label_type(*label_, label_type);
     low_by_header_ = low_is_damaging(run_, score_tag_);
     warn_of_demonstration(run_);
+    results_.open(run_, json_);
   }
 
   void record(carbon_record* record) {
@@ -85,8 +86,7 @@ class Auroc {
     result_ = evaluation.metrics(once);
     warn();
     bootstrap(evaluation);
-    Output(run_, nullptr).write(table());
-    if (!json_.empty()) Output(run_, json_.c_str()).write(json(evaluation, once));
+    results_.write(table(), [&] { return json(evaluation, once); });
     name_picture();
   }
 
@@ -201,6 +201,7 @@ class Auroc {
 
   carbon_run* run_;
   std::string score_tag_ = "CARBON_LLR", label_text_, json_;
+  Results results_;
   bool negate_ = false, low_by_header_ = false, turned_ = false;  // low scores speak for the label
   uint64_t replicates_ = 1000, seed_ = 0;
   double confidence_ = 0.95;

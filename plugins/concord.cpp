@@ -96,6 +96,7 @@ class Concord {
       if (label_text_.empty() && !std::isnan(max_loss_[m]))
         fail("--" + loss_option(m) + " needs --label, which says what is positive");
     if (!by_.empty()) strata_.emplace(run_, by_);
+    results_.open(run_, json_);
     if (two_files())
       load();
     else
@@ -140,8 +141,7 @@ class Concord {
     if (label_) check_labels(lines[0]);
     add_strata(lines);
     const std::vector<Bound> bounds = measured_bounds(lines[0]);
-    Output(run_, nullptr).write(table(lines));
-    if (!json_.empty()) Output(run_, json_.c_str()).write(json(lines, bounds));
+    results_.write(table(lines), [&] { return json(lines, bounds); });
     name_picture();
     for (const Bound& bound : bounds)
       if (!bound.met()) checked(run_->api->unmet(run_, complaint(bound).c_str()));
@@ -463,6 +463,7 @@ class Concord {
 
   carbon_run* run_;
   std::string tags_, label_text_, by_, json_;
+  Results results_;
   bool negate_ = false, low_by_header_a_ = false, low_by_header_b_ = false;
   BootstrapOptions bootstrap_;
   uint64_t min_pairs_ = 0;  // NaN below, and 0 here: no such bound

@@ -96,6 +96,7 @@ class GeneSummary {
     read_regions();
     for (Region& region : regions_) sweeps_[region.contig].add(&region);
     for (auto& [contig, sweep] : sweeps_) sweep.sort();
+    results_.open(run_, json_);
   }
 
   void record(carbon_record* record) {
@@ -120,8 +121,7 @@ class GeneSummary {
                          ("no record lies on a contig of " + path_ + " (" + regions_.front().contig +
                           (sweeps_.size() > 1 ? ", ..." : "") + "); the records name " + last_contig_)
                              .c_str());
-    Output(run_, nullptr).write(table());
-    if (!json_.empty()) Output(run_, json_.c_str()).write(json());
+    results_.write(table(), [&] { return json(); });
   }
 
  private:
@@ -255,6 +255,7 @@ class GeneSummary {
 
   carbon_run* run_;
   std::string path_, tag_ = "CARBON_LLR", features_ = "gene", attributes_ = "Name,gene,ID", json_;
+  Results results_;
   std::vector<Region> regions_;  // as in the file
   std::map<std::string, Sweep> sweeps_;
   std::set<std::string> seen_;  // contigs of the records

@@ -191,6 +191,7 @@ class Niah {
       depth_values_.push_back(depth);
     }
     input_ = only_input(run_);
+    results_.open(run_, json_path_);
   }
 
   void finish() {
@@ -210,8 +211,7 @@ class Niah {
       make_rows();
     generate();
     if (tallies_.empty()) fail(std::string(input_) + ": no prompts");
-    Output(run_, nullptr).write(table());
-    if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
+    results_.write(table(), [&] { return json(); });
   }
 
  private:
@@ -391,6 +391,7 @@ class Niah {
   uint64_t rows_ = 500, seed_ = 0;
   bool likelihood_ = false;
   std::string depths_ = "0.1,0.25,0.5,0.75,0.9", data_path_, details_path_, json_path_;
+  Results results_;
   std::vector<std::string> depth_texts_;
   std::vector<double> depth_values_;
   std::optional<Output> data_, details_;

@@ -128,6 +128,7 @@ class Perturb {
     if (settings_.start_after % 3 != 0 || settings_.patch % 3 != 0)
       fail("--start-after and --patch count whole codons: expected multiples of 3");
     input_ = only_input(run_);
+    results_.open(run_, json_path_);
   }
 
   void finish() {
@@ -147,8 +148,7 @@ class Perturb {
     if (compared_ == 0)
       fail(std::string(input_) + ": no pairs to compare; " + std::to_string(skipped_) +
            " sequences were left out, too short or nothing to change");
-    Output(run_, nullptr).write(table());
-    if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
+    results_.write(table(), [&] { return json(); });
   }
 
  private:
@@ -264,6 +264,7 @@ class Perturb {
   Settings settings_;
   std::string level_ = "bp";
   std::string pairs_path_, details_path_, json_path_;
+  Results results_;
   std::optional<Output> pairs_, details_;
   std::vector<Pair> waiting_;
   uint64_t compared_ = 0, correct_ = 0, ties_ = 0, skipped_ = 0;

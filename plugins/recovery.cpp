@@ -53,6 +53,7 @@ class Recovery {
   void start() {
     if (!group_column_.empty() && task_ == 0) fail("--group names a column: it goes with --task given");
     input_ = only_input(run_);
+    results_.open(run_, json_path_);
   }
 
   void finish() {
@@ -71,8 +72,7 @@ class Recovery {
     if (all_.rows == 0)
       fail(std::string(input_) + ": nothing to restore; " + std::to_string(skipped_) +
            " sequences were left out, too short or without bases A, C, G and T at their end");
-    Output(run_, nullptr).write(table());
-    if (!json_path_.empty()) Output(run_, json_path_.c_str()).write(json());
+    results_.write(table(), [&] { return json(); });
   }
 
  private:
@@ -181,6 +181,7 @@ class Recovery {
   int64_t context_ = 6144, length_ = 30;
   size_t token_ = 0;  // bases
   std::string group_column_, details_path_, json_path_;
+  Results results_;
   std::optional<Output> details_;
   std::vector<Row> waiting_;
   Tally all_;

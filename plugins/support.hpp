@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -213,6 +214,25 @@ class Output {
  private:
   carbon_run* run_;
   carbon_output* output_;
+};
+
+/// The table of a plugin, which goes to -o, and the JSON of the same, if a file is named for it. Both are
+/// opened before the work begins, because a file that cannot be written should not be noticed at its end.
+class Results {
+ public:
+  void open(carbon_run* run, const std::string& json_path) {
+    table_.emplace(run, nullptr);
+    if (!json_path.empty()) json_.emplace(run, json_path.c_str());
+  }
+  /// `json` makes the text, which is asked for only if there is a file for it.
+  template <class Json>
+  void write(std::string_view table, const Json& json) {
+    table_->write(table);
+    if (json_) json_->write(json());
+  }
+
+ private:
+  std::optional<Output> table_, json_;
 };
 
 /// The input of a plugin that takes one; fails if there are more.

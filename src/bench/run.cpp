@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "kernels/cpu/cpu_limits.hpp"
 #include "src/base/advice_topics.hpp"
@@ -91,7 +92,10 @@ void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
 
 void run_bench(const BenchOptions& options) {
   if (!options.synthetic.empty()) check_synthetic_memory(options, available_memory());
-  TextOutput output(options.output);
+  // A table for people may share its file with the messages, as in `carbon bench > log 2>&1`.
+  const bool as_message = options.output == "-" && !options.json;
+  std::optional<TextOutput> output;
+  if (!as_message) output.emplace(options.output);
   const Stopwatch watch;
   const std::unique_ptr<LoadedModel> model = load_model(options);
   Engine engine({model.get()});
@@ -122,9 +126,14 @@ void run_bench(const BenchOptions& options) {
     }
   }
   progress.finish();
-  output.write(options.json ? bench_json(setting, limits, tests, times)
-                            : bench_table(setting, limits, tests, times));
-  output.close();
+  const std::string text =
+      options.json ? bench_json(setting, limits, tests, times) : bench_table(setting, limits, tests, times);
+  if (as_message) {
+    (void)!std::fputs(text.c_str(), stdout);  // main() notices an error
+    return;
+  }
+  output->write(text);
+  output->close();
 }
 
 }  // namespace carbon

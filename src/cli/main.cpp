@@ -22,6 +22,7 @@
 #include "src/cli/exit_signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/standard_streams.hpp"
 #include "src/plugin/loader.hpp"
 #ifdef CARBON_SERVER
 #include "src/serve/http_server.hpp"
@@ -180,6 +181,7 @@ int flush_stdout(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  carbon::open_closed_descriptors();
   keep_to_own_c_library();
   if (wants_json(argv, argv + argc)) carbon::program_log().set_json(true);
   carbon::remove_unfinished_files_on_signals();

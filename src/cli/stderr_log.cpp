@@ -1,5 +1,6 @@
 #include "src/cli/stderr_log.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -50,6 +51,20 @@ std::string json_line(std::string_view level, std::string_view where, std::strin
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+// Whoever reads the log through a pipe may end before the run, as in `carbon serve 2>&1 | head`. That ends
+// neither the run nor the server: the signal of such a write is blocked and taken.
+void write_to_stderr(std::string_view text) {
+  sigset_t broken_pipe, before, pending;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  constexpr timespec kNow{};
+  if (sigismember(&pending, SIGPIPE) == 0) sigtimedwait(&broken_pipe, nullptr, &kNow);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 // A value as one word.
 std::string word_of(const ordered_json& value) {
   const std::string quoted = value.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
@@ -64,7 +79,7 @@ std::string word_of(const ordered_json& value) {
 void StderrLog::write_line(const std::string& line) {
   std::fflush(stdout);  // so that output and messages keep their order when both go to a terminal
   const std::string whole = (drawn_.exchange(false) ? kClearLine : "") + line;
-  std::fwrite(whole.data(), 1, whole.size(), stderr);
+  write_to_stderr(whole);
 }
 
 std::string StderrLog::line_of(LogLevel level, std::string_view where, std::string_view text) const {
@@ -123,12 +138,12 @@ void StderrLog::progress(const ProgressReport& report) {
   std::string line = redrawn ? kClearLine : "";
   line.append("[").append(report.where).append("] ").append(report.text).append(redrawn ? "" : "\n");
   drawn_ = redrawn;
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  write_to_stderr(line);
 }
 
 void StderrLog::clear_progress() {
   drawn_ = false;
-  std::fputs(kClearLine, stderr);
+  write_to_stderr(kClearLine);
 }
 
 std::string StderrLog::error_line(std::string_view where, std::string_view text) const {

@@ -1,6 +1,7 @@
 // carbon vep: options to run_vep.
 #include <cctype>
 #include <memory>
+#include <optional>
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
@@ -83,8 +84,8 @@ int run(const CommandLine& line, VepCommand& command) {
     return 0;
   }
   run_with_engine(command.common, options, [&](Engine& engine, VepOptions& run) {
-    PrivateDirectory folder;  // of what --fill computes
-    if (command.fill) fill_tables(engine, run, folder);
+    std::optional<PrivateDirectory> folder;  // of what --fill computes
+    if (command.fill) fill_tables(engine, run, folder.emplace());
     std::optional<ScoreTables> tables;
     if (!run.tables.empty()) check_same_model(engine.model(), tables.emplace(open_tables(run)));
     if (tables_alone)

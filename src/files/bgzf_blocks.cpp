@@ -74,6 +74,22 @@ BgzfBlocks::File::~File() {
   if (fd >= 0) ::close(fd);
 }
 
+void BgzfBlocks::check_throughout(const std::string& path, const std::string& function) {
+  File file;
+  file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  uint64_t at = 0;
+  for (BlockSizes sizes; read_sizes(file.fd, at, sizes);) at += sizes.compressed;
+  unsigned char start[4];
+  // Flag 4 says that there is an extra field, as every block of BGZF has one.
+  if (at == 0 || !read_fully(file.fd, start, sizeof start, at) ||
+      std::memcmp(start, "\x1f\x8b\x08", 3) != 0 || (start[3] & 4) != 0)
+    return;
+  throw Error(function,
+              path + " is BGZF up to byte " + std::to_string(at) +
+                  " and gzip from there on, as when files of both kinds are put together; only BGZF "
+                  "can be indexed: compress it anew, e.g. with zcat and bgzip");
+}
+
 void BgzfBlocks::fail(const std::string& what) const {
   throw Error(function_, "the index " + gzi_path_ + " does not match " + path_ + ": " + what +
                              "; copy the FASTA again if it is cut or damaged, otherwise delete the index so "

@@ -27,6 +27,10 @@ class BgzfBlocks {
   /// file, with the sizes that the index gives them. So if it is right at `begin`, it is at `end`. Each block
   /// is looked at once for one `begin`.
   void check_between(uint64_t begin, uint64_t end);
+  /// Throws Error, in the name of `function`, if a file on this machine begins with blocks of BGZF and goes
+  /// on as gzip: programs can read it, but no index can be right. Reads both ends of every block. Says
+  /// nothing of other faults.
+  static void check_throughout(const std::string& path, const std::string& function);
 
  private:
   /// Where a block begins: in the file, and in what it decompresses to.

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -20,6 +19,8 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
+#include "src/files/index_name.hpp"
+#include "src/files/standard_streams.hpp"
 
 namespace carbon {
 
@@ -43,24 +44,30 @@ std::string base_of(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or /proc/self/fd/3 stands for, or -1.
-int descriptor_of(const std::string& path) {
-  if (path == "/dev/stdout") return 1;
-  if (path == "/dev/stderr") return 2;
-  const std::string own = "/proc/" + std::to_string(getpid()) + "/fd/";
-  for (const std::string& prefix : {std::string("/dev/fd/"), std::string("/proc/self/fd/"), own}) {
-    if (path.compare(0, prefix.size(), prefix) != 0) continue;
-    const std::string number = path.substr(prefix.size());
-    if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos)
-      break;
-    return std::stoi(number);
-  }
-  return -1;
-}
-
 bool has_suffix(const std::string& path, std::string_view suffix) {
   return path.size() >= suffix.size() &&
          strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
+}
+
+/// Throws Error for a file that rename() could not replace, which would be noticed when all is computed.
+void check_replaceable(const std::string& path, const std::string& file, const struct stat& info,
+                       const char* directory) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error("open_output", "cannot replace " + path + ", because " + why, {AdviceTopic::new_output});
+  };
+  struct statx more = {};
+  if (statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, 0, &more) == 0) {
+    if (more.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+      refuse("it is mounted as a single file, as a volume of a container may be");
+    if (more.stx_attributes & STATX_ATTR_APPEND)
+      refuse("it may only be appended to (chattr -a changes that)");
+  }
+  struct stat folder = {};
+  if (stat(directory, &folder) != 0) return;
+  const uid_t user = geteuid();
+  if ((folder.st_mode & S_ISVTX) && user != 0 && user != info.st_uid && user != folder.st_uid)
+    refuse("it belongs to another user, and files in " + std::string(directory) +
+           " may be replaced only by their owners");
 }
 
 /// What an output path leads to.
@@ -73,7 +80,6 @@ struct Destination {
 Destination find_destination(const std::string& path) {
   if (path.empty())
     throw Error("open_output", "the output path is empty; give a file name or - for standard output");
-  if (path == "-") return {1, "", std::nullopt};
   std::string current = path;
   struct stat info = {};
   bool exists = false;
@@ -81,7 +87,8 @@ Destination find_destination(const std::string& path) {
     if (links > 40) fail(path, "cannot open", ELOOP);
     // This comes before lstat, because /dev/stdout may lead to a regular file, which is open and must not be
     // replaced.
-    if (const int descriptor = descriptor_of(current); descriptor >= 0) return {descriptor, "", std::nullopt};
+    if (const int descriptor = output_descriptor(current); descriptor >= 0)
+      return {descriptor, "", std::nullopt};
     exists = lstat(current.c_str(), &info) == 0;
     if (!exists && errno != ENOENT) fail(path, "cannot open", errno);
     if (!exists || !S_ISLNK(info.st_mode)) break;
@@ -100,6 +107,7 @@ Destination find_destination(const std::string& path) {
 
   char directory[PATH_MAX];
   if (!realpath(parent_of(current).c_str(), directory)) fail(path, "there is no directory for", errno);
+  if (exists) check_replaceable(path, current, info, directory);
   return {-1, (std::strcmp(directory, "/") == 0 ? "" : std::string(directory)) + "/" + base_of(current),
           exists ? std::optional<mode_t>(info.st_mode) : std::nullopt};
 }
@@ -110,6 +118,7 @@ OutputPath::OutputPath(const std::string& path, TemporaryName name)
     : shown_(path), writable_(path), name_(name) {
   const Destination found = find_destination(path);
   descriptor_ = found.descriptor;
+  if (descriptor_ >= 0) check_data_output(descriptor_, "open_output");
   direct_ = found.target.empty();
   if (direct_) {
     if (descriptor_ == 1) writable_ = "-";
@@ -124,7 +133,7 @@ OutputPath::OutputPath(const std::string& path, TemporaryName name)
 void check_keeps_inputs(const std::string& command, const std::string& output,
                         const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs)
-    if (same_file(input, output))
+    if (same_file(split_index_name(input).file, output))
       throw Error(command, output + " is an input of this run, which the output would replace",
                   {AdviceTopic::new_output});
 }
@@ -149,7 +158,7 @@ void OutputPath::commit() {
 }
 
 bool is_stream(const std::string& path) {
-  if (path == "-" || descriptor_of(path) >= 0) return true;
+  if (output_descriptor(path) >= 0) return true;
   struct stat info = {};
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }

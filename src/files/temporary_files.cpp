@@ -89,10 +89,7 @@ std::unique_ptr<TemporaryFile> TemporaryFile::create(const std::string& target, 
                                                      int& error, TemporaryName name) {
   if (name == TemporaryName::kept) {
     const std::string path = target + ".partial";
-    if (mode && ::chmod(path.c_str(), *mode & 0777) != 0) {
-      error = errno;
-      return nullptr;
-    }
+    if (mode) (void)!::chmod(path.c_str(), *mode & 0777);
     return std::unique_ptr<TemporaryFile>(new TemporaryFile(target, path));
   }
   const size_t slash = target.rfind('/');
@@ -106,18 +103,19 @@ std::unique_ptr<TemporaryFile> TemporaryFile::create(const std::string& target, 
         new TemporaryFile(target, directory + "." + base + (fixed ? "" : "." + random_text()) + ".partial"));
     file->cleanup_.emplace(file->path_);
     if (fixed) ::unlink(file->path_.c_str());
-    const int fd = ::open(file->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    // Some file systems have no permissions to set. The file may then lack some of `mode`, and has none
+    // beyond.
+    const mode_t first = mode ? *mode & 0666 : 0666;
+    const int fd = ::open(file->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, first);
     if (fd < 0) {
       error = errno;
       if (error == EEXIST) continue;
       return nullptr;
     }
     file->present_ = true;
-    const bool moded = !mode || fchmod(fd, *mode & 0777) == 0;
-    error = moded ? 0 : errno;
+    if (mode) (void)!fchmod(fd, *mode & 0777);
     ::close(fd);
-    if (moded) return file;
-    return nullptr;
+    return file;
   }
   return nullptr;
 }

@@ -39,7 +39,7 @@ enum class TemporaryName {
 class TemporaryFile {
  public:
   /// Creates an empty file in the directory of `target`; of a kept one, takes what is there. Its permissions
-  /// become `mode`, or else are those of the umask. Returns null on failure, with an errno value in `error`.
+  /// become `mode` if that can be set, or else the umask's. Returns null on failure, with errno in `error`.
   static std::unique_ptr<TemporaryFile> create(const std::string& target, std::optional<mode_t> mode,
                                                int& error, TemporaryName name = TemporaryName::unique);
   ~TemporaryFile();

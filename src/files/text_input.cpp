@@ -9,7 +9,9 @@
 #include <cstring>
 
 #include "src/base/error.hpp"
+#include "src/files/index_name.hpp"
 #include "src/files/remote.hpp"
+#include "src/files/standard_streams.hpp"
 
 namespace carbon {
 
@@ -23,10 +25,15 @@ constexpr size_t longest_line = size_t{1} << 29, longest_vcf_line = (size_t{1} <
 }  // namespace
 
 TextInput::TextInput(const std::string& path, const std::string& function)
-    : path_(path), function_(function), longest_line_(longest_line), owned_(true), buffer_(block_size) {
-  check_url(path, function);
+    : path_(split_index_name(path).file),
+      function_(function),
+      longest_line_(longest_line),
+      owned_(true),
+      buffer_(block_size) {
+  check_url(path_, function);
+  check_data_input(path_, function);
   errno = 0;
-  bgzf_ = bgzf_open(path.c_str(), "r");
+  bgzf_ = bgzf_open(path_.c_str(), "r");
   if (!bgzf_) {
     const int code = errno;
     throw Error(function_, "cannot open " + path_ + ": " +

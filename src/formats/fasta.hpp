@@ -16,11 +16,11 @@ namespace carbon {
 /// Random access to a FASTA file. Not thread-safe: each thread needs a separate object.
 class IndexedFasta {
  public:
-  /// Opens a FASTA file, or one that htslib can read at a URL. A missing .fai or .gzi index is built under a
-  /// temporary name and renamed, so that many tasks may start at the same time. If it cannot be written next
-  /// to the FASTA, or not at a URL, it is built in $TMPDIR, with a warning. Of sequences with one name only
-  /// the first can be read, which a warning says. Throws Error, which names the file, and the line that keeps
-  /// it from being indexed.
+  /// Opens a FASTA file or a URL; FILE##idx##INDEX names its index. A missing .fai or .gzi is built under a
+  /// temporary name and renamed, so that many tasks may start at the same time; where it cannot be written,
+  /// in memory, with a warning. Of sequences with one name only the first can be read, which a warning says.
+  /// Throws Error, which names the file, for an index that lacks sequences, and with the line that keeps it
+  /// from being indexed.
   explicit IndexedFasta(const std::string& path, Log& log = silent_log());
   ~IndexedFasta();
   IndexedFasta(IndexedFasta&&) noexcept;

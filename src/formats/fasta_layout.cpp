@@ -68,7 +68,9 @@ class LayoutReader {
       layout_.fault = where() +
                       ": a record without a name after '>'; write the name of the sequence directly "
                       "after '>', without a blank between them";
-    else if (!names_.insert(name_).second && ++layout_.repeated == 1)
+    else if (names_.insert(name_).second)
+      layout_.names.push_back(name_);
+    else if (++layout_.repeated == 1)
       layout_.repeated_name = name_;
   }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace carbon {
 
@@ -15,6 +16,8 @@ struct FastaLayout {
   /// How many sequences have the name of an earlier one, and the first such name.
   uint64_t repeated = 0;
   std::string repeated_name;
+  /// Each name once, in the order of the file.
+  std::vector<std::string> names;
 };
 
 /// Reads the whole file, up to the first fault. Throws Error if it cannot be read.

@@ -5,6 +5,7 @@
 #include <htslib/bgzf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/files/bgzf_blocks.hpp"
+#include "src/files/index_name.hpp"
 
 namespace carbon {
 namespace {
@@ -84,7 +87,23 @@ struct Binning {
   int32_t min_shift, depth;
 };
 
-Binning read_header(IndexReader& in, bool csi) {
+/// What an index says of its file.
+struct IndexedFile {
+  bool is_text = false;
+  char comment = '#';         // of text: what lines begin with that are no records
+  int32_t skipped_lines = 0;  // of text, at its beginning
+  uint64_t end = 0;           // where its records end, as a virtual offset; 0 if there are none
+};
+
+/// The columns, the comment character and the number of lines that are skipped.
+void read_columns(IndexReader& in, IndexedFile& file) {
+  (void)in.take(4 * sizeof(int32_t));
+  file.is_text = true;
+  file.comment = static_cast<char>(in.number<int32_t>());
+  file.skipped_lines = in.number<int32_t>();
+}
+
+Binning read_header(IndexReader& in, bool csi, IndexedFile& file) {
   if (!csi) return {kTbiShift, kTbiDepth};
   const auto min_shift = in.number<int32_t>(), depth = in.number<int32_t>();
   // Positions have at most 63 bits, and the numbers of bins 31.
@@ -93,7 +112,7 @@ Binning read_header(IndexReader& in, bool csi) {
   const uint64_t extra = in.count(1);
   if (extra == 0) return {min_shift, depth};
   if (extra < kTabixFields * sizeof(int32_t)) in.fail("is damaged: its columns are cut");
-  (void)in.take((kTabixFields - 1) * sizeof(int32_t));
+  read_columns(in, file);
   const uint64_t names = in.count(1), rest = extra - kTabixFields * sizeof(int32_t);
   if (names > rest) in.fail("is damaged: its names are cut");
   check_names(in, names);
@@ -152,7 +171,8 @@ void check_chunks(const IndexReader& in, const Bin& bin, const std::optional<Chu
   }
 }
 
-void check_contig(IndexReader& in, bool csi, const Binning& binning) {
+/// Returns where the records of the contig end.
+uint64_t check_contig(IndexReader& in, bool csi, const Binning& binning) {
   const uint32_t bin_numbers = static_cast<uint32_t>(((uint64_t{1} << (3 * (binning.depth + 1))) - 1) / 7);
   const uint32_t counts_bin = bin_numbers + 1;  // holds the contig's range and numbers of records
   const uint64_t present = in.count(sizeof(uint32_t));
@@ -173,32 +193,106 @@ void check_contig(IndexReader& in, bool csi, const Binning& binning) {
   // If contigs are so short that there is only this bin, htslib would look for it for ever.
   if (binning.depth == 0 && present > 0 && !has_first) in.fail("is damaged: a contig lacks its only bin");
   if (!csi) read_first_offsets(in, bins);
-  for (const Bin& bin : bins) check_chunks(in, bin, contig);
+  uint64_t last = 0;
+  for (const Bin& bin : bins) {
+    check_chunks(in, bin, contig);
+    for (const Chunk& chunk : bin.chunks) last = std::max(last, chunk.end);
+  }
+  return last;
 }
 
-void check_index(const std::string& path, const std::string& function) {
-  IndexReader in(path, function);
+IndexedFile check_index(IndexReader& in) {
+  IndexedFile file;
   const std::string_view magic = in.take(4);
   const bool csi = magic == std::string_view("CSI\1", 4);
   if (!csi && magic != std::string_view("TBI\1", 4)) in.fail("is neither CSI nor TBI");
-  const Binning binning = read_header(in, csi);
+  const Binning binning = read_header(in, csi, file);
   const uint64_t contigs = in.count(sizeof(int32_t));
   if (!csi) {
-    (void)in.take((kTabixFields - 1) * sizeof(int32_t));
+    read_columns(in, file);
     check_names(in, in.count(1));
   }
-  for (uint64_t i = 0; i < contigs; ++i) check_contig(in, csi, binning);
+  for (uint64_t i = 0; i < contigs; ++i) file.end = std::max(file.end, check_contig(in, csi, binning));
   if (in.left() != 0 && in.left() != sizeof(uint64_t)) in.fail("is damaged: more follows its last contig");
+  return file;
+}
+
+/// Moves to the first byte that may belong to a record of a file without any. False if it cannot be found.
+bool pass_header(BGZF* file, const IndexedFile& known) {
+  if (bgzf_seek(file, 0, SEEK_SET) != 0) return false;
+  if (known.is_text) {
+    for (int32_t line = 0; line < known.skipped_lines; ++line)
+      for (int c = 0; c != '\n';)
+        if ((c = bgzf_getc(file)) < 0) return c == -1;
+    return true;
+  }
+  unsigned char start[9];  // "BCF", version, and the bytes of the header text
+  if (bgzf_read(file, start, sizeof start) != sizeof start) return false;
+  uint64_t left = start[5] | start[6] << 8 | start[7] << 16 | static_cast<uint64_t>(start[8]) << 24;
+  for (char block[1 << 12]; left > 0;) {
+    const ssize_t got = bgzf_read(file, block, std::min<uint64_t>(left, sizeof block));
+    if (got <= 0) return false;
+    left -= static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+enum class Rest { nothing, records, unreadable };
+
+/// What follows in the file; lines of text that are empty or comments are no records.
+Rest rest_of(BGZF* file, const IndexedFile& known) {
+  bool line_begins = true;
+  for (int c; (c = bgzf_getc(file)) != -1;) {
+    if (c < -1) return Rest::unreadable;
+    if (!known.is_text || (line_begins && c != known.comment && c != '\n' && c != '\r')) return Rest::records;
+    line_begins = c == '\n' || (line_begins && c == '\r');
+  }
+  return file->errcode == 0 ? Rest::nothing : Rest::unreadable;
 }
 
 }  // namespace
 
-void check_indices(const std::string& path, const std::string& function) {
-  for (const char* suffix : {".csi", ".tbi"}) {
+std::vector<std::string> local_indices(const std::string& path) {
+  const IndexedName name = split_index_name(path);
+  std::vector<std::string> all = {name.index};
+  if (name.index.empty()) all = {path + ".csi", path + ".tbi"};
+  std::erase_if(all, [](const std::string& index) {
     struct stat status {};
-    if (::stat((path + suffix).c_str(), &status) == 0 && S_ISREG(status.st_mode))
-      check_index(path + suffix, function);
+    return ::stat(index.c_str(), &status) != 0 || !S_ISREG(status.st_mode);
+  });
+  return all;
+}
+
+void check_indices(const std::string& path, const std::string& function) {
+  for (const std::string& index : local_indices(path)) {
+    IndexReader in(index, function);
+    (void)check_index(in);
   }
+}
+
+void check_index_reaches_end(const std::string& path, BGZF* file, const std::string& function) {
+  const std::vector<std::string> indices = local_indices(path);
+  if (indices.empty()) return;
+  IndexReader in(indices.front(), function);
+  const IndexedFile known = check_index(in);
+  const bool found = known.end > 0 ? bgzf_seek(file, static_cast<int64_t>(known.end), SEEK_SET) == 0
+                                   : pass_header(file, known);
+  const Rest rest = found ? rest_of(file, known) : Rest::unreadable;
+  if (rest == Rest::nothing) return;
+  const std::string shown = split_index_name(path).file;
+  BgzfBlocks::check_throughout(shown, function);
+  in.fail(rest == Rest::records
+              ? "is not that of the whole file: records of " + shown + " follow the last one in it"
+              : "does not match " + shown + ": nothing can be read where its records end");
+}
+
+void check_bgzf_end(const std::string& path, BGZF* file, const std::string& function) {
+  if (bgzf_check_EOF(file) != 0) return;
+  const std::string shown = split_index_name(path).file;
+  BgzfBlocks::check_throughout(shown, function);
+  throw Error(function, shown +
+                            ": the BGZF end-of-file marker is missing, so the file is probably cut; copy "
+                            "it again");
 }
 
 }  // namespace carbon

@@ -24,8 +24,10 @@
 #include "src/base/error.hpp"
 #include "src/files/bgzf_blocks.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/index_name.hpp"
+#include "src/files/memory_file.hpp"
+#include "src/files/output.hpp"
 #include "src/files/remote.hpp"
-#include "src/files/temporary_files.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/fasta_alphabet.hpp"
@@ -129,9 +131,9 @@ struct BgzfClose {
 }  // namespace
 
 struct IndexedFasta::Impl {
-  Impl(const std::string& fasta, Log& to)
-      : log(to), path(fasta), bgzf(check_fasta(fasta)), dna(to, "fetch_fasta") {
-    fai_path = path + ".fai";
+  Impl(const IndexedName& name, Log& to)
+      : log(to), path(name.file), bgzf(check_fasta(path)), dna(to, "fetch_fasta") {
+    fai_path = name.index.empty() ? path + ".fai" : name.index;
     gzi_path = bgzf ? path + ".gzi" : "";
     if (!exists(fai_path) || (bgzf && !exists(gzi_path))) {
       build();
@@ -144,15 +146,17 @@ struct IndexedFasta::Impl {
     fai.reset(fai_load3(path.c_str(), fai_path.c_str(), bgzf ? gzi_path.c_str() : nullptr, 0));
     if (!fai)
       fail("cannot load the index " + fai_path + " of " + path + "; delete it so that it is built again");
-    warn_of_repeated_names();
+    check_complete();
   }
 
   void build();
-  void build_privately(const std::string& reason);
-  void build_index(const std::string& fai_name, const std::string& gzi_name) const;
+  void build_in_memory();
+  void write_beside() const;
+  void check_whole_fasta() const;
   [[noreturn]] void refuse_index(const std::string& message) const;
   void warn_if_stale() const;
-  void warn_of_repeated_names() const;
+  void check_complete() const;
+  void warn_of_repeated_names(const FastaLayout& layout) const;
   bool has_unindexed() const;
   void read_index();
   void check_place(const std::string& contig, const FaiEntry& entry) const;
@@ -162,7 +166,7 @@ struct IndexedFasta::Impl {
   Log& log;
   std::string path, fai_path, gzi_path;
   bool bgzf = false;
-  std::optional<PrivateDirectory> private_directory;  // for the index of a FASTA in a read-only directory
+  std::optional<MemoryFile> built_fai, built_gzi;  // the index that this run has built
   std::vector<std::string> names;
   std::unordered_map<std::string, FaiEntry> entries;
   std::unique_ptr<faidx_t, FaiDelete> fai;
@@ -172,15 +176,25 @@ struct IndexedFasta::Impl {
   mutable FastaDna dna;
 };
 
-void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::string& gzi_name) const {
+/// Throws Error with the fault of a FASTA on this machine for which no index can be right.
+void IndexedFasta::Impl::check_whole_fasta() const {
+  if (is_remote(path)) return;
+  if (bgzf) BgzfBlocks::check_throughout(path, function_name);
+  if (const FastaLayout layout = read_fasta_layout(path); !layout.fault.empty()) fail(layout.fault);
+}
+
+/// In memory, so that nothing but the FASTA can be at fault.
+void IndexedFasta::Impl::build_in_memory() {
   // htslib takes the word after a blank for a name, and the length of a line modulo 2^32.
-  const FastaLayout layout = is_remote(path) ? FastaLayout{} : read_fasta_layout(path);
-  if (!layout.fault.empty()) fail(layout.fault);
+  check_whole_fasta();
+  built_fai.emplace("carbon-fai");
+  if (bgzf) built_gzi.emplace("carbon-gzi");
   const auto build_it = [&] {
-    return fai_build3(path.c_str(), fai_name.c_str(), bgzf ? gzi_name.c_str() : nullptr);
+    return fai_build3(path.c_str(), built_fai->path().c_str(), bgzf ? built_gzi->path().c_str() : nullptr);
   };
   if (build_it() == 0) return;
-  if (!layout.uneven.empty()) fail(layout.uneven);
+  if (const std::string uneven = is_remote(path) ? "" : read_fasta_layout(path).uneven; !uneven.empty())
+    fail(uneven);
   const std::string reason = is_remote(path) ? "" : htslib_reason(build_it);
   fail("cannot index " + path + (reason.empty() ? "" : " (htslib: " + reason + ")") +
        ": all lines of a sequence except the last must have the same length, each name must have a sequence, "
@@ -190,16 +204,29 @@ void IndexedFasta::Impl::build_index(const std::string& fai_name, const std::str
 /// Throws Error for an index with which the FASTA cannot be read: with the fault of the FASTA if no index
 /// could be right, for then it would not help to build another.
 void IndexedFasta::Impl::refuse_index(const std::string& message) const {
-  if (!is_remote(path))
-    if (const FastaLayout layout = read_fasta_layout(path); !layout.fault.empty()) fail(layout.fault);
-  fail(message + "; delete the index so that it is built again");
+  check_whole_fasta();
+  fail(message + (built_fai ? "; the index was built in this run, so the FASTA is being changed or its disk "
+                              "fails: run again when the FASTA is complete"
+                            : "; delete the index so that it is built again"));
+}
+
+/// Throws Error if the index is that of a shorter or a longer file: contigs would be missing without a word.
+void IndexedFasta::Impl::check_complete() const {
+  if (!has_unindexed()) return;
+  if (is_remote(path))
+    refuse_index("the index " + fai_path + " ends before " + path + ", which has further sequences");
+  const FastaLayout layout = read_fasta_layout(path);
+  const auto missing = std::find_if(layout.names.begin(), layout.names.end(),
+                                    [&](const std::string& name) { return !entries.contains(name); });
+  if (missing != layout.names.end())
+    refuse_index("the index " + fai_path + " is not that of the whole file: it lacks " + *missing +
+                 (layout.names.size() > names.size() + 1 ? " and other sequences" : "") + " of " + path);
+  warn_of_repeated_names(layout);
 }
 
 /// Warns if sequences have the name of an earlier one. As with samtools, the index has only the first of
 /// them.
-void IndexedFasta::Impl::warn_of_repeated_names() const {
-  if (is_remote(path) || !has_unindexed()) return;
-  const FastaLayout layout = read_fasta_layout(path);
+void IndexedFasta::Impl::warn_of_repeated_names(const FastaLayout& layout) const {
   if (layout.repeated == 0) return;
   log.warning(function_name, path + ": " + std::to_string(layout.repeated) +
                                  (layout.repeated == 1 ? " sequence has" : " sequences have") +
@@ -209,14 +236,18 @@ void IndexedFasta::Impl::warn_of_repeated_names() const {
 }
 
 /// Whether the file has sequences that are not in the index: the header of each contig must follow the end of
-/// the contig before. Of files with many contigs only those are looked at where there is room for one.
+/// the contig before. Of files with many contigs only those are looked at where there is room for one, and of
+/// a file elsewhere only the end. Throws Error if the file ends before the index does.
 bool IndexedFasta::Impl::has_unindexed() const {
   constexpr size_t kManyContigs = 10'000;
   constexpr int64_t kRoom = 512, kHeader = int64_t{1} << 16;
+  std::vector<FaiEntry> in_order;
+  for (const auto& [name, entry] : entries) in_order.push_back(entry);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const FaiEntry& a, const FaiEntry& b) { return a.offset < b.offset; });
   int64_t end = 0;
-  for (const std::string& name : names) {
-    const FaiEntry& entry = entries.at(name);
-    const int64_t gap = entry.offset - end;
+  for (const FaiEntry& entry : in_order) {
+    const int64_t gap = is_remote(path) ? 0 : entry.offset - end;
     if (gap > kHeader) return true;
     const std::string between =
         gap > 0 && (names.size() <= kManyContigs || gap > kRoom) ? read_around(end, entry.offset) : "";
@@ -225,37 +256,45 @@ bool IndexedFasta::Impl::has_unindexed() const {
       return true;
     end = entry.end();
   }
-  return read_around(end, end + kHeader).find('>') != std::string::npos;
+  const int64_t last = std::max<int64_t>(end - 1, 0);
+  const std::string rest = read_around(last, last + kHeader);
+  if (rest.empty())
+    refuse_index(
+        "the index " + fai_path + " goes on after the end of " + path +
+        ": the FASTA is cut, or the index is that of another file; copy the FASTA again if it is cut");
+  return rest.find('>', static_cast<size_t>(end - last)) != std::string::npos;
 }
 
+/// An index beside the FASTA is a convenience for later runs.
 void IndexedFasta::Impl::build() {
   log.info(function_name, "building the index of " + path);
-  if (is_remote(path)) {
-    build_privately("it has none at its address");
-    return;
+  build_in_memory();
+  std::string reason = "it has none at its address";
+  try {
+    if (!is_remote(path)) return write_beside();
+  } catch (const Error& error) {
+    reason = error.what();
   }
-  int error = 0;
-  const auto new_fai = TemporaryFile::create(fai_path, std::nullopt, error);
-  const auto new_gzi = new_fai && bgzf ? TemporaryFile::create(gzi_path, std::nullopt, error) : nullptr;
-  if (new_fai && (new_gzi || !bgzf)) {
-    build_index(new_fai->path(), new_gzi ? new_gzi->path() : "");
-    // The .gzi comes first, because a task that finds the .fai expects both.
-    if ((new_gzi && !new_gzi->complete()) || !new_fai->complete()) {
-      fail("cannot rename the finished index to " + fai_path + ": " + std::strerror(errno));
-    }
-    return;
-  }
-  build_privately(std::strerror(error));
+  log.warning(function_name, "cannot write an index beside " + path + " (" + reason +
+                                 "), so it is built in memory on every run; run samtools faidx once where it "
+                                 "can be written");
+  fai_path = built_fai->path();
+  if (bgzf) gzi_path = built_gzi->path();
 }
 
-void IndexedFasta::Impl::build_privately(const std::string& reason) {
-  private_directory.emplace();
-  log.warning(function_name, "cannot write an index beside " + path + " (" + reason +
-                                 "), so a temporary one is built in " + private_directory->path() +
-                                 " on every run; run samtools faidx once where it can be written");
-  fai_path = private_directory->file("index.fai");
-  if (bgzf) gzi_path = private_directory->file("index.gzi");
-  build_index(fai_path, gzi_path);
+void IndexedFasta::Impl::write_beside() const {
+  std::optional<TextOutput> gzi;
+  if (bgzf) {
+    gzi.emplace(gzi_path);
+    gzi->write(built_gzi->bytes());
+    gzi->finish();
+  }
+  TextOutput fai(fai_path);
+  fai.write(built_fai->bytes());
+  fai.finish();
+  // The .gzi comes first, because a task that finds the .fai expects both.
+  if (gzi) gzi->commit();
+  fai.commit();
 }
 
 void IndexedFasta::Impl::warn_if_stale() const {
@@ -389,7 +428,8 @@ std::string IndexedFasta::Impl::fetch(const std::string& contig, int64_t begin, 
   return bases;
 }
 
-IndexedFasta::IndexedFasta(const std::string& path, Log& log) : impl_(std::make_unique<Impl>(path, log)) {}
+IndexedFasta::IndexedFasta(const std::string& path, Log& log)
+    : impl_(std::make_unique<Impl>(split_index_name(path), log)) {}
 IndexedFasta::~IndexedFasta() = default;
 IndexedFasta::IndexedFasta(IndexedFasta&&) noexcept = default;
 const std::string& IndexedFasta::path() const {

@@ -77,12 +77,10 @@ IndexedTable::IndexedTable(const std::string& path, const std::string& function)
   if (!impl_->file->is_bgzf || bgzf_compression(impl_->file->fp.bgzf) != 2)
     throw Error(function, path + ": it has an index, but is not compressed by bgzip");
   // Whoever reads the whole file notices this at its end, but regions may not reach the end.
-  if (bgzf_check_EOF(impl_->file->fp.bgzf) == 0)
-    throw Error(
-        function,
-        path + ": the BGZF end-of-file marker is missing, so the file is probably cut; copy it again");
+  check_bgzf_end(path, impl_->file->fp.bgzf, function);
   impl_->index = load_index(path);
   if (!impl_->index) throw Error(function, path + ": its index cannot be read; make it again with tabix -f");
+  check_index_reaches_end(path, impl_->file->fp.bgzf, function);
 }
 
 IndexedTable::~IndexedTable() = default;

@@ -7,7 +7,9 @@
 #include <memory>
 
 #include "src/base/error.hpp"
+#include "src/files/index_name.hpp"
 #include "src/files/remote.hpp"
+#include "src/files/standard_streams.hpp"
 
 namespace carbon {
 namespace {
@@ -30,9 +32,11 @@ class Silence {
 
 }  // namespace
 
-htsFile* open_records(const std::string& path, const std::string& shown, const std::string& function) {
+htsFile* open_records(const std::string& name, const std::string& shown, const std::string& function) {
   const Silence silence;
+  const std::string path = split_index_name(name).file;
   check_url(path, function);
+  check_data_input(path, function);
   errno = 0;
   std::unique_ptr<hFILE, CloseAbruptly> file(hopen(path.c_str(), "r"));
   htsFormat format = {};

@@ -128,14 +128,12 @@ class BcfRows final : public RowSource {
   BcfRows(const std::string& path, const std::string& tag) : path_(path), tag_(tag) {
     file_.reset(open_records(path, path, kFunction));
     if (!file_) throw Error(kFunction, "cannot open " + path + "; check that the file is readable");
-    if (file_->is_bgzf && bgzf_check_EOF(file_->fp.bgzf) == 0)
-      throw Error(kFunction, path +
-                                 ": the BGZF end-of-file marker is missing, so the file is probably cut; "
-                                 "copy it again");
+    if (file_->is_bgzf) check_bgzf_end(path, file_->fp.bgzf, kFunction);
     header_.reset(bcf_hdr_read(file_.get()));
     if (!header_) throw Error(kFunction, path + ": the header cannot be read; the file is damaged");
     index_.reset(bcf_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
     if (!index_) throw Error(kFunction, path + " has no index; make one with bcftools index " + path);
+    check_index_reaches_end(path, file_->fp.bgzf, kFunction);
     const int id = bcf_hdr_id2int(header_.get(), BCF_DT_ID, tag.c_str());
     if (!bcf_hdr_idinfo_exists(header_.get(), BCF_HL_INFO, id) ||
         bcf_hdr_id2type(header_.get(), BCF_HL_INFO, id) != BCF_HT_REAL)

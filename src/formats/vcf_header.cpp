@@ -10,6 +10,8 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
+#include <vector>
 
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
@@ -19,8 +21,9 @@ namespace {
 
 // Millions of contigs with long names.
 constexpr size_t kMostBytes = size_t{1} << 30, kLongestLine = size_t{1} << 29;
-// htslib compares each of these lines with all others, so that their time grows with the square.
-constexpr uint64_t kMostPlainLines = 10'000;
+// Lines ##KEY=VALUE that htslib, up to 1.16, compares with all others, so that its time grows with the
+// square: up to kFewPlainLines in a header, else the first of each group (parse_vcf_header()).
+constexpr uint64_t kFewPlainLines = 100, kMostPlainGroups = 10'000, kMostPlainLines = 1'000'000;
 // IDX is the place of a name in a table that has so many places. Numbers of removed names stay free.
 constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
 
@@ -35,6 +38,68 @@ constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
 
 [[noreturn]] void fail_large(const std::string& shown) {
   fail(shown, "the header is larger than 1 GiB; the file is damaged");
+}
+
+/// Whether a line of a header is ##KEY=VALUE and not ##KEY=<...>. The first line, ##fileformat, has rules of
+/// its own in htslib.
+bool is_plain(std::string_view line) {
+  const size_t equals = line.find('=');
+  return line.starts_with("##") && equals != std::string_view::npos && equals > 2 &&
+         !line.substr(equals + 1).starts_with('<') && !line.starts_with("##fileformat=");
+}
+
+/// Calls `use` with each line of a text, without its end.
+template <class Use>
+void for_lines(std::string_view text, const Use& use) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    use(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+struct LineDelete {
+  void operator()(bcf_hrec_t* line) const { bcf_hrec_destroy(line); }
+};
+using LinePtr = std::unique_ptr<bcf_hrec_t, LineDelete>;
+
+/// A plain line as htslib has it; null if it does not take it for one.
+LinePtr parse_plain(const bcf_hdr_t* header, std::string_view text) {
+  int length = 0;
+  LinePtr line(bcf_hdr_parse_line(header, std::string(text).c_str(), &length));
+  if (!line || !line->value || line->nkeys > 0) return nullptr;
+  line->type = BCF_HL_GEN;  // which htslib says when it takes a line into a header
+  return line;
+}
+
+/// Plain lines that follow each other.
+struct PlainGroup {
+  LinePtr first;  // as htslib will make it anew
+  std::vector<LinePtr> others;
+
+  bool begins_with(const bcf_hrec_t& line) const {
+    return line.type == BCF_HL_GEN && line.value && std::strcmp(line.key, first->key) == 0 &&
+           std::strcmp(line.value, first->value) == 0;
+  }
+};
+
+/// Gives a header the other lines of each group. Its first lines are in it, in the order of the groups.
+void add_plain_lines(bcf_hdr_t* header, std::vector<PlainGroup>& groups) {
+  size_t count = static_cast<size_t>(header->nhrec);
+  for (const PlainGroup& group : groups) count += group.others.size();
+  auto** const lines = static_cast<bcf_hrec_t**>(std::malloc(count * sizeof(bcf_hrec_t*)));
+  if (!lines) throw std::bad_alloc();
+  bcf_hrec_t** end = lines;
+  auto group = groups.begin();
+  for (int i = 0; i < header->nhrec; ++i) {
+    *end++ = header->hrec[i];
+    if (group == groups.end() || !group->begins_with(*header->hrec[i])) continue;
+    for (LinePtr& line : group->others) *end++ = line.release();
+    ++group;
+  }
+  std::free(header->hrec);
+  header->hrec = lines;
+  header->nhrec = static_cast<int>(end - lines);
 }
 
 /// The number after IDX= in a line ##KEY=<NAME=VALUE,...>, not that in a quoted text; a very large one for
@@ -120,11 +185,14 @@ bool VcfHeaderLines::add(std::string_view line) {
   if (line.find('\0') != std::string_view::npos)
     fail(shown_, "a NUL byte in line " + std::to_string(lines_) + " of the header; the file is damaged");
   if (text_.size() + line.size() > kMostBytes) fail_large(shown_);
-  const size_t equals = line.find('=');
-  if (line.starts_with("##") && equals != std::string_view::npos &&
-      !line.substr(equals + 1).starts_with('<') && ++plain_ > kMostPlainLines)
-    fail(shown_, "the header has more than " + std::to_string(kMostPlainLines) +
-                     " lines of the form ##KEY=VALUE; remove those that nobody needs");
+  const bool plain = is_plain(line);
+  if (plain && !after_plain_ && ++plain_groups_ > kMostPlainGroups)
+    fail(shown_, "in more than " + std::to_string(kMostPlainGroups) +
+                     " places of the header, lines of the form ##KEY=VALUE follow others; put them together");
+  after_plain_ = plain;
+  if (plain && ++plain_lines_ > kMostPlainLines)
+    fail(shown_,
+         "the header has more than a million lines of the form ##KEY=VALUE; remove those that nobody needs");
   if (const std::optional<uint64_t> number = index_of(line); number && *number > largest_) {
     largest_ = *number;
     largest_line_ = lines_;
@@ -140,14 +208,35 @@ VcfHeaderPtr VcfHeaderLines::parse() {
     fail(shown_, "line " + std::to_string(largest_line_) +
                      " of the header has the number IDX=" + std::to_string(largest_) +
                      ", far more than the header has names; remove IDX from its lines");
+  VcfHeaderPtr header = text_.empty() ? nullptr : parse_vcf_header(text_);
+  if (!header)
+    fail_malformed(shown_, text_.empty() ? "" : htslib_reason([this] { (void)parse_vcf_header(text_); }));
+  return header;
+}
+
+VcfHeaderPtr parse_vcf_header(const std::string& text) {
   VcfHeaderPtr header(bcf_hdr_init("r"));
   if (!header) throw std::bad_alloc();
-  const auto parse_again = [this] {
-    std::string text = text_;
-    (void)bcf_hdr_parse(VcfHeaderPtr(bcf_hdr_init("r")).get(), text.data());
-  };
-  if (text_.empty() || bcf_hdr_parse(header.get(), text_.data()) < 0)
-    fail_malformed(shown_, text_.empty() ? "" : htslib_reason(parse_again));
+  uint64_t plain_lines = 0;
+  for_lines(text, [&](std::string_view line) { plain_lines += is_plain(line); });
+  std::string kept;
+  std::vector<PlainGroup> groups;
+  if (plain_lines <= kFewPlainLines) {
+    kept = text;
+  } else {
+    std::unordered_set<std::string_view> seen;  // htslib leaves out a plain line that it has already
+    bool in_group = false;
+    for_lines(text, [&](std::string_view line) {
+      LinePtr plain = is_plain(line) ? parse_plain(header.get(), line) : nullptr;
+      if (plain && !seen.insert(line).second) return;
+      if (plain && in_group) return groups.back().others.push_back(std::move(plain));
+      in_group = plain != nullptr;
+      if (plain) groups.push_back({std::move(plain), {}});
+      kept.append(line).append("\n");
+    });
+  }
+  if (bcf_hdr_parse(header.get(), kept.data()) < 0) return nullptr;
+  if (!groups.empty()) add_plain_lines(header.get(), groups);
   return header;
 }
 

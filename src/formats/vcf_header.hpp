@@ -1,5 +1,5 @@
 // Reads the headers of VCF and BCF files and checks what htslib would believe: it makes tables as large as
-// the numbers in a header say, and compares every plain line with every other. Internal to the reader.
+// the numbers in a header say, and compares many lines with each other. Internal to the reader.
 #pragma once
 
 #include <htslib/bgzf.h>
@@ -31,8 +31,13 @@ class VcfHeaderLines {
 
  private:
   std::string shown_, text_;
-  uint64_t lines_ = 0, plain_ = 0, largest_ = 0, largest_line_ = 0;
+  uint64_t lines_ = 0, plain_lines_ = 0, plain_groups_ = 0, largest_ = 0, largest_line_ = 0;
+  bool after_plain_ = false;
 };
+
+/// The header that bcf_hdr_parse() makes of a text, in a time that does not grow with the square of the lines
+/// ##KEY=VALUE that follow each other. Null if htslib refuses it.
+VcfHeaderPtr parse_vcf_header(const std::string& text);
 
 /// A header as htslib has it, and the text that it was made from: htslib leaves lines out (since version 1.17
 /// also the second of two lines with one key and ID) and brings others into its own form.

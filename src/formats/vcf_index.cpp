@@ -12,6 +12,8 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/index_name.hpp"
+#include "src/formats/index_check.hpp"
 #include "src/formats/position_limits.hpp"
 
 namespace carbon {
@@ -21,19 +23,16 @@ namespace {
 constexpr const char* function_name = "read_vcf";
 constexpr int csi_min_shift = 14;  // what bcftools index uses
 
-/// Warns if the index is older than the file. If there are a .csi and a .tbi, htslib uses the .csi.
+/// Warns if the index is older than the file.
 void warn_if_older(const std::string& path, Log& log) {
+  const std::vector<std::string> indices = local_indices(path);
   struct stat data = {}, index = {};
-  if (stat(path.c_str(), &data) != 0) return;
-  for (const char* suffix : {".csi", ".tbi"}) {
-    if (stat((path + suffix).c_str(), &index) != 0) continue;
-    if (index.st_mtime < data.st_mtime) {
-      log.warning(function_name, path + suffix +
-                                     " is older than the file it indexes; if records are missing, "
-                                     "build it again with bcftools index -f");
-    }
+  if (indices.empty() || stat(split_index_name(path).file.c_str(), &data) != 0 ||
+      stat(indices.front().c_str(), &index) != 0 || index.st_mtime >= data.st_mtime)
     return;
-  }
+  log.warning(function_name, indices.front() +
+                                 " is older than the file it indexes; if records are missing, build it again "
+                                 "with bcftools index -f");
 }
 
 }  // namespace
@@ -56,11 +55,7 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
                 {AdviceTopic::targets});
   }
   // Whoever reads the whole file notices this at its end, but regions may not reach the end.
-  if (bgzf_check_EOF(file->fp.bgzf) == 0) {
-    throw Error(
-        function_name,
-        path + ": the BGZF end-of-file marker is missing, so the file is probably cut; copy it again");
-  }
+  check_bgzf_end(path, file->fp.bgzf, function_name);
   load_index(path);
   if (!text_index_ && !bcf_index_) {
     throw Error(function_name,
@@ -69,10 +64,12 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
                     "make one with bcftools index -f",
                 {AdviceTopic::targets});
   }
+  check_index_reaches_end(path, file->fp.bgzf, function_name);
   warn_if_older(path, log);
   for (const VcfRegions::Contig& contig : regions_.contigs()) {
     if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0) {
-      log.warning(function_name, "contig " + contig.name + " of the regions is not in " + path);
+      log.warning(function_name,
+                  "contig " + contig.name + " of the regions is not in " + split_index_name(path).file);
     }
   }
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/index_name.hpp"
 #include "src/formats/contig_names.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
@@ -111,7 +112,7 @@ const std::vector<std::string>& VcfRecord::alts() const {
 
 VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, Log& to)
     : path(name),
-      shown(name == "-" ? "standard input" : name),
+      shown(name == "-" ? "standard input" : split_index_name(name).file),
       log(to),
       regions_overlap(options.regions_overlap),
       targets_overlap(options.targets_overlap) {

@@ -18,6 +18,7 @@
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/position_limits.hpp"
+#include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_internal.hpp"
 
 namespace carbon {
@@ -51,11 +52,6 @@ std::string open_mode(char type, int level) {
   if (level >= 0) mode += static_cast<char>('0' + level);
   return mode;
 }
-
-struct HeaderDelete {
-  void operator()(bcf_hdr_t* header) const { bcf_hdr_destroy(header); }
-};
-using HeaderPtr = std::unique_ptr<bcf_hdr_t, HeaderDelete>;
 
 std::string format_header(const bcf_hdr_t* header) {
   kstring_t text = {0, 0, nullptr};
@@ -102,8 +98,8 @@ void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, boo
 /// The header to write: that of the input without the lines of an earlier run, and with the new definitions.
 /// It numbers names as `input` does, because bcf_hdr_format prints the numbers as IDX and bcf_hdr_parse reads
 /// them.
-HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options) {
-  HeaderPtr stripped(bcf_hdr_dup(input));
+VcfHeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options) {
+  const VcfHeaderPtr stripped = parse_vcf_header(format_header(input));
   if (!stripped) throw Error(function_name, "the header cannot be copied");
   for (const InfoTag& tag : options.tags) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, tag.id.c_str());
   for (const std::string& id : options.drop_infos) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, id.c_str());
@@ -132,8 +128,8 @@ HeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& opt
     if (!dropped(line)) edited += line;
     begin = newline + 1;
   }
-  HeaderPtr output(bcf_hdr_init("r"));
-  if (!output || bcf_hdr_parse(output.get(), edited.data()) < 0)
+  VcfHeaderPtr output = parse_vcf_header(edited);
+  if (!output)
     throw Error(function_name, "the output header cannot be built from that of the input; out of memory?");
   return output;
 }
@@ -224,7 +220,7 @@ VcfWriter::Impl::Impl(std::shared_ptr<SharedHeader> header, const VcfWriterOptio
   if (options.index != VcfIndexKind::none) check_lengths(shared->header);
   if (whole) check_contigs();
   extend_input_header(shared->header, options, type == 'u' || type == 'b');
-  const HeaderPtr output = make_output_header(shared->header, options);
+  const VcfHeaderPtr output = make_output_header(shared->header, options);
   for (const InfoTag& tag : options.tags) own_ids.push_back(tag_id(tag.id));
   for (const std::string& id : options.drop_infos) {
     const int number = bcf_hdr_id2int(shared->header, BCF_DT_ID, id.c_str());

@@ -29,17 +29,17 @@ GenerateWriter::GenerateWriter(const GenerateOptions& options, const SequenceRun
     : options_(options),
       record_path_(record_path(options.output)),
       output_(options.output, run, *options.log) {
-  if (!record_path_.empty()) record_ = provenance_json(provenance());
+  if (record_path_.empty()) return;
+  record_.emplace(record_path_, TemporaryName::fixed);  // no other run has the lock of the output
+  record_->write(provenance_json(provenance()));
 }
 
 void GenerateWriter::close() {
-  if (record_path_.empty()) return output_.close();
-  TextOutput record(record_path_);
-  record.write(record_);
-  record.finish();
+  if (!record_) return output_.close();
+  record_->finish();
   output_.finish();
   // The sequences get their name last, so that complete ones always have the JSON beside them.
-  record.commit();
+  record_->commit();
   output_.commit();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ class GenerateWriter {
 
  private:
   const GenerateOptions& options_;
-  std::string record_path_, record_;  // the JSON; "": none
+  std::string record_path_;  // of the JSON; "": none
   SequenceOutput output_;
+  std::optional<TextOutput> record_;
 };
 
 /// Counts new bases, and shows them as progress. Any thread may call it.

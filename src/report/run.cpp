@@ -1,5 +1,7 @@
 #include "src/report/run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
@@ -29,6 +31,16 @@ void make_folder(const std::string& folder) {
   if (problem || !std::filesystem::is_directory(folder))
     throw Error("run_report",
                 folder + ": cannot make this folder" + (problem ? ": " + problem.message() : ""));
+}
+
+// Throws Error if files could not be written into a folder, which is made when all is drawn.
+void check_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code problem;
+  std::filesystem::path place = std::filesystem::absolute(folder, problem);
+  while (!std::filesystem::exists(place, problem) && place.has_relative_path()) place = place.parent_path();
+  if (!std::filesystem::is_directory(place, problem) || access(place.c_str(), W_OK | X_OK) != 0)
+    throw Error("run_report", folder + ": no files can be written there; name another folder");
 }
 
 using Json = nlohmann::ordered_json;
@@ -108,10 +120,13 @@ void for_figures(const Report& report, Use use) {
 class FileSet {
  public:
   // Throws Error if the file cannot be written.
+  TextOutput& open(const std::string& path) {
+    return *files_.emplace_back(std::make_unique<TextOutput>(path));
+  }
   void add(const std::string& path, std::string_view bytes) {
-    auto& file = files_.emplace_back(std::make_unique<TextOutput>(path));
-    file->write(bytes);
-    file->finish();
+    TextOutput& file = open(path);
+    file.write(bytes);
+    file.finish();
   }
   void commit() {
     for (const auto& file : files_) file->commit();
@@ -257,11 +272,15 @@ void run_report(const ReportOptions& options) {
   std::vector<InputKind> kinds;
   for (const std::string& file : options.files) kinds.push_back(input_kind(file));
   check_needed(options, kinds);
+  check_folder(options.svg);
+  check_folder(options.multiqc);
+  FileSet files;
+  TextOutput& page = files.open(options.output);
   add_sections(kinds, options, report);
   make_names_unique(report);
 
-  FileSet files;
-  files.add(options.output, html_of(report, options.command));
+  page.write(html_of(report, options.command));
+  page.finish();
   if (!options.svg.empty()) add_svg_files(report, options.svg, files);
   if (!options.multiqc.empty()) add_multiqc_files(report, options.multiqc, files);
   files.commit();

@@ -5,7 +5,7 @@ import os
 import stat
 import subprocess
 
-from harness import (CARBON, DATA, ENV, bgzip, carbon, case, data, decompress, expect, expect_equal, expect_failure,
+from harness import (CARBON, DATA, ENV, bgzip, carbon, case, command, data, decompress, expect, expect_equal, expect_failure,
                      fresh, main, model, ok, own_errors, read, refused, tool, tree, workplace, write)
 
 MINI = os.path.join(DATA, "mini.vcf")
@@ -294,6 +294,38 @@ def full_device():
                                                 stderr=subprocess.PIPE, env=ENV)
         expect(done.returncode == 1 and done.stderr.count(b"[E::") == 1, "standard output on /dev/full: %r" % (done,))
         expect_equal(tree(directory), before, "files")
+
+
+def redirected(directory, redirections, *args):
+    """carbon as a shell starts it that redirects or closes descriptors; standard error goes to `log` at first."""
+    script = 'exec 2> log; exec "$0" "$@" ' + redirections
+    done = command(["sh", "-c", script, CARBON, *args], cwd=directory)
+    done.err = read(os.path.join(directory, "log")).decode()
+    return done
+
+
+@case
+def closed_standard_descriptors():
+    directory = workplace()
+    fasta = os.path.join(directory, "mini.fa")
+    score = ["score", "--no-version", "-m", model()]
+    wanted = ok(*score, fasta).out
+    done = redirected(directory, "<&- >&- 2>&-", *score, "-o", "out.tsv", fasta)
+    expect(done.rc == 0 and read(os.path.join(directory, "out.tsv")) == wanted, "all closed, with -o", done)
+    expect_failure(redirected(directory, ">&-", *score, fasta), "standard output is closed", "name a file with -o")
+    expect_failure(redirected(directory, "<&-", *score), "standard input is closed")
+    done = redirected(directory, "<&- >&-", "tokenize")
+    expect_failure(done, ("standard input is closed", "standard output is closed"))
+
+
+@case
+def data_and_messages_in_one_file():
+    directory = workplace()
+    for args in arguments(directory):
+        done = redirected(directory, ">&2", *args)
+        expect_failure(done, "standard error are the same file", "name a file with -o")
+    done = redirected(directory, ">&2", "score", "--no-version", "-m", model(), "-o", "out.tsv", os.path.join(directory, "mini.fa"))
+    expect(done.rc == 0, "with -o there are only messages", done)
 
 
 @case

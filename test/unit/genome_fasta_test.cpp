@@ -1,6 +1,8 @@
 // FastaReader and IndexedFasta: good files in every compression, damaged files, and index building.
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <thread>
@@ -209,8 +211,7 @@ TEST_CASE("IndexedFasta refuses what it cannot use") {
   dir.put("a.fa.fai", "a\tfour\t3\t4\t5\n");
   CHECK(contains(error(plain), "a.fa.fai:1"));
   dir.put("a.fa.fai", "a\t40\t3\t4\t5\n");
-  IndexedFasta longer(plain);
-  CHECK(contains(error_of([&] { longer.fetch("a", 0, 40); }), "does not match"));
+  CHECK(contains(error(plain), "goes on after the end"));
   dir.put("b.fa", ">a\nACGT\n>b1\nACGT\n");
   dir.put("b.fa.fai", "a\t8\t3\t4\t5\n");
   IndexedFasta stale(dir.file("b.fa"));
@@ -220,15 +221,73 @@ TEST_CASE("IndexedFasta refuses what it cannot use") {
 TEST_CASE("a contig that has no bases by the index must have none") {
   const TemporaryDirectory dir;
   const std::string path = dir.put("a.fa", ">a\nACGT\n>empty\n\n>b\nAC\n>last\n");
-  const auto error = [&](const std::string& line) {
-    dir.put("a.fa.fai", "a\t4\t3\t4\t5\n" + line);
+  const std::string a = "a\t4\t3\t4\t5\n", empty = "empty\t0\t15\t0\t0\n", b = "b\t2\t19\t2\t3\n",
+                    last = "last\t0\t28\t0\t0\n";
+  const auto error = [&](const std::string& lines) {
+    dir.put("a.fa.fai", lines);
     return error_of([&] { IndexedFasta fasta(path); });
   };
-  CHECK(error("empty\t0\t15\t0\t0\n").empty());
-  CHECK(error("last\t0\t28\t0\t0\n").empty());
-  CHECK(contains(error("b\t0\t19\t2\t3\n"), "does not match"));
-  CHECK(contains(error("empty\t0\t3\t0\t0\n"), "does not match"));
-  CHECK(contains(error("none\t0\t2000000000\t0\t0\n"), "does not match"));
+  CHECK(error(a + empty + b + last).empty());
+  CHECK(contains(error(a + empty + "b\t0\t19\t2\t3\n" + last), "does not match"));
+  CHECK(contains(error(a + "empty\t0\t3\t0\t0\n" + b + last), "does not match"));
+  CHECK(contains(error(a + empty + b + last + "none\t0\t2000000000\t0\t0\n"), "does not match"));
+}
+
+TEST_CASE("an index that is not that of the whole FASTA is refused, in whatever order its lines are") {
+  const TemporaryDirectory dir;
+  const std::string lines[] = {"a\t6\t3\t4\t5\n", "b\t2\t14\t2\t3\n", "c\t5\t20\t4\t5\n"};
+  const std::string text = ">a\nACGT\nAC\n>b\nGG\n>c\nTTTT\nC\n";
+  const std::string plain = dir.put("a.fa", text), compressed = dir.put_bgzf("b.fa.gz", text);
+  (void)IndexedFasta(compressed);  // builds the .gzi
+  for (const std::string& path : {plain, compressed}) {
+    const auto error = [&](const std::string& index) {
+      std::ofstream(path + ".fai", std::ios::binary) << index;
+      return error_of([&] { IndexedFasta fasta(path); });
+    };
+    CAPTURE(path);
+    CHECK(error(lines[0] + lines[1] + lines[2]) == "");
+    CHECK(error(lines[2] + lines[0] + lines[1]) == "");
+    for (const auto& [index, missing] :
+         {std::pair(lines[0] + lines[1], "lacks c of"), std::pair(lines[0] + lines[2], "lacks b of"),
+          std::pair(lines[1] + lines[2], "lacks a of"), std::pair(lines[0], "lacks b and other sequences")}) {
+      CAPTURE(index);
+      CHECK(contains(error(index), missing));
+      CHECK(contains(error(index), path + ".fai"));
+    }
+  }
+  dir.put("a.fa", text.substr(0, text.size() - 4));
+  dir.put("a.fa.fai", lines[0] + lines[1] + lines[2]);
+  CHECK(contains(error_of([&] { IndexedFasta fasta(plain); }), "goes on after the end"));
+}
+
+TEST_CASE("BGZF with gzip after it is refused by that, with an index or without") {
+  const TemporaryDirectory dir;
+  const std::string path = dir.put_bgzf("a.fa.gz", ">a\nACGT\n");
+  (void)IndexedFasta(path);  // builds an index of the first part
+  const std::string blocks = read_bytes(path).substr(0, read_bytes(path).size() - 28);
+  REQUIRE(run_command("gzip -c " + dir.put("b.fa", ">b\nGGTT\n") + " > " + dir.file("b.gz")).status == 0);
+  dir.put("a.fa.gz", blocks + read_bytes(dir.file("b.gz")));
+  for (int run = 0; run < 3; ++run) {  // with that index, and twice without one
+    const std::string message = error_of([&] { IndexedFasta fasta(path); });
+    CAPTURE(message);
+    CHECK(contains(message, "BGZF up to byte " + std::to_string(blocks.size()) + " and gzip from there on"));
+    CHECK_FALSE(contains(message, "delete"));
+    std::filesystem::remove(path + ".fai");
+    std::filesystem::remove(path + ".gzi");
+  }
+}
+
+TEST_CASE("FILE##idx##INDEX names the index of a FASTA, which is built there if it is missing") {
+  const TemporaryDirectory dir, elsewhere;
+  const std::string path = dir.put("a.fa", ">a\nACGT\n"), index = elsewhere.file("its.fai");
+  for (int run = 0; run < 2; ++run) {
+    const IndexedFasta fasta(path + "##idx##" + index);
+    CHECK(fasta.path() == path);
+    CHECK(fasta.fetch("a", 1, 3) == "CG");
+    CHECK(read_bytes(index) == "a\t4\t3\t4\t5\n");
+  }
+  CHECK(dir.entries() == 1);
+  CHECK(read_all(path + "##idx##" + index).size() == 1);
 }
 
 TEST_CASE("a contig that an index has in the wrong place is refused as often as it is asked for") {
@@ -305,31 +364,53 @@ TEST_CASE("a damaged .gzi, or a damaged FASTA with one, gives no other bases") {
   }
 }
 
-TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in TMPDIR") {
-  const TemporaryDirectory dir, temporary;
+TEST_CASE("IndexedFasta beside a read-only FASTA keeps its index in memory") {
+  const TemporaryDirectory dir;
   const std::string path = dir.put_bgzf("a.fa.gz", ">a\nACGT\n");
   chmod(dir.path().c_str(), 0755);
   // Root may write anywhere, so it becomes the user nobody for this test.
   const uid_t nobody = 65534;
   const bool root = geteuid() == 0;
-  if (root && (chown(temporary.path().c_str(), nobody, nobody) != 0 || seteuid(nobody) != 0)) {
+  if (root && seteuid(nobody) != 0) {
     MESSAGE("SKIPPED: root cannot become another user here");
     return;
   }
   if (!root) chmod(dir.path().c_str(), 0500);
-  setenv("TMPDIR", temporary.path().c_str(), 1);
+  setenv("TMPDIR", dir.file("absent").c_str(), 1);  // which is not needed
   {
     carbon::test::TestLog log;
     IndexedFasta fasta(path, log);
-    CHECK(temporary.entries() == 1);
     CHECK(log.has("W open_fasta: cannot write an index beside " + path));
+    CHECK(log.has("Permission denied"));
     CHECK(fasta.fetch("a", 1, 3) == "CG");
   }
-  CHECK(temporary.entries() == 0);
-  setenv("TMPDIR", temporary.file("absent").c_str(), 1);
-  CHECK(contains(error_of([&] { IndexedFasta fasta(path); }), "TMPDIR"));
   unsetenv("TMPDIR");
   if (root) REQUIRE(seteuid(0) == 0);
   chmod(dir.path().c_str(), 0700);
   CHECK(dir.entries() == 1);
+}
+
+TEST_CASE("an index for which there is no room is kept in memory, and the FASTA is not blamed") {
+  const TemporaryDirectory dir;
+  const pid_t child = fork();
+  if (child == 0) {
+    // A file system of two pages, both of them full, which only this process sees.
+    const std::string user = std::to_string(geteuid()), group = std::to_string(getegid());
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(77);
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/uid_map") << "0 " + user + " 1";
+    std::ofstream("/proc/self/gid_map") << "0 " + group + " 1";
+    if (mount("none", dir.path().c_str(), "tmpfs", 0, "size=8k") != 0) _exit(77);
+    const std::string path = dir.put("a.fa", ">a\nACGT\n>b\nAC\n");
+    dir.put("rest", std::string(4096, 'x'));
+    carbon::test::TestLog log;
+    std::string bases;
+    const std::string message = error_of([&] { bases = IndexedFasta(path, log).fetch("b", 0, 2); });
+    _exit(message.empty() && bases == "AC" && log.has("No space left") && dir.entries() == 2 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) MESSAGE("SKIPPED: no file system can be mounted here");
+  CHECK((WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
 }

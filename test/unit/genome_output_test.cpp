@@ -2,13 +2,18 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <thread>
 
 #include "src/cli/exit_signals.hpp"
+#include "src/cli/stderr_log.hpp"
 #include "src/files/output.hpp"
+#include "src/files/standard_streams.hpp"
+#include "src/files/text_input.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;
@@ -97,6 +102,114 @@ TEST_CASE("paths that cannot be written") {
   CHECK(error_of([&] { OutputPath out(dir.file("absent/")); }) != "");
   CHECK(contains(error_of([&] { OutputPath out(dir.file("absent/x")); }), "absent/x"));
   CHECK(error_of([&] { OutputPath out(""); }) != "");
+}
+
+TEST_CASE("a file that could not be replaced at the end is refused before the work begins") {
+  const TemporaryDirectory dir;
+  const std::string path = dir.put("out.txt", "old"), volume = dir.put("volume", "");
+  enum Ending { refused = 42, not_refused = 43, impossible = 44 };
+  const auto ending = [&](const char* word) {
+    return contains(error_of([&] { OutputPath out(path); }), word) ? refused : not_refused;
+  };
+  const int mounted = in_child([&] {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+        mount(volume.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+      _exit(impossible);
+    _exit(ending("it is mounted as a single file"));
+  });
+  if (mounted == impossible) MESSAGE("SKIPPED: no file can be mounted here");
+  CHECK((mounted == refused || mounted == impossible));
+  if (geteuid() != 0) {
+    MESSAGE("SKIPPED: only root can make files of other users");
+    return;
+  }
+  chmod(dir.path().c_str(), 01777);
+  chmod(path.c_str(), 0666);
+  REQUIRE(chown(path.c_str(), 1, 1) == 0);
+  const auto as_nobody = [&] {
+    if (seteuid(65534) != 0) _exit(impossible);
+    _exit(ending("it belongs to another user"));
+  };
+  CHECK(in_child(as_nobody) == refused);
+  REQUIRE(chown(path.c_str(), 65534, 1) == 0);
+  CHECK(in_child(as_nobody) == not_refused);
+}
+
+TEST_CASE("permissions that cannot be set do not end a run") {
+  if (geteuid() != 0) {
+    MESSAGE("SKIPPED: only root can make files of other users");
+    return;
+  }
+  // As --resume finds the FILE.partial of a colleague in a folder that both may write.
+  const TemporaryDirectory dir;
+  const std::string path = dir.put("out.txt", "old");
+  dir.put("out.txt.partial", "new");
+  for (const std::string& name : {path, path + ".partial"}) chmod(name.c_str(), 0666);
+  chmod(dir.path().c_str(), 0777);
+  CHECK(in_child([&] {
+          if (seteuid(65534) != 0) return;
+          TextOutput out(path, TemporaryName::kept);
+          out.write(" lines");
+          out.close();
+        }) == 0);
+  CHECK(read_bytes(path) == "new lines");
+}
+
+TEST_CASE("data are not written to a closed standard output, or among messages") {
+  const TemporaryDirectory dir;
+  enum Ending { refused = 42, not_refused = 43 };
+  const auto ending = [](const char* word) {
+    return contains(error_of([] { OutputPath out("-"); }), word) ? refused : not_refused;
+  };
+  CHECK(in_child([&] {
+          close(1);
+          open_closed_descriptors();
+          _exit(ending("standard output is closed"));
+        }) == refused);
+  CHECK(in_child([&] {
+          close(0);
+          open_closed_descriptors();
+          _exit(contains(error_of([] { TextInput in("-", "read"); }), "standard input is closed")
+                    ? refused
+                    : not_refused);
+        }) == refused);
+  CHECK(in_child([&] {
+          for (const int descriptor : {0, 1, 2}) close(descriptor);
+          open_closed_descriptors();
+          _exit(open("/dev/null", O_RDONLY) == 3 ? refused : not_refused);
+        }) == refused);
+  const std::string file = dir.file("both");
+  const auto both = [&](const char* name) {
+    return in_child([&] {
+      const int out = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+      dup2(out, 2);
+      // Another descriptor, or the same.
+      dup2(std::string(name) == "opened again" ? open(file.c_str(), O_WRONLY | O_APPEND) : out, 1);
+      _exit(ending("are the same file"));
+    });
+  };
+  CHECK(both("opened again") == refused);
+  CHECK(both("a copy") == refused);
+  CHECK(in_child([&] {
+          const int null = open("/dev/null", O_WRONLY);
+          dup2(null, 1);
+          dup2(null, 2);
+          _exit(ending("are the same file"));
+        }) == not_refused);
+}
+
+TEST_CASE("the end of whoever reads the log ends no run") {
+  CHECK(in_child([] {
+          signal(SIGPIPE, SIG_DFL);
+          int ends[2];
+          if (pipe(ends) != 0 || dup2(ends[1], 2) < 0) _exit(2);
+          close(ends[0]);
+          close(ends[1]);
+          StderrLog log;
+          log.warning("test", "nobody reads this");
+          log.progress({});
+          _exit(42);
+        }) == 42);
 }
 
 TEST_CASE("devices, FIFOs and descriptors are written directly and never replaced") {

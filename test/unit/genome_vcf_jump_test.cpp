@@ -117,6 +117,52 @@ TEST_CASE(
   CHECK(contains(error_of([&] { in_regions(two, "b"); }), "index"));
 }
 
+TEST_CASE("the index of a shorter file is refused, that of the file is good wherever it lies") {
+  const TemporaryDirectory directory;
+  const std::string header = "##fileformat=VCFv4.2\n##contig=<ID=a>\n##contig=<ID=b>\n" + columns;
+  const std::string few = "a\t5\t.\tA\tC\t.\t.\t.\n";
+  std::string many = few;
+  for (int pos = 6; pos < 9000; ++pos) many += "a\t" + std::to_string(pos) + "\t.\tA\tC\t.\t.\t.\n";
+  many += "b\t7\t.\tA\tC\t.\t.\t.\n";
+  const struct {
+    std::string name, suffix;
+    VcfIndexKind index;
+  } kinds[] = {{"csi.bcf", ".csi", VcfIndexKind::csi},
+               {"csi.vcf.gz", ".csi", VcfIndexKind::csi},
+               {"tbi.vcf.gz", ".tbi", VcfIndexKind::tbi}};
+  for (const auto& kind : kinds) {
+    CAPTURE(kind.name);
+    const std::string path = directory.file(kind.name), index = path + kind.suffix;
+    const std::string elsewhere = directory.file("index" + kind.suffix);
+    for (const std::string& records : {std::string(), few}) {
+      write_indexed(directory.put("in.vcf", header + records), path, kind.index);
+      CHECK(in_regions(path, "b") == "");
+      std::filesystem::rename(index, elsewhere);
+      write_indexed(directory.put("in.vcf", header + many), path, kind.index);
+      std::filesystem::copy_file(elsewhere, index, std::filesystem::copy_options::overwrite_existing);
+      for (const char* region : {"a:5", "b"}) {
+        const std::string message = error_of([&] { in_regions(path, region); });
+        CAPTURE(message);
+        CHECK(contains(message, index));
+        // An old index ends within the file, which is a place where a block begins if the file has grown.
+        CHECK((contains(message, "is not that of the whole file: records of") ||
+               contains(message, "nothing can be read where its records end")));
+      }
+    }
+    write_indexed(directory.put("in.vcf", header + many), path, kind.index);
+    std::filesystem::rename(index, elsewhere);
+    CHECK(in_regions(path + "##idx##" + elsewhere, "b") == "b:7 ");
+    CHECK(contains(error_of([&] { in_regions(path, "b"); }), "no usable index"));
+  }
+  const std::string path = directory.file("csi.vcf.gz");
+  std::filesystem::rename(directory.file("index.csi"), path + ".csi");
+  const std::string blocks = read_bytes(path).substr(0, read_bytes(path).size() - 28);
+  REQUIRE(run_command("gzip -c " + directory.put("few", few) + " > " + directory.file("few.gz")).status == 0);
+  directory.put("csi.vcf.gz", blocks + read_bytes(directory.file("few.gz")));
+  const std::string message = error_of([&] { in_regions(path, "b"); });
+  CHECK(contains(message, "gzip from there on"));
+}
+
 TEST_CASE("a table that is damaged somewhere gives an error or all lines of the regions") {
   const TemporaryDirectory directory;
   std::string text = "#CHROM\tPOS\tX\n", wanted;
