@@ -17,9 +17,7 @@
 #include <cstring>
 #include <optional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/base/files.hpp"
 
 namespace carbon {
 
@@ -106,11 +104,12 @@ Destination find_destination(const std::string& path) {
 
 }  // namespace
 
-OutputPath::OutputPath(const std::string& path, TemporaryName name)
+OutputPath::OutputPath(const std::string& path, TemporaryName name, PathClaim claim)
     : shown_(path), writable_(path), name_(name) {
   const Destination found = find_destination(path);
   descriptor_ = found.descriptor;
   direct_ = found.target.empty();
+  if (claim == PathClaim::own) claim_.emplace(path);
   if (direct_) {
     if (descriptor_ == 1) writable_ = "-";
     return;
@@ -119,14 +118,6 @@ OutputPath::OutputPath(const std::string& path, TemporaryName name)
   temporary_ = TemporaryFile::create(found.target, found.mode, code, name);
   if (!temporary_) fail(path, "cannot create a temporary file in the directory of", code);
   writable_ = temporary_->path();
-}
-
-void check_keeps_inputs(const std::string& command, const std::string& output,
-                        const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs)
-    if (same_file(input, output))
-      throw Error(command, output + " is an input of this run, which the output would replace",
-                  {AdviceTopic::new_output});
 }
 
 std::string replaced_file(const std::string& path) {
@@ -163,8 +154,8 @@ void abandon_stream(int fd, hFILE* stream) {
 }
 
 struct TextOutput::Impl {
-  Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression)
-      : target(path, name), fd(target.open()) {
+  Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression, PathClaim claim)
+      : target(path, name, claim), fd(target.open()) {
     if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) start_compression(compression);
     immediate = isatty(fd) != 0;
   }
@@ -237,8 +228,9 @@ struct TextOutput::Impl {
   bool immediate = false;
 };
 
-TextOutput::TextOutput(const std::string& path, TemporaryName name, const BgzfOptions& compression)
-    : impl_(std::make_unique<Impl>(path, name, compression)) {}
+TextOutput::TextOutput(const std::string& path, TemporaryName name, const BgzfOptions& compression,
+                       PathClaim claim)
+    : impl_(std::make_unique<Impl>(path, name, compression, claim)) {}
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {
