@@ -204,7 +204,7 @@ struct carbon_api {
 
   /* Outputs. A null path is what the user gave with -o, standard output by default, which a plugin with
    * CARBON_WRITES_RECORDS cannot open. Files named .gz are BGZF. A file appears when the run has succeeded.
-   */
+   * Null for a file that is an input or another output of the run, as links tell. */
   carbon_output* (*output_open)(carbon_run* run, const char* path);
   int (*output_write)(carbon_run* run, carbon_output* output, const char* bytes, size_t count);
   /* A float as it stands in a VCF; returns the length of the text, which fits 32 bytes. */

@@ -15,14 +15,6 @@ inline bool path_exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-/// True if both paths lead to one and the same regular file.
-inline bool same_file(const std::string& a, const std::string& b) {
-  struct stat one {
-  }, other{};
-  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && S_ISREG(one.st_mode) &&
-         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 /// Two equal stamps mean, for a cache, that a file has not changed.
 struct FileStamp {
   std::string text;      // device, inode, size and modification time

@@ -100,7 +100,7 @@ Run declare_bench(CommandLine& line) {
       .range(1, 1000)
       .shows_default();
   group.flag("json", "write JSON instead of a table", options.json);
-  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
+  group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };
 }

@@ -1,6 +1,7 @@
 #include "src/cli/bound_options.hpp"
 
 #include <charconv>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -55,6 +56,7 @@ void parse_frames(const std::string& text, BoundOptions& bounds) {
 }  // namespace
 
 void add_bound_options(CommandLine& line, BoundOptions& bounds) {
+  const auto avoided = std::make_shared<std::string>();
   OptionGroup group = line.group("Bounds");
   group.option({"gc", "MIN-MAX", "GC content of the new bases in per cent, e.g. 40-60"},
                [&bounds](const std::string& text) { parse_gc(text, bounds.gc.emplace()); });
@@ -67,9 +69,13 @@ void add_bound_options(CommandLine& line, BoundOptions& bounds) {
       .range(1, kMaxWindow)
       .needs("gc");
   group.option({"avoid",
-                {"MOTIFS|FILE", Names::file},
+                {"MOTIFS|FILE", Names::input},
                 "motifs that must not occur on either strand: IUPAC letters with commas, or a file"},
-               [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); });
+               *avoided);
+  // A file is opened when it is declared.
+  line.after_parsing([&bounds, avoided] {
+    if (!avoided->empty()) bounds.avoided = read_motifs(*avoided);
+  });
   group
       .option(
           {"no-stop", "FRAME", "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases"},

@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <iostream>
 #include <limits>
+#include <string_view>
 #include <system_error>
 
 #include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
 #include "src/cli/argument_words.hpp"
+#include "src/cli/model_inputs.hpp"
 #include "src/cli/stderr_log.hpp"
 
 namespace carbon {
@@ -112,6 +114,21 @@ CLI::Option* add_row(CLI::App& app, const Option& row) {
   return option;
 }
 
+void declare_inputs(const Option& row, const std::vector<std::string>& values, const std::string& function) {
+  const bool may_exclude = std::string_view(row.value.shown).starts_with("[^]");
+  for (const std::string& value : values) {
+    if (row.value.names == Names::input)
+      declare_input(may_exclude && value.starts_with('^') ? value.substr(1) : value,
+                    row.read_once ? InputUse::once : InputUse::again, function);
+    if (row.value.names == Names::model || row.value.names == Names::adapter) declare_model(value, function);
+  }
+}
+
+void declare_outputs(const Option& row, const std::vector<std::string>& values, const std::string& function) {
+  if (row.value.names != Names::output) return;
+  for (const std::string& value : values) declare_output(value, function);
+}
+
 }  // namespace
 
 std::string Option::shown_value() const {
@@ -139,11 +156,15 @@ void CommandLine::describe(std::string about, std::string usage, std::vector<Exa
 }
 
 void CommandLine::argument(std::string name, std::string& target) {
-  rows_.push_back({.name = std::move(name), .value = kFile, .target = &target});
+  rows_.push_back({.name = std::move(name), .value = kInput, .read_once = true, .target = &target});
 }
 
-void CommandLine::arguments(std::string name, std::vector<std::string>& targets, bool several) {
-  rows_.push_back({.name = std::move(name), .value = kFile, .repeats = several, .target = &targets});
+void CommandLine::arguments(std::string name, std::vector<std::string>& targets, bool several, InputUse use) {
+  rows_.push_back({.name = std::move(name),
+                   .value = kInput,
+                   .repeats = several,
+                   .read_once = use == InputUse::once,
+                   .target = &targets});
 }
 
 std::optional<int> CommandLine::parse(int argc, char** argv) {
@@ -172,6 +193,8 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     return 1;
   }
   for (size_t i = 0; i < rows_.size(); ++i) rows_[i].count = made[i]->count();
+  for (size_t i = 0; i < rows_.size(); ++i) declare_inputs(rows_[i], made[i]->results(), "main_" + command_);
+  for (size_t i = 0; i < rows_.size(); ++i) declare_outputs(rows_[i], made[i]->results(), "main_" + command_);
   for (const std::function<void()>& call : after_) call();
   return std::nullopt;
 }

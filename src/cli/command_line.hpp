@@ -18,11 +18,13 @@
 
 #include "src/base/help_lines.hpp"
 #include "src/base/words.hpp"
+#include "src/files/run_files.hpp"
 
 namespace carbon {
 
-/// What a value names, for a shell that completes it.
-enum class Names { nothing, file, directory, model };
+/// What a value names: for a shell that completes it, and for the register of the files that a run reads and
+/// writes (src/files/run_files.hpp). There is no file that is neither read nor written.
+enum class Names { nothing, input, output, directory, model, adapter };
 
 /// A value as --help writes it behind the names of an option, e.g. "INT", and what it names.
 struct ValueType {
@@ -31,8 +33,9 @@ struct ValueType {
   Names names;
 };
 
-inline constexpr ValueType kFlag = "", kFile = {"FILE", Names::file}, kDirectory = {"DIR", Names::directory},
-                           kModel = {"DIR|FILE|NAME", Names::model};
+inline constexpr ValueType kFlag = "", kInput = {"FILE", Names::input}, kOutput = {"FILE", Names::output},
+                           kDirectory = {"DIR", Names::directory}, kModel = {"DIR|FILE|NAME", Names::model},
+                           kAdapter = {"DIR", Names::adapter};
 
 /// Where a value goes when the command line is parsed. A function gets the text of the value, or for a flag
 /// nothing.
@@ -51,6 +54,7 @@ struct Option {
   std::string fallback = {};
   std::vector<std::string> words = {};
   bool only_words = false, attached = false, is_required = false, repeats = false, greedy = false;
+  bool read_once = false;  // of an input
   std::variant<std::monostate, std::pair<size_t, size_t>, std::pair<double, double>> limits = {};
   std::vector<std::string> excluded = {}, needed = {};  // names of other options
   Target target = {};
@@ -197,15 +201,19 @@ class CommandLine {
   OptionGroup group(std::string heading) { return {rows_, std::move(heading)}; }
   /// The options without a heading of their own.
   OptionGroup options() { return group("Options"); }
-  /// The argument that is not an option: one, or with a vector several.
+  /// The argument that is not an option, an input: one, or with a vector several. The command opens it once,
+  /// so that what comes from a pipe is not copied, unless it says in `use` that it reads it again. Options
+  /// may always be read again.
   void argument(std::string name, std::string& target);
-  void arguments(std::string name, std::vector<std::string>& targets, bool several = true);
-  /// `call` runs when a command line was parsed without an error, and may throw Error.
+  void arguments(std::string name, std::vector<std::string>& targets, bool several = true,
+                 InputUse use = InputUse::once);
+  /// `call` runs when a command line was parsed without an error and its files are declared, and may throw
+  /// Error.
   void after_parsing(std::function<void()> call) { after_.push_back(std::move(call)); }
 
   /// Reads the words of argv, of which the first is not read, into the targets. Returns the exit status if
   /// the command ends here: 0 after --help (on standard output), 1 after an error (a line with a hint).
-  /// Throws Error, too.
+  /// Declares the files that the words name. Throws Error, too, for one if an output would replace an input.
   std::optional<int> parse(int argc, char** argv);
 
   /// Was the option on the command line?

@@ -59,9 +59,11 @@ std::string bash_case(const Option& option) {
     switch (option.value.names) {
       case Names::model:
         return "kind=models";
-      case Names::file:
+      case Names::input:
+      case Names::output:
         return "kind=files";
       case Names::directory:
+      case Names::adapter:
         return "kind=directories";
       case Names::nothing:
         break;
@@ -157,9 +159,11 @@ std::string zsh_values(const Option& option) {
   switch (option.value.names) {
     case Names::model:
       return "_carbon_models";
-    case Names::file:
+    case Names::input:
+    case Names::output:
       return "_files";
     case Names::directory:
+    case Names::adapter:
       return "_files -/";
     case Names::nothing:
       break;

@@ -5,7 +5,6 @@
 
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output.hpp"
 
 namespace carbon {
 namespace {
@@ -18,7 +17,6 @@ struct EmbedCommand {
 int run(const CommandLine& line, EmbedCommand& command) {
   EmbedOptions& options = command.options;
   if (!default_inputs(line, options.inputs)) return 1;
-  check_keeps_inputs("main_embed", options.output, options.inputs.files);
   check_embed_options(options);
   command.common.model.use = ModelUse::states;
   run_with_engine(command.common, options, run_embed);
@@ -41,7 +39,7 @@ Run declare_embed(CommandLine& line) {
   group.option({'O', "output-type", "TYPE", "tsv, npy or safetensors"}, options.type, kEmbedOutputWords)
       .shows_default("by the suffix of -o, else tsv");
   group.option(
-      {'o', "output", kFile,
+      {'o', "output", kOutput,
        "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv"},
       options.output);
   add_record_option(line, options.record);

@@ -53,7 +53,7 @@ void add_constraint_options(OptionGroup group, GenerateOptions& options) {
   group.option({"constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on"},
                options.constraint);
   group
-      .option({"constraint-file", kFile,
+      .option({"constraint-file", kInput,
                "constraints as FASTA: one record for all prompts, or one per prompt, with its name"},
               options.constraint_file)
       .excludes("constraint");
@@ -65,8 +65,6 @@ void check(const GenerateOptions& options) {
   if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))
     throw Error(kFunction,
                 "--sampler marginal draws six bases independently and cannot keep bounds; use kmer or chain");
-  if (options.input == "-" && options.constraint_file == "-")
-    throw Error(kFunction, "prompts and --constraint-file both from standard input; name a file for one");
 }
 
 int run(const CommandLine& line, GenerateCommand& command) {
@@ -78,7 +76,6 @@ int run(const CommandLine& line, GenerateCommand& command) {
     if (options.input.empty()) return 1;
   }
   check(options);
-  check_keeps_inputs(kFunction, options.output, {options.input, options.constraint_file});
   check_output_name(kFunction, options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   options.progress = command.common.progress;
   options.log = &program_log();

@@ -1,10 +1,13 @@
 #include "src/cli/label_options.hpp"
 
+#include <memory>
+
 #include "src/cli/options.hpp"
 
 namespace carbon {
 
 void add_label_options(CommandLine& line, Pooling& pooling, LabelSettings& labels, const std::string& of) {
+  const auto scale = std::make_shared<std::string>();
   OptionGroup group = line.group("Classification head" + of);
   group.option(
       {"pool", "POOL",
@@ -17,10 +20,14 @@ void add_label_options(CommandLine& line, Pooling& pooling, LabelSettings& label
                 with_dashes("main_labels", [&] { labels.labels = parse_labels(text); });
               })
       .shows_default("as config.json has them");
-  group.option({"label-scale", kFile,
+  group.option({"label-scale", kInput,
                 "JSON file with mean and std of each label, or the run_config.json of the training: write "
                 "value * std + mean"},
-               [&labels](const std::string& path) { labels.scale = read_label_scale(path); });
+               *scale);
+  // A file is opened when it is declared.
+  line.after_parsing([&labels, scale] {
+    if (!scale->empty()) labels.scale = read_label_scale(*scale);
+  });
   group.option({"activation", "NAME",
                 "auto (by problem_type of config.json; default), none, sigmoid or softmax (over all labels)"},
                labels.activation, kActivationWords);

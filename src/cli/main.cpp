@@ -22,6 +22,7 @@
 #include "src/cli/exit_signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/files/run_files.hpp"
 #include "src/files/standard_streams.hpp"
 #include "src/plugin/loader.hpp"
 #ifdef CARBON_SERVER
@@ -188,6 +189,7 @@ int main(int argc, char** argv) {
   carbon::report_lost_files();
   carbon::report_limits_of_files();
   carbon::set_htslib_verbosity(carbon::program_log().verbosity());
+  const carbon::RunFiles files;
   try {
     return flush_stdout(dispatch(argc, argv));
   } catch (const carbon::Error& error) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/cli/model_inputs.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/model/rope_scaling.hpp"
 
@@ -58,7 +59,7 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
               [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); })
       .offers({"none"})
       .shows_default("as the model says");
-  group.option({"lora", kDirectory, "add the weights of this LoRA adapter, a directory that PEFT has saved"},
+  group.option({"lora", kAdapter, "add the weights of this LoRA adapter, a directory that PEFT has saved"},
                model.lora);
   group
       .option({"device", "DEV",
@@ -80,7 +81,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
       .shows_default("4096, of which a CPU takes 2048 at a time; on a GPU 128 per multiprocessor");
   add_progress_option(line, options.progress);
   add_verbosity_options(line);
-  line.after_parsing([&model] {
+  line.after_parsing([&model, function = "main_" + line.command()] {
+    if (model.model.empty()) declare_model("", function);
     if (model.device == "auto")
       program_log().info(
           "main",
@@ -94,12 +96,12 @@ void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::st
   group.option(
       {'r', "regions", "REGION", verb + " chr:beg-end of an indexed FASTA; may be given several times"},
       inputs.regions);
-  group.option({'R', "regions-file", kFile, "regions from a file (BED if named .bed or .bed.gz)"},
+  group.option({'R', "regions-file", kInput, "regions from a file (BED if named .bed or .bed.gz)"},
                inputs.region_files);
 }
 
 void add_text_output_option(CommandLine& line, std::string& output) {
-  line.options().option({'o', "output", kFile, "output file (default: standard output); BGZF if named .gz"},
+  line.options().option({'o', "output", kOutput, "output file (default: standard output); BGZF if named .gz"},
                         output);
 }
 
@@ -213,7 +215,10 @@ void with_dashes(const std::string& function, const std::function<void()>& parse
 }
 
 std::string default_input(const CommandLine& line) {
-  if (!isatty(STDIN_FILENO)) return "-";
+  if (!isatty(STDIN_FILENO)) {
+    declare_input("-", InputUse::once, "main_" + line.command());
+    return "-";
+  }
   if (program_log().json()) {
     program_log().error("main", "no input is named and standard input is a terminal; see 'carbon " +
                                     line.command() + " --help'");

@@ -41,7 +41,7 @@ template <class Selection>
 void add_region_lists(OptionGroup& group, const std::string& help, Selection& selection) {
   group.option({'r', "regions", "LIST", help}, selection.regions);
   group
-      .option({'R', "regions-file", kFile,
+      .option({'R', "regions-file", kInput,
                "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
               selection.regions_file)
       .excludes("regions");
@@ -51,7 +51,7 @@ template <class Selection>
 void add_target_lists(OptionGroup& group, const std::string& help, const std::string& file_help,
                       Selection& selection) {
   group.option({'t', "targets", "[^]LIST", help}, selection.targets);
-  group.option({'T', "targets-file", {"[^]FILE", Names::file}, file_help}, selection.targets_file)
+  group.option({'T', "targets-file", {"[^]FILE", Names::input}, file_help}, selection.targets_file)
       .excludes("targets");
 }
 /// Adds -o, for text.

@@ -45,7 +45,7 @@ void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
   if (uses & CARBON_READS_RECORDS) line.arguments("input", options.inputs, (uses & CARBON_READS_MORE) != 0);
   if (uses & CARBON_READS_INPUTS) line.arguments("inputs", options.inputs);
   OptionGroup group = line.options();
-  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
+  group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
     group
         .option({'O', "output-type", "u|b|v|z[0-9]",

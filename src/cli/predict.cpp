@@ -4,7 +4,6 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output.hpp"
 #include "src/files/output_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/predict/run.hpp"
@@ -22,7 +21,6 @@ int run(const CommandLine& line, PredictCommand& command) {
   check_output_name("main_predict", options.output, {"tsv"}, "a table", "give it a name that ends in .tsv");
   check_continuable("main_predict", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
-  check_keeps_inputs("main_predict", options.output, options.inputs.files);
   command.common.model.use = ModelUse::labels;
   run_with_engine(command.common, options, run_predict);
   return 0;

@@ -53,9 +53,9 @@ Run declare_report(CommandLine& line) {
                 "carbon report [options] <file>...",
                 {{"distributions of the scores of a VCF", "carbon report -o report.html scored.vcf.gz"},
                  {"two models beside each other", "carbon report -o report.html small.vcf.gz large.vcf.gz"}});
-  line.arguments("files", options.files);
+  line.arguments("files", options.files, true, InputUse::again);
   OptionGroup group = line.options();
-  group.option({'o', "output", kFile, "the report (default: standard output)"}, options.output);
+  group.option({'o', "output", kOutput, "the report (default: standard output)"}, options.output);
   group.option({"title", "TEXT", "heading of the report"}, options.title)
       .shows_default("the names of the files");
   group.option({"svg", kDirectory, "also write each figure as an SVG file into this folder"}, options.svg);
@@ -78,14 +78,15 @@ Run declare_report(CommandLine& line) {
       .range(0, 10000)
       .shows_default();
   group.option(
-      {"probabilities", kFile, "table of score -O tsv or scan, for a small logo in each row of that table"},
+      {"probabilities", kInput, "table of score -O tsv or scan, for a small logo in each row of that table"},
       options.probabilities);
   group.option(
       {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
       options.regions);
-  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside bases and variants"},
-               options.genes);
-  group.option({"groups", kFile, "table whose first column has the names of embedded sequences"},
+  group.option(
+      {"genes", kInput, "GFF3, plain or compressed, whose exons are drawn beside bases and variants"},
+      options.genes);
+  group.option({"groups", kInput, "table whose first column has the names of embedded sequences"},
                options.groups);
   group.option({"colour", "COLUMN", "the column of --groups that gives points their colours"},
                options.colour);

@@ -48,8 +48,6 @@ void check_output(const ScanOptions& options) {
   if (options.earlier == EarlierRun::resume && !set.empty())
     throw Error("main_scan", "a run that writes " + set + " cannot be continued; leave out --resume");
   check_continuable("main_scan", options.output, options.earlier);
-  if (!options.histogram.empty() && options.histogram == options.output)
-    throw Error("main_scan", "--histogram and -o name the same file; give one of them another name");
   if (set.empty()) return;
   if (options.shard)
     throw Error("main_scan",
@@ -62,8 +60,6 @@ void check_output(const ScanOptions& options) {
 int run(const CommandLine& line, ScanCommand& command) {
   ScanOptions& options = command.options;
   if (line.given("shard")) options.shard = parse_shard(command.shard);
-  for (const std::string& output : {options.output, options.histogram})
-    check_keeps_inputs("main_scan", output, {options.fasta});
   choose_scan_output(options);
   check_output(options);
   options.version_lines = !command.no_version;
@@ -83,14 +79,14 @@ Run declare_scan(CommandLine& line) {
                  {"what a whole genome would take", "carbon scan -f GRCh38.fa --dry-run"}});
   OptionGroup group = line.options();
   group
-      .option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},
+      .option({'f', "fasta-ref", kInput, "reference FASTA, plain or BGZF; a missing index is built"},
               options.fasta)
       .required();
   add_text_output_option(line, options.output);
   add_output_type(group, options.output_type);
-  group.option(
-      {"histogram", kFile, "also count the values of all SNVs in this file, the background of carbon +rank"},
-      options.histogram);
+  group.option({"histogram", kOutput,
+                "also count the values of all SNVs in this file, the background of carbon +rank"},
+               options.histogram);
   group.option({"hub", kDirectory, "with -O bigwig, write a UCSC track hub that shows a logo into DIR"},
                options.hub);
   group.option({"hub-genome", "NAME", "the browser's name of the genome, such as hg38"}, options.hub_genome)

@@ -19,7 +19,6 @@ int run(const CommandLine& line, ScoreCommand& command) {
   ScoreOptions& options = command.options;
   check_continuable("main_score", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
-  check_keeps_inputs("main_score", options.output, options.inputs.files);
   const ScoreOutput type = score_output_type(options);
   if (options.level == ScoreLevel::token &&
       (type == ScoreOutput::tsv || options.strand == StrandChoice::both))

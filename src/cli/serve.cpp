@@ -21,21 +21,23 @@ struct ServeCommand {
   ServeOptions options;
   CommonOptions common;
   DraftChoice draft;
+  std::string api_key_file;
   bool check = false;
 };
 
-void add_network_options(CommandLine& line, ServeOptions& options) {
+void add_network_options(CommandLine& line, ServeCommand& command) {
+  ServeOptions& options = command.options;
   OptionGroup group = line.group("Network");
   group.option({"host", "HOST", "address or name to listen on; 0.0.0.0 for every network"}, options.http.host)
       .shows_default();
   group.option({"port", "INT", "port; 0 for one that is free"}, options.http.port)
       .range(0, 65535)
       .shows_default();
-  group.option({"port-file", kFile, "write the port to this file, and remove it at the end"},
+  group.option({"port-file", kOutput, "write the port to this file, and remove it at the end"},
                options.port_file);
   group
-      .option({"api-key", kFile, "file with one key per line; clients send one of them"},
-              options.api_key_file)
+      .option({"api-key", kInput, "file with one key per line; clients send one of them"},
+              command.api_key_file)
       .shows_default("no key is needed");
   group.option(
       {"cors", "ORIGIN", "origin whose web pages may send requests, e.g. https://lab.example.org, or *"},
@@ -79,6 +81,7 @@ void log_access(const HttpAccess& access) {
 int run(ServeCommand& command) {
   ServeOptions& options = command.options;
   options.log = &program_log();
+  options.keys = ApiKeys(command.api_key_file);
   if (command.check) {
     std::printf("%s\n", check_server(options).c_str());
     return 0;
@@ -111,7 +114,7 @@ Run declare_serve(CommandLine& line) {
                 {{"answer requests of this machine", "carbon serve -m HuggingFaceBio/Carbon-500M"},
                  {"ask whether a server is ready", "carbon serve --check"}});
   OptionGroup group = line.options();
-  group.option({'f', "fasta-ref", kFile,
+  group.option({'f', "fasta-ref", kInput,
                 "reference FASTA for /v1/dna/variants, plain or BGZF; an index is built if there is none"},
                options.fasta);
   group
@@ -124,7 +127,7 @@ Run declare_serve(CommandLine& line) {
              "send a canned request to the server on --host and --port, and exit with 0 if it is answered",
              command->check);
   add_draft_options(line, command->draft, "an answer");
-  add_network_options(line, options);
+  add_network_options(line, *command);
   add_limit_options(line, options);
   add_common_options(line, command->common);
   return [command](const CommandLine&) { return run(*command); };

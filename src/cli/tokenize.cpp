@@ -126,7 +126,7 @@ Run declare_tokenize(CommandLine& line) {
       .shows_default("the ids of the released models");
   group
       .option({"tokenizer",
-               {"PATH", Names::file},
+               {"PATH", Names::input},
                "BPE files for text outside DNA regions: tokenizer.json, or a directory"},
               options.tokenizer)
       .shows_default("the model's");

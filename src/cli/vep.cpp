@@ -8,7 +8,7 @@
 #include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/vep_tables.hpp"
-#include "src/files/output.hpp"
+#include "src/files/temporary_files.hpp"
 #include "src/vep/recipe.hpp"
 #include "src/vep/run.hpp"
 #include "src/vep/table_run.hpp"
@@ -69,10 +69,6 @@ int run(const CommandLine& line, VepCommand& command) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
-  std::vector<std::string> inputs = options.tables;
-  inputs.insert(inputs.end(), {options.input, options.fasta, options.chr_map});
-  for (const std::string& output : {options.output, options.histogram, options.embeddings})
-    check_keeps_inputs("main_vep", output, inputs);
   check_vep_output(options);
   options.version_lines = !command.no_version;
   options.command_line = line.text();
@@ -118,9 +114,9 @@ Run declare_vep(CommandLine& line) {
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
-  group.option({'f', "fasta-ref", kFile, "reference FASTA, plain or BGZF; a missing index is built"},
+  group.option({'f', "fasta-ref", kInput, "reference FASTA, plain or BGZF; a missing index is built"},
                options.fasta);
-  group.option({'o', "output", kFile, "output file (default: standard output)"}, options.output);
+  group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   group
       .option({'O', "output-type", "u|b|v|z[0-9]|t",
                "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT"},
@@ -179,21 +175,21 @@ Run declare_vep(CommandLine& line) {
   group.option(
       {"unify-chr-names", "VCF,FASTA", "prefixes to ignore in the contig names of VCF and FASTA, e.g. chr,-"},
       options.unify_chr_names);
-  group.option({"chr-map", kFile, "table of two columns: contig name in the VCF, its name in the FASTA"},
+  group.option({"chr-map", kInput, "table of two columns: contig name in the VCF, its name in the FASTA"},
                options.chr_map);
   add_selection_options(line, options.selection);
   group.option(
-      {"table", kFile,
+      {"table", kInput,
        "take CARBON_SCAN of SNVs from this indexed output of carbon scan; repeatable. Alone it needs "
        "neither -f nor a model"},
       options.tables);
   group.flag("fill", "with --table, compute the SNVs that no table has, as that scan would", command->fill);
-  group.option({"cache", kFile, "take known scores from this file and add new ones to it"}, options.cache);
-  group.option({"histogram", kFile,
+  group.option({"cache", kOutput, "take known scores from this file and add new ones to it"}, options.cache);
+  group.option({"histogram", kOutput,
                 "also count the scores by type of allele in this file, the background of carbon +rank"},
                options.histogram);
   group.option(
-      {"embeddings", kFile,
+      {"embeddings", kOutput,
        "also write the mean hidden states of the windows with REF and with ALT to this .safetensors or "
        ".npy file"},
       options.embeddings);

@@ -60,7 +60,7 @@ ScoreTables open_tables(const VepOptions& options) {
 void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) {
   ScoreTables tables = open_tables(options);
   check_same_model(engine.model(), tables);
-  check_readable_twice(options.input);
+  check_readable_twice(options.input, "--fill reads the input twice, to find the SNVs that the tables lack");
   const std::string missing = folder.file("missing.bed"), filled = folder.file("filled.bcf");
   folder.file("filled.bcf.csi");
   const uint64_t count = write_missing(options, tables, missing);

@@ -21,7 +21,8 @@ EmbedOutput output_of(const EmbedOptions& options) {
 
 MatrixPlace place_of(const EmbedOptions& options) {
   const bool npy = output_of(options) == EmbedOutput::npy;
-  return {options.output, npy ? ArrayFormat::npy : ArrayFormat::safetensors, ".names.tsv"};
+  return {options.output, npy ? ArrayFormat::npy : ArrayFormat::safetensors, ".names.tsv",
+          "#name\tfirst_row\trows"};
 }
 
 // One line per row: name, number of the 6-mer if each has a row, values. Values have the fewest digits that
@@ -75,8 +76,7 @@ class TableWriter final : public EmbedWriter {
 class MatrixWriter final : public EmbedWriter {
  public:
   MatrixWriter(const EmbedOptions& options, const std::vector<std::string>& provenance, size_t hidden)
-      : matrix_(place_of(options), {place_of(options).format, options.dtype, hidden},
-                "#name\tfirst_row\trows", provenance),
+      : matrix_(place_of(options), {place_of(options).format, options.dtype, hidden}, provenance),
         hidden_(hidden) {}
 
   void write(const std::string& name, std::span<const float> rows) override {

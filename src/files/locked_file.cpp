@@ -27,7 +27,7 @@ ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
 }
 
 LockedFile::LockedFile(std::string path, Log& log, std::optional<SignalCleanup>* created)
-    : path_(std::move(path)) {
+    : path_(std::move(path)), claim_(path_) {
   if (created && !path_exists(path_)) created->emplace(path_);
   for (;;) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

@@ -10,6 +10,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
+#include "src/files/run_files.hpp"
 #include "src/files/temporary_files.hpp"
 
 namespace carbon {
@@ -21,8 +22,9 @@ ssize_t read_at(int fd, char* into, size_t size, uint64_t offset);
 class LockedFile {
  public:
   /// Opens or creates the file for reading and appending, and locks it. Throws Error if another run has
-  /// locked it, or if it is not a regular file. Warns if the file system has no locks. If there is no such
-  /// file yet, `created` gets its cleanup before the file is created, so that no signal leaves it empty.
+  /// locked it, if it is not a regular file, or if it is an input or another output of this run. Warns if the
+  /// file system has no locks. If there is no such file yet, `created` gets its cleanup before the file is
+  /// created, so that no signal leaves it empty.
   LockedFile(std::string path, Log& log, std::optional<SignalCleanup>* created = nullptr);
   ~LockedFile();
   LockedFile(const LockedFile&) = delete;
@@ -40,6 +42,7 @@ class LockedFile {
 
  private:
   std::string path_;
+  OutputClaim claim_;
   int fd_ = -1;
   bool locked_ = false;
 };

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <optional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/files/index_name.hpp"
@@ -114,12 +113,13 @@ Destination find_destination(const std::string& path) {
 
 }  // namespace
 
-OutputPath::OutputPath(const std::string& path, TemporaryName name)
+OutputPath::OutputPath(const std::string& path, TemporaryName name, PathClaim claim)
     : shown_(path), writable_(path), name_(name) {
   const Destination found = find_destination(path);
   descriptor_ = found.descriptor;
   if (descriptor_ >= 0) check_data_output(descriptor_, "open_output");
   direct_ = found.target.empty();
+  if (claim == PathClaim::own) claim_.emplace(path);
   if (direct_) {
     if (descriptor_ == 1) writable_ = "-";
     return;
@@ -128,14 +128,6 @@ OutputPath::OutputPath(const std::string& path, TemporaryName name)
   temporary_ = TemporaryFile::create(found.target, found.mode, code, name);
   if (!temporary_) fail(path, "cannot create a temporary file in the directory of", code);
   writable_ = temporary_->path();
-}
-
-void check_keeps_inputs(const std::string& command, const std::string& output,
-                        const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs)
-    if (same_file(split_index_name(input).file, output))
-      throw Error(command, output + " is an input of this run, which the output would replace",
-                  {AdviceTopic::new_output});
 }
 
 std::string replaced_file(const std::string& path) {
@@ -172,8 +164,8 @@ void abandon_stream(int fd, hFILE* stream) {
 }
 
 struct TextOutput::Impl {
-  Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression)
-      : target(path, name), fd(target.open()) {
+  Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression, PathClaim claim)
+      : target(path, name, claim), fd(target.open()) {
     if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) start_compression(compression);
     immediate = isatty(fd) != 0;
   }
@@ -246,8 +238,9 @@ struct TextOutput::Impl {
   bool immediate = false;
 };
 
-TextOutput::TextOutput(const std::string& path, TemporaryName name, const BgzfOptions& compression)
-    : impl_(std::make_unique<Impl>(path, name, compression)) {}
+TextOutput::TextOutput(const std::string& path, TemporaryName name, const BgzfOptions& compression,
+                       PathClaim claim)
+    : impl_(std::make_unique<Impl>(path, name, compression, claim)) {}
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {

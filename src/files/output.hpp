@@ -3,10 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "src/files/run_files.hpp"
 #include "src/files/temporary_files.hpp"
 
 struct hFILE;
@@ -21,14 +22,19 @@ void remove_unfinished_files();
 /// stream on it (null if there is none). The close then adds nothing to the output, but frees the memory.
 void abandon_stream(int fd, hFILE* stream);
 
+/// Whether an OutputPath claims its path, or its owner has done so, who writes to it more than once.
+enum class PathClaim { own, of_owner };
+
 /// The path of an output. If it leads, through symbolic links, to a regular file or to nothing, the output is
 /// written to a temporary file in the same directory, which commit() renames. Without commit() the destructor
 /// removes the temporary file. It has the permissions of the file that it replaces, or those of the umask.
 /// Anything else ("-", a device, a FIFO, /dev/stdout, /dev/fd/N) is opened directly and never replaced.
 class OutputPath {
  public:
-  /// Throws Error if the path cannot be written.
-  explicit OutputPath(const std::string& path, TemporaryName name = TemporaryName::unique);
+  /// Throws Error if the path cannot be written, or if this would replace an input or another output of the
+  /// run (run_files.hpp).
+  explicit OutputPath(const std::string& path, TemporaryName name = TemporaryName::unique,
+                      PathClaim claim = PathClaim::own);
   ~OutputPath();
   OutputPath(const OutputPath&) = delete;
   OutputPath& operator=(const OutputPath&) = delete;
@@ -51,6 +57,7 @@ class OutputPath {
   TemporaryName name_;
   bool direct_ = false;
   int descriptor_ = -1;
+  std::optional<OutputClaim> claim_;
   std::unique_ptr<TemporaryFile> temporary_;
 };
 
@@ -59,10 +66,6 @@ bool is_stream(const std::string& path);
 /// The absolute path of the file that an OutputPath of `path` would create or replace; "" if it would be
 /// written directly. Throws Error as the constructor of OutputPath does.
 std::string replaced_file(const std::string& path);
-
-/// Throws Error if the output is one of the inputs, which it would replace. Inputs may be "" or "-".
-void check_keeps_inputs(const std::string& command, const std::string& output,
-                        const std::vector<std::string>& inputs);
 
 /// How a BGZF file is compressed. Its bytes depend on the level and on where blocks are ended.
 struct BgzfOptions {
@@ -90,7 +93,7 @@ class Output {
 class TextOutput final : public Output {
  public:
   explicit TextOutput(const std::string& path, TemporaryName name = TemporaryName::unique,
-                      const BgzfOptions& compression = {});
+                      const BgzfOptions& compression = {}, PathClaim claim = PathClaim::own);
   ~TextOutput() override;
   TextOutput(const TextOutput&) = delete;
   TextOutput& operator=(const TextOutput&) = delete;

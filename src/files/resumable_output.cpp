@@ -43,8 +43,9 @@ void read_whole(const nlohmann::json& value, int64_t& out) {
 ResumableOutput::ResumableOutput(const std::string& target, PartialKind kind, const RunIdentity& run,
                                  EarlierRun earlier, Log& log)
     : kind_(std::move(kind)),
+      state_path_(target + ".partial.state"),
+      state_claim_(state_path_),
       file_(target + ".partial", log, &file_cleanup_),
-      state_path_(path() + ".state"),
       identity_(identity_json(run)) {
   if (std::optional<State> state = read_state(run, earlier)) {
     file_.cut(state->bytes);
@@ -122,7 +123,7 @@ std::optional<ResumableOutput::State> ResumableOutput::read_state(const RunIdent
 }
 
 void ResumableOutput::write_state(const State& state) {
-  TextOutput output(state_path_, TemporaryName::fixed);
+  TextOutput output(state_path_, TemporaryName::fixed, {}, PathClaim::of_owner);
   // The identity and the mark are JSON already.
   output.write("{\"" + std::string(kLayout) + "\":" + std::to_string(kLayoutNumber) +
                ",\"command\":" + nlohmann::json(kind_.command).dump() + ",\"run\":" + identity_ +

@@ -17,6 +17,7 @@
 #include "src/base/run_identity.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/files/locked_file.hpp"
+#include "src/files/run_files.hpp"
 #include "src/files/temporary_files.hpp"
 
 namespace carbon {
@@ -70,8 +71,10 @@ class ResumableOutput {
 
   PartialKind kind_;
   std::optional<SignalCleanup> file_cleanup_, state_cleanup_;  // while there is nothing to continue
+  std::string state_path_;
+  OutputClaim state_claim_;
   LockedFile file_;
-  std::string state_path_, identity_, mark_;
+  std::string identity_, mark_;
   bool continued_ = false, saved_ = false, finished_ = false;
   std::optional<Stopwatch> since_;  // the last mark of this run
 };

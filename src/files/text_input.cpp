@@ -11,7 +11,7 @@
 #include "src/base/error.hpp"
 #include "src/files/index_name.hpp"
 #include "src/files/remote.hpp"
-#include "src/files/standard_streams.hpp"
+#include "src/files/run_files.hpp"
 
 namespace carbon {
 
@@ -31,9 +31,9 @@ TextInput::TextInput(const std::string& path, const std::string& function)
       owned_(true),
       buffer_(block_size) {
   check_url(path_, function);
-  check_data_input(path_, function);
+  const std::string opened = input_to_open(path_, function);
   errno = 0;
-  bgzf_ = bgzf_open(path_.c_str(), "r");
+  bgzf_ = bgzf_open(opened.c_str(), "r");
   if (!bgzf_) {
     const int code = errno;
     throw Error(function_, "cannot open " + path_ + ": " +
@@ -49,7 +49,7 @@ TextInput::TextInput(const std::string& path, const std::string& function, BGZF*
       bgzf_(bgzf),
       plain_(plain),
       longest_line_(longest_vcf_line),
-      begun_(true),
+      begun_(lines_read > 0),
       buffer_(block_size),
       line_number_(lines_read) {}
 
@@ -141,6 +141,18 @@ bool TextInput::line(std::string& text) {
   ++line_number_;
   if (!text.empty() && text.back() == '\r') text.pop_back();
   return true;
+}
+
+std::string read_text(const std::string& path, const std::string& function, size_t most) {
+  TextInput input(path, function);
+  std::string text;
+  for (std::string_view block = input.peek(); !block.empty(); block = input.peek()) {
+    if (block.size() > most - text.size())
+      throw Error(function, path + ": larger than " + std::to_string(most) + " bytes");
+    text.append(block);
+    input.consume(block.size());
+  }
+  return text;
 }
 
 }  // namespace carbon

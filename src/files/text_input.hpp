@@ -59,4 +59,7 @@ class TextInput {
   int64_t line_number_ = 0;
 };
 
+/// The whole text of a file. Throws Error, from `function`, if it has more than `most` bytes.
+std::string read_text(const std::string& path, const std::string& function, size_t most);
+
 }  // namespace carbon

@@ -61,7 +61,8 @@ std::string array_header(const ArrayLayout& layout, uint64_t rows) {
 /// A tensor while it grows. All but the first are in files of their own, beside the one that they end up in.
 class ArrayFile::Part {
  public:
-  explicit Part(const std::string& path) : target_(path), fd_(target_.open()) {}
+  Part(const std::string& path, PathClaim claim)
+      : target_(path, TemporaryName::unique, claim), fd_(target_.open()) {}
   ~Part() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -128,7 +129,8 @@ class ArrayFile::Part {
 
 ArrayFile::ArrayFile(const std::string& path, ArrayLayout layout) : layout_(std::move(layout)) {
   const size_t tensors = layout_.format == ArrayFormat::npy ? 1 : layout_.tensors.size();
-  for (size_t i = 0; i < tensors; ++i) parts_.push_back(std::make_unique<Part>(path));
+  for (size_t i = 0; i < tensors; ++i)
+    parts_.push_back(std::make_unique<Part>(path, i == 0 ? PathClaim::own : PathClaim::of_owner));
   parts_.front()->put(std::string(array_header(layout_, 0).size(), ' '));
 }
 

@@ -1,7 +1,11 @@
 #include "src/formats/matrix_output.hpp"
 
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {
@@ -16,6 +20,20 @@ const char* suffix_of(ArrayFormat format) {
 ArrayLayout with_provenance(ArrayLayout layout, const std::vector<std::string>& provenance) {
   if (layout.format == ArrayFormat::safetensors) layout.metadata = provenance_strings(provenance);
   return layout;
+}
+
+/// Throws Error if another file than such a table has the name of the table, which the user has not given.
+void check_table(const std::string& command, const MatrixPlace& place) {
+  const std::string path = place.stem() + place.table;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return;
+  std::ifstream in(path);
+  std::string first;
+  if (std::getline(in, first) && first == place.heading) return;
+  throw Error(command,
+              path + " exists, and carbon " + command +
+                  " has not written it; the run would replace it by the table of the rows of the matrix",
+              {AdviceTopic::other_output});
 }
 
 }  // namespace
@@ -45,13 +63,14 @@ void check_matrix_output(const std::string& command, const MatrixPlace& place, c
   for (const std::string& path : {place.path, stem + suffix})
     if (is_stream(path)) refuse(path);
   if (place.format == ArrayFormat::npy) check_provenance_file(command, stem + kRecord);
+  check_table(command, place);
 }
 
-MatrixOutput::MatrixOutput(const MatrixPlace& place, ArrayLayout layout, const std::string& heading,
+MatrixOutput::MatrixOutput(const MatrixPlace& place, ArrayLayout layout,
                            const std::vector<std::string>& provenance)
     : matrix_(place.stem() + suffix_of(place.format), with_provenance(std::move(layout), provenance)),
       table_(place.stem() + place.table) {
-  describe(heading);
+  describe(place.heading);
   if (place.format == ArrayFormat::safetensors) return;
   record_.emplace(place.stem() + kRecord);
   record_->write(provenance_json(provenance));

@@ -22,22 +22,23 @@ std::optional<ArrayFormat> array_format_of(std::string_view path);
 struct MatrixPlace {
   std::string path;
   ArrayFormat format = ArrayFormat::npy;
-  std::string table;  // the end of the table's name after the stem, such as ".names.tsv"
+  std::string table;    // the end of the table's name after the stem, such as ".names.tsv"
+  std::string heading;  // its first line, without a newline
 
   std::string stem() const;
 };
 
 /// Throws Error, from `command`, unless the matrix and the files beside it can be written: it needs a regular
-/// file, because its beginning is written last, and a JSON of another origin would be lost.
+/// file, because its beginning is written last, and a JSON or a table of another origin would
+/// be lost.
 void check_matrix_output(const std::string& command, const MatrixPlace& place, const Advice& advice = {});
 
 /// The provenance (src/formats/provenance.hpp) stands in the header of safetensors; npy has no place for it,
 /// so there it is in a file STEM.json.
 class MatrixOutput {
  public:
-  /// `heading` is the first line of the table, without a newline. Throws Error, as do the other functions.
-  MatrixOutput(const MatrixPlace& place, ArrayLayout layout, const std::string& heading,
-               const std::vector<std::string>& provenance);
+  /// Throws Error, as do the other functions.
+  MatrixOutput(const MatrixPlace& place, ArrayLayout layout, const std::vector<std::string>& provenance);
 
   void append(std::span<const float> rows, size_t tensor = 0) { matrix_.append(rows, tensor); }
   uint64_t rows() const { return matrix_.rows(); }

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -108,11 +109,14 @@ std::vector<std::string> provenance_of_file(const std::string& path) {
 
 void check_provenance_file(const std::string& command, const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !provenance_of_file(path).empty()) return;
+  if (::stat(path.c_str(), &status) != 0) return;
+  const std::vector<std::string> lines = provenance_of_file(path);
+  const auto is_own = [&](const std::string& line) { return line.starts_with("##carbon_" + command); };
+  if (std::any_of(lines.begin(), lines.end(), is_own)) return;
   throw Error(command,
-              path +
-                  " exists, and carbon has not written it; the run would replace it by a record of the "
-                  "model and the command line",
+              path + " exists, and carbon " + command +
+                  " has not written it; the run would replace it by a record of the model and the command "
+                  "line",
               {AdviceTopic::other_output});
 }
 

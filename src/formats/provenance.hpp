@@ -38,8 +38,8 @@ std::vector<std::string> provenance_of_json(std::string_view text, const std::st
 /// one.
 std::vector<std::string> provenance_of_file(const std::string& path);
 
-/// Throws Error if `path`, where the JSON of an output is to be written, is there already and is not such
-/// JSON: it would be lost.
+/// Throws Error if `path`, where the JSON of an output of `command` is to be written, is there already and
+/// `command` has not written it: it would be lost.
 void check_provenance_file(const std::string& command, const std::string& path);
 
 }  // namespace carbon

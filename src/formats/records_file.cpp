@@ -1,5 +1,6 @@
 #include "src/formats/records_file.hpp"
 
+#include <htslib/bgzf.h>
 #include <htslib/hfile.h>
 #include <htslib/hts_log.h>
 
@@ -9,7 +10,8 @@
 #include "src/base/error.hpp"
 #include "src/files/index_name.hpp"
 #include "src/files/remote.hpp"
-#include "src/files/standard_streams.hpp"
+#include "src/files/run_files.hpp"
+#include "src/files/text_input.hpp"
 
 namespace carbon {
 namespace {
@@ -17,6 +19,17 @@ namespace {
 struct CloseAbruptly {
   void operator()(hFILE* file) const { hclose_abruptly(file); }
 };
+
+struct Close {
+  void operator()(BGZF* file) const { (void)!bgzf_close(file); }
+};
+
+/// Throws Error for a text with the marks of an editor, which htslib takes for no text.
+void check_marks(hFILE* file, const std::string& shown, const std::string& function) {
+  const std::unique_ptr<BGZF, Close> stream(bgzf_hopen(file, "r"));
+  if (!stream) return hclose_abruptly(file);
+  (void)TextInput(shown, function, stream.get(), nullptr, 0).peek();
+}
 
 /// Keeps htslib silent until the end of the scope.
 class Silence {
@@ -36,9 +49,8 @@ htsFile* open_records(const std::string& name, const std::string& shown, const s
   const Silence silence;
   const std::string path = split_index_name(name).file;
   check_url(path, function);
-  check_data_input(path, function);
   errno = 0;
-  std::unique_ptr<hFILE, CloseAbruptly> file(hopen(path.c_str(), "r"));
+  std::unique_ptr<hFILE, CloseAbruptly> file(hopen(opened.c_str(), "r"));
   htsFormat format = {};
   if (!file || hts_detect_format(file.get(), &format) < 0) return nullptr;
   if (format.format == htsget)
@@ -52,7 +64,12 @@ htsFile* open_records(const std::string& name, const std::string& shown, const s
     throw Error(function,
                 shown + ": this is a CRAM file, which holds reads and no records or tables; check the path");
   htsFile* const records = hts_hopen(file.get(), path.c_str(), "r");
-  if (records) (void)file.release();  // which `records` closes
+  if (!records && errno == ENOEXEC) {
+    check_marks(file.release(), shown, function);
+    errno = ENOEXEC;
+  } else if (records) {
+    (void)file.release();  // which `records` closes
+  }
   return records;
 }
 

@@ -13,6 +13,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/lists.hpp"
+#include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/indexed_table.hpp"
@@ -278,6 +279,10 @@ void SnvTable::Impl::go_to(const std::string& name, int64_t pos) {
 
 SnvTable::SnvTable(const std::string& path, const std::string& tag) : impl_(std::make_unique<Impl>()) {
   impl_->path = path;
+  if (is_stream(path))
+    throw Error(kFunction, path +
+                               " is not a regular file, and a table is looked up by its index; write it to a "
+                               "file, and make an index with tabix -s1 -b2 -e2");
   if (is_bcf(path)) {
     impl_->read_bcf(tag);
   } else {

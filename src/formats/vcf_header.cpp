@@ -160,8 +160,8 @@ std::string read_binary_text(BGZF* stream, const std::string& shown) {
   return text;
 }
 
-/// The next line, without its end; false at the end of the file.
-bool read_line(htsFile* file, const std::string& shown, std::string& line) {
+/// The next line, without its end; false at the end of the file. `ended`: it has a newline.
+bool read_line(htsFile* file, const std::string& shown, std::string& line, bool& ended) {
   line.clear();
   line.reserve(1 << 16);  // doubled, it reaches the limit and not more
   int c = 0;
@@ -171,7 +171,8 @@ bool read_line(htsFile* file, const std::string& shown, std::string& line) {
     line += static_cast<char>(c);
   }
   if (file->is_bgzf ? c < -1 : herrno(file->fp.hfile) != 0) fail_malformed(shown);
-  const bool found = c >= 0 || !line.empty();
+  ended = c >= 0;
+  const bool found = ended || !line.empty();
   if (line.ends_with('\r')) line.pop_back();
   return found;
 }
@@ -244,7 +245,7 @@ VcfHeaderText read_text_header(htsFile* file, const std::string& shown) {
   VcfHeaderLines header(shown);
   VcfHeaderText out;
   bool columns_seen = false;
-  for (std::string line; !columns_seen && read_line(file, shown, line);) {
+  for (std::string line; !columns_seen && read_line(file, shown, line, out.ended);) {
     ++out.lines;
     columns_seen = header.add(line);
   }

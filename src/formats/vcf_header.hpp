@@ -45,6 +45,7 @@ struct VcfHeaderText {
   VcfHeaderPtr header;
   std::string text;   // lines with newlines
   int64_t lines = 0;  // of the file
+  bool ended = true;  // the last of them has a newline
 };
 
 /// The header of VCF text, up to the line #CHROM; nothing has been read from `file` before. Takes no byte

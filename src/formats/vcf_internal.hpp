@@ -40,6 +40,7 @@ struct VcfReader::Impl {
   std::shared_ptr<SharedHeader> shared = std::make_shared<SharedHeader>();
   htsFile* file = nullptr;
   bool is_bcf = false, done = false;
+  bool header_ended = true;         // the last line of a text's header has a newline
   std::unique_ptr<TextInput> text;  // the lines of VCF that is read from beginning to end, or null
   std::optional<BcfDictionaries> dictionaries;  // of BCF
   std::unique_ptr<VcfJump> jump;                // reads only regions; null if the whole file is read

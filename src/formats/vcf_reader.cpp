@@ -1,11 +1,8 @@
 // Reading VCF and BCF. Lines of VCF come through TextInput, which notices cut and damaged files; htslib
 // parses them.
 
-#include <fcntl.h>
 #include <htslib/bgzf.h>
 #include <htslib/tbx.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,19 +23,6 @@
 namespace carbon {
 
 namespace {
-
-/// False only for a regular file whose last byte is not a newline.
-bool ends_with_newline(const std::string& path) {
-  const int fd = path == "-" ? dup(0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return true;
-  struct stat info = {};
-  char last = '\n';
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-    if (pread(fd, &last, 1, info.st_size - 1) != 1) last = '\n';
-  }
-  close(fd);
-  return last == '\n';
-}
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
@@ -116,9 +100,6 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
       log(to),
       regions_overlap(options.regions_overlap),
       targets_overlap(options.targets_overlap) {
-  if (path == "-" && (options.targets_file == "-" || options.targets_file == "^-")) {
-    fail("cannot be both the records and the targets; name a file for one of them");
-  }
   std::optional<VcfRegions> regions = read_regions(options.regions, options.regions_file, "regions");
   targets = read_targets(options, targets_excluded);
   file = open_records(path, shown, "read_vcf");
@@ -160,6 +141,7 @@ void VcfReader::Impl::read_header(bool jumps) {
     VcfHeaderText read = read_text_header(file, shown);
     shared->header = read.header.release();
     shared->text = std::move(read.text);
+    header_ended = read.ended;
     text = std::make_unique<TextInput>(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                                        file->is_bgzf ? nullptr : file->fp.hfile, read.lines);
   }
@@ -184,9 +166,13 @@ void VcfReader::Impl::fail(const std::string& what) const {
 }
 
 void VcfReader::Impl::fail_unknown() const {
-  // Opening it tells the marks that a text may begin with.
-  if (path != "-" && TextInput(path, "read_vcf").peek().starts_with('>'))
-    fail("this is FASTA, and not VCF or BCF; are the reference and the variants swapped?");
+  if (file) {
+    // Looking at it tells the marks that a text may begin with.
+    TextInput beginning(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
+                        file->is_bgzf ? nullptr : file->fp.hfile, 0);
+    if (beginning.peek().starts_with('>'))
+      fail("this is FASTA, and not VCF or BCF; are the reference and the variants swapped?");
+  }
   fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
 }
 
@@ -275,8 +261,7 @@ bool VcfReader::Impl::read_bcf(bcf1_t* record) {
 void VcfReader::Impl::finish() {
   done = true;
   jump.reset();
-  if (text && records == 0 && !file->is_bgzf && !ends_with_newline(path))
-    warn_of_missing_newline("the last header line");
+  if (text && !header_ended) warn_of_missing_newline("the last header line");
   text.reset();
   htsFile* closing = file;
   file = nullptr;

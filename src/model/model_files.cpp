@@ -20,6 +20,20 @@ namespace fs = std::filesystem;
 // A directory that holds more is not searched to its end.
 constexpr int kMaxEntries = 10'000;
 
+// The files of models and adapters that are not weights.
+constexpr const char* kTexts[] = {"config.json",
+                                  "dna_config.json",
+                                  "generation_config.json",
+                                  "run_config.json",
+                                  "tokenizer.json",
+                                  "tokenizer_config.json",
+                                  "vocab.json",
+                                  "vocab.txt",
+                                  "merges.txt",
+                                  "added_tokens.json",
+                                  "special_tokens_map.json",
+                                  "adapter_config.json"};
+
 /// The names of the entries that are not hidden, in order.
 std::vector<std::string> names_in(const std::string& dir) {
   std::vector<std::string> names;
@@ -72,6 +86,24 @@ ModelAt model_at(const std::string& path) {
   return {"", path.ends_with(".safetensors")
                   ? "is one file of a checkpoint; give the directory that holds it and config.json"
                   : "is a file, but its name does not end in .gguf"};
+}
+
+std::vector<std::string> files_of_model(const std::string& path) {
+  std::error_code ignored;
+  const bool is_directory = fs::is_directory(path, ignored);
+  const std::string dir = is_directory ? path : fs::path(path).parent_path().string();
+  std::vector<std::string> files;
+  if (!is_directory && path_exists(path)) files.push_back(path);
+  if (files.empty() && !is_directory) return files;
+  for (const std::string& name : names_in(dir.empty() ? "." : dir)) {
+    const bool weights =
+        name.ends_with(".gguf") ||
+        (name.ends_with(".safetensors") && (name.starts_with("model") || name.starts_with("adapter")));
+    const bool other = std::find(std::begin(kTexts), std::end(kTexts), name) != std::end(kTexts) ||
+                       name.ends_with(".safetensors.index.json");
+    if (weights || other) files.push_back((fs::path(dir) / name).string());
+  }
+  return files;
 }
 
 std::string unread_weights(const std::string& dir) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/model/config.hpp"
 #include "tokenizer/bpe.hpp"
@@ -18,6 +19,10 @@ struct ModelAt {
   std::string adapter = {};  // the directory, if it is a LoRA adapter and not a model
 };
 ModelAt model_at(const std::string& path);
+
+/// The files from which a model, or an adapter, at `path` is read, those that lie there: of a directory, and
+/// of that of a GGUF file. None if nothing lies there.
+std::vector<std::string> files_of_model(const std::string& path);
 
 /// Why a directory without weights that this program reads has none, in a message that says what to do: it is
 /// a LoRA adapter, or it holds other weights, such as pytorch_model.bin. Empty if the directory has neither.

@@ -106,6 +106,8 @@ carbon_output* PluginRun::open_output(const char* path) {
   main_output_open_ |= is_main;
   if (is_main && (plugin_.uses & CARBON_WRITES_VCF))
     return &outputs_.emplace_back("the VCF of +" + options_.name, record_options());
+  // That of -o is declared, but may be opened later.
+  if (!is_main) declare_output(path, "plugin");
   return &outputs_.emplace_back(is_main ? options_.output : path);
 }
 

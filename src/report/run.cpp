@@ -265,8 +265,6 @@ void add_sections(const std::vector<InputKind>& kinds, const ReportOptions& opti
 }  // namespace
 
 void run_report(const ReportOptions& options) {
-  if (std::count(options.files.begin(), options.files.end(), "-") > 1)
-    throw Error("run_report", "standard input, -, is named twice, and can be read once");
   Report report;
   report.title = title_of(options);
   std::vector<InputKind> kinds;

@@ -88,7 +88,7 @@ class ExchangeWithHeaders final : public HttpExchange {
 }  // namespace
 
 Api::Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options)
-    : service_(service), served_(served), keys_(options.api_key_file), cors_(options.cors) {
+    : service_(service), served_(served), keys_(options.keys), cors_(options.cors) {
   for (const PageFile& file : page_files())
     add_quick(std::string(file.path), false, [&file] { return page_answer(file); });
   add_quick("/health", false, [this] { return health(); });

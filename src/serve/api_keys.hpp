@@ -12,6 +12,7 @@ class ApiKeys {
   /// Reads one key per line; empty lines and lines that begin with # are left out. "" : no key is needed.
   /// Throws Error if the file cannot be read or has no key.
   explicit ApiKeys(const std::string& path);
+  ApiKeys() = default;
 
   /// True if the value of an Authorization header is "Bearer " and one of the keys, or if none is needed. The
   /// time does not tell how much of a key was right.

@@ -8,7 +8,7 @@
 namespace carbon {
 
 /// Sends a canned request to the server that listens at options.http and has the keys of
-/// options.api_key_file. Returns a sentence about its answer. Throws Error if there is no proper answer.
+/// options.keys. Returns a sentence about its answer. Throws Error if there is no proper answer.
 std::string check_server(const ServeOptions& options);
 
 }  // namespace carbon

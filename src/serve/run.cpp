@@ -91,7 +91,6 @@ void end(Service& service, HttpServer& server, double drain_seconds, const std::
 }  // namespace
 
 void check_serve_options(const ServeOptions& options) {
-  const ApiKeys keys(options.api_key_file);
   if (!options.fasta.empty()) const IndexedFasta fasta(options.fasta, *options.log);
   if (!options.port_file.empty()) (void)OutputPath(options.port_file);  // written when the model is loaded
 }

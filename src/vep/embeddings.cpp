@@ -12,7 +12,7 @@ MatrixPlace place_of(const std::string& path) {
   const std::optional<ArrayFormat> format = array_format_of(path);
   if (!format)
     throw Error("vep", path + ": embeddings are written to a file whose name ends in .safetensors or .npy");
-  return {path, *format, ".variants.tsv"};
+  return {path, *format, ".variants.tsv", "#CHROM\tPOS\tID\tREF\tALT\trow"};
 }
 
 ArrayLayout layout_of(ArrayFormat format, size_t hidden) {
@@ -43,7 +43,7 @@ VariantEmbeddings::VariantEmbeddings(const std::string& path, size_t hidden,
                                      const std::vector<std::string>& lines)
     : hidden_(hidden),
       format_(place_of(path).format),
-      matrix_(place_of(path), layout_of(format_, hidden), "#CHROM\tPOS\tID\tREF\tALT\trow", lines) {}
+      matrix_(place_of(path), layout_of(format_, hidden), lines) {}
 
 void VariantEmbeddings::write(const VcfRecord& record, size_t alt, std::span<const float> rows) {
   if (std::isnan(rows.front())) return;

@@ -159,7 +159,7 @@ std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const S
 // whole input are counted first, and their contigs noted.
 IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
   if (!options.shard) return {};
-  check_readable_twice(options.input);
+  check_share_input(options.input);
   VcfReader vcf(options.input, options.selection, *options.log);
   const uint64_t records = count_records([&](VcfRecord& record) {
     if (!vcf.next(record)) return false;

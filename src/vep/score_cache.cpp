@@ -189,7 +189,8 @@ void ScoreCache::make_file(const std::string& path) {
   if (::link(partial->path().c_str(), path.c_str()) != 0 && errno != EEXIST) fail_to_make(path, errno);
 }
 
-ScoreCache::ScoreCache(const std::string& path, std::string identity) : identity_(std::move(identity)) {
+ScoreCache::ScoreCache(const std::string& path, std::string identity)
+    : identity_(std::move(identity)), claim_(path) {
   if (!path_exists(path)) make_file(path);
   check_header(path);
   reader_ = std::make_unique<Connection>(path, path);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/files/run_files.hpp"
 #include "src/model/digest.hpp"
 #include "src/vep/variant.hpp"
 
@@ -57,6 +58,7 @@ class ScoreCache {
                std::initializer_list<std::string_view> sequences) const;
 
   std::string identity_;
+  OutputClaim claim_;
   std::unique_ptr<Connection> reader_, writer_;  // a connection is used by one thread only
   std::vector<std::pair<ScoreKey, double>> pending_;
   uint64_t looked_up_ = 0, found_ = 0;

@@ -7,16 +7,21 @@
 
 namespace carbon {
 
-void check_readable_twice(const std::string& input) {
+void check_readable_twice(const std::string& input, const std::string& why, const Advice& advice) {
   std::error_code ignored;
   const auto status = std::filesystem::status(input, ignored);
   if (input != "-" && !std::filesystem::is_fifo(status) && !std::filesystem::is_character_file(status) &&
       !std::filesystem::is_socket(status))
     return;
-  throw Error("shard",
-              "the input of a share is read twice, to count the records first, and " +
-                  (input == "-" ? "standard input" : input) + " can be read only once; write it to a file",
-              {AdviceTopic::no_shard});
+  throw Error("vep",
+              why + ", and " + (input == "-" ? "standard input" : input) +
+                  " can be read only once; write it to a file",
+              advice);
+}
+
+void check_share_input(const std::string& input) {
+  check_readable_twice(input, "the input of a share is read twice, to count the records first",
+                       {AdviceTopic::no_shard});
 }
 
 uint64_t count_records(const RecordSource& next) {

@@ -16,7 +16,7 @@ namespace {
 RecordSource records_of(VcfReader& vcf, const VepOptions& options) {
   RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
   if (!options.shard) return next;
-  check_readable_twice(options.input);
+  check_share_input(options.input);
   VcfReader all(options.input, options.selection, *options.log);
   const uint64_t count = count_records([&](VcfRecord& record) { return all.next(record); });
   return records_in(std::move(next), share_of(*options.shard, count));

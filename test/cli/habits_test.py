@@ -288,7 +288,7 @@ def an_input_is_not_replaced_by_the_output():
                               (["scan", "-f", fasta], fasta), (["vep", "-f", fasta, "-w", "12", vcf], vcf),
                               (["vep", "-f", fasta, "-w", "12", vcf], fasta), (["score", os.path.join(d, "link.fa")], fasta)):
         before = read(output)
-        expect_failure(carbon(*arguments, "-m", model(), "-o", output), "is an input of this run", "name another output with -o")
+        expect_failure(carbon(*arguments, "-m", model(), "-o", output), "is an input of this run", "give the output another name")
         expect(read(output) == before, "%s has changed" % output)
 
 

@@ -325,7 +325,7 @@ def a_cache_that_is_also_the_output():
     before = read(path)
     for output in (path, os.path.join(os.path.dirname(path), ".", "cache")):
         expect_failure(carbon("vep", "-m", model(), "-f", data("mini.fa"), "-w", WINDOW, "--cache", path, "-o", output, MINI),
-                       "two files")
+                       "two outputs")
     expect_equal(read(path), before, "the cache")
 
 

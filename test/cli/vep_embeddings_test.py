@@ -218,13 +218,13 @@ def what_cannot_be_written_is_refused():
                         (("--embeddings", "x.npy", "--recipe", "next-token"), "centered"),
                         (("--embeddings", "x.npy", "--recipe", "centered,anchored"), "centered"),
                         (("--embeddings", os.path.join(d, "absent", "x.npy")), "x.npy"),
-                        (("--embeddings", taken, "-o", taken, "-O", "v"), ("two files", "npy"))):
+                        (("--embeddings", taken, "-o", taken, "-O", "v"), ("two outputs", "npy"))):
         expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, *args, MINI), words)
     expect_equal(os.listdir(d), [], "files that are left")
     other = fresh()
     rows, link = write(other, "rows.npy", ""), os.path.join(other, "out.vcf")
     os.symlink(rows, link)
-    expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, "--embeddings", rows, "-o", link, MINI), "two files")
+    expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, "--embeddings", rows, "-o", link, MINI), "two outputs")
     result = vep(*ARGS, "--embeddings", taken, "--cache", os.path.join(d, "cache"), MINI)
     expect("cache is not used" in result.err and not os.path.exists(os.path.join(d, "cache")), "a cache", result)
     vep(*ARGS, "--estimate", "--embeddings", os.path.join(d, "estimate.npy"), MINI)

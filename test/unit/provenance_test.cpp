@@ -89,4 +89,7 @@ TEST_CASE("a file that is not such JSON is kept") {
   write_text(path, provenance_json(kLines));
   CHECK_NOTHROW(check_provenance_file("embed", path));
   CHECK(provenance_of_file(path).size() == 3);
+  CHECK(message_of([&] {
+          check_provenance_file("generate", path);
+        }).find("x.json exists, and carbon generate has not written it") != std::string::npos);
 }

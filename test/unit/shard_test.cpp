@@ -71,8 +71,8 @@ TEST_CASE("a share reads up to its end and no further") {
 }
 
 TEST_CASE("what cannot be read twice is refused") {
-  CHECK_THROWS_WITH_AS(check_readable_twice("-"), doctest::Contains("standard input"), Error);
-  CHECK_THROWS_WITH_AS(check_readable_twice("/dev/null"), doctest::Contains("/dev/null"), Error);
-  CHECK_NOTHROW(check_readable_twice("test/data/mini.vcf"));
-  CHECK_NOTHROW(check_readable_twice("test/data/absent.vcf"));
+  CHECK_THROWS_WITH_AS(check_share_input("-"), doctest::Contains("standard input"), Error);
+  CHECK_THROWS_WITH_AS(check_share_input("/dev/null"), doctest::Contains("/dev/null"), Error);
+  CHECK_NOTHROW(check_share_input("test/data/mini.vcf"));
+  CHECK_NOTHROW(check_share_input("test/data/absent.vcf"));
 }

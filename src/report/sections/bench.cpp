@@ -8,6 +8,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/files/text_input.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/sections.hpp"
@@ -164,7 +165,7 @@ void read_facts(const Place& root, Bench& bench) {
 }
 
 Bench read_bench(const std::string& path) {
-  const json document = read_json_file(path, kMostBytes);
+  const json document = parse_json(read_text(path, "read_json", kMostBytes), path);
   const Place root(document, path);
   Bench bench;
   read_facts(root, bench);

@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/files/text_input.hpp"
 
 namespace carbon {
 namespace {
@@ -182,7 +183,7 @@ std::optional<double> ConcordanceLine::value(std::string_view key) const {
 }
 
 ConcordanceFile read_concordance(const std::string& path) {
-  const json document = read_json_file(path, kMostBytes);
+  const json document = parse_json(read_text(path, "read_json", kMostBytes), path);
   const Members all(document, path, "");
   ConcordanceFile out;
   const Members a = all.object("a"), b = all.object("b");

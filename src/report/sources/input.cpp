@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 
 namespace carbon {
@@ -15,7 +16,7 @@ constexpr size_t kBeginning = 1 << 16;  // enough of a file to know JSON by its 
 [[noreturn]] void refuse(const std::string& path, const std::string& seen) {
   throw Error(
       "input_kind",
-      path + ": " + seen +
+      (path == "-" ? "standard input" : path) + ": " + seen +
           "; a report draws VCF and BCF with scores, the tables of vep -O t, score -O tsv, scan, embed and "
           "+mutagenesis --matrix, embeddings in .npy and .safetensors, and the JSON of bench and "
           "+concord");
@@ -56,14 +57,16 @@ InputKind table_kind(const std::string& path, std::string_view columns) {
 }
 
 InputKind input_kind(const std::string& path) {
-  if (path == "-") return InputKind::variants;  // a pipe cannot be looked at first
   TextInput input(path, "input_kind");
   const std::string_view block = input.peek();
   const std::string_view text = block.substr(0, std::min(block.size(), kBeginning));
   if (text.empty()) refuse(path, "it is empty");
   if (text.starts_with("BCF")) return InputKind::variants;
-  if (text.starts_with("\x93NUMPY")) return InputKind::embedding_array;
-  if (path.ends_with(".safetensors")) return InputKind::embedding_array;
+  if (text.starts_with("\x93NUMPY") || path.ends_with(".safetensors")) {
+    if (is_stream(path))
+      refuse(path, "a matrix is drawn with the table of names beside it, so it needs to be a regular file");
+    return InputKind::embedding_array;
+  }
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return json_kind(path, text);
   if (text.starts_with("##fileformat=VCF")) return InputKind::variants;

@@ -18,7 +18,7 @@ enum class InputKind {
   embedding_array   // embed -O npy or safetensors, with its .names.tsv
 };
 
-/// Standard input, "-", is variants. Throws Error, which says what a report can draw, for any other file.
+/// Throws Error, which says what a report can draw, for any other file.
 InputKind input_kind(const std::string& path);
 /// The kind of a table by its line of columns; `path` is for messages.
 InputKind table_kind(const std::string& path, std::string_view columns);
