@@ -7,7 +7,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 
 namespace carbon {
 namespace {
@@ -83,8 +83,9 @@ Run declare_report(CommandLine& line) {
   group.option(
       {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
       options.regions);
-  group.option({"genes", kFile, "GFF3, plain or compressed, whose exons are drawn beside bases and variants"},
-               options.genes);
+  group.option(
+      {"genes", kFile, "GFF3 or GTF, plain or compressed, whose exons are drawn beside bases and variants"},
+      options.genes);
   group.option({"groups", kFile, "table whose first column has the names of embedded sequences"},
                options.groups);
   group.option({"colour", "COLUMN", "the column of --groups that gives points their colours"},

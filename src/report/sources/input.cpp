@@ -6,6 +6,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/files/text_input.hpp"
+#include "src/formats/matrix_output.hpp"
 
 namespace carbon {
 namespace {
@@ -63,7 +64,7 @@ InputKind input_kind(const std::string& path) {
   if (text.empty()) refuse(path, "it is empty");
   if (text.starts_with("BCF")) return InputKind::variants;
   if (text.starts_with("\x93NUMPY")) return InputKind::embedding_array;
-  if (path.ends_with(".safetensors")) return InputKind::embedding_array;
+  if (array_format_of(path) == ArrayFormat::safetensors) return InputKind::embedding_array;
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return json_kind(path, text);
   if (text.starts_with("##fileformat=VCF")) return InputKind::variants;
