@@ -108,7 +108,10 @@ WrittenRegion parse_item(std::string_view text, const std::string& where, Region
     const std::string whole(text), prefix(text.substr(0, colon));
     const std::string_view range = text.substr(colon + 1);
     const bool readable = parse_range(range, style).has_value();
-    const bool is_name = known && known(whole), is_part = known && known(prefix);
+    // Without knowing names, what cannot be a range belongs to the name.
+    const bool is_name =
+        known ? known(whole) : !readable && range.find_first_not_of("0123456789,-") != range.npos;
+    const bool is_part = known && known(prefix);
     if (is_name && is_part && readable)
       fail("both " + whole + " and " + prefix + " are names in the file; write {" + whole + "} or {" +
            prefix + "}:" + std::string(range));

@@ -26,7 +26,7 @@ struct WrittenRegion {
   char strand = '.';
 };
 
-/// Whether a contig is known; empty if that cannot be asked.
+/// Whether a contig is known; empty if that cannot be asked, so that the form of a text has to decide.
 using KnownContig = std::function<bool(const std::string&)>;
 
 /// Reads `chr`, `chr:pos`, `chr:beg-end`, `chr:beg-` or `chr:-end`. Numbers may have commas and be written as

@@ -106,7 +106,7 @@ def genes_elsewhere():
     path = vcf(random_alleles(20))
     out = os.path.join(fresh(), "r.html")
     result = carbon("report", "--genes", gff(GENES, "chr1"), "-o", out, path)
-    expect(result.rc == 0 and any("such as '1'; its first feature is on 'chr1'" in m for m in result.messages("W")), "a warning", result)
+    expect(result.rc == 0 and any("such as 1 (called chr1 there); rename them in one file" in m for m in result.messages("W")), "a warning", result)
     expect("The names must be equal." in read(out).decode(), "the page does not say it")
     page, _, _ = report("--genes", gff({"EMPTY": GENES["EMPTY"]}), path)
     expect(any("No gene of genes.gff3 has one of the" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
