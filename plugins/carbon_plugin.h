@@ -185,6 +185,13 @@ typedef struct carbon_region {
   int64_t begin, end;
 } carbon_region;
 
+/* A region of a file, with what the file says of it. */
+typedef struct carbon_named_region {
+  carbon_region place; /* without an end, INT64_MAX is its end; begin is -1 for position 0 */
+  const char* name;    /* "" without */
+  char strand;         /* '+', '-' or '.' */
+} carbon_named_region;
+
 struct carbon_api {
   size_t size; /* of this table in the program that runs */
 
@@ -309,6 +316,13 @@ struct carbon_api {
    * ##INFO=<ID=,Number=,Type=,Description=> replaces what the input has of that tag, definition and values.
    * The other one is null. */
   int (*record_write)(carbon_run* run, carbon_record* record, const char* line);
+
+  /* The regions of a file, as -R of `carbon vep` reads it, or of a gene model, GFF3 or GTF, of which
+   * `features` are the types of features to read, and `names` the attributes that may have the name; both
+   * with commas between them, and null for all and none. A region may have no bases. *regions is good until
+   * the next call. */
+  int (*regions_read)(carbon_run* run, const char* path, const char* features, const char* names,
+                      const carbon_named_region** regions, size_t* count);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

@@ -1,4 +1,4 @@
-// +gene-summary: count, missing, min, mean and max of an INFO tag in each region of a BED or GFF3 file.
+// +gene-summary: count, missing, min, mean and max of an INFO tag in each region of a file.
 //
 // Records are streamed in order past the regions, which are kept in memory; a record counts in every region
 // that its reference bases overlap.
@@ -6,10 +6,11 @@
 #include <list>
 #include <map>
 #include <set>
+#include <span>
 
 #include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
-#include "src/formats/gff3.hpp"
+#include "src/formats/contig_spelling.hpp"
 
 namespace {
 
@@ -65,20 +66,16 @@ class Sweep {
   size_t next_ = 0;
 };
 
-bool ends_with_any(const std::string& text, std::initializer_list<const char*> suffixes) {
-  return std::any_of(suffixes.begin(), suffixes.end(),
-                     [&](const char* suffix) { return std::string_view(text).ends_with(suffix); });
-}
-
 class GeneSummary {
  public:
   explicit GeneSummary(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("regions", "FILE", "BED, or GFF3 named .gff, .gff3 or so with .gz; required", path_);
+    options.text("regions", "FILE", "BED, GFF3, GTF or a list of regions; required", path_);
     options.text("tag", "TAG", "the INFO tag to summarise (default: CARBON_LLR)", tag_);
-    options.text("feature", "LIST", "GFF3: types of feature, or all (default: gene)", features_);
-    options.text("name", "LIST", "GFF3: attributes to name them by (default: Name,gene,ID)", attributes_);
+    options.text("feature", "LIST", "GFF3 and GTF: types of feature, or all (default: gene)", features_);
+    options.text("name", "LIST", "GFF3, GTF: attributes to name them by (default: Name,gene_name,gene,...)",
+                 attributes_);
     options.text("json", "FILE", "write the result as JSON as well", json_);
     options.example(
         "the genes with the lowest minimum scores",
@@ -88,7 +85,7 @@ class GeneSummary {
   }
 
   void start() {
-    if (path_.empty()) fail("--regions is missing: name a BED or GFF3 file");
+    if (path_.empty()) fail("--regions is missing: name a file of regions, such as BED, GFF3 or GTF");
     const int type = checked(run_->api->info_type(run_, tag_.c_str()));
     if (type != CARBON_TYPE_INTEGER && type != CARBON_TYPE_FLOAT)
       fail("--tag " + tag_ + ": the header has no INFO tag of that name that is a number");
@@ -116,11 +113,7 @@ class GeneSummary {
   }
 
   void finish() {
-    if (!last_contig_.empty() && !any_contig_)
-      run_->api->message(run_, CARBON_WARNING,
-                         ("no record lies on a contig of " + path_ + " (" + regions_.front().contig +
-                          (sweeps_.size() > 1 ? ", ..." : "") + "); the records name " + last_contig_)
-                             .c_str());
+    warn_of_contigs();
     results_.write(table(), [&] { return json(); });
   }
 
@@ -128,71 +121,40 @@ class GeneSummary {
   // ---- regions
 
   void read_regions() {
-    const bool gff = ends_with_any(path_, {".gff", ".gff3", ".gff.gz", ".gff3.gz", ".gff.bgz", ".gff3.bgz"});
-    carbon_text* text = checked(run_->api->text_open(run_, path_.c_str()));
-    const char* bytes = nullptr;
-    size_t length = 0;
-    std::set<std::string> types;  // of features, for the message
-    while (checked(run_->api->text_line(run_, text, &bytes, &length)) == 1) {
-      const std::string line(bytes, length);
-      if (gff && carbon::ends_gff3_features(line)) break;
-      const bool heads = gff ? carbon::is_gff3_header(line) : carbon::is_bed_header(line);
-      if (line.empty() || line[0] == '#' || heads) continue;
-      const std::string where = checked(run_->api->text_where(run_, text));
-      const std::vector<std::string> fields = split(line, '\t');
-      if (gff)
-        add_feature(fields, where, types);
-      else
-        add_bed(fields, where);
+    const char* const types = features_ == "all" ? nullptr : features_.c_str();
+    const carbon_named_region* found = nullptr;
+    size_t count = 0;
+    checked(run_->api->regions_read(run_, path_.c_str(), types, attributes_.c_str(), &found, &count));
+    for (const auto& [where, name, strand] : std::span(found, count)) {
+      const auto [contig, begin, end] = where;
+      if (begin < 0 || end == INT64_MAX)
+        fail(path_ + ": a region on " + contig +
+             " has no end or begins before position 1; write BEG and END");
+      const std::string place =
+          std::string(contig) + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
+      regions_.push_back({contig, *name ? name : place, {strand}, begin, end});
     }
-    if (!regions_.empty()) return;
-    std::string seen;
-    for (const std::string& type : types) seen += (seen.empty() ? "" : ", ") + type;
-    fail(path_ + ": no regions" +
-         (types.empty() ? "" : " of type " + features_ + "; --feature takes " + seen + " or all"));
-  }
-
-  void add_region(Region region, const std::string& where) {
-    if (region.begin < 0 || region.end < region.begin)
-      fail(where + ": the region begins after its end or before the contig");
-    if (region.name.empty())
-      region.name = region.contig + ":" + std::to_string(region.begin + 1) + "-" + std::to_string(region.end);
-    regions_.push_back(std::move(region));
-  }
-
-  void add_bed(const std::vector<std::string>& fields, const std::string& where) {
-    Region region;
-    if (fields.size() < 3 || !parse_number(fields[1], region.begin) || !parse_number(fields[2], region.end))
-      fail(where + ": expected CHROM, BEG and END, separated by tabs");
-    region.contig = fields[0];
-    if (fields.size() > 3 && fields[3] != ".") region.name = fields[3];
-    region.strand = fields.size() > 5 ? fields[5] : ".";
-    add_region(std::move(region), where);
-  }
-
-  void add_feature(const std::vector<std::string>& fields, const std::string& where,
-                   std::set<std::string>& types) {
-    Region region;
-    if (fields.size() != 9 || !parse_number(fields[3], region.begin) || !parse_number(fields[4], region.end))
-      fail(where + ": expected the nine columns of GFF3, separated by tabs");
-    types.insert(fields[2]);
-    const std::vector<std::string> wanted = split(features_, ',');
-    if (features_ != "all" && std::find(wanted.begin(), wanted.end(), fields[2]) == wanted.end()) return;
-    --region.begin;
-    region.contig = carbon::gff3_text(fields[0]);
-    region.strand = fields[6];
-    region.name = attribute(fields[8]);
-    add_region(std::move(region), where);
-  }
-
-  /// The first of the wanted attributes that is there.
-  std::string attribute(const std::string& column) const {
-    for (const std::string& name : split(attributes_, ','))
-      if (const auto value = carbon::gff3_attribute(column, name)) return carbon::gff3_text(*value);
-    return "";
   }
 
   // ---- records
+
+  /// Warns of records that lie on no contig of the regions because it has another name there, or none at all.
+  void warn_of_contigs() {
+    std::vector<std::string> contigs;
+    for (const auto& [contig, sweep] : sweeps_) contigs.push_back(contig);
+    const carbon::ContigSpellings spellings(contigs);
+    std::string other;
+    for (const std::string& contig : seen_)
+      if (const std::string known = spellings.other(contig); !known.empty())
+        other += (other.empty() ? "" : ", ") + contig + " (" + known + " in " + path_ + ")";
+    if (!other.empty())
+      warn("the records on " + other + " count in no region; " + std::string(carbon::kRenameContigs));
+    else if (!seen_.empty() && !any_contig_)
+      warn("no record lies on a contig of " + path_ + " (" + regions_.front().contig +
+           (sweeps_.size() > 1 ? ", ..." : "") + "); the records name " + last_contig_);
+  }
+
+  void warn(const std::string& text) const { run_->api->message(run_, CARBON_WARNING, text.c_str()); }
 
   void check_order(const std::string& contig, int64_t pos) {
     const bool same = contig == last_contig_;
@@ -254,7 +216,8 @@ class GeneSummary {
   }
 
   carbon_run* run_;
-  std::string path_, tag_ = "CARBON_LLR", features_ = "gene", attributes_ = "Name,gene,ID", json_;
+  std::string path_, tag_ = "CARBON_LLR", features_ = "gene", attributes_ = "Name,gene_name,gene,ID,gene_id",
+                     json_;
   Results results_;
   std::vector<Region> regions_;  // as in the file
   std::map<std::string, Sweep> sweeps_;
@@ -267,5 +230,5 @@ class GeneSummary {
 
 }  // namespace
 
-CARBON_PLUGIN(GeneSummary, "min, mean and max of an INFO tag per region of a BED or GFF3",
+CARBON_PLUGIN(GeneSummary, "min, mean and max of an INFO tag per region of a BED, GFF3 or GTF",
               CARBON_READS_RECORDS)

@@ -183,7 +183,7 @@ class Haplotypes {
       const auto changed = carbon::changed_bases(read.pos, read.ref, alt);
       return changed && changed->begin < 0;
     };
-    if (reference_->length() < 0) fail(where + reference_->path() + " has no contig " + contig_ + advice);
+    if (reference_->length() < 0) fail(where + reference_->lacks(contig_) + advice);
     if (end > reference_->length() || std::any_of(read.alts.begin(), read.alts.end(), before_contig))
       fail(where + "REF lies beyond the end of contig " + contig_ + " in " + reference_->path() + advice);
     const int64_t begin = std::max<int64_t>(read.pos, 0);

@@ -42,7 +42,7 @@ class Mutagenesis {
 
   void declare(Options& options) {
     options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_);
-    options.list("regions-file", "FILE", "regions from a file, BED if named .bed", region_files_);
+    options.list("regions-file", "FILE", "regions from a file, such as BED (by its name)", region_files_);
     options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);

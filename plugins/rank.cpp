@@ -270,9 +270,11 @@ class Rank {
     const int64_t pos = run_->api->record_pos(run_, record);
     if (contig != reference_->contig()) reference_->enter(contig);
     const int64_t length = reference_->length();
+    if (length < 0)
+      fail(place(run_, record) + ": " + reference_->lacks(contig) + "; give the FASTA that was scanned");
     if (pos < 0 || pos >= length)
-      fail(place(run_, record) + ": " + reference_->path() + " has no such base" +
-           (length < 0 ? ", and no contig " + contig : "") + "; give the FASTA that was scanned");
+      fail(place(run_, record) + ": " + reference_->path() +
+           " has no such base; give the FASTA that was scanned");
     const std::string bases = (pos == 0 ? "N" : "") +
                               reference_->bases(std::max<int64_t>(0, pos - 1), std::min(length, pos + 2)) +
                               (pos + 1 == length ? "N" : "");

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "plugins/support.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/formats/haplotype.hpp"
 
 namespace carbon_plugins {
@@ -23,6 +25,13 @@ class Reference {
     bases_.clear();
   }
   const std::string& path() const { return path_; }
+  /// That the FASTA does not have the contig, and how it spells it, for messages.
+  std::string lacks(const std::string& contig) const {
+    std::vector<std::string> names;
+    for (size_t i = 0; const char* const name = run_->api->fasta_contig(run_, fasta_, i); ++i)
+      names.emplace_back(name);
+    return path_ + " has no contig " + contig + carbon::called_otherwise(contig, names);
+  }
   const std::string& contig() const { return contig_; }
   /// Of the contig that was entered; -1 if there is no such contig.
   int64_t length() const { return length_; }

@@ -54,7 +54,6 @@ ALLOWED = [
     ("src/serve/embeddings.cpp", "18 - 6 * j", "bits"),
     ("src/cli/options.cpp", ".range(0, 6)", "--verbosity"),
     ("plugins/carbon_plugin.h", "CARBON_MODEL_POSITIONS = 6", "a number of a list"),
-    ("plugins/gene-summary.cpp", "fields[6]", "a column of BED"),
     ("plugins/gene-summary.cpp", "to_text(value, 6)", "digits"),
     ("plugins/haplotypes.cpp", "kDistanceByDefault = 6", "between variants that are neighbours"),
     ("plugins/perturb.cpp", "int64_t{6}", "the least length of a sequence"),

@@ -6,7 +6,7 @@
 #include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"

@@ -96,7 +96,7 @@ void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::st
   group.option(
       {'r', "regions", "REGION", verb + " chr:beg-end of an indexed FASTA; may be given several times"},
       inputs.regions);
-  group.option({'R', "regions-file", kInput, "regions from a file (BED if named .bed or .bed.gz)"},
+  group.option({'R', "regions-file", kInput, "regions from a file, such as BED (by its name)"},
                inputs.region_files);
 }
 

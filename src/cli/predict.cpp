@@ -4,7 +4,7 @@
 #include "src/cli/commands.hpp"
 #include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/predict/run.hpp"
 

@@ -7,7 +7,7 @@
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 
 namespace carbon {
 namespace {
@@ -84,7 +84,7 @@ Run declare_report(CommandLine& line) {
       {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
       options.regions);
   group.option(
-      {"genes", kInput, "GFF3, plain or compressed, whose exons are drawn beside bases and variants"},
+      {"genes", kInput, "GFF3 or GTF, plain or compressed, whose exons are drawn beside bases and variants"},
       options.genes);
   group.option({"groups", kInput, "table whose first column has the names of embedded sequences"},
                options.groups);

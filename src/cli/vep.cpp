@@ -63,8 +63,6 @@ int run(const CommandLine& line, VepCommand& command) {
   command.common.model.use = options.scores.use();
   if (line.given("shard")) options.shard = parse_shard(command.shard);
   check_tag_prefix(options.tag_prefix);
-  if (!options.unify_chr_names.empty() && !options.chr_map.empty())
-    throw Error("main_vep", "--unify-chr-names and --chr-map cannot be combined");
   if (options.input.empty()) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;

@@ -54,7 +54,7 @@ void check_table_options(const CommandLine& line, const VepOptions& options, boo
 }
 
 ScoreTables open_tables(const VepOptions& options) {
-  return {options.tables, contig_names(options.unify_chr_names, options.chr_map)};
+  return {options.tables, ContigNames(options.unify_chr_names, options.chr_map)};
 }
 
 void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) {

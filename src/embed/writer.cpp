@@ -5,7 +5,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 #include "src/formats/matrix_output.hpp"
 
 namespace carbon {

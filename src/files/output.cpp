@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/index_name.hpp"
 #include "src/files/standard_streams.hpp"
 
@@ -41,11 +41,6 @@ std::string parent_of(const std::string& path) {
 
 std::string base_of(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
-}
-
-bool has_suffix(const std::string& path, std::string_view suffix) {
-  return path.size() >= suffix.size() &&
-         strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
 /// Throws Error for a file that rename() could not replace, which would be noticed when all is computed.
@@ -166,7 +161,7 @@ void abandon_stream(int fd, hFILE* stream) {
 struct TextOutput::Impl {
   Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression, PathClaim claim)
       : target(path, name, claim), fd(target.open()) {
-    if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) start_compression(compression);
+    if (is_compressed_name(path)) start_compression(compression);
     immediate = isatty(fd) != 0;
   }
 

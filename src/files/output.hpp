@@ -88,8 +88,8 @@ class Output {
   virtual void close() = 0;
 };
 
-/// Buffered text output. A name that ends in .gz or .bgz makes a BGZF file. All functions throw Error if
-/// writing fails.
+/// Buffered text output. A name that ends in .gz, .bgz or .bgzf makes a BGZF file. All functions throw Error
+/// if writing fails.
 class TextOutput final : public Output {
  public:
   explicit TextOutput(const std::string& path, TemporaryName name = TemporaryName::unique,

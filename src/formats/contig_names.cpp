@@ -3,13 +3,15 @@
 #include "src/formats/contig_names.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <sstream>
 #include <string_view>
 #include <unordered_set>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
+#include "src/formats/contig_spelling.hpp"
 
 namespace carbon {
 
@@ -20,90 +22,47 @@ std::string strip(const std::string& name, const std::string& prefix) {
   return name.size() > prefix.size() && name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
 
-bool any_match(const std::vector<std::string>& vcf_names, const std::string& vcf_prefix,
-               const std::vector<std::string>& fasta_names, const std::string& fasta_prefix) {
-  std::unordered_set<std::string> known;
-  for (const std::string& name : fasta_names) known.insert(strip(name, fasta_prefix));
-  for (const std::string& name : vcf_names) {
-    if (known.count(strip(name, vcf_prefix))) return true;
-  }
-  return false;
-}
-
 std::string shown(const std::string& prefix) {
   return prefix.empty() ? "-" : prefix;
 }
 
-/// The same for all spellings of a name.
-std::string plain_spelling(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  name = strip(strip(name, "chromosome"), "chr");
-  return name == "mt" ? "m" : name;
-}
-
 }  // namespace
 
-std::string other_spelling(const std::string& name, const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), name) != names.end()) return "";
-  std::string found;
-  const std::string plain = plain_spelling(name);
-  for (const std::string& other : names) {
-    if (plain_spelling(other) != plain) continue;
-    if (!found.empty()) return "";
-    found = other;
-  }
-  return found;
+ContigNames::ContigNames(const std::string& prefixes, const std::string& map) {
+  if (!prefixes.empty()) read_prefixes(prefixes);
+  if (!map.empty()) read_map(map);
 }
 
-ContigNames ContigNames::exact() {
-  return {};
-}
-
-ContigNames ContigNames::with_prefixes(const std::string& text) {
+void ContigNames::read_prefixes(const std::string& text) {
   const size_t comma = text.find(',');
   if (comma == 0 || comma == std::string::npos || comma + 1 == text.size() ||
       text.find(',', comma + 1) != std::string::npos) {
     throw Error("parse_chr_names",
                 "'" + text + "' is not VCF_PREFIX,FASTA_PREFIX; write - for no prefix, e.g. chr,-");
   }
-  ContigNames names;
-  names.vcf_prefix_ = text.substr(0, comma);
-  names.fasta_prefix_ = text.substr(comma + 1);
-  if (names.vcf_prefix_ == "-") names.vcf_prefix_.clear();
-  if (names.fasta_prefix_ == "-") names.fasta_prefix_.clear();
-  return names;
+  vcf_prefix_ = text.substr(0, comma);
+  fasta_prefix_ = text.substr(comma + 1);
+  if (vcf_prefix_ == "-") vcf_prefix_.clear();
+  if (fasta_prefix_ == "-") fasta_prefix_.clear();
 }
 
-ContigNames ContigNames::with_map(const std::string& path) {
+void ContigNames::read_map(const std::string& path) {
   constexpr const char* function_name = "read_chr_map";
-  constexpr const char* spaces = " \t";
-  ContigNames names;
   TextInput input(path, function_name);
-  std::string line;
-  while (input.line(line)) {
-    const size_t begin = line.find_first_not_of(spaces);
-    if (begin == std::string::npos) continue;
-    const size_t end = line.find_first_of(spaces, begin);
-    const size_t second = end == std::string::npos ? end : line.find_first_not_of(spaces, end);
-    if (second == std::string::npos) {
+  for (std::string line; input.line(line);) {
+    std::istringstream columns(line);
+    std::string vcf_name, fasta_name, more;
+    if (!(columns >> vcf_name)) continue;
+    if (!(columns >> fasta_name) || columns >> more)
       throw Error(function_name, input.where() + ": a line has two columns, the VCF name and the FASTA name");
-    }
-    const size_t second_end = line.find_first_of(spaces, second);
-    if (second_end != std::string::npos && line.find_first_not_of(spaces, second_end) != std::string::npos) {
-      throw Error(function_name,
-                  input.where() + ": more than two columns; a line has a VCF name and a FASTA name");
-    }
-    const std::string vcf_name = line.substr(begin, end - begin);
-    const std::string fasta_name = line.substr(second, second_end - second);
-    const auto [present, inserted] = names.map_.emplace(vcf_name, fasta_name);
+    const auto [present, inserted] = map_.emplace(vcf_name, fasta_name);
     if (!inserted && present->second != fasta_name) {
       throw Error(function_name,
                   input.where() + ": " + vcf_name + " is already mapped to " + present->second);
     }
   }
-  if (names.map_.empty())
+  if (map_.empty())
     throw Error(function_name, path + " has no names; give lines with a VCF name and a FASTA name");
-  return names;
 }
 
 std::string ContigNames::to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const {
@@ -131,24 +90,34 @@ std::string ContigNames::find(const std::string& vcf_name, const std::function<b
 Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
                            const std::vector<std::string>& fasta_names) const {
   if (vcf_names.empty() || fasta_names.empty()) return {};
-  std::vector<std::string> mapped = vcf_names;
-  for (std::string& name : mapped) {
-    if (const auto found = map_.find(name); found != map_.end()) name = found->second;
+  const std::unordered_set<std::string> theirs(fasta_names.begin(), fasta_names.end());
+  const auto has = [&](const std::string& name) { return theirs.contains(name); };
+  for (const std::string& name : vcf_names)
+    if (!find(name, has, "").empty()) return {};
+  if (std::any_of(vcf_names.begin(), vcf_names.end(), has)) return {AdviceTopic::contig_names_equal};
+  Advice pair = {AdviceTopic::contig_pairs, {vcf_names.front(), fasta_names.front()}};
+  const ContigSpellings spellings(fasta_names);
+  for (const std::string& name : vcf_names) {
+    const std::string other = spellings.other(name);
+    if (other.empty()) continue;
+    const size_t ours = spelling_prefix(name), prefix = spelling_prefix(other);
+    if (name.substr(ours) == other.substr(prefix))
+      return {AdviceTopic::contig_prefixes, {shown(name.substr(0, ours)), shown(other.substr(0, prefix))}};
+    pair.values = {name, other};
   }
-  if (any_match(mapped, vcf_prefix_, fasta_names, fasta_prefix_)) return {};
-  const std::vector<std::string> prefixes = {"", "chr", "Chr", "CHR", "chromosome", "Chromosome"};
-  for (const std::string& vcf_prefix : prefixes) {
-    for (const std::string& fasta_prefix : prefixes) {
-      if (vcf_prefix.empty() && fasta_prefix.empty() && map_.empty() && vcf_prefix_.empty() &&
-          fasta_prefix_.empty()) {
-        continue;
-      }
-      if (!any_match(vcf_names, vcf_prefix, fasta_names, fasta_prefix)) continue;
-      if (vcf_prefix.empty() && fasta_prefix.empty()) return {AdviceTopic::contig_names_equal};
-      return {AdviceTopic::contig_prefixes, {shown(vcf_prefix), shown(fasta_prefix)}};
-    }
-  }
-  return {AdviceTopic::contig_pairs, {vcf_names.front(), fasta_names.front()}};
+  return pair;
+}
+
+Respelled respelled(const std::vector<std::string>& names, const std::vector<std::string>& of_file,
+                    const std::string& file) {
+  constexpr size_t kShown = 3;
+  const ContigSpellings spellings(of_file);
+  std::vector<std::string> pairs;
+  for (size_t i = 0; i < names.size() && pairs.size() < kShown; ++i)
+    if (const std::string other = spellings.other(names[i]); !other.empty())
+      pairs.push_back(names[i] + " " + other);
+  if (pairs.empty()) return {};
+  return {"; " + file + " calls " + and_list(pairs), {AdviceTopic::contig_map}};
 }
 
 }  // namespace carbon

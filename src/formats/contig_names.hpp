@@ -12,20 +12,13 @@
 
 namespace carbon {
 
-/// The one of `names` that is `name` in another spelling: with chr or without, in capital or small letters, M
-/// for MT; "" if `names` has `name` itself, or none or several of these.
-std::string other_spelling(const std::string& name, const std::vector<std::string>& names);
-
 class ContigNames {
  public:
-  /// Names must be equal.
-  static ContigNames exact();
-  /// From "VCF_PREFIX,FASTA_PREFIX", where "-" stands for no prefix: two names match if they are equal after
-  /// the prefix of either side is removed. Throws Error for a text of another form.
-  static ContigNames with_prefixes(const std::string& text);
-  /// From a file whose lines have two columns, a VCF name and a FASTA name. Names that are not listed must be
-  /// equal. Throws Error, which names file and line.
-  static ContigNames with_map(const std::string& path);
+  /// `map` names a file whose lines have two columns, a VCF name and a FASTA name; "" for none. `prefixes` is
+  /// "VCF_PREFIX,FASTA_PREFIX", where "-" stands for no prefix, or "": two names that the map does not have
+  /// match if they are equal after the prefix of either side is removed. Throws Error for a text or a file of
+  /// another form.
+  explicit ContigNames(const std::string& prefixes = "", const std::string& map = "");
 
   /// The FASTA name of a VCF contig; "" if the FASTA lacks it. Throws Error if two names would match.
   std::string to_fasta(const std::string& vcf_name, const IndexedFasta& fasta) const;
@@ -39,8 +32,21 @@ class ContigNames {
   Advice advice(const std::vector<std::string>& vcf_names, const std::vector<std::string>& fasta_names) const;
 
  private:
+  void read_prefixes(const std::string& text);
+  void read_map(const std::string& path);
+
   std::string vcf_prefix_, fasta_prefix_;
   std::unordered_map<std::string, std::string> map_;
 };
+
+/// What a message about `names`, which `file` lacks, adds where the file has some of them in another
+/// spelling:
+/// "; FILE calls MT chrM", and the advice to map names. Both are empty if there is none.
+struct Respelled {
+  std::string words;
+  Advice advice;
+};
+Respelled respelled(const std::vector<std::string>& names, const std::vector<std::string>& of_file,
+                    const std::string& file);
 
 }  // namespace carbon

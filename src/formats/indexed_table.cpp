@@ -7,6 +7,8 @@
 #include <htslib/kstring.h>
 #include <htslib/tbx.h>
 
+#include <cstdlib>
+
 #include "src/base/error.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
@@ -87,6 +89,15 @@ IndexedTable::~IndexedTable() = default;
 
 bool IndexedTable::has(const std::string& contig) const {
   return tbx_name2id(impl_->index.get(), contig.c_str()) >= 0;
+}
+
+std::vector<std::string> IndexedTable::contigs() const {
+  struct Free {
+    void operator()(const char** names) const { std::free(names); }
+  };
+  int count = 0;
+  const std::unique_ptr<const char*, Free> names(tbx_seqnames(impl_->index.get(), &count));
+  return names ? std::vector<std::string>(names.get(), names.get() + count) : std::vector<std::string>();
 }
 
 void IndexedTable::seek(const std::string& contig, int64_t begin) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/formats/vcf_regions.hpp"
 
@@ -25,6 +26,7 @@ class IndexedTable {
 
   /// Whether the index has the contig.
   bool has(const std::string& contig) const;
+  std::vector<std::string> contigs() const;
   /// Makes line() read those of `contig` that reach `begin`, 0-based, and all after them on that contig.
   /// Throws Error if the index does not have the contig.
   void seek(const std::string& contig, int64_t begin);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/advice_topics.hpp"
+#include "src/files/file_name.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {
@@ -38,29 +39,32 @@ void check_table(const std::string& command, const MatrixPlace& place) {
 
 }  // namespace
 
-std::optional<ArrayFormat> array_format_of(std::string_view path) {
+std::optional<ArrayFormat> array_format_of(const std::string& path) {
+  if (is_compressed_name(path)) return std::nullopt;
   for (const ArrayFormat format : {ArrayFormat::npy, ArrayFormat::safetensors})
-    if (path.ends_with(suffix_of(format))) return format;
+    if (format_of_name(path) == suffix_of(format) + 1) return format;
   return std::nullopt;
 }
 
 std::string MatrixPlace::stem() const {
-  std::string stem = path;
-  const std::string suffix = suffix_of(format);
-  if (stem.ends_with(suffix)) stem.resize(stem.size() - suffix.size());
-  return stem;
+  return array_format_of(path) == format ? stem_of_name(path) : path;
+}
+
+std::string MatrixPlace::matrix() const {
+  return array_format_of(path) == format ? path : path + suffix_of(format);
 }
 
 void check_matrix_output(const std::string& command, const MatrixPlace& place, const Advice& advice) {
-  const std::string suffix = suffix_of(place.format), stem = place.stem();
+  const std::string stem = place.stem();
   const auto refuse = [&](const std::string& path) {
     throw Error(command,
-                suffix.substr(1) + " output needs a regular file, because its beginning is written last" +
+                std::string(suffix_of(place.format) + 1) +
+                    " output needs a regular file, because its beginning is written last" +
                     (path.empty() ? "" : ", and " + path + " is not one"),
                 advice);
   };
   if (place.path == "-" || stem.empty() || stem.ends_with('/')) refuse("");
-  for (const std::string& path : {place.path, stem + suffix})
+  for (const std::string& path : {place.path, place.matrix()})
     if (is_stream(path)) refuse(path);
   if (place.format == ArrayFormat::npy) check_provenance_file(command, stem + kRecord);
   check_table(command, place);
@@ -68,7 +72,7 @@ void check_matrix_output(const std::string& command, const MatrixPlace& place, c
 
 MatrixOutput::MatrixOutput(const MatrixPlace& place, ArrayLayout layout,
                            const std::vector<std::string>& provenance)
-    : matrix_(place.stem() + suffix_of(place.format), with_provenance(std::move(layout), provenance)),
+    : matrix_(place.matrix(), with_provenance(std::move(layout), provenance)),
       table_(place.stem() + place.table) {
   describe(place.heading);
   if (place.format == ArrayFormat::safetensors) return;

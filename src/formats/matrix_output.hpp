@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/error.hpp"
@@ -16,7 +15,7 @@
 namespace carbon {
 
 /// The format that the end of a name stands for: .npy or .safetensors.
-std::optional<ArrayFormat> array_format_of(std::string_view path);
+std::optional<ArrayFormat> array_format_of(const std::string& path);
 
 /// A matrix is a file STEM.npy or STEM.safetensors; its path may be without the suffix.
 struct MatrixPlace {
@@ -26,6 +25,8 @@ struct MatrixPlace {
   std::string heading;  // its first line, without a newline
 
   std::string stem() const;
+  /// The name of the matrix.
+  std::string matrix() const;
 };
 
 /// Throws Error, from `command`, unless the matrix and the files beside it can be written: it needs a regular

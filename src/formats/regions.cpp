@@ -1,180 +1,321 @@
-// Region strings and region files for FASTA input. VCF regions have other rules (vcf_regions.cpp).
+// Regions in options and in files. Lines come through TextInput, so that a cut file is not taken for a
+// shorter list.
 
 #include "src/formats/regions.hpp"
 
+#include <htslib/tbx.h>
+
+#include <algorithm>
 #include <charconv>
-#include <limits>
+#include <memory>
 #include <optional>
-#include <string_view>
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/base/lists.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/text_input.hpp"
-#include "src/formats/bed.hpp"
+#include "src/formats/gene_models.hpp"
+#include "src/formats/index_check.hpp"
 
 namespace carbon {
-
 namespace {
 
-constexpr const char* function_name = "parse_region";
+constexpr const char* kFunction = "read_regions";
+constexpr int64_t kLastPosition = kOpenEnd - 1;
 
-/// The part of a region after the colon, 0-based and half-open; `end` is open_end if none is given.
+/// Whether a comma before `part` separates thousands, as in 1,234,567, or belongs to a name in braces. In a
+/// list of regions, "1:5,200" is one position, not a region and a contig named 200.
+bool continues_region(const std::string& before, std::string_view part) {
+  constexpr std::string_view digits = "0123456789";
+  if (before.starts_with('{') && before.find('}') == std::string::npos) return true;
+  if (std::min(part.find_first_not_of(digits), part.size()) != 3 || (part.size() > 3 && part[3] != '-'))
+    return false;
+  const size_t last = before.find_last_not_of(digits);  // before the last digits
+  const size_t count = before.size() - (last + 1);
+  return last != std::string::npos && count >= 1 && count <= 3 && before.find(':') <= last &&
+         std::string_view(":-,").find(before[last]) != std::string_view::npos;
+}
+
+/// Reads a coordinate at the beginning of `text` as htslib does, also 1.5e6 or 10k, and removes it from
+/// `text`.
+std::optional<int64_t> take_position(std::string_view& text) {
+  if (text.empty() || std::string_view("0123456789.").find(text[0]) == std::string_view::npos)
+    return std::nullopt;
+  double value = 0;
+  const char* const end = std::from_chars(text.data(), text.data() + text.size(), value).ptr;
+  std::string number(text.data(), end);
+  if (number.empty()) return std::nullopt;
+  text.remove_prefix(number.size());
+  const size_t suffix = text.empty() ? std::string_view::npos : std::string_view("kKmMgG").find(text[0]);
+  if (suffix != std::string_view::npos) {  // an exponent in the text keeps 1.001k exact
+    text.remove_prefix(1);
+    number += "e" + std::to_string(3 * (suffix / 2 + 1));
+  }
+  const auto [read, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (read != number.data() + number.size()) return std::nullopt;
+  const bool large = problem != std::errc() || value > static_cast<double>(kLastPosition);
+  return large ? kLastPosition : static_cast<int64_t>(value);
+}
+
 struct Range {
-  int64_t begin = 0, end = 0;
+  int64_t begin = 0, end = kOpenEnd;
 };
 
-constexpr int64_t open_end = std::numeric_limits<int64_t>::max();
-
-/// A number of up to 18 digits, with commas as thousands separators; nothing for any other text.
-std::optional<int64_t> parse_coordinate(std::string_view text) {
-  int64_t value = 0;
-  int digits = 0;
-  for (const char c : text) {
-    if (c == ',' && digits > 0) continue;
-    if (c < '0' || c > '9' || ++digits > 18) return std::nullopt;
-    value = value * 10 + (c - '0');
+/// Reads what follows the colon: "", POS, BEG-, BEG-END or -END.
+std::optional<Range> parse_range(std::string_view written, RegionStyle style) {
+  if (written.empty()) return style == RegionStyle::samtools ? std::optional(Range{}) : std::nullopt;
+  std::string plain(written);
+  std::erase(plain, ',');
+  std::string_view rest = plain;
+  Range range;
+  const std::optional<int64_t> begin = take_position(rest);
+  if (begin) range.begin = *begin - 1;
+  if (rest.starts_with('-')) {
+    rest.remove_prefix(1);
+    const std::optional<int64_t> end = take_position(rest);
+    if (!begin && !end) return std::nullopt;
+    if (end) range.end = *end;
+  } else {
+    if (!begin) return std::nullopt;
+    if (style == RegionStyle::bcftools) range.end = *begin;
   }
-  return digits > 0 ? std::optional<int64_t>(value) : std::nullopt;
+  return rest.empty() && range.begin < range.end ? std::optional(range) : std::nullopt;
 }
 
-/// "", BEG, BEG-, BEG-END or -END, counted from 1, END included.
-std::optional<Range> parse_range(std::string_view text) {
-  if (text.empty()) return Range{0, open_end};
-  const size_t dash = text.find('-');
-  const std::string_view first = text.substr(0, dash);
-  const std::string_view second = dash == std::string_view::npos ? "" : text.substr(dash + 1);
-  if (first.empty() && second.empty()) return std::nullopt;
-  const std::optional<int64_t> begin = first.empty() ? 1 : parse_coordinate(first);
-  const std::optional<int64_t> end = second.empty() ? open_end : parse_coordinate(second);
-  if (!begin || !end || *begin < 1 || *begin > *end) return std::nullopt;
-  return Range{*begin - 1, *end};
-}
-
-/// Clips [begin, end) to the contig. `shown` is the text to name in messages.
-Region make_region(const std::string& contig, int64_t begin, int64_t end, const IndexedFasta& fasta,
-                   const std::string& shown) {
-  const int64_t length = fasta.length(contig);
-  if (length < 0) {
-    throw Error(function_name, shown + ": no sequence " + contig + " in " + fasta.path() +
-                                   "; the first column of its .fai lists the names");
-  }
-  if (end > length && begin < length) {
-    fasta.log().warning(function_name, shown + ": the end lies beyond the end of " + contig + " (" +
-                                           count_of(length, "base") + "), which is used instead");
-  }
-  if (end > length) end = length;
-  if (begin < 0 || begin >= end) {
-    throw Error(function_name, shown + ": there are no bases in this range of " + contig + ", which has " +
-                                   count_of(length, "base") +
-                                   "; positions count from 1, and BEG must not exceed END");
-  }
-  return {contig, begin, end};
-}
-
-Region parse_named(const std::string& text, const IndexedFasta& fasta, const std::string& shown) {
-  const auto fail = [&](const std::string& what) { throw Error(function_name, shown + ": " + what); };
-  // An open end means the end of the contig, without a warning.
-  const auto region = [&](const std::string& contig, const Range& range) {
-    return make_region(contig, range.begin, range.end == open_end ? fasta.length(contig) : range.end, fasta,
-                       shown);
-  };
-  NamedPart parts;
-  std::string contig;
-  std::string_view coordinates;
+/// One region; `where` is its place in a file and a colon, or "".
+WrittenRegion parse_item(std::string_view text, const std::string& where, RegionStyle style,
+                         const KnownContig& known) {
+  const std::string shown = where + "region '" + std::string(text) + "': ";
+  const auto fail = [&](const std::string& what) { throw Error(kFunction, shown + what); };
+  const std::string grammar =
+      std::string("expected CHROM, CHROM:POS, CHROM:BEG-END, CHROM:BEG- or CHROM:-END with BEG <= END, ") +
+      "numbers with or without commas; write {CHROM} for a name with a colon";
+  WrittenRegion region;
+  std::optional<std::string_view> coordinates;
   if (text.starts_with('{')) {
     const size_t brace = text.find('}');
-    if (brace == std::string::npos) fail("no '}' after the name");
-    contig = text.substr(1, brace - 1);
-    coordinates = std::string_view(text).substr(brace + 1);
-    if (!coordinates.empty() && coordinates.front() != ':') fail("only ':' and a range may follow '}'");
-    if (!coordinates.empty()) coordinates.remove_prefix(1);
+    if (brace == std::string_view::npos) fail("there is no '}' after the name");
+    region.contig = text.substr(1, brace - 1);
+    if (brace + 1 < text.size()) {
+      if (text[brace + 1] != ':') fail("only ':' and a range may follow '}'");
+      coordinates = text.substr(brace + 2);
+    }
+  } else if (const size_t colon = text.rfind(':'); colon == std::string_view::npos) {
+    region.contig = text;
   } else {
-    parts = split_region(text, fasta, shown);
-    contig = parts.contig;
-    coordinates = parts.coordinates;
+    const std::string whole(text), prefix(text.substr(0, colon));
+    const std::string_view range = text.substr(colon + 1);
+    const bool readable = parse_range(range, style).has_value();
+    // Without knowing names, what cannot be a range belongs to the name.
+    const bool is_name =
+        known ? known(whole) : !readable && range.find_first_not_of("0123456789,-") != range.npos;
+    const bool is_part = known && known(prefix);
+    if (is_name && is_part && readable)
+      fail("both " + whole + " and " + prefix + " are names in the file; write {" + whole + "} or {" +
+           prefix + "}:" + std::string(range));
+    if (!is_name) coordinates = range;
+    region.contig = is_name ? whole : prefix;
+    const bool clear = is_name || is_part || prefix.find(':') == std::string::npos ||
+                       (!known && readable && range.find('-') != std::string_view::npos);
+    if (!clear) fail(grammar);
   }
-  if (fasta.length(contig) < 0) {
-    fail("no sequence " + contig + " in " + fasta.path() + "; the first column of its .fai lists the names");
-  }
-  const std::optional<Range> range = parse_range(coordinates);
-  if (!range) fail("'" + std::string(coordinates) + "' is not BEG, BEG-END or -END with 1 <= BEG <= END");
-  return region(contig, *range);
+  if (region.contig.empty()) fail(grammar);
+  if (!coordinates) return region;
+  const std::optional<Range> range = parse_range(*coordinates, style);
+  if (!range) fail(grammar);
+  region.begin = range->begin;
+  region.end = range->end;
+  return region;
 }
 
-std::vector<std::string> split(const std::string& line) {
-  // A BED file may separate columns by spaces. A line with a tab is split at tabs only.
-  const char* separators = line.find('\t') != std::string::npos ? "\t" : " ";
-  std::vector<std::string> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    size_t end = line.find_first_of(separators, begin);
-    if (end == std::string::npos) end = line.size();
-    if (end > begin || *separators == '\t') fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
+/// Counted from 0. If end == begin, a line has one position.
+struct Columns {
+  size_t contig = 0, begin = 1, end = 2;
+  bool from_zero = false;
+};
+
+/// The columns that a tabix index of the file defines; nothing if there is no index.
+std::optional<Columns> columns_of_index(const std::string& path) {
+  struct Delete {
+    void operator()(tbx_t* index) const { tbx_destroy(index); }
+  };
+  if (path == "-") return std::nullopt;
+  check_indices(path, kFunction);
+  const std::unique_ptr<tbx_t, Delete> index(tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL));
+  if (!index || index->conf.sc < 1 || index->conf.bc < 1) return std::nullopt;
+  const auto& conf = index->conf;
+  const auto begin = static_cast<size_t>(conf.bc - 1);
+  return Columns{static_cast<size_t>(conf.sc - 1), begin,
+                 conf.ec > 0 ? static_cast<size_t>(conf.ec - 1) : begin, conf.preset == TBX_UCSC};
 }
 
-int64_t parse_position(const std::string& text, const std::string& where) {
-  int64_t value = -1;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw Error("read_regions", where + ": '" + text + "' is not a position");
+class RegionFile {
+ public:
+  RegionFile(const std::string& path, const RegionRules& rules)
+      : path_(path), rules_(rules), indexed_(columns_of_index(path)), input_(path, kFunction) {
+    const std::string_view format = format_of_name(path);
+    if (format == "bed") layout_ = Layout::bed;
+    if (format == "vcf") layout_ = Layout::vcf;
+    if (format == "gff3" || format == "gtf") layout_ = Layout::genes;
   }
-  return value;
-}
 
-bool is_bed_name(const std::string& path) {
-  for (const std::string_view suffix : {".bed", ".bed.gz", ".bed.bgz"}) {
-    if (std::string_view(path).ends_with(suffix)) return true;
+  bool has_index() const { return indexed_.has_value(); }
+  std::string where() const { return input_.where(); }
+
+  bool next(WrittenRegion& region) {
+    region = {};
+    while (layout_ != Layout::genes && input_.line(line_)) {
+      if (is_comment()) continue;
+      if (layout_ == Layout::unknown) layout_ = is_gene_feature(line_) ? Layout::genes : Layout::table;
+      if (layout_ != Layout::genes) return read_columns(region), true;
+      parse_gene_feature(line_, where(), feature_);
+      if (take_feature(region)) return true;
+    }
+    while (layout_ == Layout::genes && next_gene_feature(input_, line_, feature_))
+      if (take_feature(region)) return true;
+    return false;
   }
-  return false;
-}
+
+  /// Throws Error if the file had no regions, with the types of the features that it had.
+  void check_found(uint64_t regions) const {
+    if (regions > 0) return;
+    if (types_.empty())
+      throw Error(kFunction, path_ + ": there are no regions in this file; give at least one");
+    throw Error(kFunction, path_ + ": there is no feature of type " + or_list(rules_.features) +
+                               "; the types of this file are " + and_list(types_));
+  }
+
+ private:
+  enum class Layout { unknown, table, bed, vcf, genes };
+
+  [[noreturn]] void fail(const std::string& what) const { throw Error(kFunction, where() + ": " + what); }
+
+  bool is_comment() {
+    if (layout_ == Layout::unknown && line_.starts_with("##fileformat=VCF")) layout_ = Layout::vcf;
+    if (layout_ == Layout::unknown && line_.starts_with("##gff-version")) layout_ = Layout::genes;
+    if (line_.find_first_not_of(" \t") == std::string::npos || line_[0] == '#') return true;
+    // In a list of regions a word alone is a contig.
+    return is_track_line(line_) &&
+           (layout_ == Layout::bed || line_.find_first_of(" \t") != std::string::npos);
+  }
+
+  // False for a feature of a type that is not wanted.
+  bool take_feature(WrittenRegion& region) {
+    const auto has = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), feature_.type) != list.end();
+    };
+    if (!has(types_)) types_.push_back(feature_.type);
+    if (!rules_.features.empty() && !has(rules_.features)) return false;
+    region = {feature_.contig, feature_.begin, feature_.end, "", feature_.strand};
+    for (size_t i = 0; i < rules_.names.size() && region.name.empty(); ++i)
+      region.name = feature_.attribute(rules_.names[i]).value_or("");
+    return true;
+  }
+
+  int64_t position(std::string_view text) const {
+    std::string_view rest = text;
+    const std::optional<int64_t> value = take_position(rest);
+    if (!value || !rest.empty())
+      fail("'" + printable(text) + "' is not a position; a line has CHROM and POS, or CHROM, BEG and END");
+    return *value;
+  }
+
+  void read_columns(WrittenRegion& region) {
+    const bool tabs = line_.find('\t') != std::string::npos;
+    std::vector<std::string_view> fields = split(line_, tabs ? '\t' : ' ');
+    if (!tabs) std::erase(fields, std::string_view());
+    const bool table = layout_ == Layout::table && !indexed_;
+    if (table && fields.size() == 1) {
+      region = parse_item(fields[0], where() + ": ", rules_.style, rules_.known);
+      return;
+    }
+    const bool positions = layout_ == Layout::vcf || (table && !has_end(fields));
+    const Columns columns =
+        indexed_.value_or(Columns{0, 1, positions ? size_t{1} : size_t{2}, layout_ == Layout::bed});
+    if (std::max({columns.contig, columns.begin, columns.end}) >= fields.size() ||
+        fields[columns.contig].empty())
+      fail(layout_ == Layout::bed ? "a BED line has CHROM, BEG and END"
+                                  : "a line has CHROM and POS, or CHROM, BEG and END, separated by tabs");
+    const int64_t begin = position(fields[columns.begin]) - (columns.from_zero ? 0 : 1);
+    const int64_t end = columns.end == columns.begin ? begin + 1 : position(fields[columns.end]);
+    if (begin > end || (!columns.from_zero && begin == end)) fail("BEG is greater than END; exchange them");
+    region.contig = fields[columns.contig];
+    region.begin = begin;
+    region.end = end;
+    if (indexed_ || positions) return;
+    if (fields.size() > 3 && fields[3] != ".") region.name = fields[3];
+    if (fields.size() > 5 && fields[5].size() == 1) region.strand = fields[5][0];
+  }
+
+  // Whether the third column of a line is an END. Other texts may stand there after positions, such as
+  // alleles; but where some lines have an END, such a text is a mistake.
+  bool has_end(const std::vector<std::string_view>& fields) {
+    if (fields.size() < 3 || fields[2].empty()) return false;
+    std::string_view rest = fields[2];
+    const bool number = take_position(rest).has_value() && rest.empty();
+    std::string& first = number ? first_end_ : first_text_;
+    if (first.empty()) first = where();
+    if (!first_end_.empty() && !first_text_.empty())
+      fail("the third column is '" + printable(fields[2]) + "' here, and " +
+           (number ? "no END in " + first_text_ : "an END in " + first_end_) +
+           "; correct the line, or give positions and intervals in two files");
+    return number;
+  }
+
+  std::string path_;
+  const RegionRules& rules_;
+  std::optional<Columns> indexed_;
+  Layout layout_ = Layout::unknown;
+  TextInput input_;
+  std::string line_;
+  GeneFeature feature_;
+  std::vector<std::string> types_;      // of features
+  std::string first_end_, first_text_;  // where a third column was an END, and where another text
+};
 
 }  // namespace
 
-NamedPart split_region(const std::string& text, const IndexedFasta& fasta, const std::string& shown) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return {text, ""};
-  const std::string prefix = text.substr(0, colon), rest = text.substr(colon + 1);
-  const bool whole = fasta.length(text) >= 0, part = fasta.length(prefix) >= 0;
-  if (whole && part && parse_range(rest)) {
-    throw Error(function_name, shown + ": both " + text + " and " + prefix +
-                                   " are names in the FASTA; write {" + text + "} or {" + prefix +
-                                   "}:" + rest);
-  }
-  if (whole || !part) return {text, ""};
-  return {prefix, rest};
+WrittenRegion parse_written_region(std::string_view text, RegionStyle style, const KnownContig& known) {
+  return parse_item(text, "", style, known);
 }
 
-Region parse_region(const std::string& text, const IndexedFasta& fasta) {
-  return parse_named(text, fasta, "region '" + text + "'");
-}
-
-std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta) {
-  const bool bed = is_bed_name(path);
-  std::vector<Region> regions;
-  TextInput input(path, "read_regions");
-  std::string line;
-  while (input.line(line)) {
-    // In a list of regions a word alone is a contig.
-    const bool heads = is_bed_header(line) && (bed || line.find_first_of(" \t") != std::string::npos);
-    if (line.empty() || line[0] == '#' || heads) continue;
-    const std::string where = input.where();
-    if (!bed && line.find('\t') == std::string::npos) {
-      regions.push_back(parse_named(line, fasta, where + ": region '" + line + "'"));
-      continue;
-    }
-    const std::vector<std::string> fields = split(line);
-    if (fields.size() < (bed ? 3u : 2u)) {
-      throw Error("read_regions",
-                  where + (bed ? ": a BED line has CHROM, BEG and END"
-                               : ": a line has CHROM, BEG and END separated by tabs, or a region"));
-    }
-    const int64_t first = parse_position(fields[1], where);
-    const int64_t last = fields.size() > 2 ? parse_position(fields[2], where) : first;
-    regions.push_back(make_region(fields[0], bed ? first : first - 1, last, fasta, where));
+std::vector<WrittenRegion> parse_region_list(std::string_view list, RegionStyle style,
+                                             const KnownContig& known) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(list, ',')) {
+    if (!parts.empty() && continues_region(parts.back(), part))
+      parts.back().append(",").append(part);
+    else
+      parts.emplace_back(part);
   }
+  std::vector<WrittenRegion> regions;
+  for (const std::string& part : parts)
+    if (!part.empty()) regions.push_back(parse_written_region(part, style, known));
+  if (regions.empty())
+    throw Error(kFunction, "the list of regions is empty; give at least one, such as chr1:1000-2000");
   return regions;
+}
+
+bool read_region_file(
+    const std::string& path, const RegionRules& rules, Log& log,
+    const std::function<void(WrittenRegion&, const std::function<std::string()>& where)>& take) {
+  RegionFile file(path, rules);
+  const std::function<std::string()> where = [&] { return file.where(); };
+  uint64_t regions = 0, empty = 0;
+  std::string first_empty;
+  for (WrittenRegion region; file.next(region); ++regions) {
+    if (region.begin == region.end && empty++ == 0) first_empty = where();
+    take(region, where);
+  }
+  file.check_found(regions);
+  if (regions == empty)
+    throw Error(kFunction, path + ": no region of this file has a base: BEG is END on every line");
+  if (empty > 0)
+    log.warning(kFunction, first_empty + ": BEG is END, so that the region has no bases and selects nothing" +
+                               (empty > 1 ? ", as on " + count_of(empty - 1, "further line") : ""));
+  return file.has_index();
 }
 
 }  // namespace carbon

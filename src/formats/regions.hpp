@@ -1,37 +1,59 @@
-// Regions of a FASTA file, as strings or in files. They follow samtools: `chr:100` is from 100 to the end.
+// Regions as users write them: in options, and in files of every kind. The one reader of both; what a region
+// selects is up to fasta_regions.hpp (bases of a FASTA) and vcf_regions.hpp (records of a VCF).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "src/formats/fasta.hpp"
+#include "src/base/log.hpp"
 
 namespace carbon {
 
-struct Region {
+/// In what bcftools and samtools differ: `chr:100` is one position for bcftools, and for samtools all from
+/// there to the end; `chr:` is the whole contig for samtools, and an error for bcftools.
+enum class RegionStyle { bcftools, samtools };
+
+/// The end of a region that has none. Larger than any position in a CSI index with htslib's defaults.
+inline constexpr int64_t kOpenEnd = (int64_t{1} << 44) - 2;
+
+struct WrittenRegion {
   std::string contig;
-  int64_t begin = 0, end = 0;  // 0-based half-open, clipped to the contig
+  int64_t begin = 0, end = kOpenEnd;  // 0-based, half-open; begin is -1 for position 0 of a VCF
+  std::string name = {};              // of a BED line or a feature; "" without
+  char strand = '.';
 };
 
-/// A region before its coordinates are read: all but the name of the contig, without the colon between them.
-struct NamedPart {
-  std::string contig, coordinates;
+/// Whether a contig is known; empty if that cannot be asked, so that the form of a text has to decide.
+using KnownContig = std::function<bool(const std::string&)>;
+
+/// Reads `chr`, `chr:pos`, `chr:beg-end`, `chr:beg-` or `chr:-end`. Numbers may have commas and be written as
+/// 1.5e6 or 10k. A name with a colon may be written as {name}, which it must be if it is not known, or if two
+/// known names are possible. Throws Error.
+WrittenRegion parse_written_region(std::string_view text, RegionStyle style, const KnownContig& known);
+
+/// The same for a list with commas. Throws Error also if it has no region.
+std::vector<WrittenRegion> parse_region_list(std::string_view list, RegionStyle style,
+                                             const KnownContig& known);
+
+/// How a file of regions is read.
+struct RegionRules {
+  RegionStyle style = RegionStyle::bcftools;  // of lines that are regions as in options
+  KnownContig known = {};                     // for these lines
+  std::vector<std::string> features = {};     // of a gene model: which types; empty for all
+  std::vector<std::string> names = {};        // of a gene model: the attributes that may have the name
 };
 
-/// Splits a region without braces at its last colon, unless all of it is the name of a contig of the FASTA,
-/// or nothing before the colon is. Throws Error, in which the region is called `shown`, if both can be meant.
-NamedPart split_region(const std::string& text, const IndexedFasta& fasta, const std::string& shown);
-
-/// Reads `chr`, `chr:beg`, `chr:beg-end` or `chr:-end`. Numbers may have commas, and a name may be written
-/// as {name}, which it must be if split_region() would throw. An end beyond the contig is clipped with a
-/// warning. Throws Error for an unknown contig and an empty range.
-Region parse_region(const std::string& text, const IndexedFasta& fasta);
-
-/// Reads a file with one region per line. A file named .bed, .bed.gz or .bed.bgz is BED (0-based, half-open).
-/// In other files a line is a region string, or CHROM BEG END or CHROM POS, separated by tabs (1-based,
-/// inclusive). Lines that begin with '#', `track` or `browser` are skipped. Throws Error, which names file
-/// and line.
-std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta);
+/// Reads a file with one region on each line, and calls `take` for each, which may have no bases (BEG = END
+/// in BED), with a function that says where it stands, `path:line`. Lines are CHROM POS, CHROM BEG END (both
+/// counted from 1), or regions as in options, mixed as one likes; tabs, or spaces where a line has no tab,
+/// separate columns. A file named .bed is BED, counted from 0; GFF3 and GTF are known by name or by their
+/// lines, and of a VCF POS is read. If the file has a tabix index, that says where the columns are, and the
+/// function returns true. Throws Error, which names file and line, and if no region has a base.
+bool read_region_file(
+    const std::string& path, const RegionRules& rules, Log& log,
+    const std::function<void(WrittenRegion&, const std::function<std::string()>& where)>& take);
 
 }  // namespace carbon

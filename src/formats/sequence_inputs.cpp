@@ -8,7 +8,7 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/fasta.hpp"
-#include "src/formats/regions.hpp"
+#include "src/formats/fasta_regions.hpp"
 
 namespace carbon {
 namespace {

@@ -18,6 +18,7 @@
 #include "src/formats/index_check.hpp"
 #include "src/formats/indexed_table.hpp"
 #include "src/formats/records_file.hpp"
+#include "src/formats/vcf_header.hpp"
 
 namespace carbon {
 namespace {
@@ -51,6 +52,7 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
   virtual bool has(const std::string& contig) const = 0;
+  virtual std::vector<std::string> contigs() const = 0;
   virtual void seek(const std::string& contig, int64_t pos) = 0;
   virtual bool next(Row& row) = 0;
 };
@@ -75,6 +77,7 @@ class TextRows final : public RowSource {
   }
 
   bool has(const std::string& contig) const override { return table_.has(contig); }
+  std::vector<std::string> contigs() const override { return table_.contigs(); }
   void seek(const std::string& contig, int64_t pos) override { table_.seek(contig, pos); }
 
   bool next(Row& row) override {
@@ -157,6 +160,8 @@ class BcfRows final : public RowSource {
   bool has(const std::string& contig) const override {
     return bcf_hdr_name2id(header_.get(), contig.c_str()) >= 0;
   }
+
+  std::vector<std::string> contigs() const override { return contigs_of_header(header_.get()); }
 
   void seek(const std::string& contig, int64_t pos) override {
     const int number = bcf_hdr_name2id(header_.get(), contig.c_str());
@@ -304,6 +309,10 @@ const std::vector<std::string>& SnvTable::header_lines() const {
 
 bool SnvTable::has_contig(const std::string& contig) const {
   return impl_->rows->has(contig);
+}
+
+std::vector<std::string> SnvTable::contigs() const {
+  return impl_->rows->contigs();
 }
 
 // All rows of the position are read at once, as a table has one for each SNV.

@@ -30,6 +30,7 @@ class SnvTable {
   /// The header's lines that begin with ##, in order, without newlines.
   const std::vector<std::string>& header_lines() const;
   bool has_contig(const std::string& contig) const;
+  std::vector<std::string> contigs() const;
   /// What the file has at a position of a contig that it has; null for nothing, until the next call.
   /// Positions may come in any order; where they ascend, the file is read once. Throws Error for damaged
   /// data, naming file and place.

@@ -284,6 +284,15 @@ std::string without_number(std::string_view line) {
   return std::string(line.substr(0, at)) + ">";
 }
 
+// bcf_hdr_seqnames() ends the program if the numbers of the contigs have gaps, as those of a BCF may.
+std::vector<std::string> contigs_of_header(const bcf_hdr_t* header) {
+  std::vector<std::string> names;
+  for (int id = 0; id < header->n[BCF_DT_CTG]; ++id)
+    if (const bcf_idpair_t& entry = header->id[BCF_DT_CTG][id]; entry.key && entry.val)
+      names.emplace_back(entry.key);
+  return names;
+}
+
 void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {
   const std::unique_ptr<tbx_t, decltype(&tbx_destroy)> index(
       tbx_index_load3(path.c_str(), nullptr, HTS_IDX_SILENT_FAIL), &tbx_destroy);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace carbon {
 
@@ -58,6 +59,9 @@ VcfHeaderText read_binary_header(BGZF* stream, const std::string& shown);
 
 /// A header line without the number that BCF gives to its name: ",IDX=7" before the last ">".
 std::string without_number(std::string_view line);
+
+/// The names of the contigs.
+std::vector<std::string> contigs_of_header(const bcf_hdr_t* header);
 
 /// Adds the contigs that the index of a VCF text has and the header lacks, as bcftools does. The index must
 /// have been checked (index_check.hpp).

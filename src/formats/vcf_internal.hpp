@@ -31,7 +31,9 @@ struct VcfReader::Impl {
   void finish();
   void warn_of_missing_newline(const std::string& what) const;
   [[noreturn]] void fail_unknown() const;
-  void warn_of_spellings(const VcfRegions& chosen, const std::string& what) const;
+  VcfRegions read_regions(const std::string& list, const std::string& regions_file,
+                          const std::string& what) const;
+  void read_targets(const VcfReaderOptions& options);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;

@@ -14,7 +14,7 @@
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/files/index_name.hpp"
-#include "src/formats/contig_names.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"
@@ -28,39 +28,12 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
 }
 
-/// The regions of a list or of a file; nothing if both are empty. `name` is what messages call them.
-std::optional<VcfRegions> read_regions(const std::string& list, const std::string& file,
-                                       const std::string& name) {
+/// A list or a file of regions. `name` is what messages call them.
+void check_one_given(const std::string& list, const std::string& file, const std::string& name) {
   if (!list.empty() && !file.empty()) {
     throw Error("read_vcf",
                 "a list of " + name + " and a file of " + name + " were both given; give one of the two");
   }
-  if (!list.empty()) return VcfRegions::from_list(list);
-  if (!file.empty()) return VcfRegions::from_file(file);
-  return std::nullopt;
-}
-
-std::optional<VcfRegions> read_targets(const VcfReaderOptions& options, bool& excluded) {
-  const auto without_caret = [&](const std::string& text) {
-    excluded |= text.starts_with('^');
-    return text.starts_with('^') ? text.substr(1) : text;
-  };
-  std::string list = without_caret(options.targets), file = without_caret(options.targets_file);
-  if (excluded && list.empty() && file.empty()) {
-    throw Error("read_vcf", "nothing follows the ^ of the targets; give the records to leave out");
-  }
-  std::optional<VcfRegions> targets = read_regions(list, file, "targets");
-  if (targets) targets->merge();
-  return targets;
-}
-
-/// bcf_hdr_seqnames() ends the program if the numbers of the contigs have gaps, as those of a BCF may.
-std::vector<std::string> contig_names(const bcf_hdr_t* header) {
-  std::vector<std::string> names;
-  for (int id = 0; id < header->n[BCF_DT_CTG]; ++id)
-    if (const bcf_idpair_t& entry = header->id[BCF_DT_CTG][id]; entry.key && entry.val)
-      names.emplace_back(entry.key);
-  return names;
 }
 
 }  // namespace
@@ -100,8 +73,9 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
       log(to),
       regions_overlap(options.regions_overlap),
       targets_overlap(options.targets_overlap) {
-  std::optional<VcfRegions> regions = read_regions(options.regions, options.regions_file, "regions");
-  targets = read_targets(options, targets_excluded);
+  const bool jumps = !options.regions.empty() || !options.regions_file.empty();
+  check_one_given(options.regions, options.regions_file, "regions");
+  check_one_given(options.targets, options.targets_file, "targets");
   file = open_records(path, shown, "read_vcf");
   if (!file && errno == ENOEXEC) fail_unknown();
   if (!file) fail(std::string("cannot open: ") + (errno ? std::strerror(errno) : "unknown error"));
@@ -110,12 +84,12 @@ VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, 
     if (format == empty_format) fail("the file is empty; give a VCF or BCF file, at least with a header");
     if (format != vcf && format != bcf) fail_unknown();
     is_bcf = format == bcf;
-    read_header(regions.has_value());
-    if (regions) warn_of_spellings(*regions, "regions");
-    if (targets) warn_of_spellings(*targets, "targets");
-    if (regions) {
+    read_header(jumps);
+    read_targets(options);
+    if (jumps) {
+      VcfRegions regions = read_regions(options.regions, options.regions_file, "regions");
       text.reset();
-      jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(*regions), log);
+      jump = std::make_unique<VcfJump>(file, shared->header, path, std::move(regions), log);
     }
   } catch (...) {
     jump.reset();
@@ -152,13 +126,36 @@ void VcfReader::Impl::read_header(bool jumps) {
   if (!is_bcf) add_contigs_of_index(path, shared->header);
 }
 
-// A contig under another name selects nothing, which is no error: the file may have no variant there.
-void VcfReader::Impl::warn_of_spellings(const VcfRegions& chosen, const std::string& what) const {
-  const std::vector<std::string> names = contig_names(shared->header);
-  for (const VcfRegions::Contig& contig : chosen.contigs())
-    if (const std::string known = other_spelling(contig.name, names); !known.empty())
+/// The regions of a list or of a file, of which one is given. `what` is what messages call them. A contig
+/// under another name selects nothing, which is no error: the file may have no variant there.
+VcfRegions VcfReader::Impl::read_regions(const std::string& list, const std::string& regions_file,
+                                         const std::string& what) const {
+  const std::vector<std::string> names = contigs_of_header(shared->header);
+  const KnownContig known = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  VcfRegions regions =
+      list.empty() ? VcfRegions::from_file(regions_file, known, log) : VcfRegions::from_list(list, known);
+  const ContigSpellings spellings(names);
+  for (const VcfRegions::Contig& contig : regions.contigs())
+    if (const std::string other = spellings.other(contig.name); !other.empty())
       log.warning("read_vcf",
-                  "the " + what + " name contig " + contig.name + ", which " + shown + " calls " + known);
+                  "the " + what + " name contig " + contig.name + ", which " + shown + " calls " + other);
+  return regions;
+}
+
+void VcfReader::Impl::read_targets(const VcfReaderOptions& options) {
+  const auto without_caret = [&](const std::string& given) {
+    targets_excluded |= given.starts_with('^');
+    return given.starts_with('^') ? given.substr(1) : given;
+  };
+  const std::string list = without_caret(options.targets), targets_file = without_caret(options.targets_file);
+  if (list.empty() && targets_file.empty()) {
+    if (targets_excluded) fail("nothing follows the ^ of the targets; give the records to leave out");
+    return;
+  }
+  targets = read_regions(list, targets_file, "targets");
+  targets->merge();
 }
 
 void VcfReader::Impl::fail(const std::string& what) const {
@@ -310,7 +307,7 @@ bool VcfReader::next(VcfRecord& record) {
 
 std::vector<std::string> VcfReader::contigs() const {
   const std::lock_guard lock(impl_->shared->mutex);
-  return contig_names(impl_->shared->header);
+  return contigs_of_header(impl_->shared->header);
 }
 
 std::unordered_map<std::string, int64_t> VcfReader::contig_lengths() const {

@@ -1,13 +1,14 @@
-// The lists of regions that select VCF records, by the rules of bcftools.
+// The regions that select VCF records, by the rules of bcftools.
 //
-// Only parsing and overlap: jumping by an index and reading records belong to the VCF reader. Regions of
-// FASTA files have other rules (regions.hpp).
+// Only overlap: jumping by an index and reading records belong to the VCF reader.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "src/formats/regions.hpp"
 
 namespace carbon {
 
@@ -35,13 +36,16 @@ class VcfRegions {
     std::vector<VcfInterval> intervals;
   };
 
-  /// From a comma-separated list of `chr`, `chr:pos`, `chr:beg-end`, `chr:beg-` and `chr:-end`. A name with
-  /// colons is written as {name}. Overlapping intervals are merged. Throws Error.
-  static VcfRegions from_list(const std::string& text);
-  /// From a file with one region per line: CHROM POS or CHROM BEG END, 1-based. A file named .bed or .bed.gz
-  /// is BED, 0-based. Of a VCF file POS is used. If the file has a tabix index, that defines the columns, and
-  /// the lines are kept as they are; otherwise overlapping intervals are merged. Throws Error.
-  static VcfRegions from_file(const std::string& path);
+  VcfRegions() = default;
+  /// Overlapping intervals are merged.
+  explicit VcfRegions(const std::vector<WrittenRegion>& regions);
+  /// From a list with commas, as bcftools reads it. `known` says which contigs the records may be on. Throws
+  /// Error.
+  static VcfRegions from_list(const std::string& text, const KnownContig& known = {});
+  /// From a file (regions.hpp). If it has a tabix index, its regions stay as they are, as those of bcftools
+  /// do; otherwise overlapping intervals are merged. Throws Error.
+  static VcfRegions from_file(const std::string& path, const KnownContig& known = {},
+                              Log& log = silent_log());
 
   /// The contigs in the order of their first appearance, each with its intervals in the order to visit them.
   const std::vector<Contig>& contigs() const { return contigs_; }
@@ -52,7 +56,7 @@ class VcfRegions {
   bool overlap(const std::string& contig, const VcfInterval& extent) const;
 
  private:
-  void add(const std::string& contig, const VcfInterval& interval);
+  void add(const WrittenRegion& region);
 
   std::vector<Contig> contigs_;
   std::unordered_map<std::string, size_t> numbers_;  // of contigs, by name

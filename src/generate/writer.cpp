@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {

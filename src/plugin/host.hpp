@@ -22,7 +22,7 @@
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
-#include "src/formats/regions.hpp"
+#include "src/formats/fasta_regions.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/formats/vcf_text_writer.hpp"
 #include "src/vep/site_planner.hpp"
@@ -159,6 +159,8 @@ class PluginRun : public carbon_run {
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
   std::deque<carbon_fasta> fastas;
+  std::vector<WrittenRegion> regions;  // of the last file of regions
+  std::vector<carbon_named_region> region_views;
   std::deque<carbon_recipes> recipes;
   /// What the last record_info(), property(), header_line() and record_filter() returned. The plugin may read
   /// it until the next call.

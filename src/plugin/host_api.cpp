@@ -165,6 +165,7 @@ const carbon_api& plugin_api() {
       api_unmet,
       api_record_genotypes,
       api_record_write,
+      api_regions_read,
   };
   return api;
 }

@@ -37,6 +37,8 @@ int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, in
                     char* bases);
 int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
                       const carbon_region** regions, size_t* count);
+int api_regions_read(carbon_run* handle, const char* path, const char* features, const char* names,
+                     const carbon_named_region** regions, size_t* count);
 
 // host_engine.cpp: what the model is asked
 int api_score(carbon_run* handle, const char* settings, carbon_score_item* items, size_t count);

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "src/formats/regions.hpp"
+#include "src/base/lists.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/host_api.hpp"
 
@@ -298,6 +298,36 @@ int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, in
           fasta->region_views.push_back({region.contig.c_str(), region.begin, region.end});
         *regions = fasta->region_views.data();
         *count = fasta->region_views.size();
+        return int{CARBON_OK};
+      },
+      int{CARBON_ERROR});
+}
+
+namespace {
+
+std::vector<std::string> words_of(const char* list) {
+  if (!list) return {};
+  const std::vector<std::string_view> words = split(list, ',');
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+int api_regions_read(carbon_run* handle, const char* path, const char* features, const char* names,
+                     const carbon_named_region** regions, size_t* count) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&] {
+        run.regions.clear();
+        run.region_views.clear();
+        const RegionRules rules = {.features = words_of(features), .names = words_of(names)};
+        read_region_file(path, rules, *run.options().log,
+                         [&](WrittenRegion& region, auto&) { run.regions.push_back(std::move(region)); });
+        for (const auto& [contig, begin, end, name, strand] : run.regions)
+          run.region_views.push_back(
+              {{contig.c_str(), begin, end == kOpenEnd ? INT64_MAX : end}, name.c_str(), strand});
+        *regions = run.region_views.data();
+        *count = run.region_views.size();
         return int{CARBON_OK};
       },
       int{CARBON_ERROR});

@@ -11,6 +11,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/files/file_name.hpp"
 
 namespace carbon {
 namespace {
@@ -113,7 +114,7 @@ std::string track_path(const std::string& prefix, char letter) {
 
 std::string hub_genome_of(const std::string& fasta) {
   std::filesystem::path name = std::filesystem::path(fasta).filename();
-  if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
+  if (is_compressed_name(name)) name = name.stem();
   return name.stem().string();
 }
 

@@ -35,7 +35,7 @@ struct ScanOutputType {
   std::vector<std::string> words;  // of -O
   std::string shown;               // the words as --help writes them
   std::string help;                // names them, too
-  /// Names of outputs that fit it, as format_of_name() (src/files/output_name.hpp) calls their formats.
+  /// Names of outputs that fit it, as format_of_name() (src/files/file_name.hpp) calls their formats.
   /// Unless it is one of variants, such a name chooses it.
   std::vector<std::string_view> names;
   /// A table, VCF or BCF, which VcfWriterOptions describe. It can have an index, and limits the positions.

@@ -4,10 +4,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/formats/regions.hpp"
-#include "src/formats/vcf_regions.hpp"
+#include "src/formats/fasta_regions.hpp"
 
 namespace carbon {
 namespace {
@@ -16,61 +14,21 @@ namespace {
 using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 using Selected = std::unordered_map<std::string, Intervals>;
 
-void check_contigs(const VcfRegions& regions, const IndexedFasta& fasta) {
-  for (const VcfRegions::Contig& contig : regions.contigs()) {
-    const int64_t length = fasta.length(contig.name);
-    if (length < 0)
-      throw Error("scan", "no sequence " + contig.name + " in " + fasta.path() +
-                              "; the first column of its .fai lists the names");
-    for (const VcfInterval& interval : contig.intervals)
-      if (interval.begin >= length)
-        throw Error("scan", "a region begins at " + contig.name + ":" + std::to_string(interval.begin + 1) +
-                                ", but " + contig.name + " has only " + count_of(length, "base"));
-  }
-}
-
-// The list with braces around each name with a colon, by which the rules of regions of VCF tell it from the
-// coordinates. The FASTA says what is a name, as for regions of other commands. A comma may also stand in a
-// number; what follows it there has no colon and stays as it is.
-std::string with_braces(const std::string& list, const IndexedFasta& fasta) {
-  std::string out;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t brace = list[begin] == '{' ? list.find('}', begin) : begin;
-    const size_t end = std::min(list.find(',', std::min(brace, list.size())), list.size());
-    const std::string item = list.substr(begin, end - begin);
-    const NamedPart parts = split_region(item, fasta, "region '" + item + "'");
-    const bool known = !item.starts_with('{') && fasta.length(parts.contig) >= 0;
-    if (known && parts.contig.find(':') != std::string::npos)
-      out += "{" + parts.contig + "}" + (parts.contig == item ? "" : ":" + parts.coordinates);
-    else
-      out += item;
-    if (end < list.size()) out += ',';
-    begin = end + 1;
-  }
-  return out;
-}
-
-// The intervals of regions, cut at the ends of their contigs; none if no regions are given.
+// The intervals of regions; none if no regions are given.
 std::optional<Selected> read_selection(const std::string& list, const std::string& file,
                                        const IndexedFasta& fasta) {
   if (list.empty() && file.empty()) return std::nullopt;
-  VcfRegions regions =
-      list.empty() ? VcfRegions::from_file(file) : VcfRegions::from_list(with_braces(list, fasta));
-  regions.merge();
-  check_contigs(regions, fasta);
+  std::vector<Region> regions = list.empty() ? read_regions(file, fasta, RegionStyle::bcftools)
+                                             : parse_regions(list, fasta, RegionStyle::bcftools);
+  std::sort(regions.begin(), regions.end(),
+            [](const Region& a, const Region& b) { return a.begin < b.begin; });
   Selected selected;
-  for (const VcfRegions::Contig& contig : regions.contigs()) {
-    const int64_t length = fasta.length(contig.name);
-    Intervals& intervals = selected[contig.name];
-    for (const VcfInterval& interval : contig.intervals) {
-      const int64_t begin = std::max<int64_t>(interval.begin, 0);
-      const int64_t end = std::min(interval.end, length - 1) + 1;
-      if (begin >= end) continue;
-      if (!intervals.empty() && begin <= intervals.back().second)
-        intervals.back().second = std::max(intervals.back().second, end);
-      else
-        intervals.emplace_back(begin, end);
-    }
+  for (const Region& region : regions) {
+    Intervals& intervals = selected[region.contig];
+    if (!intervals.empty() && region.begin <= intervals.back().second)
+      intervals.back().second = std::max(intervals.back().second, region.end);
+    else
+      intervals.emplace_back(region.begin, region.end);
   }
   return selected;
 }

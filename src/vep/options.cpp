@@ -2,7 +2,7 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/vep/embeddings.hpp"
 

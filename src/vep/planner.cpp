@@ -6,7 +6,6 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
-#include "src/vep/score_tables.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/structural.hpp"
 
@@ -62,7 +61,7 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size
       embedding_values_(embedding_values),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
-      names_(contig_names(options.unify_chr_names, options.chr_map)) {}
+      names_(options.unify_chr_names, options.chr_map) {}
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
@@ -201,10 +200,14 @@ void VepPlanner::warn_of_unknown_contigs() const {
       unknown_contigs_.begin(),
       unknown_contigs_.begin() + static_cast<ptrdiff_t>(std::min(count, kShownNames)));
   if (count > shown.size()) shown.push_back(std::to_string(count - shown.size()) + " more");
-  options_.log->warning("vep", (count == 1 ? "contig " : std::to_string(count) + " contigs, ") +
-                                   and_list(shown) + (count == 1 ? ", is" : ", are") + " not in " +
-                                   fasta_.path() + ": their records, " + std::to_string(unknown_records_) +
-                                   " in number, are not scored");
+  const Respelled other = respelled(unknown_contigs_, fasta_.names(), "the FASTA");
+  options_.log->warning("vep",
+                        (count == 1 ? "contig " + shown[0] + " is"
+                                    : std::to_string(count) + " contigs, " + and_list(shown) + ", are") +
+                            " not in " + fasta_.path() + ": " + (count == 1 ? "its" : "their") +
+                            " records, " + std::to_string(unknown_records_) + " in number, are not scored" +
+                            other.words,
+                        other.advice);
 }
 
 void VepPlanner::no_names_match() const {

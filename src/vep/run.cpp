@@ -292,7 +292,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
     annotate(engine, options, planner, input, progress, kept,
              {sites, *output, shared_cache, journal.get(), histogram.get(),
               embeddings ? &*embeddings : nullptr, tables, later});
-    if (tables) tables->check_contigs();
+    if (tables) tables->check_contigs(*options.log);
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
     if (histogram) histogram->finish();

@@ -35,12 +35,6 @@ void add_device(std::string& devices, const std::string& device) {
 
 }  // namespace
 
-ContigNames contig_names(const std::string& prefixes, const std::string& map) {
-  if (!map.empty()) return ContigNames::with_map(map);
-  if (!prefixes.empty()) return ContigNames::with_prefixes(prefixes);
-  return ContigNames::exact();
-}
-
 ScoreTables::ScoreTables(const std::vector<std::string>& paths, ContigNames names)
     : names_(std::move(names)) {
   std::string devices;
@@ -154,12 +148,21 @@ void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleF
   }
 }
 
-void ScoreTables::check_contigs() const {
-  if (unknown_.empty() || unknown_.size() < known_.size()) return;
-  throw Error("vep",
-              "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + tables_.front().path() +
-                  (tables_.size() > 1 ? " or another table" : ""),
-              {AdviceTopic::contig_map});
+void ScoreTables::check_contigs(Log& log) const {
+  if (unknown_.empty()) return;
+  std::vector<std::string> theirs;
+  for (const SnvTable& table : tables_)
+    for (std::string& name : table.contigs())
+      if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) theirs.push_back(std::move(name));
+  const std::string where = tables_.front().path() + (tables_.size() > 1 ? " or another table" : "");
+  const Respelled other = respelled(unknown_, theirs, "the table");
+  if (unknown_.size() == known_.size())
+    throw Error("vep", "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + where + other.words,
+                {AdviceTopic::contig_map});
+  if (!other.words.empty())
+    log.warning("vep",
+                "contigs of the VCF (" + first_of_list(unknown_) + ") are not in " + where + other.words,
+                other.advice);
 }
 
 }  // namespace carbon

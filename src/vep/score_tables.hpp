@@ -39,8 +39,9 @@ class ScoreTables {
   TableScores look_up(const VcfRecord& record);
   /// Calls `missing` with the contig's name in the VCF and the position of each SNV that no table has.
   void find_missing(const VcfRecord& record, const std::function<void(const std::string&, int64_t)>& missing);
-  /// Throws Error if records were looked up, and the tables have no contig of any of them.
-  void check_contigs() const;
+  /// Throws Error if records were looked up, and the tables have no contig of any of them. Warns if they have
+  /// some in another spelling.
+  void check_contigs(Log& log) const;
 
  private:
   /// Where the one base is that REF and an ALT differ in, if it is one.
@@ -65,9 +66,5 @@ class ScoreTables {
 /// missing; where none is, it becomes why that of the tables is, which is counted.
 void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags,
                       AlleleCounts& counts);
-
-/// How contigs of the VCF are found under other names: by prefixes, by a map, or not at all, if both texts
-/// are empty. Throws Error.
-ContigNames contig_names(const std::string& prefixes, const std::string& map);
 
 }  // namespace carbon

@@ -50,7 +50,7 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
     output->write(record, scores);
     progress.update(counts.total, place_of(record));
   }
-  tables.check_contigs();
+  tables.check_contigs(*options.log);
   output->file().close();
   progress.finish();
   counts.neighbours = neighbours.count();
@@ -59,7 +59,7 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
 
 uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed) {
   const IndexedFasta fasta(options.fasta, *options.log);
-  const ContigNames names = contig_names(options.unify_chr_names, options.chr_map);
+  const ContigNames names(options.unify_chr_names, options.chr_map);
   VcfReader vcf(options.input, options.selection, *options.log);
   TextOutput output(bed);
   uint64_t written = 0;

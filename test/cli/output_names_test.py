@@ -2,7 +2,8 @@
 
 import os
 
-from harness import carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model, ok, read, tool
+from harness import (carbon, case, data, decompress, expect, expect_equal, expect_failure, fresh, is_bgzf, main, model, ok, read,
+                     tool)
 from vep_support import MINI, reference
 
 COMMANDS = {
@@ -62,6 +63,23 @@ def a_name_chooses_the_format():
     expect_equal(sorted(os.listdir(d)), sorted("%s.%s.bw" % (p, b) for p in "xy" for b in "ACGT"), "bigWig files")
     for base in "ACGT":
         expect_equal(read(os.path.join(d, "x.%s.bw" % base)), read(os.path.join(d, "y.%s.bw" % base)), "bigWig of " + base)
+
+
+@case
+def capital_letters_and_suffixes_of_compression_mean_the_same():
+    d = fresh()
+    wanted = run("vep", "--no-version").out
+    for name in ("x.gvcf.gz", "x.g.vcf.gz", "x.VCF.GZ", "x.vcf.bgzf", "x.gz"):
+        result = run("vep", "--no-version", "-o", os.path.join(d, name))
+        expect(result.rc == 0, "expected rc 0", result)
+        expect(is_bgzf(read(os.path.join(d, name))), name + " is not compressed")
+        expect_equal(decompress(read(os.path.join(d, name))), wanted, name)
+    array = run("embed", "-o", os.path.join(d, "E.NPY"))
+    expect(array.rc == 0, "expected rc 0", array)
+    expect_equal(sorted(name for name in os.listdir(d) if name[0] == "E"), ["E.NPY", "E.json", "E.names.tsv"], "files beside an array")
+    ok("report", "-o", os.path.join(d, "r.html"), os.path.join(d, "E.NPY"))
+    table = run("scan", "--no-version", "-o", os.path.join(d, "s.TSV.BGZ"), "-W")
+    expect(table.rc == 0 and is_bgzf(read(os.path.join(d, "s.TSV.BGZ"))), "a table", table)
 
 
 @case

@@ -106,7 +106,37 @@ def gff3_names_and_types():
     with gzip.open(gff + ".gz", "wb") as f:
         f.write(GFF.encode())
     expect_equal(summary(path, gff + ".gz"), wanted, "gzip")
-    expect_failure(carbon("+gene-summary", path, "--", "--regions", gff, "--feature", "CDS"), "gene, mRNA or all")
+    expect_failure(carbon("+gene-summary", path, "--", "--regions", gff, "--feature", "CDS"), "no feature of type CDS", "gene and mRNA")
+
+
+GTF = """#!genome-build x
+c1\tx\tgene\t10\t22\t.\t+\t.\tgene_id "G1"; gene_version "2"; gene_name "ALPHA";
+c1\tx\ttranscript\t10\t15\t.\t+\t.\tgene_id "G1"; transcript_id "T1"; gene_name "ALPHA";
+c1\tx\tgene\t23\t40\t.\t-\t.\tgene_id "be,ta"; transcript_id ""; gbkey "a; b"; gene "be,ta";
+c2\tx\tgene\t1\t5\t.\t.\t.\tgene_id "gene:3"; level 2;
+"""
+
+
+@case
+def gtf_is_known_by_its_lines():
+    """Whatever the file is called; the same genes as in GFF3."""
+    wanted = summary(vcf(LINES), write(fresh(), "genes.gff3", GFF))
+    for name, text in (("genes.gtf", GTF), ("genes.gff", GTF), ("genes", GTF), ("GENES.GFF3", GFF), ("genes.txt", GFF)):
+        expect_equal(summary(vcf(LINES), write(fresh(), name, text)), wanted, name)
+    gtf = write(fresh(), "genes.GTF", GTF)
+    expect_equal(summary(vcf(LINES), bgzip(gtf)), wanted, "BGZF")
+    by_id = summary(vcf(LINES), gtf, "--name", "transcript_id,gene_id", "--feature", "gene,transcript")
+    expect_equal([line[3] for line in by_id], ["G1", "T1", "be,ta", "gene:3"], "--name and --feature")
+
+
+@case
+def contigs_in_another_spelling_are_named():
+    lines = [("MT", 10, "A", "C", "CARBON_LLR=-1"), ("c1", 10, "A", "C", "CARBON_LLR=-1")]
+    bed = write(fresh(), "r.bed", "chrM\t0\t20\nc1\t0\t20\n")
+    result = ok("+gene-summary", vcf(lines), "--", "--regions", bed)
+    told = [line for line in result.messages("W") if "MT (chrM in " in line and "--rename-chrs" in line]
+    expect_equal(len(told), 1, "warnings")
+    expect("c1 (" not in result.err, "a warning without a reason", result)
 
 
 @case
@@ -127,9 +157,10 @@ def contigs_named_like_header_lines():
     heads = "track\tname=x\tdescription=y\n"
     headed = write(fresh(), "s.bed", heads + "track\t0\t20\n")
     expect_equal([line[0] for line in summary(vcf(lines), headed)], ["track"], "settings between tabs")
-    for broken in ("track 0 20", "browser\t5"):
-        bed = write(fresh(), "b.bed", heads + broken + "\n")
-        expect_failure(carbon("+gene-summary", vcf(lines), "--", "--regions", bed), "b.bed:2: expected CHROM, BEG and END")
+    spaced = write(fresh(), "b.bed", heads + "track 0 20\n")
+    expect_equal([line[:3] for line in summary(vcf(lines), spaced)], [["track", "0", "20"]], "columns between spaces")
+    bed = write(fresh(), "b.bed", heads + "browser\t5\n")
+    expect_failure(carbon("+gene-summary", vcf(lines), "--", "--regions", bed), "b.bed:2: a BED line has CHROM, BEG and END")
     headless = write(fresh(), "h.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\n>track1\nACGT\n")
     expect_equal(len(summary(vcf(lines), headless)), 1, "sequences without the directive")
 
@@ -171,7 +202,8 @@ def order_is_checked():
 @case
 def refusals():
     path = vcf(LINES)
-    for name, text, words in (("r.bed", "c1\t5\n", "r.bed:1"), ("r.bed", "c1\tx\t9\n", "CHROM, BEG and END"),
+    for name, text, words in (("r.bed", "c1\t5\n", "r.bed:1"), ("r.bed", "c1\tx\t9\n", "'x' is not a position"),
+                              ("r.txt", "c1\n", "no end"), ("r.txt", "c1\t0\t9\n", "before position 1"),
                               ("r.bed", "#\nc1\t9\t5\n", "r.bed:2"), ("r.gff", "c1\t0\t5\tn\n", "nine columns"),
                               ("r.bed", "", "no regions")):
         expect_failure(carbon("+gene-summary", path, "--", "--regions", write(fresh(), name, text)), words)

@@ -242,6 +242,8 @@ def regions_choose_what_is_drawn():
     expect_equal(sorted(os.listdir(svg)), ["a_1_logo.svg", "a_1_map.svg", "a_2_logo.svg", "a_2_map.svg"], "figures")
     expect_equal([r[0] for r in table_of(page, "Values of chr1:1,001-1,100")], [str(p) for p in range(1001, 1101)], "positions")
     expect_equal(len(table_of(page, "Values of chr2:900-949")), 50, "bases of chr2")
+    for one in ("{chr2}:1-900", "chr2:9e2-900", "chr2:0,900-0,900"):
+        expect_equal(len(table_of(report("-r", one, path)[0], "Values of chr2:900")), 1, "bases of " + one)
     result = carbon("report", "-r", "chr9", "-o", os.path.join(fresh(), "o.html"), path)
     expect(result.rc == 0 and result.messages("W"), "a region without bases is a warning", result)
     for bad in ("chr1:9-3", "chr1:x-", ":5"):

@@ -106,12 +106,29 @@ def genes_elsewhere():
     path = vcf(random_alleles(20))
     out = os.path.join(fresh(), "r.html")
     result = carbon("report", "--genes", gff(GENES, "chr1"), "-o", out, path)
-    expect(result.rc == 0 and any("such as '1'; its first feature is on 'chr1'" in m for m in result.messages("W")), "a warning", result)
+    expect(result.rc == 0 and any("such as 1 (called chr1 there); rename them in one file" in m for m in result.messages("W")), "a warning", result)
     expect("The names must be equal." in read(out).decode(), "the page does not say it")
     page, _, _ = report("--genes", gff({"EMPTY": GENES["EMPTY"]}), path)
     expect(any("No gene of genes.gff3 has one of the" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
     broken = write(fresh(), "bad.gff3", "1\tx\tgene\n")
     expect_failure(carbon("report", "--genes", broken, "-o", os.path.join(fresh(), "o.html"), path), "bad.gff3:1")
+
+
+@case
+def genes_of_gtf_and_names_in_another_spelling():
+    alleles = random_alleles(60)
+    path, text = vcf(alleles), read(gff(GENES)).decode()
+    _, wanted, pictures = report("--genes", write(fresh(), "genes.gff3", text), path)
+    rows = [line.split("\t") for line in text.splitlines()[1:]]
+    name = lambda row: re.search(r"=[gt](\w+)", row[8]).group(1)
+    gtf = "".join("\t".join([*row[:2], row[2].replace("mRNA", "transcript"), *row[3:8],
+                            'gene_id "g%s"; transcript_id "t"; gene_name "%s";' % (name(row), name(row))]) + "\n" for row in rows)
+    _, page, drawn = report("--genes", write(fresh(), "genes.gff3", gtf), path)
+    expect_equal(drawn, pictures, "pictures of GTF")
+    expect(len(drawn) > 1 and page == wanted, "the pages differ")
+    result = carbon("report", "-o", os.path.join(fresh(), "r.html"), "--genes", write(fresh(), "g.gff3", text.replace("\n1\t", "\nchr1\t")), path)
+    told = [line for line in result.messages("W") if "1 (called chr1 there)" in line and "--rename-chrs" in line]
+    expect_equal(len(told), 1, "warnings of another spelling")
 
 
 if __name__ == "__main__":

@@ -226,7 +226,8 @@ def mistakes_are_named():
     expect_failure(vep("-r", "c1:5", files()["vcf"]), "in.vcf", "BGZF")
     expect_failure(vep("-r", "c1:5", "-", stdin=read(path)), "standard input", "--targets")
     for option in ("-r", "-t"):
-        expect_failure(vep(option, "h:1:5-6", path), "h:1:5-6", "{")
+        expect_failure(vep(option, "h:2:5-6", path), "h:2:5-6", "{")
+        expect_equal(vep(option, "h:1:105-600", path).out, vep(option, "{h:1}:105-600", path).out, "a name that the file has")
         expect_failure(vep(option, "c1:20-10", path), "c1:20-10")
         expect_failure(vep(option, "", path), "empty")
         expect_failure(vep(option, "c1", option.upper(), bed, path), "exclude")

@@ -211,6 +211,9 @@ def outputs_shards_and_names():
     prefixed = write(d, "chr.vcf", read(path).decode().replace("\nc", "\nchrc").replace("ID=c", "ID=chrc").replace("\ntiny", "\nchrtiny").replace("ID=tiny", "ID=chrtiny"))
     named = looked_up(scanned(), "--unify-chr-names", "chr,-", path=prefixed)
     expect_equal([info_of(line)[TAG] for line in records(named.text)], [info_of(line)[TAG] for line in records(whole.text)], "names")
+    some = write(d, "some.vcf", read(path).decode().replace("\nc1\t", "\nchrc1\t").replace("ID=c1,", "ID=chrc1,"))
+    told = [line for line in looked_up(scanned(), path=some).messages("W") if "the table calls chrc1 c1" in line]
+    expect(len(told) == 1 and "--chr-map" in told[0], "no other spelling: %r" % told)
     own = looked_up(scanned(), "--tag-prefix", "MY", path=path)
     expect_equal([info_of(line)["MY_SCAN"] for line in records(own.text)], [info_of(line)[TAG] for line in records(whole.text)], "prefix")
 

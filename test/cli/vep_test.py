@@ -329,8 +329,23 @@ def name_options_are_checked():
     expect_failure(carbon(*args, "--chr-map", os.path.join(DATA, "absent.txt")), "absent.txt")
     expect_failure(carbon(*args, "--chr-map", write(fresh(), "short.txt", "c1\n")), "short.txt:1")
     expect_failure(carbon(*args, "--chr-map", write(fresh(), "empty.txt", "")), "empty.txt")
-    both = carbon(*args, "--chr-map", write(fresh(), "m.txt", "a b\n"), "--unify-chr-names", "chr,-")
-    expect_failure(both, "--unify-chr-names", "--chr-map")
+
+
+@case
+def other_spellings_are_named_and_mapped():
+    """As ClinVar on hg38: prefixes explain all names but that of the mitochondrion."""
+    fasta = renamed_reference("chr1", "chrM", "chrUn")
+    text = read(MINI).decode().replace("ID=c1,", "ID=1,").replace("\nc1\t", "\n1\t").replace("ID=c2,", "ID=MT,").replace("\nc2\t", "\nMT\t")
+    path = write(fresh(), "in.vcf", text)
+    values = lambda result: [line.split("\t")[7] for line in records(result.text) if not line.startswith("tiny")]
+    wanted = values(vep("-w", WINDOW, MINI))
+    part = vep("-w", WINDOW, "--unify-chr-names", "-,chr", path, fasta=fasta)
+    told = [line for line in part.messages("W") if "the FASTA calls MT chrM" in line]
+    expect(len(told) == 1 and "--chr-map" in told[0], "no other spelling", part)
+    names = write(fresh(), "map.txt", "MT\tchrM\n")
+    both = vep("-w", WINDOW, "--unify-chr-names", "-,chr", "--chr-map", names, path, fasta=fasta)
+    expect_equal(values(both), wanted, "INFO by both rules")
+    expect(values(part) != wanted, "MT was found without a rule")
 
 
 # ---- the FASTA and its index ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Genes in GFF3, as carbon report reads them.
+// Genes in GFF3 and GTF, as carbon report reads them.
 #include "src/report/sections/bases.hpp"
 #include "test/fuzz/harness.hpp"
 

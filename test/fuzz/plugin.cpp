@@ -36,6 +36,12 @@ int read_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_
   const std::string file = file_of(run, "in.bed");
   return plugin_api().fasta_regions(run, fasta, is_file != 0 ? file.c_str() : text, is_file, regions, count);
 }
+int read_region_file(carbon_run* run, const char* path, const char* features, const char* names,
+                     const carbon_named_region** regions, size_t* count) {
+  const bool bed = std::string_view(path).ends_with(".bed");
+  const std::string file = file_of(run, bed ? "in.bed" : "in.txt");
+  return plugin_api().regions_read(run, file.c_str(), features, names, regions, count);
+}
 carbon_output* open_output(carbon_run* run, const char* path) {
   return plugin_api().output_open(run, path ? file_of(run, "out.more").c_str() : nullptr);
 }
@@ -47,6 +53,7 @@ carbon_api api_of_target() {
   api.fasta_open = open_fasta;
   api.records_open = open_records;
   api.fasta_regions = read_regions;
+  api.regions_read = read_region_file;
   api.output_open = open_output;
   return api;
 }

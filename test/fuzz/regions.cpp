@@ -1,8 +1,7 @@
 // Regions as options and in files, and the files that map names of contigs. An input is a text, as of -r, and
 // a file.
-#include "src/formats/regions.hpp"
-
 #include "src/formats/contig_names.hpp"
+#include "src/formats/fasta_regions.hpp"
 #include "src/formats/vcf_regions.hpp"
 #include "src/scan/pieces.hpp"
 #include "test/fuzz/harness.hpp"
@@ -42,9 +41,9 @@ void run(std::string_view input, const Folder& folder) {
   const std::string text(files[0].substr(0, files[0].find('\n')));
   attempt([&] { check(parse_region(text, fasta), fasta); });
   attempt([&] { check(VcfRegions::from_list(text)); });
-  attempt([&] { check_names(ContigNames::with_prefixes(text), fasta); });
-  attempt([&] { check_names(ContigNames::with_map(folder.put("map", files[1])), fasta); });
-  for (const char* name : {"regions.bed", "regions.txt"}) {
+  attempt([&] { check_names(ContigNames(text), fasta); });
+  attempt([&] { check_names(ContigNames("", folder.put("map", files[1])), fasta); });
+  for (const char* name : {"regions.bed", "regions.txt", "regions.gff3", "regions.vcf"}) {
     const std::string path = folder.put(name, files[1]);
     attempt([&] {
       for (const Region& region : read_regions(path, fasta)) check(region, fasta);

@@ -384,6 +384,8 @@ def gff3_seeds():
     yield "genes", ("##gff-version 3\nc1\tx\tgene\t5\t90\t.\t+\t.\tID=g1;Name=A%3BB\nc1\tx\tmRNA\t5\t90\t.\t+\t.\tID=t1;"
                     "Parent=g1\nc1\tx\texon\t5\t30\t.\t+\t.\tID=e1;Parent=t1\nc1\tx\tCDS\t10\t30\t.\t+\t0\tParent=t1\n"
                     "c2\tx\tfive_prime_UTR\t1\t60\t.\t-\t.\tParent=t2,t3\n##FASTA\n>c1\nACGT\n")
+    yield "gtf", ("#!genome-build x\nc1\tx\tgene\t5\t90\t.\t+\t.\tgene_id \"g1\"; gene_name \"A;B\"; level 2;\nc1\tx\texon\t5\t30\t.\t+\t.\t"
+                  "gene_id \"g1\"; transcript_id \"\";\nc1\tx\tstop_codon\t10\t12\t.\t+\t0\tgene_id \"g1\";\n")
     yield "loop", "c1\tx\tgene\t5\t90\t.\t+\t.\tID=a;Parent=b\nc1\tx\texon\t5\t9\t.\t+\t.\tID=b;Parent=a\n"
 
 

@@ -41,12 +41,17 @@ TEST_CASE("region lists in the grammar of bcftools") {
   CHECK(list("c2,c1:5,,c2:7,") == "c2:0-* c1:4-4");
   CHECK(list("c1:1.5k-2e3,c1:1M") == "c1:1499-1999 c1:999999-999999");
   CHECK(list("c1:5-99999999999999999999999") == "c1:4-*");
+  CHECK(list("c1:5,h:1:7-8,c2:1,234-2,345,c2:3000-4,000") == "c1:4-4 h:1:6-7 c2:1233-2344 c2:2999-3999");
+  const KnownContig known = [](const std::string& name) { return name == "h:1" || name == "c1"; };
+  CHECK(shown(VcfRegions::from_list("h:1:7,h:1,c1:2", known)) == "h:1:0-* c1:1-1");
+  CHECK(error_of([&] { VcfRegions::from_list("h:2:7-8", known); }).find("{CHROM}") != std::string::npos);
   for (const char* bad : {"", ",", "c1:", "c1:-", "c1:x", "c1:5-6x", "c1:5:6", "c1:20-10", "{c1", "{c1}5",
                           ":5", "{}", "c1:1 5", "c1:5--6", "c1:+5"}) {
     CAPTURE(bad);
-    CHECK(error_of([&] { VcfRegions::from_list(bad); }) != "");
+    CHECK(error_of([&] { VcfRegions::from_list(bad, [](const std::string&) { return false; }); }) != "");
   }
-  CHECK(error_of([] { VcfRegions::from_list("c1:5,h:1:7-8"); }).find("h:1:7-8") != std::string::npos);
+  CHECK(list("c1:x,h:x:5-6") == "c1:x:0-* h:x:4-5");
+  CHECK(error_of([] { VcfRegions::from_list("c1:5,h:1:7"); }).find("h:1:7") != std::string::npos);
 }
 
 TEST_CASE("regions of a contig are sorted and merged, contigs stay in order") {
@@ -61,22 +66,34 @@ TEST_CASE("region files: positions, ranges, BED and VCF") {
   };
   CHECK(file("a.txt", "#CHROM\tPOS\nc1\t5\nc1\t9\n") == "c1:4-4 c1:8-8");
   CHECK(file("b.txt", "c1\t5\t8\tname\nc2\t1\t1\n") == "c1:4-7 c2:0-0");
-  CHECK(file("c.txt", "c1\t5\tA\tT\nc1\t9\t12\n") == "c1:4-4 c1:8-8");
+  CHECK(file("c.txt", "c1\t5\tA\tT\nc1\t9\tCC\tG\n") == "c1:4-4 c1:8-8");
+  CHECK(file("l.txt", "c1\t5\t\nc1 7 9\nc2:20-30\nc2:35\n\nc3\n \n") ==
+        "c1:4-4 c1:6-8 c2:19-29 c2:34-34 c3:0-*");
+  CHECK(file("m.gff3", "c1\tx\tgene\t5\t9\t.\t+\t.\tID=a\n##FASTA\n>c1\n") == "c1:4-8");
+  CHECK(file("m.GTF", "c1\tx\tgene\t5\t9\t.\t+\t.\tgene_id \"a\";\n") == "c1:4-8");
+  CHECK(file("n.txt", "c1\tx\texon\t5\t9\t.\t+\t.\tID=a\nc1\tx\texon\t15\t19\t.\t+\t.\tID=b\n") ==
+        "c1:4-8 c1:14-18");
   CHECK(file("d.bed", "track name=x\nc1\t5\t8\r\nc1\t20\t20\n") == "c1:5-7");
   CHECK(
       file("i.bed", "browser position c1:1-9\ntrack1\t5\t8\nbrowser_2\t1\t2\ntrack\t3\t4\ntrack\tname=x\n") ==
       "track1:5-7 browser_2:1-1 track:3-3");
-  CHECK(file("e.BED", "c1\t0\t8\n") == "c1:0-7");
+  for (const char* name : {"e.BED", "e.Bed", "e.bed"}) CHECK(file(name, "c1\t0\t8\n") == "c1:0-7");
+  for (const char* name : {"e.bed.GZ", "e.bed.bgz", "e.BED.bgzf"})
+    CHECK(shown(VcfRegions::from_file(dir.put_bgzf(name, "c1\t0\t8\n"))) == "c1:0-7");
   CHECK(file("bed", "c1\t5\t8\n") == "c1:4-7");
   CHECK(file("f.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\nc1\t5\t17\tACG\n") == "c1:4-4");
   CHECK(shown(VcfRegions::from_file(dir.put_bgzf("g.bed.gz", "c1\t5\t8\n"))) == "c1:5-7");
   for (const char* bad :
-       {"", "#\n", "c1\n", "c1 5 8\n", "c1\tx\t8\n", "c1\t5\t8\nc1\t9\n", "c1\t8\t5\n", "\t5\t8\n"}) {
+       {"", "#\n", "c1:\n", "c1\tx\t8\n", "c1\t5\t8\nc1\t9\tA\n", "c1\t8\t5\n", "c1\t8\t7\n", "\t5\t8\n"}) {
     CAPTURE(bad);
     const std::string path = dir.put("bad.txt", bad);
     CHECK(error_of([&] { VcfRegions::from_file(path); }).find("bad.txt") != std::string::npos);
   }
   CHECK(error_of([&] { VcfRegions::from_file(dir.put("h.txt", "c1\t5\t8\nc1\t7\tx\n")); }).find("h.txt:2") !=
+        std::string::npos);
+  const std::string mixed = error_of([&] { file("k.txt", "c1\t5\tA\nc1\t7\t9\n"); });
+  CHECK(mixed.find("k.txt:2: the third column is '9' here, and no END in") != std::string::npos);
+  CHECK(error_of([&] { file("z.bed", "c1\t5\t5\n"); }).find("no region of this file has a base") !=
         std::string::npos);
   CHECK(error_of([&] { VcfRegions::from_file(dir.file("absent")); }).find("absent") != std::string::npos);
 }

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/formats/gff3.hpp"
 #include "src/report/drawing/logo.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/ranking.hpp"
@@ -228,6 +227,9 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   CHECK(gene_height(file.genes[0], 120, {0, 381}, 980) > 0);
   CHECK(gene_height(file.genes[1], 901, {0, 50}, 980) == 0);
 
+  const GeneFile spelled = read_genes(path, {{"chrC;1", 1, 1000}, {"c;1", 1, 2}});
+  CHECK(spelled.known_sequence);
+  CHECK(spelled.other_names == "chrC;1 (called c;1 there)");
   const GeneFile other = read_genes(path, {{"chr1", 1, 1000}});
   CHECK_FALSE(other.known_sequence);
   CHECK(other.other == "c;1");
@@ -240,22 +242,56 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
       CHECK(std::string(error.what()).find(part) != std::string::npos);
     }
   };
-  fails("c\tx\texon\t1\t2", "b.gff3:2: a line of GFF3 has nine columns");
+  fails("c\tx\texon\t1\t2", "b.gff3:2: a line of GFF3 or GTF has nine columns");
   fails("c\tx\texon\ta\t2\t.\t+\t.\tID=x", "'a' is not a position");
   fails("c\tx\texon\t1\t9223372036854775807\t.\t+\t.\tID=x", "'9223372036854775807' is not a position");
-  fails("c\tx\texon\t3\t2\t.\t+\t.\tID=x", "the start lies behind the end");
-  fails("c\tx\texon\t1\t2\t.\t+\t.\tgene_id \"x\"; transcript_id \"y\";", "this is GTF");
+  fails("c\tx\texon\t3\t2\t.\t+\t.\tID=x", "the start lies after the end");
 }
 
-TEST_CASE("texts of GFF3, as report and +gene-summary read them") {
-  CHECK(gff3_text("a%2Cb%3b%C3%A9") == "a,b;\u00e9");
-  CHECK(gff3_text("%0A%09%1f%2") == "%0A%09%1f%2");  // what would break a line or a table stays as it is
-  CHECK(gff3_text("100%") == "100%");
-  CHECK(gff3_text("%zz%4") == "%zz%4");
-  CHECK(gff3_attribute("ID=a; Name=b=c;x;Name=d", "Name") == "b=c");
-  CHECK(gff3_attribute("Names=a;Name=", "Name") == "");
-  CHECK_FALSE(gff3_attribute("Names=a;Name", "Name"));
-  CHECK_FALSE(gff3_attribute("", "ID"));
+// The same gene as Ensembl, GENCODE and RefSeq write it, and as GFF3: a GTF leaves the stop codon out of the
+// CDS, and may lack lines of genes.
+TEST_CASE("genes of GTF are those of GFF3") {
+  const TemporaryDirectory folder;
+  const auto lines = [](const std::vector<std::vector<std::string>>& rows) {
+    std::string text = "#!genome-build x\n";
+    for (const auto& row : rows)
+      text += "c\tx\t" + row[0] + "\t" + row[1] + "\t" + row[2] + "\t.\t-\t.\t" + row[3] + "\n";
+    return text;
+  };
+  const auto shown = [&](const std::string& name, const std::string& text) {
+    const GeneFile file = read_genes(folder.put(name, text), {{"c", 1, 2000}});
+    std::string out;
+    for (const Gene& gene : file.genes[0]) {
+      out += gene.name + gene.strand + std::to_string(gene.start) + "-" + std::to_string(gene.end);
+      for (const auto* parts : {&gene.exons, &gene.coding})
+        for (const GenePart& part : *parts)
+          out += (parts == &gene.exons ? " e" : " c") + std::to_string(part.start) + "-" +
+                 std::to_string(part.end);
+      out += ";";
+    }
+    return out;
+  };
+  const std::string wanted = "AB-100-900 e100-250 e800-900 c180-250 c800-820;";
+  CHECK(shown("a.gff3", lines({{"gene", "100", "900", "ID=g;Name=AB"},
+                               {"mRNA", "100", "900", "ID=t;Parent=g;Name=AB-201"},
+                               {"exon", "100", "250", "Parent=t"},
+                               {"exon", "800", "900", "Parent=t"},
+                               {"CDS", "180", "250", "Parent=t"},
+                               {"CDS", "800", "820", "Parent=t"}})) == wanted);
+  const std::string ensembl =
+      "gene_id \"ENSG1\"; transcript_id \"ENST1\"; gene_name \"AB\"; transcript_name \"AB-201\";";
+  const std::string refseq = "gene_id \"AB_1\"; transcript_id \"NM_1\"; gene \"AB\"; note \"x; y\";";
+  for (const std::string& attributes : {ensembl, refseq}) {
+    std::vector<std::vector<std::string>> rows = {
+        {"gene", "100", "900", attributes},      {"transcript", "100", "900", attributes},
+        {"exon", "800", "900", attributes},      {"exon", "100", "250", attributes},
+        {"CDS", "800", "820", attributes},       {"CDS", "183", "250", attributes},
+        {"stop_codon", "180", "182", attributes}};
+    CHECK(shown("a.gtf", lines(rows)) == wanted);
+    CHECK(shown("gtf.gff3", lines(rows)) == wanted);  // its name does not matter
+    rows.erase(rows.begin());                         // as UCSC writes it
+    CHECK(shown("b.gtf", lines(rows)) == wanted);
+  }
 }
 
 TEST_CASE("report: small logos, one for each place") {

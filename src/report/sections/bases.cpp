@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/numbers.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sources/genes.hpp"
@@ -33,6 +34,9 @@ void add_genes(BaseSection& out, const std::string& path, const ReportOptions& o
                                      ". The names must be equal.");
     return;
   }
+  if (!file.other_names.empty())
+    options.log->warning("report", options.genes + ": it has no feature on " + file.other_names + "; " +
+                                       std::string(kRenameContigs));
   out.genes = std::move(file.genes);
   if (std::all_of(out.genes.begin(), out.genes.end(), [](const auto& genes) { return genes.empty(); }))
     out.section.paragraphs.push_back("No gene of " + file_name(options.genes) +

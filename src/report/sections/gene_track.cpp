@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "src/base/counts.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/distributions.hpp"
@@ -318,6 +319,9 @@ void GeneTracks::finish(const std::string& name, const std::string& path, Sectio
                                  ". The names must be equal.");
     return;
   }
+  if (!file.other_names.empty())
+    options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
+                                        std::string(kRenameContigs));
   section.provenance.emplace_back("Genes", file_name(options_.genes));
   std::vector<Place> genes = lowest_genes(file, places);
   if (genes.empty()) {

@@ -36,16 +36,12 @@ class PlaceFinder {
                 [&](size_t a, size_t b) { return places[a].pos < places[b].pos; });
   }
 
-  /// The part of an indexed table that has all places; nothing if a name cannot be part of a list of regions.
-  std::optional<VcfRegions> regions() const {
-    std::string list;
-    for (const BasePlace& place : places_) {
-      if (place.contig.empty() || place.contig.find('}') != std::string::npos) return std::nullopt;
-      const int64_t from = std::max<int64_t>(1, place.pos + 1 - flank_);
-      list += "{" + place.contig + "}:" + std::to_string(from) + "-" +
-              std::to_string(std::max(from, place.pos + 1 + flank_)) + ",";
-    }
-    return VcfRegions::from_list(list);
+  /// The part of an indexed table that has all places.
+  VcfRegions regions() const {
+    std::vector<WrittenRegion> regions;
+    for (const BasePlace& place : places_)
+      regions.push_back({place.contig, std::max<int64_t>(0, place.pos - flank_), place.pos + 1 + flank_});
+    return VcfRegions(regions);
   }
 
   /// Calls use(place, where) for each place whose surroundings have this base, with its number among them
@@ -147,8 +143,8 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
   std::vector<std::string> result(places.size());
   if (places.empty()) return result;
   PlaceFinder finder(places, flank);
-  const std::optional<VcfRegions> regions = finder.regions();
-  BaseTable input(table, regions ? &*regions : nullptr);
+  const VcfRegions regions = finder.regions();
+  BaseTable input(table, &regions);
   if (input.kind() == InputKind::mutagenesis)
     throw Error("small_logos",
                 table +

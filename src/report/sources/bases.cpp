@@ -9,7 +9,6 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
 
 namespace carbon {
 namespace {
@@ -30,28 +29,12 @@ size_t letter_place(char letter) {
   return std::min({kLetters.find(letter), kSmallLetters.find(letter), kLetters.size()});
 }
 
-// A region as the other commands take it (`chr`, `chr:beg`, `chr:beg-end`, `chr:-end`, with commas in numbers
-// and braces around a name with a colon), as VcfRegions takes it: {chr}:beg-end.
-std::string list_entry(const std::string& text) {
-  const size_t brace = text.starts_with('{') ? text.find('}') : std::string::npos;
-  size_t colon = text.rfind(':');
-  if (colon != std::string::npos && brace != std::string::npos && colon < brace) colon = std::string::npos;
-  std::string range = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (range.find_first_not_of("0123456789,-") != std::string::npos) {  // the colon belongs to the name
-    range.clear();
-    colon = std::string::npos;
-  }
-  std::string name = text.substr(0, colon);
-  if (brace == std::string::npos) name = "{" + name + "}";
-  if (colon == std::string::npos) return name;
-  std::erase(range, ',');
-  if (range.find('-') == std::string::npos) range += '-';
-  return name + ":" + range;
-}
-
 std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
   if (texts.empty()) return std::nullopt;
-  return VcfRegions::from_list(joined(texts, ",", list_entry));
+  std::vector<WrittenRegion> regions;
+  for (const std::string& text : texts)
+    regions.push_back(parse_written_region(text, RegionStyle::samtools, {}));
+  return VcfRegions(regions);
 }
 
 // Which bases of a table are asked for, and when no more can come.

@@ -11,6 +11,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/files/text_input.hpp"
+#include "src/formats/matrix_output.hpp"
 #include "src/formats/npy.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/model/safetensors.hpp"
@@ -20,7 +21,7 @@ namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "read_embeddings";
-constexpr std::string_view kNpy = ".npy", kSafetensors = ".safetensors", kNames = ".names.tsv";
+constexpr std::string_view kNames = ".names.tsv";
 
 [[noreturn]] void fail(const std::string& where, const std::string& what) {
   throw Error(kFunction, where + ": " + what);
@@ -183,10 +184,6 @@ class ArrayReader final : public EmbeddingReader {
   NpyHeader shape_;
 };
 
-std::string stem_of(const std::string& path, std::string_view suffix) {
-  return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
-}
-
 // Checks that the file holds all that the header promises, no more and no less.
 void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_size) {
   uint64_t bytes = 0;
@@ -208,7 +205,7 @@ std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
   in.clear();
   in.seekg(0, std::ios::end);
   check_size(path, header, static_cast<uint64_t>(in.tellg()));
-  const std::string stem = stem_of(path, kNpy);
+  const std::string stem = MatrixPlace{path, ArrayFormat::npy, ""}.stem();
   return std::make_unique<ArrayReader>(path, header, "numpy array", stem, provenance_of_file(stem + ".json"));
 }
 
@@ -222,7 +219,7 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
   check_columns(path, tensor.shape[1]);
   return std::make_unique<ArrayReader>(
       path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
-      stem_of(path, kSafetensors), provenance_of_json(file.metadata(), path));
+      MatrixPlace{path, ArrayFormat::safetensors, ""}.stem(), provenance_of_json(file.metadata(), path));
 }
 
 // Different whole numbers of a column that are names of groups, such as those of clusters.
@@ -252,7 +249,7 @@ std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
     TextInput input(path, kFunction);
     if (is_npy(input.peek())) return open_npy(path);
   }
-  if (path.ends_with(kSafetensors)) return open_safetensors(path);
+  if (array_format_of(path) == ArrayFormat::safetensors) return open_safetensors(path);
   return std::make_unique<EmbeddingTable>(path);
 }
 

@@ -1,13 +1,14 @@
-// Which features of a GFF3 lie in the areas, and which gene each of them belongs to.
+// Which features of a gene model lie in the areas, and which gene each of them belongs to.
 #include "src/report/sources/genes.hpp"
 
 #include <algorithm>
 #include <map>
-#include <string_view>
+#include <set>
 
-#include "src/base/json.hpp"
-#include "src/formats/gff3.hpp"
-#include "src/report/sources/table.hpp"
+#include "src/base/error.hpp"
+#include "src/base/lists.hpp"
+#include "src/formats/contig_spelling.hpp"
+#include "src/formats/gene_models.hpp"
 
 namespace carbon {
 namespace {
@@ -22,72 +23,60 @@ struct Feature {
   int64_t start = 1, end = 1;
 };
 
-// An empty text for an attribute that is not there.
-std::string_view attribute(std::string_view attributes, std::string_view key) {
-  return gff3_attribute(attributes, key).value_or(std::string_view());
-}
-
-Feature::Kind kind_of(std::string_view type) {
-  if (type == "exon" || type.ends_with("UTR")) return Feature::exon;
-  if (type == "CDS") return Feature::coding;
+Feature::Kind kind_of(const std::string& type) {
+  if (type == "exon" || type.ends_with("UTR") || type.ends_with("utr")) return Feature::exon;
+  if (type == "CDS" || type == "stop_codon") return Feature::coding;  // GTF leaves it out of CDS
   return type.ends_with("gene") ? Feature::gene : Feature::other;
 }
 
 // The Name of an exon is its own, not that of its gene.
-std::string name_of(Feature::Kind kind, std::string_view attributes) {
-  for (const std::string_view key : {"Name", "gene", "gene_name"})
-    if (key == "Name" && (kind == Feature::exon || kind == Feature::coding))
-      continue;
-    else if (const std::string_view value = attribute(attributes, key); !value.empty())
-      return gff3_text(value);
+std::string name_of(Feature::Kind kind, const GeneFeature& feature) {
+  for (const std::string_view key : {"Name", "gene", "gene_name"}) {
+    if (key == "Name" && (kind == Feature::exon || kind == Feature::coding)) continue;
+    if (const auto value = feature.attribute(key); value && !value->empty()) return *value;
+  }
   return {};
 }
 
 class GeneReader {
  public:
   GeneReader(const std::string& path, const std::vector<GeneArea>& areas)
-      : table_(path, "read_genes"), areas_(areas), features_(areas.size()) {}
+      : input_(path, "read_genes"), areas_(areas), features_(areas.size()) {}
 
   GeneFile read() {
-    while (table_.next() && !ends_gff3_features(table_.line())) {
-      const std::string& line = table_.line();
-      if (line.empty() || line[0] == '#' || is_gff3_header(line)) continue;
-      take_line();
-    }
+    std::string line;
+    for (GeneFeature feature; next_gene_feature(input_, line, feature);) take(feature);
     for (const std::vector<Feature>& features : features_) out_.genes.push_back(genes_of(features));
+    out_.other_names = other_names();
     return std::move(out_);
   }
 
  private:
-  void take_line() {
-    if (table_.size() != 9)
-      table_.fail("a line of GFF3 has nine columns between tabs: '" + printable(table_.line()) + "'");
-    const std::string sequence = gff3_text(table_[0]);
-    if (out_.other.empty()) out_.other = sequence;
-    const int64_t start = table_.position(3), end = table_.position(4);
-    if (start > end) table_.fail("the start lies behind the end");
-    if (table_[8] != "." && table_[8].find('=') == std::string_view::npos &&
-        table_[8].find(" \"") != std::string_view::npos)
-      table_.fail("this is GTF; exons are read from GFF3, whose attributes are written as ID=...;Parent=...");
+  void take(const GeneFeature& feature) {
+    if (out_.other.empty()) out_.other = feature.contig;
+    if (feature.contig != last_) sequences_.insert(last_ = feature.contig);
+    const int64_t start = feature.begin + 1;
     for (size_t a = 0; a < areas_.size(); ++a) {
-      if (areas_[a].sequence != sequence) continue;
+      if (areas_[a].sequence != feature.contig) continue;
       out_.known_sequence = true;
-      if (start > areas_[a].end || end < areas_[a].start) continue;
-      if (++count_ > kMostFeatures) table_.fail("more than 500,000 features lie in the parts that are drawn");
-      features_[a].push_back(feature(start, end));
+      if (start > areas_[a].end || feature.end < areas_[a].start) continue;
+      if (++count_ > kMostFeatures)
+        throw Error("read_genes",
+                    input_.where() + ": more than 500,000 features lie in the parts that are drawn");
+      const Feature::Kind kind = kind_of(feature.type);
+      features_[a].push_back(
+          {kind, feature.id(), feature.parent(), name_of(kind, feature), feature.strand, start, feature.end});
     }
   }
 
-  Feature feature(int64_t start, int64_t end) const {
-    const std::string_view parents = attribute(table_[8], "Parent");
-    const Feature::Kind kind = kind_of(table_[2]);
-    return {kind,
-            gff3_text(attribute(table_[8], "ID")),
-            gff3_text(parents.substr(0, parents.find(','))),
-            name_of(kind, table_[8]),
-            table_[6].size() == 1 ? table_[6][0] : '.',
-            start,
-            end};
+  // "chrM (called MT there)": of the areas' sequences, those that the file has in another spelling.
+  std::string other_names() const {
+    const ContigSpellings theirs({sequences_.begin(), sequences_.end()});
+    std::set<std::string> words;
+    for (const GeneArea& area : areas_)
+      if (const std::string other = theirs.other(area.sequence); !other.empty())
+        words.insert(area.sequence + " (called " + other + " there)");
+    return and_list({words.begin(), words.end()});
   }
 
   // The feature's outermost parent in the file, or the name of the one that the file lacks.
@@ -164,16 +153,19 @@ class GeneReader {
     return out;
   }
 
-  TableReader table_;
+  TextInput input_;
   const std::vector<GeneArea>& areas_;
   std::vector<std::vector<Feature>> features_;
   size_t count_ = 0;
+  std::set<std::string> sequences_;
+  std::string last_;  // the sequence of the last feature
   GeneFile out_;
 };
 
 }  // namespace
 
 std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
+  if (!file.other_names.empty()) return "such as " + file.other_names + "; " + std::string(kRenameContigs);
   return "such as '" + mine + "'; " +
          (file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'");
 }

@@ -1,4 +1,4 @@
-// Genes of a GFF3 file, as far as they lie near the pieces of a table.
+// Genes of a gene model, as far as they lie near the pieces of a table.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,16 @@ struct GeneFile {
   /// has.
   bool known_sequence = false;
   std::string other;
+  std::string other_names;  // "chrM (called MT there)": sequences of areas in another spelling; "" if none
 };
 
-/// "such as 'chr1'; its first feature is on '1'": for a file without a feature on any sequence, of which
-/// `mine` is one.
+/// "such as 'chr1'; its first feature is on '2'", or the other spelling and what to do: for a file without a
+/// feature on any sequence, of which `mine` is one.
 std::string no_sequence_words(const GeneFile& file, const std::string& mine);
 
-/// Reads GFF3, plain or compressed: features of the types exon and CDS (and UTRs), with the genes that they
-/// belong to. Throws Error (path:line) for a malformed line, and for GTF.
+/// Reads GFF3 or GTF, plain or compressed: features of the types exon and CDS (and UTRs, and in GTF the stop
+/// codon, which is not part of its CDS), with the genes that they belong to. Throws Error (path:line) for a
+/// malformed line.
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);
 
 }  // namespace carbon

@@ -7,6 +7,7 @@
 #include "src/base/json.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
+#include "src/formats/matrix_output.hpp"
 
 namespace carbon {
 namespace {
@@ -62,7 +63,7 @@ InputKind input_kind(const std::string& path) {
   const std::string_view text = block.substr(0, std::min(block.size(), kBeginning));
   if (text.empty()) refuse(path, "it is empty");
   if (text.starts_with("BCF")) return InputKind::variants;
-  if (text.starts_with("\x93NUMPY") || path.ends_with(".safetensors")) {
+  if (text.starts_with("\x93NUMPY") || array_format_of(path) == ArrayFormat::safetensors) {
     if (is_stream(path))
       refuse(path, "a matrix is drawn with the table of names beside it, so it needs to be a regular file");
     return InputKind::embedding_array;

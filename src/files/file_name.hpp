@@ -1,4 +1,5 @@
-// What the name of an output says of its format.
+// What the name of a file says of its format: the one table of suffixes, for inputs and outputs. Capital and
+// small letters mean the same.
 #pragma once
 
 #include <string>
@@ -7,9 +8,12 @@
 
 namespace carbon {
 
-/// The format that the end of a name stands for, such as "bedgraph" for x.bedGraph and x.bg.gz; "" for a name
-/// that says nothing.
+/// The format that the end of a name stands for, such as "bedgraph" for x.bedGraph and x.bg.gz, and "vcf" for
+/// x.gvcf.gz; "" for a name that says nothing.
 std::string_view format_of_name(const std::string& path);
+
+/// Whether the name ends in .gz, .bgz or .bgzf. An output of such a name is compressed as BGZF.
+bool is_compressed_name(const std::string& path);
 
 /// A name without the end that stands for a format, such as x for x.fa.gz; another name as it is.
 std::string stem_of_name(const std::string& path);

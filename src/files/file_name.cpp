@@ -1,7 +1,8 @@
-#include "src/files/output_name.hpp"
+#include "src/files/file_name.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "src/base/error.hpp"
@@ -9,7 +10,9 @@
 namespace carbon {
 namespace {
 
+constexpr std::string_view kCompressed[] = {".gz", ".bgz", ".bgzf"};
 constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "vcf"},
+                                                                      {".gvcf", "vcf"},
                                                                       {".bcf", "bcf"},
                                                                       {".tsv", "tsv"},
                                                                       {".csv", "csv"},
@@ -17,6 +20,9 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "
                                                                       {".bdg", "bedgraph"},
                                                                       {".bg", "bedgraph"},
                                                                       {".bed", "bed"},
+                                                                      {".gff", "gff3"},
+                                                                      {".gff3", "gff3"},
+                                                                      {".gtf", "gtf"},
                                                                       {".bw", "bigwig"},
                                                                       {".bigwig", "bigwig"},
                                                                       {".npy", "npy"},
@@ -32,25 +38,29 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "
 struct NameEnd {
   std::string_view format;  // "" for a name that says nothing
   size_t stem;              // the letters before the end
+  bool compressed;
 };
 
 NameEnd end_of_name(const std::string& path) {
   std::string name = path;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view compressed : {".gz", ".bgz"})
-    if (name.ends_with(compressed)) {
-      name.resize(name.size() - compressed.size());
-      break;
-    }
+  const auto suffix = std::find_if(std::begin(kCompressed), std::end(kCompressed),
+                                   [&](std::string_view one) { return name.ends_with(one); });
+  const bool compressed = suffix != std::end(kCompressed);
+  if (compressed) name.resize(name.size() - suffix->size());
   for (const auto& [ending, format] : kEndings)
-    if (name.ends_with(ending)) return {format, name.size() - ending.size()};
-  return {"", path.size()};
+    if (name.ends_with(ending)) return {format, name.size() - ending.size(), compressed};
+  return {"", path.size(), compressed};
 }
 
 }  // namespace
 
 std::string_view format_of_name(const std::string& path) {
   return end_of_name(path).format;
+}
+
+bool is_compressed_name(const std::string& path) {
+  return end_of_name(path).compressed;
 }
 
 std::string stem_of_name(const std::string& path) {
