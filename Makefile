@@ -101,7 +101,7 @@ depfiles = -MMD -MP
 compile  = $(CXX) $(all_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/%.o: %.cpp $(BUILD)/compile.stamp | $(addprefix $(BUILD)/,version.h backend_stamp.h figure_design.h)
 	@mkdir -p $(@D)
-	$(compile) $(headers) $(file_flags) -o $@ $<
+	$(compile) $(file_flags) -o $@ $<
 
 # The stamp, because when a source is gone, no object is newer than the archive that still holds its object.
 archive = $(AR) rcs $(BUILD)/libcarbon.a $(lib_objects)
@@ -120,7 +120,7 @@ $(BUILD)/plugins/%.so: plugins/%.cpp $(BUILD)/compile_plugin.stamp | $(BUILD)/ve
 linked := carbon
 stamps := CXX compile compile_plugin archive
 # The other parts. stamps.mk is the last, as it reads what the others have added to these lists.
-include $(addprefix mk/,generated.mk cuda.mk emulated.mk test.mk install.mk library.mk flags.mk precompiled.mk fuzz.mk stamps.mk)
+include $(addprefix mk/,generated.mk cuda.mk emulated.mk test.mk install.mk library.mk flags.mk fuzz.mk stamps.mk)
 -include $(host_objects:.o=.d) $(plugins:.so=.d)
 
 # Prints the list at the top of this file.

@@ -23,7 +23,7 @@ quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
 
 # What the compiler says of the program, without compiling it: the objects are empty files, for a build folder that is thrown away.
 syntax:
-	+$(MAKE) --no-print-directory PRECOMPILED=no CXXFLAGS='$(CXXFLAGS) -fsyntax-only' syntax-objects
+	+$(MAKE) --no-print-directory CXXFLAGS='$(CXXFLAGS) -fsyntax-only' syntax-objects
 syntax-objects: $(filter $(BUILD)/src/% $(BUILD)/tokenizer/% $(BUILD)/kernels/%,$(host_objects))
 
 SHAPE = 500M

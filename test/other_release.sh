@@ -3,8 +3,7 @@
 # `make quick` there: in a temporary system that mmdebstrap makes. Part of continuous integration.
 #
 # If the build files, the dependencies and that release are as they were when this last passed (test/unchanged.py), the program is only
-# checked by its compiler, without precompiled headers, which shows files that include too little. ALL=1 builds and tests in any case,
-# and RECORD=1 notes that it has passed.
+# checked by its compiler. ALL=1 builds and tests in any case, and RECORD=1 notes that it has passed.
 #
 # Needs Debian 12 or 13, root, mmdebstrap, and the mirror of this machine's apt. Where it cannot run it says SKIPPED and why, with
 # exit status 0.
