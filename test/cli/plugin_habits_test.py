@@ -41,6 +41,14 @@ def an_option_of_both_needs_the_dashes():
     expect_failure(carbon("+gene-summary", "--regions", "c1", data("mini.vcf"), "--"), "index")
 
 
+@case
+def an_output_that_cannot_be_written_is_noticed_before_the_input_is_read():
+    for name in ("+perturb", "+recovery", "+niah"):
+        absent = os.path.join(fresh(), "none", "x.json")
+        done = carbon(name, "-m", model(), write(fresh(), "in.fa", "no FASTA\n"), "--", "--json", absent)
+        expect_failure(done, absent)
+
+
 # ---- +mutagenesis, which writes its VCF as text
 
 

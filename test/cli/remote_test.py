@@ -74,7 +74,7 @@ def vep_case(zipped, indexed):
     with Served(directory) as url:
         got = ok(*base, "-f", url + name, url + "in.vcf")
     expect_equal(got.out.replace(url.encode(), b""), wanted.out.replace(os.path.dirname(data("mini.fa")).encode(), b""), "records")
-    expect_equal(("temporary one" in got.err), not indexed, "a warning about the index")
+    expect_equal(("built in memory" in got.err), not indexed, "a warning about the index")
     expect_equal(sorted(os.listdir(directory)), before, "files at the URL")
 
 
@@ -87,6 +87,15 @@ def reference_at_a_url():
 @case
 def reference_at_a_url_without_an_index():
     vep_case(zipped=False, indexed=False)
+
+
+@case
+def reference_at_a_url_with_a_part_of_its_index():
+    directory, name = folder()
+    index = os.path.join(directory, name + ".fai")
+    write(directory, name + ".fai", b"".join(read(index).splitlines(True)[:-1]))
+    with Served(directory) as url:
+        expect_failure(carbon("score", "-m", model(), "-r", "c1:10-90", url + name), name + ".fai ends before", "further sequences")
 
 
 @case

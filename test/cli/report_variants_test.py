@@ -521,6 +521,16 @@ def standard_input():
 
 
 @case
+def an_output_that_cannot_be_written_is_noticed_before_the_input_is_read():
+    directory = fresh()
+    path = write(directory, "in.vcf", read(random_vcf(5, seed=8)) + b"no record\n")
+    page, folder = os.path.join(directory, "none", "x.html"), os.path.join(path, "pictures")
+    expect_failure(carbon("report", "-o", page, path), page)
+    expect_failure(carbon("report", "-o", os.path.join(directory, "x.html"), "--svg", folder, path), folder)
+    expect_equal(os.listdir(directory), ["in.vcf"], "files")
+
+
+@case
 def memory_is_a_few_bytes_an_allele():
     sizes = [peak_memory("report", "-o", os.path.join(fresh(), "o.html"), random_vcf(count, seed=7)) for count in (4000, 40000)]
     expect(sizes[1] < sizes[0] + 4096, "KiB for 4,000 and 40,000 records: %r" % sizes)
