@@ -105,7 +105,7 @@ class Rank {
     for (const uint64_t count : tag.counts) alleles += count;
     const uint64_t ranked = tag.counts[kRanked];
     std::string text = (background_->of_scan() ? "" : tag.score + ": ") + std::to_string(ranked) + " of " +
-                       std::to_string(alleles) + " alleles have a rank";
+                       std::to_string(alleles) + (alleles == 1 ? " allele has" : " alleles have") + " a rank";
     const char* separator = "; the others: ";
     for (size_t i = kRanked + 1; i < kOutcomes; ++i) {
       if (tag.counts[i] == 0) continue;

@@ -1,13 +1,14 @@
-"""Makes docs/python.ipynb of docs/python.md: python3 python/notebook.py [--check]
+"""Makes docs/python.ipynb of docs/python.md, with what its cells print: python3 python/notebook.py [--check]
 
-Text becomes cells of Markdown, and each block of Python a cell of code. --check writes nothing, and fails if the notebook is not the
-page.
+Text becomes cells of Markdown, and each block of Python a cell of code. The cells are run, so that this needs nbclient, ipykernel, and
+what the page uses. --check writes and runs nothing, and fails if the cells are not those of the page.
 """
 
 import json
 import os
 import re
 import sys
+import tempfile
 
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
 FENCE = re.compile(r"^```python\n(.*?)^```\n", re.M | re.S)
@@ -28,6 +29,7 @@ def code_blocks(page):
 
 
 def notebook(page):
+    """The page as a notebook that was not run."""
     made = []
     for i, (kind, text) in enumerate(cells(page)):
         if not text:
@@ -36,9 +38,31 @@ def notebook(page):
         if kind == "code":
             cell.update(execution_count=None, outputs=[])
         made.append(cell)
-    whole = {"cells": made, "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-                                         "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return {"cells": made, "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                                        "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def code_cells(made):
+    return [cell for cell in made["cells"] if cell["cell_type"] == "code"]
+
+
+def without_outputs(made):
+    for cell in code_cells(made):
+        cell.update(execution_count=None, outputs=[])
+    return made
+
+
+def run(made):
+    """The notebook with what its cells print, in an empty folder."""
+    import nbclient
+    import nbformat
+
+    ran = nbformat.reads(json.dumps(made), 4)
+    with tempfile.TemporaryDirectory() as folder:
+        nbclient.NotebookClient(ran, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    for cell, done in zip(code_cells(made), code_cells(ran)):
+        cell.update(execution_count=done["execution_count"], outputs=done["outputs"])
+    return made
 
 
 def main():
@@ -47,9 +71,11 @@ def main():
     path = os.path.join(DOCS, "python.ipynb")
     if sys.argv[1:] == ["--check"]:
         with open(path) as file:
-            sys.exit(0 if file.read() == made else "docs/python.ipynb is not docs/python.md; run python3 python/notebook.py")
+            sys.exit(0 if without_outputs(json.load(file)) == made else
+                     "docs/python.ipynb is not docs/python.md; run python3 python/notebook.py")
+    text = json.dumps(run(made), indent=1, ensure_ascii=False, sort_keys=True)
     with open(path, "w") as file:
-        file.write(made)
+        file.write(text + "\n")
 
 
 if __name__ == "__main__":

@@ -46,17 +46,18 @@ extern "C" {
 #endif
 
 /* Rises when a function is added. Nothing is ever removed under one SONAME. */
-#define CARBON_API_VERSION 1
+#define CARBON_API_VERSION 2
 
 typedef struct carbon_model carbon_model;
 typedef struct carbon_call carbon_call;
+typedef struct carbon_fasta carbon_fasta;
 
 enum {
   CARBON_OK = 0,
   CARBON_E_AGAIN = 1,     /* not now: take results first, or wait longer */
   CARBON_E_END = 2,       /* no further results */
   CARBON_E_ARGUMENT = 3,  /* a null pointer, a negative length, a call in the wrong order */
-  CARBON_E_HANDLE = 4,    /* the model or the call is not open */
+  CARBON_E_HANDLE = 4,    /* the model, the call or the FASTA file is not open */
   CARBON_E_SETTING = 5,   /* a setting or option is unknown, or its value cannot be used */
   CARBON_E_INPUT = 6,     /* a sequence, variant or region cannot be used */
   CARBON_E_MODEL = 7,     /* the model cannot be opened, or not be used for this verb */
@@ -114,6 +115,9 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             max_homopolymer prefix
  *             probabilities
  *
+ * Errors name an input by its number from 0: sequences[0] of score, embed and predict, rows[0] of variants,
+ * regions[0] of scan, prompts[0] of generate.
+ *
  * Columns of four are A, C, G, T. [] is an array without dimensions: one number. Numbers are f64, n_scored
  * and begin i64, letters u8. A value that is missing is NaN. `generate` gives n results for each prompt, and
  * its prefix stands in place of the model's; all other verbs give one result for each input. */
@@ -140,6 +144,23 @@ CARBON_API int carbon_call_free(carbon_call* call);
  * info or message. CARBON_E_AGAIN: there is none. To be freed with carbon_free(). The oldest of more than
  * 1,000 messages are dropped. */
 CARBON_API int carbon_log_next(char** json);
+
+/* How far a call is, since version 2 of the API: of the inputs that were added, how many windows (of
+ * generate: samples) are computed, and how many they have. More may be planned with each input, and while
+ * results are taken. */
+CARBON_API int carbon_call_progress(carbon_call* call, int64_t* done, int64_t* planned);
+
+/* The models that are found, since version 2: a JSON array of what `carbon models --json` prints, of which an
+ * object with the member error is not a model. Reads no weights. To be freed with carbon_free(). */
+CARBON_API int carbon_models(char** json);
+
+/* Reads a FASTA file (plain, gzip or BGZF; "-" for standard input) as the commands do, since version 2. A
+ * file is meant for one thread at a time. CARBON_E_INPUT: the file cannot be read, or is not FASTA. */
+CARBON_API int carbon_fasta_open(const char* path, carbon_fasta** fasta);
+/* The next record: its name, and its bases, which are followed by a byte of 0. They are valid until the next
+ * call with this file. CARBON_E_END: there are no more. */
+CARBON_API int carbon_fasta_next(carbon_fasta* fasta, const char** name, const char** bases, int64_t* length);
+CARBON_API int carbon_fasta_close(carbon_fasta* fasta);
 
 #ifdef __cplusplus
 }

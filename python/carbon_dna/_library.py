@@ -3,9 +3,11 @@
 import ctypes
 import json
 import logging
+import math
 import os
+import re
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
-from typing import Any, Dict
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +16,17 @@ from ._errors import KINDS, CarbonError
 
 OK, AGAIN, END = 0, 1, 2
 #: What the library needs to be, CARBON_API_VERSION of carbon.h.
-API_VERSION = 1
+API_VERSION = 2
 #: The files of the wheel: a tree as ``make install`` makes it.
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_files")
 
 _SONAME = "libcarbon.so.0"
 _TYPES: Dict[int, "np.dtype[Any]"] = {
     1: np.dtype(np.float64), 2: np.dtype(np.float32), 3: np.dtype(np.int64), 4: np.dtype(np.uint8)}
+#: The options that are yes or no.
+_FLAGS = ("greedy", "pad_tail", "probabilities")
+#: The parameters that the library calls otherwise.
+_PARAMETERS = {"model": "name", "fasta_ref": "fasta"}
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.DEBUG, "message": logging.INFO}
 _log = logging.getLogger("carbon_dna")
 _view = ctypes.pythonapi.PyMemoryView_FromMemory
@@ -44,7 +50,10 @@ def _load() -> ctypes.CDLL:
             "call_new": [c_void_p, c_char_p, c_char_p, strings[1]], "call_add": [c_void_p, c_char_p, c_int64],
             "call_end": [c_void_p], "call_next": [c_void_p, c_int],
             "call_array": [c_void_p, c_char_p, strings[1], POINTER(c_int), POINTER(c_int), POINTER(POINTER(c_int64)), c_void_p],
-            "call_cancel": [c_void_p], "call_free": [c_void_p], "log_next": [strings[1]]}.items():
+            "call_cancel": [c_void_p], "call_free": [c_void_p], "log_next": [strings[1]],
+            "call_progress": [c_void_p, POINTER(c_int64), POINTER(c_int64)], "models": [strings[1]],
+            "fasta_open": [c_char_p, strings[1]], "fasta_next": [c_void_p, strings[1], strings[1], POINTER(c_int64)],
+            "fasta_close": [c_void_p]}.items():
         function = getattr(library, "carbon_" + name)
         function.argtypes, function.restype = arguments, c_int
     library.carbon_free.argtypes, library.carbon_free.restype = [c_void_p], None
@@ -86,17 +95,42 @@ def pass_on_messages() -> None:
 
 def settings_text(settings: Dict[str, Any]) -> bytes:
     """Settings as JSON, without those that are None."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    return json.dumps(given, default=_plain).encode()
+    return json.dumps({name: _plain(value, name) for name, value in settings.items() if value is not None}).encode()
 
 
-def _plain(value: Any) -> Any:
-    """A path, or a number or an array of numpy, as JSON has it."""
+def _plain(value: Any, name: str) -> Any:
+    """The value of a setting as JSON has it. What JSON cannot hold is refused here, in words of Python."""
+    if name in _FLAGS and not isinstance(value, (bool, np.bool_)):
+        raise CarbonError("%s is %r; it must be True or False" % (name, value), "setting")
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError("a setting cannot be of the type %s" % type(value).__name__)
+        value = os.fsdecode(value)
+    elif isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise CarbonError("%s is %a, which is not UTF-8" % (name, value), "setting") from None
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise CarbonError("%s is %r; it must be a finite number" % (name, value), "setting")
+    elif isinstance(value, int) and not -2 ** 63 <= value < 2 ** 64:
+        raise CarbonError("%s is a number of %d bits, which is too large" % (name, value.bit_length()), "setting")
+    elif isinstance(value, (list, tuple)):
+        return [_plain(entry, "%s[%d]" % (name, i)) for i, entry in enumerate(value)]
+    elif isinstance(value, Mapping):
+        return {str(key): _plain(entry, "%s[%r]" % (name, key)) for key, entry in value.items()}
+    elif not isinstance(value, (bool, int, float, type(None))):
+        raise TypeError("%s is of the type %s, which no option has" % (name, type(value).__name__))
+    return value
+
+
+def _by_parameter(error: CarbonError, where: str, settings: Dict[str, Any]) -> CarbonError:
+    """An error of a setting, which the library calls `where`.NAME, by the name of its parameter."""
+    text = str(error)
+    named = re.match(where + r"\.(\w+)", text)
+    if named is None or named[1] not in settings:
+        return error
+    return CarbonError(_PARAMETERS.get(named[1], named[1]) + text[named.end():], error.kind)
 
 
 def read_json(path: Any) -> Dict[str, Any]:
@@ -116,6 +150,8 @@ def open_model(settings: Dict[str, Any]) -> int:
     handle = c_void_p()
     try:
         check(lib.carbon_model_open(settings_text(settings), byref(handle)))
+    except CarbonError as error:
+        raise _by_parameter(error, "settings", settings) from None
     finally:
         pass_on_messages()
     return handle.value or 0
@@ -159,21 +195,45 @@ class Arrays:
 
 def begin(model: int, verb: str, options: Dict[str, Any]) -> int:
     handle = c_void_p()
-    check(lib.carbon_call_new(model, verb.encode(), settings_text(options), byref(handle)))
+    try:
+        check(lib.carbon_call_new(model, verb.encode(), settings_text(options), byref(handle)))
+    except CarbonError as error:
+        raise _by_parameter(error, "options", options) from None
     return handle.value or 0
 
 
-def encoded(text: Any, what: str) -> bytes:
-    """Bases as bytes. Other things than str and bytes are refused here, because ctypes would say less."""
-    if isinstance(text, str):
-        # A letter that is not ASCII is refused by the library with its place.
-        return text.encode("utf-8", "replace")
-    if isinstance(text, (bytes, bytearray)):
-        return bytes(text)
-    if text is not None and hasattr(text, "__str__") and type(text).__name__ in ("Seq", "MutableSeq", "str_"):
-        return str(text).encode()
-    raise TypeError("%s is %s; expected str or bytes" % (what, type(text).__name__))
+def progress(call: int) -> Tuple[int, int]:
+    """How many windows of a call are computed, and how many it has so far."""
+    done, planned = c_int64(), c_int64()
+    check(lib.carbon_call_progress(call, byref(done), byref(planned)))
+    return done.value, planned.value
 
 
-__all__ = ["AGAIN", "END", "FILES", "OK", "Arrays", "begin", "check", "describe", "encoded", "lib", "open_model",
-           "pass_on_messages", "read_json", "version"]
+def list_models() -> List[Dict[str, Any]]:
+    text = c_void_p()
+    check(lib.carbon_models(byref(text)))
+    found: List[Dict[str, Any]] = json.loads(_text(text))
+    return found
+
+
+def fasta_records(path: Any) -> Iterator[Tuple[str, str]]:
+    """Names and bases."""
+    fasta, name, bases, length = c_void_p(), c_void_p(), c_void_p(), c_int64()
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise CarbonError("the path is %a, which is no name of a file" % path, "input") from None
+    if b"\0" in encoded:
+        raise CarbonError("the path %r has a character of the code 0" % path, "input")
+    check(lib.carbon_fasta_open(encoded, byref(fasta)))
+    try:
+        while check(lib.carbon_fasta_next(fasta, byref(name), byref(bases), byref(length))) == OK:
+            yield (ctypes.string_at(name.value or 0).decode("utf-8", "replace"),
+                   ctypes.string_at(bases.value or 0, length.value).decode("ascii"))
+    finally:
+        lib.carbon_fasta_close(fasta)
+        pass_on_messages()
+
+
+__all__ = ["AGAIN", "END", "FILES", "OK", "Arrays", "begin", "check", "describe", "fasta_records", "lib", "list_models", "open_model",
+           "pass_on_messages", "progress", "read_json", "version"]

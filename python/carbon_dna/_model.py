@@ -1,5 +1,6 @@
 """A model that is open, and what it can be asked."""
 
+import itertools
 import os
 import threading
 from types import TracebackType
@@ -9,36 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
+from ._calls import results
 from ._errors import CarbonError
-from ._library import AGAIN, END, OK, Arrays, check, encoded, lib, read_json
+from ._inputs import Bases, count_of, encoded_sequences, optional_text, several
+from ._library import Arrays, lib, read_json
+from ._progress import Progress, Teller
 from ._results import Sample, Scan, Score, VariantScore, VariantScores, variant_columns
-from ._rows import Row, Rows, rows_of
+from ._rows import Row, Rows, index_of, rows_of
 
-Bases = Union[str, bytes]
 Path = Union[str, "os.PathLike[str]"]
 #: What the file of ``--label-scale`` holds, or its path.
 LabelScale = Union[Mapping[str, Any], Path]
-_Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
 
-# Between two of these waits Python handles signals, so that Ctrl-C ends a call.
-_WAIT_MS = 100
+#: Other spellings of dtypes, those of numpy and torch.
+_DTYPES = {"bfloat16": "bf16", "float32": "f32"}
 
-def _several(sequences: Iterable[Bases]) -> Iterable[Bases]:
-    if isinstance(sequences, (str, bytes)):
-        raise TypeError("expected several sequences; give a list, [sequence]")
-    return sequences
+
+def _dtype(dtype: Any) -> Any:
+    """The word for a dtype, which may also be one of numpy or torch."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype)
+    text = str(name)[len("torch."):] if str(name).startswith("torch.") else name
+    return _DTYPES.get(text, text)
 
 
 def _list(values: Optional[Iterable[Any]], name: str) -> Optional[List[Any]]:
-    """The entries of an option that is a list. A text is iterable too, and each of its letters would be an entry."""
-    if isinstance(values, (str, bytes)):
-        raise TypeError("%s is one text; give a list, [text]" % name)
-    return None if values is None else list(values)
+    """The entries of an option that is a list."""
+    return None if values is None else list(several(values, name))
 
 
 def _scale(scale: Optional[LabelScale]) -> Optional[Mapping[str, Any]]:
-    return scale if scale is None or isinstance(scale, Mapping) else read_json(scale)
+    if scale is None or isinstance(scale, Mapping):
+        return scale
+    if not isinstance(scale, (str, os.PathLike)):
+        raise TypeError("label_scale is of the type %s; give the path of a file, or a dict of what it holds" % type(scale).__name__)
+    return read_json(scale)
 
 
 class Model:
@@ -55,7 +61,7 @@ class Model:
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``; ``"auto"`` is the CPU.
     dtype : str
-        ``"auto"``, ``"bf16"``, ``"f32"`` or ``"int8"``.
+        ``"auto"``, ``"bf16"``, ``"f32"`` or ``"int8"``; also ``"bfloat16"``, ``"float32"``, and dtypes of numpy and torch.
     threads : int, optional
         Default: the CPUs that this process may use.
     lora : path, optional
@@ -93,7 +99,7 @@ class Model:
                  batch_tokens: Optional[int] = None) -> None:
         self._lock = threading.Lock()
         self._description: Dict[str, Any] = {}
-        self._handle = _library.open_model({"model": name, "device": device, "dtype": dtype, "threads": threads, "lora": lora,
+        self._handle = _library.open_model({"model": name, "device": device, "dtype": _dtype(dtype), "threads": threads, "lora": lora,
                                             "rope_scaling": rope_scaling, "prefix": prefix, "species": species,
                                             "gene_type": gene_type, "tag_grammar": tag_grammar, "batch_tokens": batch_tokens})
 
@@ -110,7 +116,7 @@ class Model:
         6
         """
         if not self._description:
-            self._description = _library.describe(self._handle, False)
+            self._description = _library.describe(self._open(), False)
         return self._description
 
     @property
@@ -126,7 +132,13 @@ class Model:
     @property
     def sha256(self) -> str:
         """The digest that the header lines of the commands have. All weights are read for it when it is first asked for."""
-        return str(_library.describe(self._handle, True)["sha256"])
+        return str(_library.describe(self._open(), True)["sha256"])
+
+    def _open(self) -> int:
+        """The handle of a model that is open."""
+        if not self._handle:
+            raise CarbonError("the model is closed", "closed")
+        return self._handle
 
     def close(self) -> None:
         """Frees the memory of the model, which then cannot be used any more. Closing twice does nothing."""
@@ -156,48 +168,18 @@ class Model:
 
     # ---- one call
 
-    def _results(self, verb: str, options: Dict[str, Any], inputs: Iterable[_Input], encode: Callable[[_Input, int], bytes],
-                 read: Callable[[Arrays], _Result]) -> Iterator[_Result]:
-        """The results of a call, in order. The inputs are read as the results are taken."""
-        if not self._handle:
-            raise CarbonError("the model is closed", "closed")
-        call = _library.begin(self._handle, verb, options)
-        arrays = Arrays(call)
-        waiting: Optional[bytes] = None
-        number = 0
-        left = iter(inputs)
-        ended = False
-        try:
-            while True:
-                while not ended:
-                    if waiting is None:
-                        try:
-                            waiting = encode(next(left), number)
-                        except StopIteration:
-                            check(lib.carbon_call_end(call))
-                            ended = True
-                            break
-                        number += 1
-                    if check(lib.carbon_call_add(call, waiting, len(waiting))) == AGAIN:
-                        break
-                    waiting = None
-                code = check(lib.carbon_call_next(call, _WAIT_MS))
-                if code == END:
-                    return
-                if code == OK:
-                    yield read(arrays)
-        finally:
-            lib.carbon_call_free(call)
-            _library.pass_on_messages()
-
-    def _of_sequences(self, verb: str, options: Dict[str, Any], sequences: Iterable[Bases],
-                      read: Callable[[Arrays], _Result]) -> Iterator[_Result]:
-        return self._results(verb, options, _several(sequences), lambda bases, i: encoded(bases, "sequence %d" % i), read)
+    def _of_sequences(self, verb: str, options: Dict[str, Any], sequences: Iterable[Bases], read: Callable[[Arrays, str], _Result],
+                      progress: Progress, name: str = "sequences", each: int = 1) -> Iterator[_Result]:
+        """The results of a call whose inputs are sequences, in order. `read` is given the name of the sequence."""
+        several(sequences, name)
+        count = count_of(sequences)
+        teller = Teller(progress, None if count is None else count * each)
+        return results(self._open, verb, options, encoded_sequences(sequences, name), read, teller, each)
 
     # ---- score
 
     def iter_score(self, sequences: Iterable[Bases], *, strand: str = "+", level: str = "bp", probabilities: bool = False,
-                   window: Optional[int] = None, stride: Optional[int] = None) -> Iterator[Score]:
+                   window: Optional[int] = None, stride: Optional[int] = None, progress: Progress = None) -> Iterator[Score]:
         """Like :meth:`score`, one result after the other, for inputs larger than memory.
 
         Examples
@@ -210,20 +192,22 @@ class Model:
         """
         options = {"strand": strand, "level": level, "probabilities": probabilities, "window": window, "stride": stride}
 
-        def read(arrays: Arrays) -> Score:
-            return Score(int(arrays.get(b"n_scored")[()]), arrays.number(b"sum_logp"), arrays.number(b"mean_logp"),
-                         arrays.get(b"logp"), *((arrays.get(b"probabilities"), arrays.get(b"entropy")) if probabilities else ()))
+        def read(arrays: Arrays, name: str) -> Score:
+            letters = (arrays.get(b"probabilities"), arrays.get(b"entropy")) if probabilities else (None, None)
+            return Score(int(arrays.get(b"n_scored")[()]), arrays.number(b"sum_logp"), arrays.number(b"mean_logp"), arrays.get(b"logp"),
+                         *letters, name)
 
-        return self._of_sequences("score", options, sequences, read)
+        return self._of_sequences("score", options, sequences, read, progress)
 
     def score(self, sequences: Iterable[Bases], *, strand: str = "+", level: str = "bp", probabilities: bool = False,
-              window: Optional[int] = None, stride: Optional[int] = None) -> List[Score]:
+              window: Optional[int] = None, stride: Optional[int] = None, progress: Progress = None) -> List[Score]:
         """Log-probabilities of the bases of sequences, as ``carbon score`` computes them.
 
         Parameters
         ----------
-        sequences : iterable of str or bytes
-            Bases of either case.
+        sequences : iterable of sequences
+            Each is str or bytes, with bases of either case, or an object whose text is its bases, such as Bio.Seq, or which has them as
+            ``seq`` with a name as ``id`` or ``name``, such as SeqRecord and the records of :func:`carbon_dna.read_fasta`.
         strand : {"+", "-", "both"}
             ``"both"`` is the mean of the two at each base.
         level : {"bp", "token"}
@@ -232,6 +216,9 @@ class Model:
             Also the probabilities of A, C, G and T, and their entropy.
         window, stride : int, optional
             Longer sequences are scored in windows of so many bases; both are multiples of those of a token (6).
+        progress : callable or bool, optional
+            A function that is called with (done, total) ten times a second and at the end, or True for a bar of tqdm, where that is
+            installed. Results are counted, of a single one its windows; total is None if it is not known. All methods have it.
 
         Returns
         -------
@@ -251,15 +238,16 @@ class Model:
         ((13,), 0)
         """
         return list(self.iter_score(sequences, strand=strand, level=level, probabilities=probabilities, window=window,
-                                    stride=stride))
+                                    stride=stride, progress=progress))
 
     # ---- variants
 
-    def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[str] = None, recipe: str = "centered",
+    def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, recipe: str = "centered",
                       level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                       context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                       pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
-                      activation: Optional[str] = None, label_scale: Optional[LabelScale] = None) -> Iterator[VariantScore]:
+                      activation: Optional[str] = None, label_scale: Optional[LabelScale] = None,
+                      progress: Progress = None) -> Iterator[VariantScore]:
         """Like :meth:`variants`, one row after the other, for inputs larger than memory.
 
         Examples
@@ -272,20 +260,17 @@ class Model:
         108
         """
         options: Dict[str, Any] = {
-            "fasta_ref": fasta, "sequence": sequence, "recipe": recipe, "level": level, "strand": strand, "phases": phases,
-            "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
+            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "recipe": recipe, "level": level, "strand": strand,
+            "phases": phases, "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
             "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
-        given: List[Row] = []  # those without a result yet
+        inputs = ((row.text(sequence is not None), "rows[%d]" % i, row) for i, row in enumerate(rows_of(rows)))
 
-        def encode(row: Row, _number: int) -> bytes:
-            given.append(row)
-            return row.text(sequence is not None)
-
-        def read(arrays: Arrays) -> VariantScore:
+        def read(arrays: Arrays, row: Row) -> VariantScore:
             values = arrays.get(b"values")
-            return VariantScore(*given.pop(0), float(values[0]), arrays.text(b"flag"), values)
+            return VariantScore(*row, float(values[0]), arrays.text(b"flag"), values)
 
-        return self._results("variants", options, rows_of(rows), encode, read)
+        total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
+        return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
     def variants(self, fasta: Optional[Path], rows: Rows, **options: Any) -> VariantScores:
         """Scores of variants, as ``carbon vep`` computes them: a row for each alternative allele.
@@ -295,13 +280,16 @@ class Model:
         fasta : path or None
             The reference; None with ``sequence``.
         rows : iterable of (chrom, pos, ref, alt), data frame, or path
-            ``pos`` counts from 1. A frame of pandas or polars has these columns. A path is that of a VCF file, of which each ALT
-            becomes a row. Structural variants such as ``<DEL>`` are flagged ``symbolic``; ``carbon vep`` scores them.
-        sequence : str, optional
+            ``pos`` counts from 1. A frame of pandas or polars, or a row with names such as a dict, has these columns in either case,
+            with or without the ``#`` of a VCF. A path is that of a VCF file, of which each ALT becomes a row. Structural variants such
+            as ``<DEL>`` are flagged ``symbolic``; ``carbon vep`` scores them.
+        sequence : str or another sequence, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}
         level, strand, phases, window, context, horizon, pool, pad_tail, labels, activation, label_scale : optional
             As the options of ``carbon vep`` with these names. ``label_scale`` is the path of such a file, or what it holds.
+        progress : callable or bool, optional
+            As of :meth:`score`.
 
         Returns
         -------
@@ -320,12 +308,12 @@ class Model:
         >>> scores.flag.tolist()
         ['', 'ref_mismatch']
         """
-        return variant_columns(list(self.iter_variants(fasta, rows, **options)))
+        return variant_columns(list(self.iter_variants(fasta, rows, **options)), index_of(rows))
 
     # ---- scan
 
-    def iter_scan(self, fasta: Optional[Path], regions: Iterable[str], *, strand: str = "both", level: str = "marginal",
-                  frames: Optional[int] = None, context: Optional[int] = None) -> Iterator[Scan]:
+    def iter_scan(self, fasta: Optional[Path], regions: Iterable[Bases], *, strand: str = "both", level: str = "marginal",
+                  frames: Optional[int] = None, context: Optional[int] = None, progress: Progress = None) -> Iterator[Scan]:
         """Like :meth:`scan`, for several regions, or for sequences if ``fasta`` is None.
 
         Examples
@@ -337,13 +325,13 @@ class Model:
         """
         options = {"fasta_ref": fasta, "strand": strand, "level": level, "frames": frames, "context": context}
 
-        def read(arrays: Arrays) -> Scan:
-            return Scan(arrays.text(b"contig"), int(arrays.get(b"begin")[()]), arrays.text(b"bases"), arrays.get(b"logp"))
+        def read(arrays: Arrays, name: str) -> Scan:
+            return Scan(arrays.text(b"contig") or name, int(arrays.get(b"begin")[()]), arrays.text(b"bases"), arrays.get(b"logp"))
 
-        return self._of_sequences("scan", options, regions, read)
+        return self._of_sequences("scan", options, regions, read, progress, "regions")
 
-    def scan(self, fasta: Optional[Path], region: str, *, strand: str = "both", level: str = "marginal",
-             frames: Optional[int] = None, context: Optional[int] = None) -> Scan:
+    def scan(self, fasta: Optional[Path], region: Bases, *, strand: str = "both", level: str = "marginal",
+             frames: Optional[int] = None, context: Optional[int] = None, progress: Progress = None) -> Scan:
         """Log-probabilities of A, C, G and T at each base of a region, as ``carbon scan`` computes them.
 
         Windows lie on a grid of the contig, so that a value does not depend on the region. A region of n bases takes 32 n
@@ -359,6 +347,8 @@ class Model:
         level : {"marginal", "chain", "first"}
         frames, context : int, optional
             As the options of ``carbon scan`` with these names.
+        progress : callable or bool, optional
+            As of :meth:`score`.
 
         Returns
         -------
@@ -377,12 +367,13 @@ class Model:
         >>> scan.effects.shape, float(scan.effects[0, 0])
         ((12, 4), 0.0)
         """
-        return next(self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context))
+        scan, = self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context, progress=progress)
+        return scan
 
     # ---- embed
 
     def iter_embed(self, sequences: Iterable[Bases], *, pool: Optional[str] = None, layer: int = -1, strand: str = "+",
-                   pad_tail: bool = False) -> Iterator[NDArray[np.float32]]:
+                   pad_tail: bool = False, progress: Progress = None) -> Iterator[NDArray[np.float32]]:
         """The rows of one sequence after the other: float32, shape (1, hidden), with ``pool="none"`` (6-mers, hidden).
 
         Examples
@@ -393,15 +384,16 @@ class Model:
         [2, 5]
         """
         options = {"pool": pool, "layer": layer, "strand": strand, "pad_tail": pad_tail}
-        return self._of_sequences("embed", options, sequences, lambda arrays: arrays.get(b"embedding"))
+        return self._of_sequences("embed", options, sequences, lambda arrays, _: arrays.get(b"embedding"), progress)
 
     def embed(self, sequences: Iterable[Bases], *, pool: Optional[str] = None, layer: int = -1, strand: str = "+",
-              pad_tail: bool = False) -> NDArray[np.float32]:
+              pad_tail: bool = False, progress: Progress = None) -> NDArray[np.float32]:
         """Hidden states of sequences, as ``carbon embed`` writes them.
 
         Parameters
         ----------
-        sequences : iterable of str or bytes
+        sequences : iterable of sequences
+            As of :meth:`score`.
         pool : {"separator", "last", "mean", "none"}, optional
             The row that stands for a sequence, or the rows of all its 6-mers, one sequence below the other. Default: the
             separator, or the mean for a model that has none.
@@ -410,6 +402,8 @@ class Model:
         strand : {"+", "-", "both"}
         pad_tail : bool
             Bases after the last whole 6-mer are padded with A; otherwise they are left out.
+        progress : callable or bool, optional
+            As of :meth:`score`.
 
         Returns
         -------
@@ -427,27 +421,28 @@ class Model:
         >>> model.embed(["ACGTACGTACGT", "TTTTTT"]).shape == (2, model.description["hidden"])
         True
         """
-        rows = list(self.iter_embed(sequences, pool=pool, layer=layer, strand=strand, pad_tail=pad_tail))
+        rows = list(self.iter_embed(sequences, pool=pool, layer=layer, strand=strand, pad_tail=pad_tail, progress=progress))
         return np.concatenate(rows) if rows else np.empty((0, self.description["hidden"]), dtype=np.float32)
 
     # ---- predict
 
     def iter_predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
                      labels: Optional[Sequence[str]] = None, activation: str = "auto",
-                     label_scale: Optional[LabelScale] = None) -> Iterator[NDArray[np.float64]]:
+                     label_scale: Optional[LabelScale] = None, progress: Progress = None) -> Iterator[NDArray[np.float64]]:
         """The values of one sequence after the other, shape (labels,)."""
         options: Dict[str, Any] = {"strand": strand, "pool": pool, "pad_tail": pad_tail, "labels": _list(labels, "labels"),
                                    "activation": activation, "label_scale": _scale(label_scale)}
-        return self._of_sequences("predict", options, sequences, lambda arrays: arrays.get(b"values"))
+        return self._of_sequences("predict", options, sequences, lambda arrays, _: arrays.get(b"values"), progress)
 
     def predict(self, sequences: Iterable[Bases], *, strand: str = "+", pool: str = "separator", pad_tail: bool = False,
                 labels: Optional[Sequence[str]] = None, activation: str = "auto",
-                label_scale: Optional[LabelScale] = None) -> NDArray[np.float64]:
+                label_scale: Optional[LabelScale] = None, progress: Progress = None) -> NDArray[np.float64]:
         """Values of the labels of a classification head, as ``carbon predict`` writes them.
 
         Parameters
         ----------
-        sequences : iterable of str or bytes
+        sequences : iterable of sequences
+            As of :meth:`score`.
         strand : {"+", "-", "both"}
         pool : {"separator", "last"}
         pad_tail : bool
@@ -457,6 +452,8 @@ class Model:
         label_scale : mapping or path, optional
             Values become value * std + mean, with the numbers of such a file or mapping:
             ``{"LABEL": {"mean": m, "std": s}, ...}``, or the ``run_config.json`` of the makers.
+        progress : callable or bool, optional
+            As of :meth:`score`.
 
         Returns
         -------
@@ -477,17 +474,17 @@ class Model:
         model
         """
         rows = list(self.iter_predict(sequences, strand=strand, pool=pool, pad_tail=pad_tail, labels=labels, activation=activation,
-                                      label_scale=label_scale))
+                                      label_scale=label_scale, progress=progress))
         return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if rows else len(labels or self.labels))
 
     # ---- generate
 
     def iter_generate(self, prompts: Optional[Iterable[Bases]], length: int, *, n: int = 1, seed: int = 0, sampler: str = "kmer",
                       temperature: Optional[float] = None, top_k: Optional[int] = None, top_p: Optional[float] = None,
-                      greedy: bool = False, constraint: Optional[str] = None, gc: Optional[Sequence[float]] = None,
-                      gc_window: Optional[int] = None, avoid: Optional[Sequence[str]] = None,
+                      greedy: bool = False, constraint: Optional[Bases] = None, gc: Optional[Sequence[float]] = None,
+                      gc_window: Optional[int] = None, avoid: Optional[Sequence[Bases]] = None,
                       no_stop: Optional[Sequence[Union[int, str]]] = None, max_homopolymer: Optional[int] = None,
-                      prefix: Optional[str] = None, probabilities: bool = False) -> Iterator[Sample]:
+                      prefix: Optional[str] = None, probabilities: bool = False, progress: Progress = None) -> Iterator[Sample]:
         """Like :meth:`generate`, one sample after the other.
 
         Examples
@@ -497,29 +494,30 @@ class Model:
         >>> [(s.prompt, s.number) for s in model.iter_generate(["ACGT", "TTT"], 12, n=2)]
         [(0, 0), (0, 1), (1, 0), (1, 1)]
         """
+        motifs = _list(avoid, "avoid")
         options: Dict[str, Any] = {
             "length": length, "n": n, "seed": seed, "sampler": sampler, "temperature": temperature, "top_k": top_k, "top_p": top_p,
-            "greedy": greedy, "constraint": constraint, "gc": _list(gc, "gc"), "gc_window": gc_window, "avoid": _list(avoid, "avoid"),
-            "no_stop": _list(no_stop, "no_stop"), "max_homopolymer": max_homopolymer, "prefix": prefix,
-            "probabilities": probabilities}
-        done = 0
+            "greedy": greedy, "constraint": optional_text(constraint, "constraint"), "gc": _list(gc, "gc"), "gc_window": gc_window,
+            "avoid": motifs and [optional_text(motif, "avoid[%d]" % i) for i, motif in enumerate(motifs)],
+            "no_stop": _list(no_stop, "no_stop"), "max_homopolymer": max_homopolymer, "prefix": prefix, "probabilities": probabilities}
+        # Another n is refused by the library.
+        each = int(n) if isinstance(n, (int, float, np.number)) and 1 <= n < 2 ** 53 else 1
+        numbers = itertools.count()
 
-        def read(arrays: Arrays) -> Sample:
-            nonlocal done
-            prompt, number = divmod(done, int(n))
-            done += 1
+        def read(arrays: Arrays, _name: str) -> Sample:
+            prompt, number = divmod(next(numbers), each)
             return Sample(prompt, number, arrays.text(b"sequence"), arrays.number(b"logp"),
                           arrays.get(b"probabilities") if probabilities else None)
 
-        return self._of_sequences("generate", options, [""] if prompts is None else prompts, read)
+        return self._of_sequences("generate", options, [""] if prompts is None else prompts, read, progress, "prompts", each)
 
     def generate(self, prompts: Optional[Iterable[Bases]], length: int, **options: Any) -> List[Sample]:
         """Continues prompts, as ``carbon generate`` does; prompt i has the draws of record i of a FASTA.
 
         Parameters
         ----------
-        prompts : iterable of str or bytes, or None
-            None: one sample chain from the beginning of a sequence.
+        prompts : iterable of sequences, or None
+            As of :meth:`score`. None: one sample chain from the beginning of a sequence.
         length : int
             The exact number of new bases.
         n : int
@@ -531,6 +529,8 @@ class Model:
             motifs, ``no_stop`` a list of frames.
         probabilities : bool
             Also the probabilities of A, C, G and T at each new base.
+        progress : callable or bool, optional
+            As of :meth:`score`.
 
         Returns
         -------

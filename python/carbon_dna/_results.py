@@ -1,8 +1,8 @@
 """What the methods of a model return."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, Iterator, List, NamedTuple, Optional
+from dataclasses import dataclass, field, fields
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,59 @@ Floats = NDArray[np.float64]
 
 #: The order of columns of four.
 LETTERS = "ACGT"
+#: Letters of a text that a result shows of itself.
+_SHOWN = 40
 
 
-@dataclass(frozen=True)
-class Score:
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, of arrays all elements; a missing value equals a missing one."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)) or one.shape != other.shape:
+            return False
+        if one.dtype.kind == "f" and other.dtype.kind == "f":
+            return np.array_equal(one, other, equal_nan=True)
+        return np.array_equal(one, other)
+    return bool(one == other or (one != one and other != other))
+
+
+def _all_same(ones: Iterable[Any], others: Iterable[Any]) -> bool:
+    return all(_same(one, other) for one, other in zip(ones, others))
+
+
+def _shown(value: Any) -> str:
+    """A value in one line: of an array its type and shape, of a long text its beginning."""
+    if isinstance(value, np.ndarray):
+        return "<%s %s>" % ("str" if value.dtype == object else value.dtype, value.shape)
+    if isinstance(value, str) and len(value) > _SHOWN:
+        return "%r... (%d letters)" % (value[:_SHOWN], len(value))
+    return repr(value)
+
+
+def _all_shown(result: Any, named: Iterable[Tuple[str, Any]]) -> str:
+    return "%s(%s)" % (type(result).__name__, ", ".join("%s=%s" % (name, _shown(value)) for name, value in named if value is not None))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Data:
+    """What the data classes below share: they are equal if all that they hold is, and say in one line what they hold."""
+
+    def _values(self) -> List[Any]:
+        return [getattr(self, f.name) for f in fields(self) if f.compare]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return _all_same(self._values(), other._values())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        named = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
+        return _all_shown(self, ((name, value) for name, value, default in named if value is not default))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Score(_Data):
     """Log-probabilities of the bases of a sequence, as ``carbon score`` prints them.
 
     Attributes
@@ -29,6 +78,8 @@ class Score:
         Of A, C, G and T at each base, if they were asked for.
     entropy : ndarray of float64, shape (n,), or None
         Of these, as ``carbon score -O tsv`` prints it.
+    name : str
+        Of a sequence that has one, such as a record of :func:`carbon_dna.read_fasta`; else ``""``.
     """
 
     n_scored: int
@@ -37,11 +88,16 @@ class Score:
     logp: Floats
     probabilities: Optional[Floats] = None
     entropy: Optional[Floats] = None
+    name: str = ""
 
     @property
     def perplexity(self) -> float:
         """exp(-mean_logp)."""
         return math.exp(-self.mean_logp) if self.n_scored else math.nan
+
+
+def _equal_tuples(one: Tuple[Any, ...], other: object) -> bool:
+    return isinstance(other, tuple) and len(one) == len(other) and _all_same(one, other)
 
 
 class VariantScore(NamedTuple):
@@ -59,9 +115,18 @@ class VariantScore(NamedTuple):
     flag: str
     values: Floats
 
+    def __eq__(self, other: object) -> bool:
+        return _equal_tuples(self, other)
 
-@dataclass(frozen=True)
-class VariantScores:
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return _all_shown(self, self._asdict().items())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VariantScores(_Data):
     """Scores of alternative alleles, a row for each, as columns.
 
     Attributes
@@ -75,6 +140,8 @@ class VariantScores:
         Why there is none (``CARBON_FLAG`` of ``carbon vep``), else ``""``.
     values : ndarray of float64, shape (n, tags)
         All values of a row; of a classification head one for each label.
+    index : pandas.Index or None
+        That of the frame of pandas that was given as rows. It is no part of the scores, so that ``==`` does not read it.
     """
 
     chrom: NDArray[Any]
@@ -84,6 +151,7 @@ class VariantScores:
     score: Floats
     flag: NDArray[Any]
     values: Floats
+    index: Any = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.pos)
@@ -93,15 +161,18 @@ class VariantScores:
             yield VariantScore(self.chrom[i], int(self.pos[i]), self.ref[i], self.alt[i], float(self.score[i]), self.flag[i],
                                self.values[i])
 
+    def __repr__(self) -> str:
+        return "VariantScores(rows=%d, with a score=%d)" % (len(self), np.count_nonzero(~np.isnan(self.score)))
+
     def to_pandas(self) -> Any:
-        """The columns but ``values`` as a pandas.DataFrame; pandas has to be installed."""
+        """The columns but ``values`` as a pandas.DataFrame, with the index of the frame that was given; pandas has to be installed."""
         import pandas
 
         names = ("chrom", "pos", "ref", "alt", "score", "flag")
-        return pandas.DataFrame({name: getattr(self, name) for name in names})
+        return pandas.DataFrame({name: getattr(self, name) for name in names}, index=self.index)
 
 
-def variant_columns(rows: List[VariantScore]) -> VariantScores:
+def variant_columns(rows: List[VariantScore], index: Any) -> VariantScores:
     """The rows as columns."""
     def texts(values: List[str]) -> NDArray[Any]:
         column = np.empty(len(values), dtype=object)
@@ -111,17 +182,18 @@ def variant_columns(rows: List[VariantScore]) -> VariantScores:
     return VariantScores(
         texts([row.chrom for row in rows]), np.array([row.pos for row in rows], dtype=np.int64), texts([row.ref for row in rows]),
         texts([row.alt for row in rows]), np.array([row.score for row in rows], dtype=np.float64),
-        texts([row.flag for row in rows]), np.array([row.values for row in rows], dtype=np.float64).reshape(len(rows), -1 if rows else 1))
+        texts([row.flag for row in rows]), np.array([row.values for row in rows], dtype=np.float64).reshape(len(rows), -1 if rows else 1),
+        index)
 
 
-@dataclass(frozen=True)
-class Scan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scan(_Data):
     """What a model says of each base of a region, as ``carbon scan`` writes it.
 
     Attributes
     ----------
     chrom : str
-        The contig, or ``""`` for a sequence.
+        The contig; of a sequence its name, if it has one, else ``""``.
     begin : int
         0-based position of the first base on the contig.
     bases : str
@@ -146,6 +218,19 @@ class Scan:
         effects: Floats = self.logp - own[:, None]
         return effects
 
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each base; pandas has to be installed.
+
+        The columns are chrom, pos (from 1, as in VCF), ref, logp_A to logp_T, and effect_A to effect_T, those of :attr:`effects`.
+        """
+        import pandas
+
+        pos = np.arange(self.begin + 1, self.begin + 1 + len(self.bases))
+        columns: Dict[str, Any] = {"chrom": self.chrom, "pos": pos, "ref": list(self.bases)}
+        for name, values in (("logp", self.logp), ("effect", self.effects)):
+            columns.update(("%s_%s" % (name, letter), values[:, i]) for i, letter in enumerate(LETTERS))
+        return pandas.DataFrame(columns)
+
 
 class Sample(NamedTuple):
     """New bases after a prompt, as ``carbon generate`` draws them.
@@ -159,3 +244,12 @@ class Sample(NamedTuple):
     sequence: str
     logp: float
     probabilities: Optional[Floats]
+
+    def __eq__(self, other: object) -> bool:
+        return _equal_tuples(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return _all_shown(self, self._asdict().items())

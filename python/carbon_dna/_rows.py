@@ -1,14 +1,19 @@
-"""Variants as rows: tuples, the columns of a data frame, or a VCF file."""
+"""Variants as rows: tuples, rows with names, the columns of a data frame, or a VCF file."""
 
 import gzip
 import json
+import operator
 import os
-from typing import Any, Iterable, Iterator, NamedTuple, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
 
 from ._errors import CarbonError
+from ._inputs import text_form
 
 #: What names variants: (chrom, pos, ref, alt), pos counted from 1; a frame of pandas or polars; the path of a VCF file.
-Rows = Union[Iterable[Tuple[str, int, str, str]], str, "os.PathLike[str]", Any]
+Rows = Union[Iterable[Union[Tuple[str, int, str, str], Mapping[str, Any]]], str, "os.PathLike[str]", Any]
+_NAMES = ("chrom", "pos", "ref", "alt")
 
 
 class Row(NamedTuple):
@@ -30,38 +35,102 @@ def rows_of(rows: Rows) -> Iterator[Row]:
     if isinstance(rows, (str, os.PathLike)):
         return _rows_of_vcf(os.fspath(rows))
     if hasattr(rows, "columns"):
-        return _rows_of_frame(rows)
-    return _checked(rows)
+        return _checked(zip(*_columns_of(rows)))
+    if isinstance(rows, Mapping):
+        raise TypeError("rows is of the type %s, whose keys would be read as rows; give a frame, such as pandas.DataFrame(rows), or a "
+                        "list of (chrom, pos, ref, alt)" % type(rows).__name__)
+    try:
+        return _checked(iter(rows))
+    except TypeError:
+        raise TypeError("rows is of the type %s; give a list of (chrom, pos, ref, alt), a frame, or the path of a VCF file"
+                        % type(rows).__name__) from None
 
 
-def _rows_of_frame(frame: Any) -> Iterator[Row]:
-    names = {str(name).lower().lstrip("#"): name for name in frame.columns}
-    missing = [name for name in ("chrom", "pos", "ref", "alt") if name not in names]
+def _columns_of(frame: Any) -> List[Any]:
+    return [frame[name] for name in _chosen(frame.columns, "the frame")]
+
+
+def index_of(rows: Any) -> Any:
+    """The index of a frame of pandas, which names its rows; else None."""
+    return rows.index if hasattr(rows, "columns") and hasattr(rows, "iloc") else None
+
+
+def _chosen(names: Iterable[Any], what: str) -> List[Any]:
+    """Those of the names, in any case and with the # of a VCF, that are chrom, pos, ref and alt."""
+    found: Dict[str, List[Any]] = {name: [] for name in _NAMES}
+    given = list(names)
+    for name in given:
+        found.get(str(name).lower().lstrip("#"), []).append(name)
+    missing = [name for name in _NAMES if not found[name]]
     if missing:
-        raise CarbonError("the frame has no column %s; it has %s" % (" and ".join(missing), ", ".join(map(str, frame.columns))),
-                          "input")
-    columns = [frame[names[name]] for name in ("chrom", "pos", "ref", "alt")]
-    return _checked(zip(*columns))
+        raise CarbonError("%s has no column %s; it has %s" % (what, " and ".join(missing), ", ".join(map(str, given))), "input")
+    for name in _NAMES:
+        if len(found[name]) > 1:
+            raise TypeError("%s has several columns for %s: %s; rename all but one" % (what, name, ", ".join(map(repr, found[name]))))
+    return [found[name][0] for name in _NAMES]
+
+
+def _names_of(row: Any) -> Optional[Sequence[Any]]:
+    """The names of what a row has, if it has names."""
+    if type(row) is tuple or isinstance(row, (str, bytes)):
+        return None
+    if hasattr(row, "keys"):  # a dict, or a row of pandas or sqlite3
+        return tuple(row.keys())
+    fields = getattr(row, "_fields", None)  # a named tuple
+    if fields is not None and set(_NAMES) <= {field.lower() for field in fields}:
+        return tuple(fields)
+    return getattr(getattr(row, "dtype", None), "names", None)  # of a structured array
 
 
 def _checked(rows: Iterable[Any]) -> Iterator[Row]:
     """Rows as given, whose chrom may also be a number. A missing value of a frame is no letter: str(nan) would be three."""
+    known: Optional[Sequence[Any]] = None
+    chosen: List[Any] = []
     for number, row in enumerate(rows):
+        place = "rows[%d]" % number
+        names = _names_of(row)
+        if names is not None and names != known:
+            known, chosen = names, _chosen(names, place)
         try:
-            chrom, pos, ref, alt = row
+            if isinstance(row, (str, bytes, set, frozenset)):
+                raise TypeError  # letters, or values in no order
+            if names is None:
+                chrom, pos, ref, alt = row
+            else:
+                pick: Any = getattr if isinstance(row, tuple) else operator.getitem
+                chrom, pos, ref, alt = (pick(row, name) for name in chosen)
         except (TypeError, ValueError):
-            raise CarbonError("row %d is %r; expected (chrom, pos, ref, alt)" % (number, row), "input") from None
-        try:
-            place = int(pos)
-            whole = place == pos or isinstance(pos, str)
-        except (TypeError, ValueError, OverflowError):
-            whole = False
-        if not whole:
-            raise CarbonError("row %d: pos is %r; expected a whole number" % (number, pos), "input")
-        for name, value in (("ref", ref), ("alt", alt)):
-            if not isinstance(value, str):
-                raise CarbonError("row %d: %s is %r; expected letters" % (number, name, value), "input")
-        yield Row(str(chrom), place, ref, alt)
+            raise CarbonError("%s is %r; expected (chrom, pos, ref, alt), and a list of them as rows" % (place, row), "input") from None
+        yield Row(_contig(chrom, place), _position(pos, place), _allele(ref, place, "ref"), _allele(alt, place, "alt"))
+
+
+def _contig(chrom: Any, place: str) -> str:
+    if isinstance(chrom, (int, np.integer)) and not isinstance(chrom, bool):
+        return str(chrom)
+    return _allele(chrom, place, "chrom", "the name of a contig")
+
+
+def _position(pos: Any, place: str) -> int:
+    try:
+        whole = int(pos)
+        if not isinstance(pos, (bool, np.bool_)) and (whole == pos or isinstance(pos, str)):
+            return whole
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise CarbonError("%s: pos is %r; expected a whole number" % (place, pos), "input")
+
+
+def _allele(value: Any, place: str, name: str, expected: str = "letters") -> str:
+    text = text_form(value)
+    try:
+        if isinstance(text, bytes):
+            return text.decode("utf-8")
+        if text is not None:
+            text.encode("utf-8")
+            return text
+    except UnicodeError:
+        pass
+    raise CarbonError("%s: %s is %a; expected %s" % (place, name, value, expected), "input")
 
 
 def _rows_of_vcf(path: str) -> Iterator[Row]:

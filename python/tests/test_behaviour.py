@@ -1,16 +1,20 @@
 """What a notebook does to a model: errors, Ctrl-C, threads, fork, endless inputs, closing, messages; and the examples."""
 
 import doctest
-import importlib
+import gzip
+import importlib.util
 import itertools
+import json
 import logging
 import os
+import pathlib
 import pickle
 import threading
 import time
+import unittest
 
 import numpy as np
-from support import SHAPE, TINY, bases, checkpoint, child, fasta, raises, write
+from support import SHAPE, TINY, bases, carbon, checkpoint, child, fasta, raises, write
 
 import carbon_dna
 
@@ -20,7 +24,11 @@ def test_errors_name_what_is_wrong():
     assert "no-such" in raises("model", lambda: carbon_dna.Model("no-such"))
     assert "empty" in raises("setting", lambda: carbon_dna.Model(""))
     with carbon_dna.Model(TINY) as model:
-        assert "input 1" in raises("input", lambda: model.score(["ACGT", "AC>GT"]))
+        assert "sequences[1] has" in raises("input", lambda: model.score(["ACGT", "AC>GT"]))
+        assert "prompts[1]" in raises("input", lambda: model.generate(["ACGT", "AC>GT"], 6))
+        assert "prompts[1]" in raises("input", lambda: model.generate(["ACGT", "NNN"], 6))
+        assert "regions[1]" in raises("input", lambda: list(model.iter_scan(None, ["ACGT", "AC>GT"])))
+        assert "rows[1].alt" in raises("input", lambda: model.variants(None, [("", 1, "A", "C"), ("", 1, "A", "")], sequence="ACGT"))
         assert "character 3" in raises("input", lambda: model.score(["AC\0GT"]))
         assert "window" in raises("setting", lambda: model.score(["ACGT"], window=7))
         raises("input", lambda: model.score(["ACGT\N{SNOWMAN}"]))
@@ -42,7 +50,8 @@ def test_errors_name_what_is_wrong():
             assert "int" in str(error)
         # None of it has harmed the model.
         assert model.score(["ACGT"])[0].n_scored == 4
-    raises("closed", lambda: model.score(["ACGT"]))
+    for action in (lambda: model.score(["ACGT"]), lambda: model.sha256, lambda: carbon_dna.Model.description.fget(model)):
+        assert "the model is closed" == raises("closed", action)
     model.close()
     assert "closed" in repr(model)
 
@@ -89,10 +98,160 @@ def test_rows_of_variants():
 
         assert "chrom" in raises("input", lambda: model.variants(path, Wrong()))
         for wrong in (1.5, float("nan"), None, "x"):
-            assert "row 1: pos is" in raises("input", lambda wrong=wrong: model.variants(path, [rows[0], ("c1", wrong, "A", "C")]))
+            assert "rows[1]: pos is" in raises("input", lambda wrong=wrong: model.variants(path, [rows[0], ("c1", wrong, "A", "C")]))
         for wrong in (float("nan"), None, 4):
-            assert "row 0: alt is" in raises("input", lambda wrong=wrong: model.variants(path, [("c1", 5, "A", wrong)]))
+            assert "rows[0]: alt is" in raises("input", lambda wrong=wrong: model.variants(path, [("c1", 5, "A", wrong)]))
         assert model.variants(path, [("c1", float(rows[0][1]), *rows[0][2:])]).score[0] == scores.score[0]
+
+
+def test_results_are_equal_if_all_they_hold_is():
+    gene, other = "ACGTTAGCATCGATCGGCNAAG", "ACGTTAGCATCGATCGGCNAAT"
+    rows = [("", 5, "T", "A"), ("", 6, "A", "C")]  # the second is not what the gene has: NaN
+    with carbon_dna.Model(TINY) as model:
+        for one in (lambda bases: model.score([bases], probabilities=True)[0], lambda bases: model.scan(None, bases),
+                    lambda bases: model.variants(None, rows, sequence=bases),
+                    lambda bases: list(model.iter_variants(None, rows, sequence=bases))[1],
+                    lambda bases: model.generate([bases], 12, probabilities=True)[0]):
+            first, again = one(gene), one(gene)
+            assert first == again and not first != again and again in [first]
+            assert first != 4 and not first == 4
+            assert repr(first).startswith(type(first).__name__ + "(") and len(repr(first)) < 250 and "\n" not in repr(first), repr(first)
+        for one in (lambda bases: model.score([bases])[0], lambda bases: model.scan(None, bases),
+                    lambda bases: model.generate([bases], 12)[0], lambda bases: model.variants(None, rows, sequence=bases)):
+            assert one(gene) != one(other) and not one(gene) == one(other)
+        assert model.score([gene])[0] != model.score([gene + "A"])[0]
+
+
+def frames():
+    """pandas, or the test is skipped."""
+    try:
+        import pandas
+    except ImportError:
+        raise unittest.SkipTest("no pandas") from None
+    return pandas
+
+
+def test_results_as_frames():
+    pandas = frames()
+    gene = "ACGTTAGCATCGATCGGCNAAG"
+    rows = pandas.DataFrame({"chrom": "", "pos": [5, 2, 3], "ref": ["T", "C", "G"], "alt": "A"}, index=["rs5", "rs2", "rs3"])
+    with carbon_dna.Model(TINY) as model:
+        scores = model.variants(None, rows, sequence=gene)
+        frame = scores.to_pandas()
+        assert list(frame.index) == ["rs5", "rs2", "rs3"] and list(frame["score"]) == list(scores.score)
+        assert list(rows.assign(score=frame["score"])["score"]) == list(scores.score)
+        assert list(model.variants(None, list(rows.itertuples(index=False, name=None)), sequence=gene).to_pandas().index) == [0, 1, 2]
+        scan = model.scan(None, gene)
+        frame = scan.to_pandas()
+        assert list(frame.columns) == ["chrom", "pos", "ref", *("%s_%s" % (what, base) for what in ("logp", "effect") for base in "ACGT")]
+        assert "".join(frame["ref"]) == gene and list(frame["pos"]) == list(range(1, 23))
+        assert frame.loc[3, "logp_G"] == scan.logp[3, 2] and frame.loc[3, "effect_G"] == scan.effects[3, 2]
+        assert model.scan(None, "").to_pandas().shape == (0, 11)
+
+
+def test_progress():
+    with carbon_dna.Model(TINY) as model:
+        def told(call, *args, **options):
+            steps = []
+            call(*args, progress=lambda *step: steps.append(step), **options)
+            assert all(one[0] <= other[0] for one, other in zip(steps, steps[1:])), steps
+            return steps[-1]
+
+        many = [bases(50, i) for i in range(20)]
+        snvs = [("", i + 1, "A", "C") for i in range(9)]
+        assert told(model.score, many) == (20, 20)
+        assert told(model.score, iter(many)) == (20, None)
+        assert told(model.score, []) == (0, 0)
+        assert told(model.embed, many) == (20, 20)
+        assert told(model.generate, many[:3], 12, n=4) == (12, 12)
+        assert told(model.generate, None, 12, n=4) == (4, 4)
+        assert told(model.variants, None, snvs, sequence="A" * 9) == (9, 9)
+        done, total = told(model.scan, None, bases(3000, 1))  # a single result: its windows
+        assert done == total > 1
+        for wrong in ("yes", 3):
+            try:
+                model.iter_score(many, progress=wrong)
+                raise AssertionError("taken")
+            except TypeError as error:
+                assert "progress" in str(error)
+
+        def stops(done, total):
+            raise KeyError("enough")
+
+        try:
+            model.score(many, progress=stops)
+            raise AssertionError("went on")
+        except KeyError:
+            pass
+        assert model.score(["ACGT"], progress=False)[0].n_scored == 4
+
+
+BAR = """
+import logging, sys
+import carbon_dna
+if sys.argv[2] == "without":
+    sys.modules["tqdm.auto"] = None
+with carbon_dna.Model(sys.argv[1]) as model:
+    assert len(model.score(["ACGT"] * 7, progress=True)) == 7
+"""
+
+
+def test_progress_as_a_bar():
+    said = child(BAR, TINY, "without")
+    assert said.returncode == 0 and b"tqdm is not installed" in said.stderr, said.stderr.decode()
+    if importlib.util.find_spec("tqdm") is None:
+        raise unittest.SkipTest("no tqdm")
+    said = child(BAR, TINY, "with")
+    assert said.returncode == 0 and b"7/7" in said.stderr, said.stderr.decode()
+
+
+def test_a_fasta_is_read_as_the_commands_read_it():
+    path = fasta([("one first", "ACGTacgtNN"), ("two", "TTTTTT\n  GG"), ("three", "")])
+    records = list(carbon_dna.read_fasta(path))
+    assert records == [("one", "ACGTacgtNN"), ("two", "TTTTTTGG"), ("three", "")] and records[1].seq == "TTTTTTGG"
+    with open(path, "rb") as file, gzip.open(path + ".gz", "wb") as zipped:
+        zipped.write(file.read())
+    assert list(carbon_dna.read_fasta(pathlib.Path(path + ".gz"))) == records
+    with carbon_dna.Model(TINY) as model:
+        scores = model.score(carbon_dna.read_fasta(path))
+        assert [score.name for score in scores] == ["one", "two", "three"]
+        assert scores[0].logp.tobytes() == model.score([records[0].seq])[0].logp.tobytes()
+        assert model.scan(None, records[1]).chrom == "two"
+    left = carbon_dna.read_fasta(path)
+    next(left)
+    del left
+    with open(path + ".gz", "rb") as file:
+        cut = write("cut.fa.gz", "")
+        with open(cut, "wb") as out:
+            out.write(file.read()[:-12])
+    for wrong in ("/no/such.fa", write("in.fq", "@r\nACGT\n+\nIIII\n"), write("in.txt", "ACGT\n"), write("empty.fa", ""), cut, path + "\0"):
+        assert os.path.basename(wrong.rstrip("\0")) in raises("input", lambda wrong=wrong: list(carbon_dna.read_fasta(wrong))), wrong
+    for wrong in (4, None, ["a.fa"]):
+        try:
+            carbon_dna.read_fasta(wrong)
+            raise AssertionError("taken")
+        except TypeError as error:
+            assert "path" in str(error)
+
+
+def test_models_are_those_of_the_command():
+    before = os.environ.pop("CARBON_MODEL_PATH", None)  # which the command does not get either
+    try:
+        found = carbon_dna.models()
+    finally:
+        if before is not None:
+            os.environ["CARBON_MODEL_PATH"] = before
+    assert found == json.loads(carbon("models", "--json"))
+    assert next(model for model in found if model["name"] == "carbon-tiny")["layers"] > 0
+
+
+def test_dtypes_have_the_names_of_others_too():
+    for dtype, wanted in (("float32", "f32"), ("bfloat16", "bf16"), (np.float32, "f32"), (np.dtype("float32"), "f32"),
+                          ("torch.bfloat16", "bf16"), ("torch.float32", "f32"), ("int8", "int8"), (np.int8, "int8")):
+        with carbon_dna.Model(TINY, dtype=dtype) as model:
+            assert model.description["dtype"] == wanted, dtype
+    for wrong in ("float16", np.float64, 4):
+        assert raises("setting", lambda wrong=wrong: carbon_dna.Model(TINY, dtype=wrong)).startswith("dtype "), wrong
 
 
 def resident():
@@ -280,7 +439,7 @@ def test_a_program_may_end_without_closing():
 
 def test_the_examples_are_right():
     os.environ.setdefault("CARBON_MODEL_PATH", os.path.dirname(TINY))
-    for name in ("carbon_dna", "carbon_dna._errors", "carbon_dna._model"):
+    for name in ("carbon_dna", "carbon_dna._errors", "carbon_dna._files", "carbon_dna._model"):
         result = doctest.testmod(importlib.import_module(name))
         assert result.attempted > 0 and result.failed == 0, name
 

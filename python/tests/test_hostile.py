@@ -1,6 +1,8 @@
 """Calls that are wrong, late, or from the wrong thread: an exception that says what is wrong, never a crash, and the model goes on."""
 
+import collections
 import gc
+import pathlib
 import sys
 import threading
 
@@ -47,6 +49,159 @@ def test_a_text_is_no_list():
         goes_on(model)
 
 
+class Seq:
+    """As of Biopython: its text is its bases, its entries are its letters."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+    def __len__(self):
+        return len(self.text)
+
+    def __iter__(self):
+        return iter(self.text)
+
+    def __getitem__(self, i):
+        return self.text[i] if isinstance(i, int) else type(self)(self.text[i])
+
+
+class SeqRecord:
+    """As of Biopython."""
+
+    def __init__(self, text, name):
+        self.seq, self.id, self.name, self.description = Seq(text), name, "<unknown name>", "no bases"
+
+    def __str__(self):
+        return "ID: %s" % self.id
+
+    def __len__(self):
+        return len(self.seq)
+
+    def __iter__(self):
+        return iter(self.seq)
+
+
+def kinds_of_seq():
+    """The stand-ins, and Biopython's own where it is installed."""
+    try:
+        from Bio.Seq import MutableSeq
+        from Bio.Seq import Seq as BioSeq
+        from Bio.SeqRecord import SeqRecord as BioRecord
+    except ImportError:
+        return (Seq,), (SeqRecord,)
+    return (Seq, BioSeq, MutableSeq), (SeqRecord, lambda text, name: BioRecord(BioSeq(text), id=name))
+
+
+def test_objects_with_a_text_of_bases_are_sequences():
+    text = "ACGTTAGCATCGATCGGCTAAG"
+    seqs, records = kinds_of_seq()
+    with carbon_dna.Model(TINY) as model:
+        wanted, samples = model.score([text])[0], model.generate([text], 12, constraint="N" * 12, avoid=["GAATTC"])
+        variants = model.variants(None, [("", 5, "T", "A")], sequence=text)
+        for kind in seqs:
+            seq = kind(text)
+            assert model.score([seq]) == [wanted] and model.score(seq for seq in [seq]) == [wanted]
+            assert model.scan(None, seq) == model.scan(None, text)
+            assert model.generate([seq], 12, constraint=kind("N" * 12), avoid=[kind("GAATTC")]) == samples
+            assert model.variants(None, [("", 5, kind("T"), b"A")], sequence=seq) == variants
+        for kind in records:
+            score, = model.score([kind(text, "chrM")])
+            assert score.name == "chrM" and score.logp.tobytes() == wanted.logp.tobytes()
+            assert model.scan(None, kind(text, "chrM")).chrom == "chrM"
+            assert "sequences[1] (chrM) has '>'" in raises("input", lambda kind=kind: model.score([text, kind("AC>GT", "chrM")]))
+        goes_on(model)
+
+
+class Table:
+    """A frame."""
+    columns = ["name", "Sequence"]
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __getitem__(self, name):
+        return ["ACGT"]
+
+
+def test_what_is_no_list_of_sequences_says_what_to_write():
+    text = "ACGTTAGCATCGATCGGCTAAG"
+    seqs, records = kinds_of_seq()
+    wrong = [(text, "list"), (text.encode(), "list"), (bytearray(b"ACGT"), "list"), ({"a": text}, "values()"),
+             (Table(), "frame['Sequence']"), ({text}, "list"), (np.array(list(text)), "list"),
+             (np.array(list(text.encode()), dtype="S1"), "list"), (4, "list"),
+             (np.array("ACGT"), "list"), (pathlib.Path("a.fa"), "read_fasta")]
+    wrong += [(kind(text), "list") for kind in seqs] + [(kind(text, "a"), "list") for kind in records]
+    try:
+        import pandas
+        wrong += [(pandas.DataFrame({"seq": [text]}), "frame['seq']")]
+    except ImportError:
+        pass
+    with carbon_dna.Model(TINY) as model:
+        for given, advice in wrong:
+            for call in (model.score, model.embed, model.predict, lambda seqs: model.generate(seqs, 6)):
+                type_error(lambda call=call, given=given: call(given), "prompts" if "lambda" in call.__name__ else "sequences", advice)
+            type_error(lambda given=given: model.iter_scan(None, given), "regions", advice)
+        for entry in (4, None, [text], ("a", text), {"seq": text}, Table(), np.array(["ACGT"])):
+            type_error(lambda entry=entry: model.score([text, entry]), "sequences[1]", type(entry).__name__)
+        type_error(lambda: model.generate([text], 6, avoid=[4]), "avoid[0]", "int")
+        for name, given in (("avoid", Seq("GAATTC")), ("avoid", {"GAATTC": 1}), ("gc", {40, 60}), ("no_stop", {1: "prompt"})):
+            type_error(lambda name=name, given=given: model.generate([text], 6, **{name: given}), name, "list")
+        type_error(lambda: model.predict([text], label_scale=3), "label_scale")
+        goes_on(model)
+
+
+def test_rows_with_names_are_read_by_them():
+    one = {"#CHROM": "c1", "POS": SNV[1], "ALT": SNV[3], "REF": SNV[2], "other": 1}
+    Named = collections.namedtuple("Named", ["pos", "alt", "ref", "chrom", "other"])
+    rows = [one, Named(SNV[1], SNV[3], SNV[2], "c1", 1), np.array([(SNV[3], SNV[2], SNV[1], "c1")], dtype=[
+        ("alt", "U1"), ("ref", "U1"), ("pos", int), ("chrom", "U2")])[0], np.array(SNV, dtype=object), list(SNV)]
+    with carbon_dna.Model(TINY) as model:
+        wanted = model.variants(None, [SNV], sequence=CONTIG)
+        for row in rows:
+            assert model.variants(None, [row], sequence=CONTIG) == wanted, row
+        assert model.variants(None, wanted, sequence=CONTIG) == wanted
+        columns = {"chrom": ["c1"], "pos": [1], "ref": ["A"], "alt": ["C"]}
+        for names in (["chrom", "pos", "POS", "ref", "alt"], ["chrom", "#chrom", "pos", "ref", "alt"],
+                      ["chrom", "pos", "ref", "alt", "alt"]):
+            frame = Table()
+            frame.columns = names
+            type_error(lambda frame=frame: model.variants(None, frame, sequence=CONTIG), "several columns", "rename")
+        type_error(lambda: model.variants(None, [{**one, "pos": 4}], sequence=CONTIG), "rows[0]", "'POS', 'pos'")
+        type_error(lambda: model.variants(None, columns, sequence=CONTIG), "dict", "frame")
+        type_error(lambda: model.variants(None, 4, sequence=CONTIG), "int")
+        for wrong in (SNV, ["X5AC"], [set(SNV)], [("c1", True, "A", "C")], [(float("nan"), 5, "A", "C")], [(1.0, 5, "A", "C")],
+                      [{"pos": 4}]):
+            assert "rows[0]" in raises("input", lambda wrong=wrong: model.variants(None, wrong, sequence=CONTIG)), wrong
+        goes_on(model)
+
+
+def test_errors_have_the_words_of_python():
+    label = checkpoint(*SHAPE, "--labels", "2", "--problem-type", "regression")
+    with carbon_dna.Model(TINY) as model, carbon_dna.Model(label) as head:
+        cases = [(("window must be",), lambda: model.score(["ACGT"], window="9")),
+                 (("probabilities", "True or False"), lambda: model.score(["ACGT"], probabilities="yes")),
+                 (("pad_tail", "True or False"), lambda: model.embed(["ACGTAC"], pad_tail=1)),
+                 (("greedy", "True or False"), lambda: model.generate(["ACGT"], 6, greedy="no")),
+                 (("temperature is nan",), lambda: model.generate(["ACGT"], 6, temperature=float("nan"))),
+                 (("gc[0] is nan",), lambda: model.generate(["ACGT"], 6, gc=[float("nan"), 60])),
+                 (("length is a number of", "too large"), lambda: model.generate(["ACGT"], HUGE)),
+                 (("length is missing",), lambda: model.generate(["ACGT"], None)),
+                 (("fasta or sequence is needed",), lambda: model.variants(None, [])),
+                 (("label_scale: label",), lambda: head.predict(["ACGTAC"], labels=["a", "b"], label_scale={"a": {"mean": 0, "std": 0}})),
+                 (("strand is 'x'",), lambda: model.score(["ACGT"], strand="x")),
+                 (("strand is", "UTF-8"), lambda: model.score(["ACGT"], strand="\udcff")),
+                 (("name is empty",), lambda: carbon_dna.Model("")),
+                 (("threads must be",), lambda: carbon_dna.Model(TINY, threads=0)),
+                 (("device is empty",), lambda: carbon_dna.Model(TINY, device=""))]
+        for words, action in cases:
+            said = raises(("setting", "input"), action)
+            assert said.startswith(words[0]) and all(word in said for word in words), said
+            assert not any(word in said for word in ("JSON", "null", "true", "options.", "settings.", "fasta_ref", "--")), said
+
+
 def test_numbers_that_are_none():
     kinds = ("setting", "input")
     with carbon_dna.Model(TINY) as model:
@@ -54,7 +209,7 @@ def test_numbers_that_are_none():
                         {"n": HUGE}, {"n": 0}, {"n": -1}, {"n": 10 ** 9}, {"seed": -1}, {"seed": 2 ** 64}, {"seed": 0.5},
                         {"temperature": float("inf")}, {"temperature": float("nan")}, {"temperature": 0}, {"top_k": HUGE},
                         {"top_p": -0.1}, {"top_p": 1e400}, {"gc": [float("nan"), 60]}, {"gc": [60, 40]}, {"gc": []}, {"gc": [1, 2, 3]},
-                        {"gc": [[]]}, {"avoid": [4]}, {"avoid": [""]}, {"no_stop": [0]},
+                        {"gc": [[]]}, {"avoid": [""]}, {"no_stop": [0]},
                         {"max_homopolymer": -1}, {"constraint": "\0"}, {"constraint": "?"}, {"sampler": "\N{SNOWMAN}"},
                         {"prefix": "<dna>\0"}):
             refused(kinds, lambda options=options: model.generate(["ACGT"], **{"length": 12, **options}), options)

@@ -82,6 +82,7 @@ void Call::end() {
 void Call::plan(const std::function<void(const Emit&)>& work) {
   std::deque<Piece> pieces;
   work([&](Piece piece) { pieces.push_back(std::move(piece)); });
+  progress_.planned += pieces.size();
   for (Piece& piece : pieces) waiting_.push_back(std::move(piece));
 }
 
@@ -120,6 +121,8 @@ void Call::take_finished() {
       if (request->outcome == Outcome::refused) throw Problem(CARBON_E_INPUT, request->problem);
     Findings findings;
     or_code(CARBON_E_FAILED, [&] { done.piece.take(findings); });
+    ++progress_.done;
+    progress_.planned += findings.next.size();
     for (Result& result : findings.results) results_.push_back(std::move(result));
     if (findings.next.empty()) continue;
     // They are few, and what comes after them waits for them anyway.
@@ -172,6 +175,12 @@ void Call::advance() {
     or_code(CARBON_E_INPUT, [&] { plan([&](const Emit& emit) { verb_->flush(emit); }); });
   run_waiting();
   take_finished();  // what needs no request
+}
+
+Call::Progress Call::progress() {
+  const std::lock_guard lock(mutex_);
+  check();
+  return progress_;
 }
 
 const Array& Call::array(std::string_view name) {

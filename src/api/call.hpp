@@ -33,6 +33,12 @@ class Call {
   /// Goes on to the next result. Returns CARBON_E_AGAIN if there is none after this time, and CARBON_E_END if
   /// there are no more.
   int next(std::chrono::milliseconds timeout);
+  /// Of the inputs so far: how many of their pieces (a window, a sample) are computed and taken, and how many
+  /// they are.
+  struct Progress {
+    size_t done = 0, planned = 0;
+  };
+  Progress progress();
   /// An array of the result at hand, valid until the next next().
   const Array& array(std::string_view name);
   /// Whoever waits in next() stops at once, with this problem, as does each later use.
@@ -82,6 +88,7 @@ class Call {
   std::deque<Piece> waiting_;    // not given to the engine yet
   std::deque<Running> running_;  // given to the engine, in the order in which they are taken
   size_t held_ = 0;              // bytes of these
+  Progress progress_;
   std::deque<Result> results_;
   std::optional<Result> current_;
 

@@ -7,6 +7,7 @@
 
 #include "src/api/handles.hpp"
 #include "src/base/json.hpp"
+#include "src/model/model_rows.hpp"
 #include "version.h"
 
 using namespace carbon;
@@ -158,6 +159,64 @@ int carbon_call_cancel(carbon_call* call) {
 int carbon_call_free(carbon_call* call) {
   return guarded([&] {
     Handles::here().free_call(number_of(call));
+    return CARBON_OK;
+  });
+}
+
+int carbon_call_progress(carbon_call* call, int64_t* done, int64_t* planned) {
+  return guarded([&] {
+    const std::shared_ptr<Call> open = Handles::here().call(number_of(call));
+    require(done, "where the number of what is done goes");
+    require(planned, "where the number of what is planned goes");
+    const Call::Progress progress = open->progress();
+    *done = static_cast<int64_t>(progress.done);
+    *planned = static_cast<int64_t>(progress.planned);
+    return CARBON_OK;
+  });
+}
+
+int carbon_models(char** json) {
+  return guarded([&] {
+    require(json, "where the list goes");
+    *json = nullptr;
+    using nlohmann::ordered_json;
+    ordered_json list = ordered_json::array();
+    for (const ListedModel& model : list_models()) list.push_back(to_json(look_at_model(model)));
+    *json = copy_of(list.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    return CARBON_OK;
+  });
+}
+
+int carbon_fasta_open(const char* path, carbon_fasta** fasta) {
+  return guarded([&] {
+    require(fasta, "where the FASTA file goes");
+    *fasta = nullptr;
+    require(path, "the path");
+    Handles& handles = Handles::here();
+    *fasta = handle_of<carbon_fasta>(handles.add(or_code(
+        CARBON_E_INPUT, [&] { return std::make_shared<FastaFile>(std::string(path), handles.log()); })));
+    return CARBON_OK;
+  });
+}
+
+int carbon_fasta_next(carbon_fasta* fasta, const char** name, const char** bases, int64_t* length) {
+  return guarded([&] {
+    const std::shared_ptr<FastaFile> open = Handles::here().fasta(number_of(fasta));
+    require(name, "where the name goes");
+    require(bases, "where the bases go");
+    require(length, "where the number of bases goes");
+    const FastaRecord* const record = or_code(CARBON_E_INPUT, [&] { return open->next(); });
+    if (!record) return static_cast<int>(CARBON_E_END);
+    *name = record->name.c_str();
+    *bases = record->sequence.c_str();
+    *length = static_cast<int64_t>(record->sequence.size());
+    return static_cast<int>(CARBON_OK);
+  });
+}
+
+int carbon_fasta_close(carbon_fasta* fasta) {
+  return guarded([&] {
+    Handles::here().close_fasta(number_of(fasta));
     return CARBON_OK;
   });
 }

@@ -70,6 +70,13 @@ uintptr_t Handles::add(std::shared_ptr<OpenModel> model) {
   return number;
 }
 
+uintptr_t Handles::add(std::shared_ptr<FastaFile> fasta) {
+  const std::lock_guard lock(mutex_);
+  const uintptr_t number = next_++;
+  fastas_.emplace(number, std::move(fasta));
+  return number;
+}
+
 uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {
   const std::lock_guard lock(mutex_);
   if (!models_.contains(model)) refuse(model, "model");
@@ -92,6 +99,20 @@ std::shared_ptr<Call> Handles::call(uintptr_t number) {
   const auto found = calls_.find(number);
   if (found == calls_.end()) refuse(number, "call");
   return found->second.call;
+}
+
+std::shared_ptr<FastaFile> Handles::fasta(uintptr_t number) {
+  if (number < first_) refuse(number, "FASTA file");
+  const std::lock_guard lock(mutex_);
+  const auto found = fastas_.find(number);
+  if (found == fastas_.end()) refuse(number, "FASTA file");
+  return found->second;
+}
+
+void Handles::close_fasta(uintptr_t number) {
+  const std::shared_ptr<FastaFile> closed = fasta(number);  // closes the file after the lock is free
+  const std::lock_guard lock(mutex_);
+  fastas_.erase(number);
 }
 
 void Handles::close_model(uintptr_t number) {

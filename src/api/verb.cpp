@@ -61,13 +61,13 @@ std::vector<std::string> verb_names(const Checkpoint& checkpoint) {
   return names;
 }
 
-std::string input_name(size_t index) {
-  return "input " + std::to_string(index);
+std::string input_name(const char* inputs, size_t index) {
+  return inputs + ("[" + std::to_string(index) + "]");
 }
 
-std::string input_bases(size_t index, std::string_view text, Log& log) {
+std::string input_bases(const std::string& name, std::string_view text, Log& log) {
   const Fields noting(nlohmann::json::object(), "");
-  std::string bases = checked_bases(noting, text, input_name(index));
+  std::string bases = checked_bases(noting, text, name);
   if (const std::string& note = noting.noted(); !note.empty()) log.info("carbon", note);
   return bases;
 }

@@ -66,9 +66,9 @@ std::unique_ptr<Verb> make_verb(const std::string& name, const ServedModel& serv
 /// The verbs that a model can be used for.
 std::vector<std::string> verb_names(const Checkpoint& checkpoint);
 
-/// How errors call an input.
-std::string input_name(size_t index);
-/// The bases of an input, in which white space is left out. Throws ApiError for what is no sequence.
-std::string input_bases(size_t index, std::string_view text, Log& log);
+/// How errors call an input: "sequences[3]", where `inputs` is "sequences".
+std::string input_name(const char* inputs, size_t index);
+/// The bases of the input `name`, in which white space is left out. Throws ApiError for what is no sequence.
+std::string input_bases(const std::string& name, std::string_view text, Log& log);
 
 }  // namespace carbon::api

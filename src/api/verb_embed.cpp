@@ -15,8 +15,8 @@ class EmbedVerb final : public Verb {
       : log_(log), hidden_(served.config().hidden), planner_(served.config(), options) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    const auto item =
-        std::make_shared<EmbedItem>(planner_.plan(input_name(index), input_bases(index, text, log_)));
+    const std::string name = input_name("sequences", index);
+    const auto item = std::make_shared<EmbedItem>(planner_.plan(name, input_bases(name, text, log_)));
     emit({item->requests, [this, item](Findings& findings) {
             std::vector<float> rows = take_rows(*item, DType::f32);
             const size_t n = rows.size() / hidden_;

@@ -27,7 +27,7 @@ class GenerateVerb final : public Verb {
         log_(log) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    const DnaText prompt{prefix_, input_bases(index, text, log_)};
+    const DnaText prompt{prefix_, input_bases(input_name("prompts", index), text, log_)};
     const auto planned = std::make_shared<const Prompt>(plan_prompt(served_, prompt, index, options_));
     bool first = true;
     emit_samples(planned, {0, options_.samples}, options_.sampler, served_.devices(), [&](SampleItem item) {

@@ -17,8 +17,8 @@ class PredictVerb final : public Verb {
         predictor_(served.config(), labels_, pooling, strand) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    const auto item =
-        std::make_shared<PredictItem>(predictor_.plan(input_name(index), input_bases(index, text, log_)));
+    const std::string name = input_name("sequences", index);
+    const auto item = std::make_shared<PredictItem>(predictor_.plan(name, input_bases(name, text, log_)));
     emit({item->requests, [this, item](Findings& findings) {
             std::vector<double> values = predictor_.values(*item);
             const size_t n = values.size();

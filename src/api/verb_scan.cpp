@@ -28,10 +28,11 @@ class ScanVerb final : public Verb {
                    [this](const ScannedBase& base) { keep(base); }) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    if (fasta_) return add_region(index, std::string(text), emit);
-    const std::string bases = to_upper(input_bases(index, text, log_));
+    const std::string name = input_name("regions", index);
+    if (fasta_) return add_region(name, std::string(text), emit);
+    const std::string bases = to_upper(input_bases(name, text, log_));
     const auto length = static_cast<int64_t>(bases.size());
-    plan({input_name(index), 0, length, 0, length}, bases, emit,
+    plan({name, 0, length, 0, length}, bases, emit,
          [&](int64_t begin, int64_t end) { return part(bases, begin, end); });
   }
 
@@ -40,14 +41,13 @@ class ScanVerb final : public Verb {
     return bases.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   }
 
-  void add_region(size_t index, const std::string& region, const Emit& emit) {
+  void add_region(const std::string& name, const std::string& region, const Emit& emit) {
     ScanSelection selection;
     selection.regions = region;
     // Nothing would select the whole genome.
-    if (region.empty())
-      throw Error("scan", input_name(index) + " is empty; expected a region such as chr1:100-200");
+    if (region.empty()) throw Error("scan", name + " is empty; expected a region such as chr1:100-200");
     const std::vector<ScanPiece> pieces = selected_pieces(*fasta_, selection);
-    if (pieces.size() != 1) throw Error("scan", input_name(index) + " has several regions; add each of them");
+    if (pieces.size() != 1) throw Error("scan", name + " has several regions; add each of them");
     const ScanPiece& piece = pieces[0];
     plan(piece, to_upper(fasta_->fetch(piece.contig, piece.begin, piece.end)), emit,
          [&](int64_t begin, int64_t end) { return fasta_->fetch(piece.contig, begin, end); });

@@ -65,15 +65,15 @@ class ScoreVerb final : public Verb {
         assembler_(options, served.config().layout.bases(), collector_) {}
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    const std::string bases = input_bases(index, text, log_);
-    planner_.plan({input_name(index), 0, static_cast<int64_t>(bases.size())}, bases,
-                  [&](ScoredWindow window) {
-                    const auto kept = std::make_shared<ScoredWindow>(std::move(window));
-                    emit({kept->requests, [this, kept](Findings& findings) {
-                            assembler_.consume(*kept);
-                            if (kept->last) findings.results.push_back(collector_.take());
-                          }});
-                  });
+    const std::string name = input_name("sequences", index);
+    const std::string bases = input_bases(name, text, log_);
+    planner_.plan({name, 0, static_cast<int64_t>(bases.size())}, bases, [&](ScoredWindow window) {
+      const auto kept = std::make_shared<ScoredWindow>(std::move(window));
+      emit({kept->requests, [this, kept](Findings& findings) {
+              assembler_.consume(*kept);
+              if (kept->last) findings.results.push_back(collector_.take());
+            }});
+    });
   }
 
  private:

@@ -27,7 +27,8 @@ class VariantsVerb final : public Verb {
   }
 
   void add(size_t index, std::string_view text, const Emit& emit) override {
-    const Fields fields(parse_json(text, input_name(index)), input_name(index));
+    const std::string name = input_name("rows", index);
+    const Fields fields(parse_json(text, name), name);
     kept_.push_back(read_variant(fields, !fasta_));
     if (kept_.size() >= variants_per_step(planner_)) flush(emit);
   }

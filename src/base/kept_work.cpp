@@ -4,16 +4,8 @@
 
 namespace carbon {
 
-void say_finishing(const KeptWork& kept, const std::exception_ptr& failure) {
-  std::string reason = "an unknown error";
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    reason = error.what();
-  } catch (...) {
-  }
-  kept.log.warning(kept.command,
-                   "reading ended early; what was read before is still computed and kept (" + reason + ")");
+void say_finishing(const KeptWork& kept) {
+  kept.log.warning(kept.command, "reading ended early; what was read before is still computed");
 }
 
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {

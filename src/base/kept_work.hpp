@@ -1,7 +1,6 @@
 // What a run says that fails after it has computed something which --resume can continue.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <string>
 
@@ -25,8 +24,9 @@ struct KeptWork {
   Log& log;
 };
 
-/// Says why reading ended, while the run still computes what it has read before.
-void say_finishing(const KeptWork& kept, const std::exception_ptr& failure);
+/// Says that reading ended, while the run still computes what it has read before. Why, the error says with
+/// which the run ends; and whether anything is kept, it says then, too.
+void say_finishing(const KeptWork& kept);
 
 /// Calls `work`. An error of it that leaves something to continue says so when it is thrown on; an OtherInput
 /// does not.

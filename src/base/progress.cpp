@@ -10,16 +10,23 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// "47 s", or hours and minutes: "1:05 h".
+// "47 s", "1:20 min" with minutes and seconds, or "1:05 h" with hours and minutes.
 std::string duration_text(double seconds) {
   char text[48];
-  if (seconds < 59.5) {
-    std::snprintf(text, sizeof text, "%.0f s", seconds);
+  const auto whole = static_cast<long long>(std::min(seconds + 0.5, 1e15)), minutes = (whole + 30) / 60;
+  if (whole < 60) {
+    std::snprintf(text, sizeof text, "%lld s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text, sizeof text, "%lld:%02lld min", whole / 60, whole % 60);
   } else {
-    const auto minutes = static_cast<long long>(std::min(seconds / 60 + 0.5, 1e15));
     std::snprintf(text, sizeof text, "%lld:%02lld h", minutes / 60, minutes % 60);
   }
   return text;
+}
+
+// "records", or of one of them "record".
+std::string counted(const std::string& unit, uint64_t count) {
+  return count == 1 && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
 }
 
 }  // namespace
@@ -62,7 +69,8 @@ void Progress::show(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done_ - skipped_) / seconds : 0;
   const uint64_t total = total_;
-  std::string count = std::to_string(done_) + (total > 0 ? " of " + std::to_string(total) : "") + " " + unit_;
+  std::string count = std::to_string(done_) + (total > 0 ? " of " + std::to_string(total) : "") + " " +
+                      counted(unit_, total > 0 ? total : done_);
   // An index that counts fewer records than there are is no reason to show more than everything.
   if (total >= done_ && total > 0)
     count +=

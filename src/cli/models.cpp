@@ -17,26 +17,16 @@
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/model/checkpoint.hpp"
-#include "src/model/model_summary.hpp"
+#include "src/model/model_rows.hpp"
 #include "src/model/registry.hpp"
 
 namespace carbon {
 namespace {
 
-// Insertion order, so that JSON reads like the table.
-using json = nlohmann::ordered_json;
-
 struct ModelsOptions {
   std::vector<std::string> models;
   bool digest = false, as_json = false;
   int threads = 0;
-};
-
-/// A line of the result: a model with its summary, or something that is not one with the reason.
-struct Row {
-  ListedModel model;
-  std::optional<ModelSummary> summary;
-  std::string sha256;
 };
 
 /// The models that were named, or all that are found.
@@ -53,14 +43,12 @@ std::vector<ListedModel> chosen_models(const std::vector<std::string>& names) {
   return list;
 }
 
-Row look_at(const ListedModel& model, const ModelsOptions& options) {
-  Row row{model, std::nullopt, ""};
-  if (!model.why.empty()) return row;
+ModelRow look_at(const ListedModel& model, const ModelsOptions& options) {
+  ModelRow row = look_at_model(model);
+  if (!row.summary || !options.digest) return row;
   try {
-    row.summary = summarise_model(model.path);
-    if (options.digest)
-      row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
-                       .sha256(options.threads > 0 ? options.threads : available_cpus());
+    row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
+                     .sha256(options.threads > 0 ? options.threads : available_cpus());
   } catch (const Error& e) {
     row.model.why = e.what();
     row.summary.reset();
@@ -107,14 +95,15 @@ std::string labels_text(const ModelSummary& summary) {
   return printable(joined(summary.config.classifier->labels, ","));
 }
 
-void print_text(const std::vector<Row>& rows, bool digest) {
+void print_text(const std::vector<ModelRow>& rows, bool digest) {
   std::vector<std::vector<std::string>> table{
       {"NAME", "FAMILY", "LAYERS", "HIDDEN", "PARAMETERS", "WEIGHTS", "SIZE", "LICENCE", "PLACE", "PATH"}};
-  const bool labels = std::any_of(
-      rows.begin(), rows.end(), [](const Row& row) { return row.summary && row.summary->config.classifier; });
+  const bool labels = std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) {
+    return row.summary && row.summary->config.classifier;
+  });
   if (labels) table.front().insert(table.front().end() - 1, "LABELS");
   if (digest) table.front().insert(table.front().end() - 1, "SHA256");
-  for (const Row& row : rows) {
+  for (const ModelRow& row : rows) {
     if (!row.summary) continue;
     const ModelSummary& s = *row.summary;
     table.push_back({printable(row.model.name), s.family, std::to_string(s.config.layers),
@@ -127,7 +116,7 @@ void print_text(const std::vector<Row>& rows, bool digest) {
   }
   if (table.size() > 1) print_table(table);
   bool first = true;
-  for (const Row& row : rows) {
+  for (const ModelRow& row : rows) {
     if (row.summary) continue;
     if (first) std::printf("%sNot models:\n", table.size() > 1 ? "\n" : "");
     first = false;
@@ -138,41 +127,16 @@ void print_text(const std::vector<Row>& rows, bool digest) {
   }
 }
 
-json to_json(const Row& row) {
-  json object = {{"name", row.model.name}, {"path", row.model.path}, {"place", row.model.place}};
-  if (!row.summary) {
-    object["error"] = row.model.why;
-    return object;
-  }
-  const ModelSummary& s = *row.summary;
-  const ModelConfig& c = s.config;
-  object.update({{"family", s.family},
-                 {"layers", c.layers},
-                 {"hidden", c.hidden},
-                 {"heads", c.heads},
-                 {"kv_heads", c.kv_heads},
-                 {"head_dim", c.head_dim},
-                 {"intermediate", c.intermediate},
-                 {"vocabulary", c.vocab},
-                 {"max_positions", c.max_positions},
-                 {"parameters", s.parameters},
-                 {"weights", s.dtypes},
-                 {"bytes", s.bytes},
-                 {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)},
-                 {"labels", c.classifier ? json(c.classifier->labels) : json(nullptr)}});
-  if (!row.sha256.empty()) object["sha256"] = row.sha256;
-  return object;
-}
-
-void print_json(const std::vector<Row>& rows) {
+void print_json(const std::vector<ModelRow>& rows) {
+  using json = nlohmann::ordered_json;
   json list = json::array();
-  for (const Row& row : rows) list.push_back(to_json(row));
+  for (const ModelRow& row : rows) list.push_back(to_json(row));
   // A path may hold bytes that are not UTF-8, which JSON cannot.
   std::printf("%s\n", list.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
 int run(const ModelsOptions& options) {
-  std::vector<Row> rows;
+  std::vector<ModelRow> rows;
   for (const ListedModel& model : chosen_models(options.models)) rows.push_back(look_at(model, options));
   options.as_json ? print_json(rows) : print_text(rows, options.digest);
   if (rows.empty() && !options.as_json)
@@ -182,7 +146,7 @@ int run(const ModelsOptions& options) {
         {AdviceTopic::model});
   // Of what was asked for by name, all must be models.
   const bool failed = !options.models.empty() &&
-                      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.summary; });
+                      std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) { return !row.summary; });
   if (failed) throw Error("models", "not all that were named are models; the reasons are in the output");
   return 0;
 }

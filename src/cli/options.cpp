@@ -41,11 +41,19 @@ void add_verbosity_options(CommandLine& line) {
                [] { program_log().set_json(true); });
 }
 
+// Whether the results go to standard output, which is so where no other output was named.
+static bool writes_to_stdout(const CommandLine& line) {
+  const Option* const output = line.find("--output");
+  const auto* const path = output ? std::get_if<std::string*>(&output->target) : nullptr;
+  return path && (!line.given("output") || **path == "-");
+}
+
 void add_progress_option(CommandLine& line, ProgressMode& mode) {
-  messages(line).option(
-      {"progress", "WHEN",
-       "show progress: auto (a bar on a terminal, else one line every 10 minutes), always or never"},
-      mode, kProgressWords);
+  messages(line).option({"progress", "WHEN",
+                         "show progress: auto (a bar on a terminal without results, else a line every 10 "
+                         "minutes), always or never"},
+                        mode, kProgressWords);
+  line.after_parsing([&line] { program_log().set_results_on_stdout(writes_to_stdout(line)); });
 }
 
 void add_common_options(CommandLine& line, CommonOptions& options) {

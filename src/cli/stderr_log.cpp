@@ -1,6 +1,7 @@
 #include "src/cli/stderr_log.hpp"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -121,7 +122,14 @@ bool StderrLog::terminal() const {
   return !json() && isatty(STDERR_FILENO) != 0;
 }
 
+bool StderrLog::shares_terminal() const {
+  struct stat out = {}, err = {};
+  return results_on_stdout_ && terminal() && isatty(STDOUT_FILENO) != 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+         fstat(STDERR_FILENO, &err) == 0 && out.st_rdev == err.st_rdev;
+}
+
 ProgressStyle StderrLog::progress_style() const {
+  if (shares_terminal()) return {false, false, false};
   const bool bar = terminal();
   return {bar || verbosity() >= warning_level, bar, json()};
 }
@@ -134,7 +142,7 @@ void StderrLog::progress(const ProgressReport& report) {
         {{"unit", report.unit}, {"rate", report.rate}, {"seconds", report.seconds}, {"at", report.at}});
     return write_line(json_line("progress", report.where, report.text, members));
   }
-  const bool redrawn = terminal();
+  const bool redrawn = terminal() && !shares_terminal();
   std::string line = redrawn ? kClearLine : "";
   line.append("[").append(report.where).append("] ").append(report.text).append(redrawn ? "" : "\n");
   drawn_ = redrawn;

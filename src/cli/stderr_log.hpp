@@ -34,6 +34,9 @@ class StderrLog final : public Log {
   /// error, warning, info, message, summary, event and progress.
   void set_json(bool on) { json_ = on; }
   bool json() const { return json_; }
+  /// The results of the run go to standard output. If that is the terminal of stderr, no bar breaks their
+  /// lines.
+  void set_results_on_stdout(bool on) { results_on_stdout_ = on; }
 
   void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override;
   /// `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also a member `counts`. Printed unless the verbosity is
@@ -44,7 +47,8 @@ class StderrLog final : public Log {
   /// line of level event with the members. A text with other characters than printable ASCII, or with a
   /// space, is quoted as in JSON.
   void event(std::string_view where, std::span<const LogMember> members);
-  /// A bar if stderr is a terminal, otherwise lines. Reports are printed whatever the verbosity.
+  /// A bar if stderr is a terminal that shows no results, otherwise lines. Reports are printed whatever the
+  /// verbosity.
   ProgressStyle progress_style() const override;
   void progress(const ProgressReport& report) override;
   void clear_progress() override;
@@ -54,11 +58,13 @@ class StderrLog final : public Log {
 
  private:
   bool terminal() const;
+  bool shares_terminal() const;
   void write_line(const std::string& line);
   std::string line_of(LogLevel level, std::string_view where, std::string_view text) const;
 
   std::atomic<int> verbosity_{warning_level};
   std::atomic<bool> json_{false};
+  std::atomic<bool> results_on_stdout_{false};
   std::atomic<bool> drawn_{false};  // a report is on the terminal's last line, which a message replaces
 };
 

@@ -173,9 +173,9 @@ struct OrderedRun {
   /// that are complete, with the first error or null. It must end the process, because the engine may still
   /// be in a pass, and `produce` in a read that cannot be interrupted.
   std::function<void(const std::exception_ptr&)> stopped;
-  /// Called with the error of `produce` if items that it has made are still to be computed. The run then
+  /// Called when `produce` throws while items that it has made are still to be computed. The run then
   /// finishes them before it throws the error. Null: it throws at once.
-  std::function<void(const std::exception_ptr&)> finishing;
+  std::function<void()> finishing;
 };
 
 /// Calls `produce` in one thread, with a function that takes an item, and `consume` in another thread, for
@@ -213,7 +213,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
     } catch (...) {
       if (!run.finishing || writer.failure() || !writer.holds_items()) throw;
       unread = std::current_exception();
-      run.finishing(unread);
+      run.finishing();
     }
   };
   std::thread producer, consumer;

@@ -47,8 +47,7 @@ void run_to_output(Engine& engine, const OutputRun& run, Output& output, Progres
         {run.command, run.done(), kept.saved_in, failure, [&] { output.flush_finished(); }, run.save_point},
         run.log);
   };
-  if (output.to_file())
-    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  if (output.to_file()) ordered.finishing = [&] { say_finishing(kept); };
   run_keeping(kept, [&] {
     try {
       run_ordered<Item>(engine, produce, consume, ordered);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <optional>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/files/file_name.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/vep/shared_window.hpp"
@@ -175,7 +176,7 @@ void VepPlanner::check_share(bool at_end) const {
       other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
   throw Error("vep",
               "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
-                  " of " + std::to_string(checkable_) + " records checked" + lengths +
+                  " of " + count_of(checkable_, "record") + " checked" + lengths +
                   "; give the FASTA that the VCF was made with",
               {AdviceTopic::max_ref_mismatch});
 }

@@ -200,8 +200,7 @@ void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, co
     };
     end_early(*options.stop, {"vep", count_of(done, "record"), kept.saved_in, failure, flush}, *options.log);
   };
-  if (to.journal)
-    ordered.finishing = [&](const std::exception_ptr& failure) { say_finishing(kept, failure); };
+  if (to.journal) ordered.finishing = [&] { say_finishing(kept); };
   run_ordered<PlannedRecord>(
       engine,
       [&](const std::function<void(PlannedRecord)>& emit) {

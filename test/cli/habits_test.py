@@ -2,6 +2,7 @@
 is not what it seems."""
 
 import os
+import pty
 import re
 import select
 import shlex
@@ -276,6 +277,33 @@ def progress_says_what_share_is_done():
     tool("tabix", "-p", "vcf", zipped)
     options = ("-w", "12", "--log-json", "--progress", "always", "--max-ref-mismatch", "1")
     expect('"total":3' in vep(*options, zipped).err.replace(" ", ""), "no total from the index")
+
+
+def on_a_terminal(*args):
+    """What a terminal gets of both streams of a command."""
+    near, far = pty.openpty()
+    process = subprocess.Popen([CARBON, *args], stdin=subprocess.DEVNULL, stdout=far, stderr=far, env=ENV)
+    os.close(far)
+    seen = b""
+    try:
+        while True:
+            seen += os.read(near, 65536)
+    except OSError:  # the other end is closed
+        pass
+    os.close(near)
+    expect_equal(process.wait(), 0, "rc of " + " ".join(args))
+    return seen
+
+
+@case
+def no_bar_breaks_the_results_on_a_terminal():
+    path = fasta("".join(">%d\n%s\n" % (i, BASES * 20) for i in range(40)))
+    args = ["score", "-m", model(), "-@", "1", path]
+    bar = b"\r\033[K"
+    for more in ((), ("-o", "-")):
+        shown = on_a_terminal(*args, *more)
+        expect(bar not in shown and shown.count(b"\r\n") > 40, "%s: %r" % (more, shown[-400:]))
+    expect(bar in on_a_terminal(*args, "-o", os.path.join(fresh(), "out.tsv")), "no bar where the results go to a file")
 
 
 @case

@@ -29,6 +29,9 @@ def continues(args, name, broken, mended, *words):
     for more in ((), ("--resume",)):
         failed = run(args, *more, "-o", out, *broken)
         expect_failure(failed, *words, "what was computed is kept", "continue with --resume, from %s.partial" % out)
+        reason = failed.messages("E")[-1].split("; ")[0].split("] ")[-1]
+        for text in (reason, " kept"):
+            expect_equal(failed.err.count(text), 1, "how often standard error has %r" % text)
         expect(set(os.listdir(directory)) <= {name + ".partial", name + ".partial.state"}, "files: %r" % os.listdir(directory))
         expect(name + ".partial" in os.listdir(directory), "nothing is kept", failed)
     again = run(args, "--resume", "-o", out, *mended)

@@ -73,6 +73,9 @@ TEST_CASE("carbon.h: null pointers and numbers that are none") {
   CHECK(told(carbon_call_new(model.model, "svore", nullptr, &call)) == CARBON_E_ARGUMENT);
   CHECK(call == nullptr);
   CHECK(told(carbon_log_next(nullptr)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_models(nullptr)) == CARBON_E_ARGUMENT);
+  int64_t number = 0;
+  CHECK(told(carbon_call_progress(nullptr, &number, &number)) == CARBON_E_ARGUMENT);
   carbon_free(nullptr);
 
   must(carbon_call_new(model.model, "score", nullptr, &call));

@@ -85,7 +85,7 @@ size_t lines(const std::string& text) {
 TEST_CASE("progress: a line every ten minutes in a log") {
   const std::string text = output_of({});
   CHECK(lines(text) == 6);
-  CHECK(text.starts_with("[vep] 600 records, 1.0/s, 0:10 h, chr1:600\n[vep] 1200 records, "));
+  CHECK(text.starts_with("[vep] 600 records, 1.0/s, 10:00 min, chr1:600\n[vep] 1200 records, "));
 }
 
 TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
@@ -97,14 +97,25 @@ TEST_CASE("progress: a line a minute if asked for, none if not wanted") {
 }
 
 TEST_CASE("progress: what a run before has done does not count for the speed") {
-  CHECK(output_of({.skipped = 5000}).starts_with("[vep] 5600 records, 1.0/s, 0:10 h, "));
+  CHECK(output_of({.skipped = 5000}).starts_with("[vep] 5600 records, 1.0/s, 10:00 min, "));
 }
 
 TEST_CASE("progress: of how many, where that is known") {
   CHECK(output_of({.total = 3600})
-            .starts_with("[vep] 600 of 3600 records (16 %), 1.0/s, 0:10 h, 0:50 h left, chr1:600\n"));
+            .starts_with("[vep] 600 of 3600 records (16 %), 1.0/s, 10:00 min, 50:00 min left, chr1:600\n"));
   CHECK(output_of({.total = 3600})
             .ends_with("\n[vep] 3600 of 3600 records (100 %), 1.0/s, 1:00 h, chr1:3600\n"));
+}
+
+TEST_CASE("progress: one record, and times of less than a minute and an hour") {
+  const auto message = [](const Run& run) { return json_of(run).back()["message"].get<std::string>(); };
+  CHECK(message({.seconds = 1}) == "1 record, 1.0/s, 1 s, chr1:1");
+  CHECK(message({.total = 1, .seconds = 1}) == "1 of 1 record (100 %), 1.0/s, 1 s, chr1:1");
+  CHECK(message({.total = 3, .seconds = 1}) == "1 of 3 records (33 %), 1.0/s, 1 s, 2 s left, chr1:1");
+  CHECK(message({.seconds = 59}) == "59 records, 1.0/s, 59 s, chr1:59");
+  CHECK(message({.seconds = 80}) == "80 records, 1.0/s, 1:20 min, chr1:80");
+  CHECK(message({.seconds = 3599}) == "3599 records, 1.0/s, 59:59 min, chr1:3599");
+  CHECK(message({.seconds = 3900}) == "3900 records, 1.0/s, 1:05 h, chr1:3900");
 }
 
 TEST_CASE("progress as JSON: the numbers of the lines") {
@@ -113,7 +124,7 @@ TEST_CASE("progress as JSON: the numbers of the lines") {
   const auto& first = records[0];
   CHECK(first["level"] == "progress");
   CHECK(first["where"] == "vep");
-  CHECK(first["message"] == "605 of 4000 records (15 %), 1.0/s, 0:10 h, 0:57 h left, chr1:600");
+  CHECK(first["message"] == "605 of 4000 records (15 %), 1.0/s, 10:00 min, 56:35 min left, chr1:600");
   CHECK(first["done"] == 605);
   CHECK(first["total"] == 4000);
   CHECK(first["unit"] == "records");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "src/base/counts.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/sections.hpp"
@@ -303,7 +304,7 @@ Section concordance_section(const std::string& name, const std::string& path, co
   const ConcordanceLine& all = file.lines[0];
   out.paragraphs.push_back(
       "A is " + file.tag_a + " of " + file.file_a + ", B is " + file.tag_b + " of " + file.file_b + ". Of " +
-      count_text(static_cast<uint64_t>(all.value("alleles").value_or(0))) + " alleles of the first file, " +
+      plural(static_cast<uint64_t>(all.value("alleles").value_or(0)), "allele") + " of the first file, " +
       count_text(static_cast<uint64_t>(all.value("n").value_or(0))) + " have both scores and are compared.");
   out.parts.push_back(correlation_figure(name, file, names));
   add_classes(name, file, names, out);

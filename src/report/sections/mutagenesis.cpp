@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/base/counts.hpp"
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
@@ -257,7 +258,7 @@ std::string caption(const Changes& changes, bool genes, double limit) {
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   std::string text = count_text(changes.values()) +
                      (changes.indels() ? " deletions and insertions" : " changes") + " of " +
-                     count_text(changes.bases()) + " bases in " + changes.piece().place() +
+                     plural(changes.bases(), "base") + " in " + changes.piece().place() +
                      ". Bars: the mean of the changes of a base, in nats; orange is below zero, blue above. ";
   if (rows.letters)
     text +=

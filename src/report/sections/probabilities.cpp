@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/base/counts.hpp"
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
 #include "src/report/drawing/plot.hpp"
@@ -113,7 +114,7 @@ std::string logo_caption(const TablePiece& piece, const BaseTrack& track, bool g
                          const TrackSummary& sum) {
   const PieceRows rows = rows_of(track.length());
   const TrackLayout place(rows.views[0], rows.width);
-  std::string text = count_text(sum.values) + " bases with values in " + piece.place() +
+  std::string text = plural(sum.values, "base") + " with values in " + piece.place() +
                      ". The strip shows the mean of ln P of the actual bases, in nats, over windows of " +
                      count_text(overview_window(track)) + " bases. ";
   if (rows.letters)
@@ -216,7 +217,7 @@ Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseT
   out.caption = logo_caption(piece, track, !genes.empty(), sum);
   out.words = "The mean of ln P is " + value_text(sum.mean) +
               " nats, where guessing gives \u22121.386; the most likely " + "letter is the actual base at " +
-              value_text(100 * sum.right) + " % of " + count_text(sum.values) + " bases.";
+              value_text(100 * sum.right) + " % of " + plural(sum.values, "base") + ".";
   out.numbers = logo_numbers(piece, track);
   out.multiqc = logo_multiqc(out, piece, track);
   if (viewer) out.viewer = viewer_data(piece.sequence, track, exon_marks(genes, piece), name + "_map");
@@ -233,7 +234,7 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   out.svg = map_svg(out.title, track, limit);
   out.caption =
       "Colour is ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
-      count_text(summary_of(track).values) + " bases; 19 of 20 values lie between the ends of the colours. " +
+      plural(summary_of(track).values, "base") + "; 19 of 20 values lie between the ends of the colours. " +
       (step > 1 ? "Columns are means of " + std::to_string(step) + " bases."
                 : std::string("Grey marks the reference."));
   out.words = extremes_words(piece, track);
@@ -243,10 +244,9 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
 }
 
 std::string summary_words(size_t pieces, const TrackSummary& all) {
-  return count_text(all.values) + " bases have values, in " + count_text(pieces) +
-         (pieces == 1 ? " piece" : " pieces") +
-         " of consecutive bases. The mean of ln P of the actual base is " + value_text(all.mean) +
-         " nats, as unsure as among " + value_text(std::exp(-all.mean)) +
+  return plural(all.values, "base") + (all.values == 1 ? " has a value, in " : " have values, in ") +
+         plural(pieces, "piece") + " of consecutive bases. The mean of ln P of the actual base is " +
+         value_text(all.mean) + " nats, as unsure as among " + value_text(std::exp(-all.mean)) +
          " letters; guessing would give \u22121.386, as among 4. The most likely letter is the actual base "
          "at " +
          value_text(100 * all.right) + " % of the bases.";
