@@ -49,6 +49,7 @@ htsFile* open_records(const std::string& name, const std::string& shown, const s
   const Silence silence;
   const std::string path = split_index_name(name).file;
   check_url(path, function);
+  const std::string opened = input_to_open(path, function);
   errno = 0;
   std::unique_ptr<hFILE, CloseAbruptly> file(hopen(opened.c_str(), "r"));
   htsFormat format = {};

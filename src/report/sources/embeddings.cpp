@@ -205,7 +205,7 @@ std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
   in.clear();
   in.seekg(0, std::ios::end);
   check_size(path, header, static_cast<uint64_t>(in.tellg()));
-  const std::string stem = MatrixPlace{path, ArrayFormat::npy, ""}.stem();
+  const std::string stem = MatrixPlace{path, ArrayFormat::npy, "", ""}.stem();
   return std::make_unique<ArrayReader>(path, header, "numpy array", stem, provenance_of_file(stem + ".json"));
 }
 
@@ -219,7 +219,7 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
   check_columns(path, tensor.shape[1]);
   return std::make_unique<ArrayReader>(
       path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
-      MatrixPlace{path, ArrayFormat::safetensors, ""}.stem(), provenance_of_json(file.metadata(), path));
+      MatrixPlace{path, ArrayFormat::safetensors, "", ""}.stem(), provenance_of_json(file.metadata(), path));
 }
 
 // Different whole numbers of a column that are names of groups, such as those of clusters.
