@@ -159,8 +159,6 @@ class Concord {
     const std::string first = run_->api->input(run_, 0);
     const std::string second = two_files() ? run_->api->input(run_, 1) : first;
     if (run_->api->input(run_, 2)) fail("one or two input files are expected, not more");
-    if (two_files() && first == "-" && second == "-")
-      fail("standard input can be only one of the two files; name the other one");
     file_a_ = shown(first);
     file_b_ = shown(second);
     if (tags_.empty() && !two_files())

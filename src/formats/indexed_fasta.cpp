@@ -28,6 +28,7 @@
 #include "src/files/memory_file.hpp"
 #include "src/files/output.hpp"
 #include "src/files/remote.hpp"
+#include "src/files/run_files.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/fasta_alphabet.hpp"
@@ -66,7 +67,10 @@ void check_local_file(const std::string& path) {
 /// Whether the FASTA is BGZF. Throws Error for a file that faidx cannot index.
 bool check_fasta(const std::string& path) {
   check_url(path, function_name);
-  if (!is_remote(path)) check_local_file(path);
+  if (!is_remote(path)) {
+    check_local_file(path);
+    (void)input_to_open(path, function_name);
+  }
   HfilePtr file(hopen(path.c_str(), "r"));
   if (!file) fail("cannot open " + path + ": " + std::strerror(errno));
   htsFormat format = {};

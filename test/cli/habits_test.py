@@ -297,7 +297,8 @@ def on_a_terminal(*args):
 
 @case
 def no_bar_breaks_the_results_on_a_terminal():
-    path = fasta("".join(">%d\n%s\n" % (i, BASES * 20) for i in range(40)))
+    # A bar is drawn only for what takes longer than a moment.
+    path = fasta("".join(">%d\n%s\n" % (i, BASES * 20) for i in range(8000)))
     args = ["score", "-m", model(), "-@", "1", path]
     bar = b"\r\033[K"
     for more in ((), ("-o", "-")):

@@ -450,7 +450,7 @@ def files_that_cannot_be_compared():
             expect_failure(carbon("+concord", "-o", out, *args, "--", "--tags", tags, stdin=f), *words)
         expect(not os.path.exists(out), "an output file appeared")
     fails(path, path, path, words=("one or two input files",))
-    fails("-", "-", words=("standard input can be only one",))
+    fails("-", "-", words=("standard input is named twice",))
     fails(path, "nowhere.vcf", words=("nowhere.vcf",))
     fails(path, write(fresh(), "cut.vcf", HEAD % "##contig=<ID=c>\n" + "c\t10\t.\tA\tC\t.\t."), words=("cut.vcf",))
     renamed = vcf([("chrc", 10, "A", "C", "B=1")])

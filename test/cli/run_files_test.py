@@ -155,7 +155,7 @@ def no_output_is_replaced_by_another():
     directory = workplace()
     for name, (line, options) in RUNS.items():
         for option in options.split()[1:]:
-            out = os.path.join(directory, "out-%s.tsv" % name)
+            out = os.path.join(directory, "out-%s.%s" % (name, "vcf" if name == "+mutagenesis" else "tsv"))
             arguments = with_output([name] + words(line)[0], "-o", out)
             again = os.path.join(directory, draw.choice(("", "./", "model/../")) + os.path.basename(out))
             result = carbon(*with_output(arguments, option, again), cwd=directory)
@@ -173,7 +173,7 @@ def names_that_are_derived_replace_nothing():
                              ("out.tsv.partial", (*scan, "-o", "out.tsv", "-T", "out.tsv.partial", "--restart")),
                              ("out.tsv.partial.state", (*scan, "-o", "out.tsv", "-T", "out.tsv.partial.state")),
                              ("p.A.bw", (*scan, "-O", "bigwig", "-o", "p", "-T", "p.A.bw")),
-                             ("hub/hub.txt", (*scan, "-O", "bigwig", "-o", "p", "--hub", "hub", "-T", "hub/hub.txt")),
+                             ("hub/hub.txt", (*scan, "-O", "bigwig", "-o", "hub/p", "--hub", "hub", "-T", "hub/hub.txt")),
                              ("x.names.tsv", ("embed", "-m", "model", "-o", "x.npy", "-R", "x.names.tsv", "ref.fa")),
                              ("x.json", ("embed", "-m", "model", "-o", "x.npy", "-R", "x.json", "ref.fa")),
                              ("x.variants.tsv", (*vep, "--embeddings", "x.npy", "-T", "x.variants.tsv", "in.vcf")),
@@ -254,7 +254,9 @@ def piped(names, arguments, directory, **options):
         for name in names:
             stack.enter_context(pipe(os.path.join(other, name), os.path.join(directory, name)))
         swapped = [os.path.join(other, word) if word in names else word for word in arguments]
-        return carbon(*swapped, cwd=directory, timeout=30, **options)
+        result = carbon(*swapped, cwd=directory, timeout=30, **options)
+    result.out = result.out.replace((other + "/").encode(), b"")
+    return result
 
 
 def same_as_files(names, arguments, directory):

@@ -35,7 +35,7 @@ struct Everything {
     line.describe("About it", "carbon x [options]", {{"an example", "carbon x -o y"}}, "A footer\n");
     line.argument("input", input);
     OptionGroup group = line.options();
-    group.option({'o', "output", kFile, "output file"}, output).shows_default("standard output");
+    group.option({'o', "output", kOutput, "output file"}, output).shows_default("standard output");
     group.option({'W', "write-index", "", "index"}, index).offers({"csi", "tbi"}).only_attached();
     group.option({"kind", "KIND", "a or b"}, kind).one_of({"a", "b"}).shows_default();
     group.option({"side", "SIDE", "left or right"}, side, kSides).shows_default();
