@@ -20,9 +20,9 @@ fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/tools/%.o)
 fast_flags   = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
 $(fast_files): file_flags = $(fast_flags)
 $(filter $(fast_files),$(host_objects)): $(BUILD)/fast_flags.stamp
-# Unit tests most of all: each assertion of doctest is a piece of code, whose exceptions may end the test case. Those of kernels
-# compare with sums in double, which would take longer than they do to compile.
-optimised_tests := $(filter $(BUILD)/test/unit/kernels_% $(BUILD)/test/reference/%,$(unit_objects))
+# Unit tests most of all: each assertion of doctest is a piece of code, whose exceptions may end the test case. Those that compute
+# much themselves, such as kernels (sums in double) and bounds (all sequences of a length), would then run longer than they compile.
+optimised_tests := $(filter $(addprefix $(BUILD)/test/unit/,kernels_% bounds_% samplers_%) $(BUILD)/test/reference/%,$(unit_objects))
 unit_flags   = -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS $(if $(fast_flags),-O0)
 $(filter-out $(optimised_tests),$(unit_objects)): file_flags = $(unit_flags)
 $(filter-out $(optimised_tests),$(unit_objects)): $(BUILD)/unit_flags.stamp

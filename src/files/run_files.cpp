@@ -57,14 +57,10 @@ bool status_of(const std::string& path, int standard, struct stat& status) {
   return (path == "-" ? ::fstat(standard, &status) : ::stat(path.c_str(), &status)) == 0;
 }
 
-bool is_null_device(const struct stat& status) {
-  struct stat null {};
-  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev;
-}
-
+/// Devices can be opened again, and the bytes of some, such as /dev/zero, have no end.
 bool can_be_read_once(const std::string& path, const struct stat& status) {
-  if (is_null_device(status)) return false;
-  return path == "-" || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode);
+  if (path == "-") return !S_ISCHR(status.st_mode) || isatty(STDIN_FILENO) != 0;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
 std::string shown_input(const std::string& path) {
