@@ -101,7 +101,8 @@ std::vector<std::string> files_of_model(const std::string& path) {
         (name.ends_with(".safetensors") && (name.starts_with("model") || name.starts_with("adapter")));
     const bool other = std::find(std::begin(kTexts), std::end(kTexts), name) != std::end(kTexts) ||
                        name.ends_with(".safetensors.index.json");
-    if (weights || other) files.push_back((fs::path(dir) / name).string());
+    const std::string file = (fs::path(dir) / name).string();
+    if ((weights || other) && file != path) files.push_back(file);
   }
   return files;
 }

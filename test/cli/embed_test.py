@@ -331,13 +331,16 @@ def outputs_without_a_beginning():
 @case
 def a_failed_run_leaves_what_was_there():
     d, path = fresh(), write(fresh(), "in.fa", ">bad\nACG!AC\n>a\nACGTAC\n")  # what comes before a bad one is kept
-    for name in ("x.npy", "x.names.tsv", "y.tsv"):
+    ok("embed", "-m", model(), "-o", d + "/x.npy", data("mini.fa"))  # the table of names is one of embed
+    os.remove(d + "/x.json")
+    for name in ("x.npy", "y.tsv"):
         write(d, name, "old\n")
-    before = tree(d)
+    before, names = tree(d), read(d + "/x.names.tsv")
     expect_failure(carbon("embed", "-m", model(), "-o", d + "/x.npy", path), "in.fa:2")
     expect_failure(carbon("embed", "-m", model(), "-o", d + "/y.tsv", path), "in.fa:2")
     expect_equal(tree(d), before, "files")
-    expect_equal({read(d + "/" + name) for name in ("x.npy", "x.names.tsv", "y.tsv")}, {b"old\n"}, "contents")
+    expect_equal({read(d + "/" + name) for name in ("x.npy", "y.tsv")}, {b"old\n"}, "contents")
+    expect_equal(read(d + "/x.names.tsv"), names, "the names")
     # A directory in the way of the names: the matrix does not appear either.
     os.remove(d + "/x.names.tsv")
     os.mkdir(d + "/x.names.tsv")

@@ -166,9 +166,9 @@ def hostile_command_lines():
         expect(not any(byte < 32 and byte != 9 for line in lines for byte in line), "a control character in a line")
         shown = bytes(32 if byte < 32 and byte != 9 else byte for byte in os.fsencode(path))
         expect(shown in lines[1], "the path in %r" % lines[1])
-        for command_line, name in ((["embed"], "x.npy"), (["embed"], "x.safetensors"), (["generate", "-l", "6"], "x.fa")):
+        for command_line, name in ((["embed"], "x.npy"), (["embed"], "x.safetensors"), (["generate", "-l", "6"], "y.fa")):
             ok(*command_line, "-m", model(), "-o", name, path, dated=True, cwd=d)
-            found = metadata_of(read(d + b"/x.safetensors"))[0] if "safe" in name else json.loads(read(d + b"/x.json").decode())
+            found = metadata_of(read(d + b"/x.safetensors"))[0] if "safe" in name else json.loads(read(os.path.join(d, name[:1].encode() + b".json")).decode())
             text = found["carbon_%sCommand" % command_line[0]]
             expect(shown.decode("utf-8", "replace") in text, "%r has no %r" % (text, shown))
 

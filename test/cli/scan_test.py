@@ -333,14 +333,14 @@ def bad_input_gives_one_line_and_no_output():
             (("-O", "x"), ("'x'",)),
             (("-O", "bedgraph", "-W"), ("bedgraph", "--write-index")),
             (("-O", "v", "-W"), ("not compressed",)),
-            (("--histogram", os.path.join(directory, "out.bin")), ("--histogram", "-o")),
+            (("--histogram", os.path.join(directory, "out.bin")), ("two outputs",)),
             (("--histogram", os.path.join(directory, "no", "counts")), ("no/counts",)),
             (("--histogram", ""), ("--histogram", "empty")),
             (("--shard", "3/2"), ("3/2", "--shard"))):
         refused((*common, *args), *words, directory=directory, output="out.bin")
     expect_failure(carbon(*common, "-o", "/dev/full"), "/dev/full")
     expect_failure(carbon(*common, "-o", os.path.join(directory, "no", "folder.tsv")), "folder.tsv")
-    expect_failure(carbon(*common, "--histogram", "-"), "--histogram", "-o")
+    expect_failure(carbon(*common, "--histogram", "-"), "standard output is named for two outputs")
     expect_failure(carbon(*common, "--histogram", "/dev/full", "-o", os.path.join(directory, "out")), "/dev/full")
     expect(not os.path.exists(os.path.join(directory, "out")), "a table without its histogram")
     expect_failure(carbon(*common, "-O", "b", "-W"), "standard output", "-o")
@@ -350,12 +350,13 @@ def bad_input_gives_one_line_and_no_output():
 
 @case
 def what_an_output_cannot_hold_is_refused_first():
-    """By the lengths of the index, so that the tests need no large file: nothing is read before."""
+    """By the lengths of the index: nothing is read before."""
     directory = fresh()
     fasta = write(directory, "ref.fa", ">small\nACGTACGTAC\n>big\nACGTACGTAC\n")
 
     def dry_run(length, *args):
         write(directory, "ref.fa.fai", "small\t10\t7\t10\t11\nbig\t%d\t23\t10\t11\n" % length)
+        os.truncate(fasta, 23 + length // 10 * 11 + length % 10)  # as long as the index says, and mostly a hole
         return carbon("scan", "-m", model(**SHORT), "-q", "-f", fasta, "--dry-run", *args, cwd=directory)
 
     long = 3000000000
