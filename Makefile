@@ -6,7 +6,7 @@
 #   make library              libcarbon.so.0, the C interface of include/carbon/carbon.h (mk/library.mk)
 #   make wheel                build/carbon_dna-VERSION-...whl, the Python package with library and program (docs/python.md)
 #   make demo                 calls variants on samtools' example reads, scores them and writes an HTML report
-#   make check                every test that needs no GPU; last line "N passed, N failed"
+#   make check                the tests that need no GPU; last line "N passed, N failed", before it what was left out, and why
 #   make quick                the unit tests and a run of each command and plugin, in about a minute: after each change
 #   make check-isa            make check with the code for older CPUs, ISAS="avx2 generic" for some of them; takes long
 #   make bench                speed on random weights of the 500M shape (SHAPE=3B, 8B) beside what the machine can do
@@ -23,7 +23,7 @@
 #   make fuzz-build           compiles the fuzz targets
 #   make check-sanitized      the unit tests of what reads files and requests, with sanitizers
 #   make check-threads        unit tests of the host's threads under ThreadSanitizer
-#   make check-all            lint, check, check-isa, check-sanitized, check-threads, and fuzz for longer; takes hours
+#   make check-all            lint, check with nothing left out, check-isa, check-sanitized, check-threads, and fuzz for longer; takes hours
 #   make dist                 carbon-VERSION.tar.gz of the last commit, or DIST=FILE
 #   make clean                removes what make has built
 #   make distclean            removes also what ./configure and make dist have written
