@@ -40,6 +40,7 @@ ARCHIVE = {"libcarbon.a"}
 PROGRAMS = {"carbon", "unit", "check_gpu", "bench_gpu", "check_emulated", "emulated/bench_gpu"}  # they link the archive
 CUDA = {"carbon-cuda.so", "check_gpu", "bench_gpu"}
 EMULATED = {"emulated/carbon-cuda.so", "check_emulated", "emulated/bench_gpu"}
+INNER_GOALS = {"all", "test", "FORCE", "fuzz-programs", "emulated-programs", "syntax", "syntax-objects"}
 LINKED = PROGRAMS | CUDA | EMULATED | {"make_checkpoint"}
 _tree = []
 
@@ -192,7 +193,7 @@ def flags_make_anew_what_has_them():
 def flags_in_the_makefile_do_so_too():
     built()
     emulated = objects("emulated/")
-    quick = objects("src/cli/", "test/unit/", "test/tools/")
+    quick = objects("src/cli/", "test/tools/")
     for old, new, wanted in (
             ("$(isa_optimisation) -mavx2 ", "$(isa_optimisation) -mavx2 -mbmi ", {"kernels/cpu/isa_avx2.o"} | ARCHIVE | PROGRAMS),
             ("isa_generic.file_flags     = $(isa_optimisation)\n", "\n", {"kernels/cpu/isa_generic.o"} | ARCHIVE | PROGRAMS),
@@ -200,6 +201,7 @@ def flags_in_the_makefile_do_so_too():
             ("-fsanitize=thread,alignment", "-fsanitize=thread", objects("emulated/", end=".cu.o") | EMULATED),
             (" -fmad=false --expt", " --expt", objects("cuda/", end=".cu.o") | CUDA),
             (",-O1)", ",-Og)", quick | ARCHIVE | PROGRAMS | {"make_checkpoint"}),
+            ("$(if $(fast_flags),-O0)", "-O0 -g", objects("test/unit/") | {"unit"}),
             (" -lsqlite3", "", {"carbon", "unit"}),
             (" -Wl,--no-undefined", "", {"carbon-cuda.so"})):
         tree = built()
@@ -236,9 +238,9 @@ def help_names_every_goal():
     expect(result.rc == 0, "make help fails", result)
     makefiles = [os.path.join(SOURCE, "Makefile")] + glob.glob(os.path.join(SOURCE, "mk", "*.mk"))
     goals = {goal for path in makefiles for names in re.findall(r"^\.PHONY: (.*)", read(path).decode(), re.M) for goal in names.split()}
-    # Without a goal, make takes `all`; `test` is `check`; the others are no goals of users.
+    # Without a goal, make takes `all`; `test` is `check`; the others are for scripts and other goals.
     named = re.findall(r"^  make (\S*) +\S", result.text, re.M)
-    expect_equal(sorted(named), sorted(goals - {"all", "test", "FORCE", "fuzz-programs"} | {""}), "goals of make help")
+    expect_equal(sorted(named), sorted(goals - INNER_GOALS | {""}), "goals of make help")
 
 
 @case
