@@ -1,5 +1,6 @@
 #include "src/files/memory_file.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,10 +24,10 @@ MemoryFile::MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) 
   if (fd_ < 0) fail("cannot make a file in memory");
   path_ = "/proc/self/fd/" + std::to_string(fd_);
   if (access(path_.c_str(), F_OK) == 0) return;
-  const int code = errno;
   ::close(fd_);
-  errno = code;
-  fail("cannot make a file in memory, which needs /proc");
+  path_ = folder_.emplace().file(name);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd_ < 0) fail("cannot make the file " + path_);
 }
 
 MemoryFile::~MemoryFile() {
