@@ -247,9 +247,10 @@ TEST_CASE("an index that is not that of the whole FASTA is refused, in whatever 
     CAPTURE(path);
     CHECK(error(lines[0] + lines[1] + lines[2]) == "");
     CHECK(error(lines[2] + lines[0] + lines[1]) == "");
-    for (const auto& [index, missing] :
+    for (const auto& shorter :
          {std::pair(lines[0] + lines[1], "lacks c of"), std::pair(lines[0] + lines[2], "lacks b of"),
           std::pair(lines[1] + lines[2], "lacks a of"), std::pair(lines[0], "lacks b and other sequences")}) {
+      const std::string index = shorter.first, missing = shorter.second;
       CAPTURE(index);
       CHECK(contains(error(index), missing));
       CHECK(contains(error(index), path + ".fai"));
