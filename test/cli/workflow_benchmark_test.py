@@ -120,7 +120,7 @@ def lone_scores(d, words, task):
     name, options = words.split(maxsplit=1)
     genome, out = os.path.join(d, "made_up", "genome.fa"), os.path.join(fresh(), "lone.vcf.gz")
     if name == "scan":  # of the whole genome
-        lines = ok("scan", "-q", "-m", TINY, "-f", genome, *options.split()).table()[1:]
+        lines = ok("scan", "-q", "-m", TINY, "-f", genome, *options.split(), timeout=240).table()[1:]
         return {"CARBON_SCAN": {tuple(line.split("\t")[:4]): line.split("\t")[4] for line in lines}}
     ok("vep", "-q", "-m", TINY, "-f", genome, *options.split(), "-o", out, os.path.join(d, "results", "data", task + ".vcf.gz"))
     tags = re.findall(r"ID=(CARBON_[A-Z_0-9]+),Number=A,Type=Float", tool("bcftools", "view", "-h", out).text)
