@@ -16,16 +16,16 @@ isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv
 $(BUILD)/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
 $(filter $(BUILD)/kernels/cpu/isa_%,$(lib_objects)): $(BUILD)/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
 # This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
-fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/tools/%.o)
+fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
 fast_flags   = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
 $(fast_files): file_flags = $(fast_flags)
 $(filter $(fast_files),$(host_objects)): $(BUILD)/fast_flags.stamp
 # Unit tests most of all: each assertion of doctest is a piece of code, whose exceptions may end the test case. Those that compute
-# much themselves, such as kernels (sums in double) and bounds (all sequences of a length), would then run longer than they compile.
-optimised_tests := $(filter $(addprefix $(BUILD)/test/unit/,kernels_% bounds_% samplers_%) $(BUILD)/test/reference/%,$(unit_objects))
+# much themselves, kernels (sums in double), bounds (all sequences of a length) and samplers, would then run longer than they compile.
+quick_tests := $(filter-out $(addprefix $(BUILD)/test/unit/,kernels_% bounds_% samplers_%),$(filter $(BUILD)/test/unit/%,$(unit_objects)))
 unit_flags   = -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS $(if $(fast_flags),-O0)
-$(filter-out $(optimised_tests),$(unit_objects)): file_flags = $(unit_flags)
-$(filter-out $(optimised_tests),$(unit_objects)): $(BUILD)/unit_flags.stamp
+$(quick_tests): file_flags = $(unit_flags)
+$(quick_tests): $(BUILD)/unit_flags.stamp
 # Where data and plugins are installed: `make install prefix=DIR` after `make` compiles one file.
 install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DCARBON_LIBEXECDIR='"$(libexecdir)"'
 $(BUILD)/src/base/installed.o: file_flags = $(install_dirs)

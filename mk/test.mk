@@ -21,7 +21,7 @@ emulated-programs: $(BUILD)/check_emulated $(addprefix $(BUILD)/emulated/,carbon
 quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) test/run.sh quick
 
-# What the compiler says of the program, without compiling it: the objects are empty files, for a build folder that is thrown away.
+# What the compiler says of the program, without compiling it: no objects are written.
 syntax:
 	+$(MAKE) --no-print-directory CXXFLAGS='$(CXXFLAGS) -fsyntax-only' syntax-objects
 syntax-objects: $(filter $(BUILD)/src/% $(BUILD)/tokenizer/% $(BUILD)/kernels/%,$(host_objects))

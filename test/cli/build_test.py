@@ -193,7 +193,7 @@ def flags_make_anew_what_has_them():
 def flags_in_the_makefile_do_so_too():
     built()
     emulated = objects("emulated/")
-    quick = objects("src/cli/", "test/tools/")
+    quick = objects("src/cli/", "test/unit/", "test/tools/")
     for old, new, wanted in (
             ("$(isa_optimisation) -mavx2 ", "$(isa_optimisation) -mavx2 -mbmi ", {"kernels/cpu/isa_avx2.o"} | ARCHIVE | PROGRAMS),
             ("isa_generic.file_flags     = $(isa_optimisation)\n", "\n", {"kernels/cpu/isa_generic.o"} | ARCHIVE | PROGRAMS),
