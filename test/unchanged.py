@@ -18,10 +18,9 @@ NOTES = os.path.join(ROOT, "test", "passed")
 MARK = "# Left out while unchanged:"
 
 # What several parts test.
-BUILD = ["Makefile", "config.mk.in", "configure.ac", "install-deps.sh", "mk", "packaging/libraries"]
 GROUPS = {
     # How the program is built, and by what.
-    "build": BUILD,
+    "build": ["Makefile", "config.mk.in", "configure.ac", "install-deps.sh", "mk", "packaging/libraries"],
     # The CUDA backend and what gives it its work.
     "cuda": ["kernels", "src/transformer", "src/engine", "src/sampling", "test/gpu", "test/cuda_emulation", "bench/gpu",
              "test/reference", "mk/emulated.mk", "mk/cuda.mk", "test/cli/cuda_support.py"],

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass, field, fields
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+_Tuple = TypeVar("_Tuple", bound=type)
 
 #: The order of columns of four.
 LETTERS = "ACGT"
@@ -96,10 +98,19 @@ class Score(_Data):
         return math.exp(-self.mean_logp) if self.n_scored else math.nan
 
 
-def _equal_tuples(one: Tuple[Any, ...], other: object) -> bool:
-    return isinstance(other, tuple) and len(one) == len(other) and _all_same(one, other)
+def _compared_as_data(kind: _Tuple) -> _Tuple:
+    """Lets a named tuple be equal, and shown, as the data classes are."""
+
+    def equal(one: Any, other: object) -> bool:
+        return isinstance(other, tuple) and len(one) == len(other) and _all_same(one, other)
+
+    for name, method in (("__eq__", equal), ("__ne__", lambda one, other: not equal(one, other)),
+                         ("__repr__", lambda one: _all_shown(one, one._asdict().items()))):
+        setattr(kind, name, method)
+    return kind
 
 
+@_compared_as_data
 class VariantScore(NamedTuple):
     """The score of one alternative allele.
 
@@ -114,15 +125,6 @@ class VariantScore(NamedTuple):
     score: float
     flag: str
     values: Floats
-
-    def __eq__(self, other: object) -> bool:
-        return _equal_tuples(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __repr__(self) -> str:
-        return _all_shown(self, self._asdict().items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,6 +234,7 @@ class Scan(_Data):
         return pandas.DataFrame(columns)
 
 
+@_compared_as_data
 class Sample(NamedTuple):
     """New bases after a prompt, as ``carbon generate`` draws them.
 
@@ -244,12 +247,3 @@ class Sample(NamedTuple):
     sequence: str
     logp: float
     probabilities: Optional[Floats]
-
-    def __eq__(self, other: object) -> bool:
-        return _equal_tuples(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __repr__(self) -> str:
-        return _all_shown(self, self._asdict().items())

@@ -85,28 +85,25 @@ uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {
   return number;
 }
 
-std::shared_ptr<OpenModel> Handles::model(uintptr_t number) {
-  if (number < first_) refuse(number, "model");
+template <class Open>
+Open Handles::find(const std::map<uintptr_t, Open>& open, uintptr_t number, const char* what) {
+  if (number < first_) refuse(number, what);
   const std::lock_guard lock(mutex_);
-  const auto found = models_.find(number);
-  if (found == models_.end()) refuse(number, "model");
+  const auto found = open.find(number);
+  if (found == open.end()) refuse(number, what);
   return found->second;
+}
+
+std::shared_ptr<OpenModel> Handles::model(uintptr_t number) {
+  return find(models_, number, "model");
 }
 
 std::shared_ptr<Call> Handles::call(uintptr_t number) {
-  if (number < first_) refuse(number, "call");
-  const std::lock_guard lock(mutex_);
-  const auto found = calls_.find(number);
-  if (found == calls_.end()) refuse(number, "call");
-  return found->second.call;
+  return find(calls_, number, "call").call;
 }
 
 std::shared_ptr<FastaFile> Handles::fasta(uintptr_t number) {
-  if (number < first_) refuse(number, "FASTA file");
-  const std::lock_guard lock(mutex_);
-  const auto found = fastas_.find(number);
-  if (found == fastas_.end()) refuse(number, "FASTA file");
-  return found->second;
+  return find(fastas_, number, "FASTA file");
 }
 
 void Handles::close_fasta(uintptr_t number) {

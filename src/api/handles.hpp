@@ -43,6 +43,8 @@ class Handles {
     std::shared_ptr<Call> call;
   };
   static void close_all();
+  template <class Open>
+  Open find(const std::map<uintptr_t, Open>& open, uintptr_t number, const char* what);
   [[noreturn]] void refuse(uintptr_t number, const char* what) const;
 
   const int64_t process_;

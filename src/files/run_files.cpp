@@ -121,7 +121,7 @@ Place input_place(const std::string& path, const struct stat& status) {
 Place output_place(const std::string& path) {
   Place place{path, std::nullopt, ""};
   try {
-    place.name = path == "-" || path == "/dev/stdout" ? kStandardOutput : replaced_file(path);
+    place.name = output_descriptor(path) == STDOUT_FILENO ? kStandardOutput : replaced_file(path);
   } catch (const Error&) {
     // Whoever opens it reports this, and knows what the name stands for.
   }
