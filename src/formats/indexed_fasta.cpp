@@ -19,6 +19,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
@@ -240,25 +241,26 @@ void IndexedFasta::Impl::warn_of_repeated_names(const FastaLayout& layout) const
 }
 
 /// Whether the file has sequences that are not in the index: the header of each contig must follow the end of
-/// the contig before. Of files with many contigs only those are looked at where there is room for one, and of
-/// a file elsewhere only the end. Throws Error if the file ends before the index does.
+/// the contig before. It is looked for where there is more than the name between them, of files with many
+/// contigs only where there is much more, and of a file elsewhere only at the end. Throws Error if the file
+/// ends before the index does.
 bool IndexedFasta::Impl::has_unindexed() const {
   constexpr size_t kManyContigs = 10'000;
   constexpr int64_t kRoom = 512, kHeader = int64_t{1} << 16;
-  std::vector<FaiEntry> in_order;
-  for (const auto& [name, entry] : entries) in_order.push_back(entry);
-  std::sort(in_order.begin(), in_order.end(),
-            [](const FaiEntry& a, const FaiEntry& b) { return a.offset < b.offset; });
+  std::vector<std::pair<int64_t, const std::string*>> in_order;  // where contigs begin, and their names
+  for (const auto& [name, entry] : entries) in_order.emplace_back(entry.offset, &name);
+  std::sort(in_order.begin(), in_order.end());
   int64_t end = 0;
-  for (const FaiEntry& entry : in_order) {
-    const int64_t gap = is_remote(path) ? 0 : entry.offset - end;
+  for (const auto& [offset, name] : in_order) {
+    const int64_t gap = is_remote(path) ? 0 : offset - end;
     if (gap > kHeader) return true;
-    const std::string between =
-        gap > 0 && (names.size() <= kManyContigs || gap > kRoom) ? read_around(end, entry.offset) : "";
+    const auto needed = static_cast<int64_t>(name->size()) + 3;  // between newlines, and after '>'
+    const bool has_room = gap > needed && (names.size() <= kManyContigs || gap > kRoom);
+    const std::string between = has_room ? read_around(end, offset) : "";
     if (std::count(between.begin(), between.end(), '>') > 1 &&
         between.find("\n>", between.find('>')) != std::string::npos)
       return true;
-    end = entry.end();
+    end = entries.at(*name).end();
   }
   const int64_t last = std::max<int64_t>(end - 1, 0);
   const std::string rest = read_around(last, last + kHeader);
