@@ -34,7 +34,7 @@ trap 'rm -rf "$work"' EXIT
 python=${PYTHON:-/usr/bin/python3}
 point=$("$python" -c 'import sys, urllib.request
 for line in urllib.request.urlopen(sys.argv[1], timeout=60).read(4000).decode().splitlines():
-    if line.startswith("Version: "): print(line.split()[1])' "$mirror/dists/$other/InRelease" 2> /dev/null || true)
+    if line.startswith("Version: "): print(line.split()[1])' "${mirror%/}/dists/$other/InRelease" 2> /dev/null || true)
 unchanged=("the-other-release-$other-$point" build test/other_release.sh)
 how=quick
 [[ ${ALL:-} || ! $point ]] || ! "$python" test/unchanged.py "${unchanged[@]}" || how=syntax
