@@ -239,13 +239,18 @@ bool pass_header(BGZF* file, const IndexedFile& known) {
 
 enum class Rest { nothing, records, unreadable };
 
-/// What follows in the file; lines of text that are empty or comments are no records.
+/// What follows in the file; lines of text that are empty or comments are no records. An offset at the end of
+/// a block, which some indices have, is understood by bgzf_read(), and not by bgzf_getc().
 Rest rest_of(BGZF* file, const IndexedFile& known) {
   bool line_begins = true;
-  for (int c; (c = bgzf_getc(file)) != -1;) {
-    if (c < -1) return Rest::unreadable;
-    if (!known.is_text || (line_begins && c != known.comment && c != '\n' && c != '\r')) return Rest::records;
-    line_begins = c == '\n' || (line_begins && c == '\r');
+  char block[1 << 12];
+  for (ssize_t got; (got = bgzf_read(file, block, sizeof block)) != 0;) {
+    if (got < 0) return Rest::unreadable;
+    for (const char c : std::string_view(block, static_cast<size_t>(got))) {
+      if (!known.is_text || (line_begins && c != known.comment && c != '\n' && c != '\r'))
+        return Rest::records;
+      line_begins = c == '\n' || (line_begins && c == '\r');
+    }
   }
   return file->errcode == 0 ? Rest::nothing : Rest::unreadable;
 }
