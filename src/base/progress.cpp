@@ -1,8 +1,9 @@
 #include "src/base/progress.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 
@@ -12,14 +13,10 @@ namespace {
 
 // "47 s", or hours and minutes: "1:05 h".
 std::string duration_text(double seconds) {
-  char text[48];
-  if (seconds < 59.5) {
-    std::snprintf(text, sizeof text, "%.0f s", seconds);
-  } else {
-    const auto minutes = static_cast<long long>(std::min(seconds / 60 + 0.5, 1e15));
-    std::snprintf(text, sizeof text, "%lld:%02lld h", minutes / 60, minutes % 60);
-  }
-  return text;
+  if (seconds < 59.5) return fixed_text(seconds, 0) + " s";
+  const auto minutes = static_cast<long long>(std::min(seconds / 60 + 0.5, 1e15));
+  return std::to_string(minutes / 60) + (minutes % 60 < 10 ? ":0" : ":") + std::to_string(minutes % 60) +
+         " h";
 }
 
 }  // namespace
@@ -69,12 +66,10 @@ void Progress::show(Clock::time_point now) {
         " (" +
         std::to_string(static_cast<int>(100.0 * static_cast<double>(done_) / static_cast<double>(total))) +
         " %)";
-  char speed[48];
-  std::snprintf(speed, sizeof speed, ", %.1f/s, ", rate);
   std::string times = duration_text(seconds) + ", ";
   if (total > done_ && rate > 0)
     times += duration_text(static_cast<double>(total - done_) / rate) + " left, ";
-  const std::string text = count + speed + times + where_;
+  const std::string text = count + ", " + fixed_text(rate, 1) + "/s, " + times + where_;
   log_.progress({command_, text, done_, total, unit_, rate, seconds, where_});
   shown_ = done_;
   drawn_ = style_.redrawn;

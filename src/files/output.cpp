@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon {
 
@@ -56,11 +56,6 @@ int descriptor_of(const std::string& path) {
     return std::stoi(number);
   }
   return -1;
-}
-
-bool has_suffix(const std::string& path, std::string_view suffix) {
-  return path.size() >= suffix.size() &&
-         strncasecmp(path.data() + path.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
 }
 
 /// What an output path leads to.
@@ -165,7 +160,7 @@ void abandon_stream(int fd, hFILE* stream) {
 struct TextOutput::Impl {
   Impl(const std::string& path, TemporaryName name, const BgzfOptions& compression)
       : target(path, name), fd(target.open()) {
-    if (has_suffix(path, ".gz") || has_suffix(path, ".bgz")) start_compression(compression);
+    if (ends_with_letters(path, ".gz") || ends_with_letters(path, ".bgz")) start_compression(compression);
     immediate = isatty(fd) != 0;
   }
 

@@ -1,10 +1,10 @@
 #include "src/files/output_name.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon {
 namespace {
@@ -35,8 +35,7 @@ struct NameEnd {
 };
 
 NameEnd end_of_name(const std::string& path) {
-  std::string name = path;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name = small_letters(path);
   for (const std::string_view compressed : {".gz", ".bgz"})
     if (name.ends_with(compressed)) {
       name.resize(name.size() - compressed.size());

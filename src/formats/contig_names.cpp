@@ -3,12 +3,12 @@
 #include "src/formats/contig_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <unordered_set>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/files/text_input.hpp"
 
 namespace carbon {
@@ -36,8 +36,7 @@ std::string shown(const std::string& prefix) {
 
 /// The same for all spellings of a name.
 std::string plain_spelling(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  name = strip(strip(name, "chromosome"), "chr");
+  name = strip(strip(small_letters(name), "chromosome"), "chr");
   return name == "mt" ? "m" : name;
 }
 

@@ -1,11 +1,10 @@
 // What -O and -W of a VCF output mean, and which of them go together.
 
-#include <strings.h>
-
 #include <cstring>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/formats/vcf_internal.hpp"
 
 namespace carbon {
@@ -13,11 +12,6 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-
-bool ends_with_nocase(const std::string& text, const char* suffix) {
-  const size_t length = std::strlen(suffix);
-  return text.size() >= length && strcasecmp(text.c_str() + text.size() - length, suffix) == 0;
-}
 
 }  // namespace
 
@@ -42,7 +36,7 @@ void check_output_index(const VcfWriterOptions& options) {
     throw Error(function_name,
                 options.path + " is a table, which gets no index here; index it with tabix -s1 -b2 -e2");
   }
-  if (type == 't' && !ends_with_nocase(options.path, ".gz") && !ends_with_nocase(options.path, ".bgz")) {
+  if (type == 't' && !ends_with_letters(options.path, ".gz") && !ends_with_letters(options.path, ".bgz")) {
     throw Error(
         function_name,
         options.path + " is not compressed, so it cannot be indexed; give it a name that ends in .tsv.gz");
@@ -76,11 +70,11 @@ void parse_output_type(const std::string& text, VcfWriterOptions& options) {
 /// The suffix of the path decides before the type, except that type u keeps a .bcf uncompressed.
 char output_type(const VcfWriterOptions& options) {
   const std::string& path = options.path;
-  if (ends_with_nocase(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
-  if (ends_with_nocase(path, ".vcf.gz") || ends_with_nocase(path, ".vcf.bgz")) return 'z';
-  if (ends_with_nocase(path, ".vcf")) return 'v';
+  if (ends_with_letters(path, ".bcf")) return options.type == 'u' ? 'u' : 'b';
+  if (ends_with_letters(path, ".vcf.gz") || ends_with_letters(path, ".vcf.bgz")) return 'z';
+  if (ends_with_letters(path, ".vcf")) return 'v';
   for (const char* suffix : {".tsv", ".tsv.gz", ".tsv.bgz"})
-    if (ends_with_nocase(path, suffix)) return 't';
+    if (ends_with_letters(path, suffix)) return 't';
   return options.type ? options.type : 'v';
 }
 

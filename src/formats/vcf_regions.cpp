@@ -4,7 +4,6 @@
 #include "src/formats/vcf_regions.hpp"
 
 #include <htslib/tbx.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/bed.hpp"
@@ -92,11 +92,6 @@ std::optional<int64_t> position_column(const std::vector<std::string_view>& fiel
   return text.empty() ? value : std::nullopt;
 }
 
-bool ends_with_nocase(const std::string& text, std::string_view suffix) {
-  return text.size() >= suffix.size() &&
-         strncasecmp(text.c_str() + text.size() - suffix.size(), suffix.data(), suffix.size()) == 0;
-}
-
 /// The columns of a region file, counted from 0. If end == begin, a line has one position.
 struct Columns {
   size_t contig = 0, begin = 1, end = 2;
@@ -159,8 +154,7 @@ std::optional<VcfInterval> take_range(std::string_view& rest) {
 VcfOverlap parse_vcf_overlap(const std::string& text, const std::string& option) {
   constexpr const char* names[] = {"pos", "record", "variant"};
   for (int i = 0; i < 3; ++i) {
-    if (strcasecmp(text.c_str(), names[i]) == 0 || text == std::to_string(i))
-      return static_cast<VcfOverlap>(i);
+    if (equal_letters(text, names[i]) || text == std::to_string(i)) return static_cast<VcfOverlap>(i);
   }
   throw Error(function_name, option + " " + text + ": expected pos, record or variant, or 0, 1 or 2");
 }
@@ -251,7 +245,7 @@ VcfRegions VcfRegions::from_list(const std::string& text) {
 
 VcfRegions VcfRegions::from_file(const std::string& path) {
   const std::optional<Columns> indexed = indexed_columns(path);
-  const bool bed = !indexed && (ends_with_nocase(path, ".bed") || ends_with_nocase(path, ".bed.gz"));
+  const bool bed = !indexed && (ends_with_letters(path, ".bed") || ends_with_letters(path, ".bed.gz"));
   Columns columns = indexed.value_or(Columns{});
   if (bed) columns.from_zero = columns.fixed = true;
 
