@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -28,6 +27,7 @@
 
 #include "plugins/carbon_plugin.h"
 #include "src/base/help_lines.hpp"
+#include "src/base/numbers.hpp"
 #include "src/statistics/split_mix.hpp"
 #include "version.h"
 
@@ -64,12 +64,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// The whole text as a number; false if it is none.
-template <class T>
-bool parse_number(const std::string& text, T& value) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size() && !text.empty();
-}
+using carbon::parse_number;
 
 inline std::string upper_case(std::string text) {
   for (char& c : text)
@@ -151,9 +146,7 @@ class Options {
 
   template <class T>
   static std::string shown(T value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value));
-    return text;
+    return carbon::general_text(static_cast<double>(value), 10);
   }
   void add(const std::string& name, const std::string& type, const std::string& help,
            std::function<void(const std::string&)> set) {
@@ -183,9 +176,7 @@ class Options {
 /// As the commands print totals; "." for what is not a number.
 inline std::string to_text(double value, int digits = 10) {
   if (std::isnan(value)) return ".";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
+  return carbon::general_text(value, digits);
 }
 
 /// A text as a word that a shell does not split or replace.
@@ -316,9 +307,7 @@ class Json {
   /// The shortest digits that give the same number back; null for NaN.
   Json& value(double number) {
     if (std::isnan(number)) return put("null"), *this;
-    char digits[32];
-    const auto [end, code] = std::to_chars(digits, digits + sizeof digits, number);
-    return put(std::string(digits, end)), *this;
+    return put(carbon::shortest_text(number)), *this;
   }
   Json& value(uint64_t number) { return put(std::to_string(number)), *this; }
   std::string text() const { return text_ + "\n"; }
@@ -332,12 +321,10 @@ class Json {
   static std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
       if (c == '"' || c == '\\')
         out += std::string("\\") + c;
       else if (static_cast<unsigned char>(c) < 0x20)
-        out += escape;
+        out += "\\u" + carbon::hex_text(static_cast<unsigned char>(c), 4);
       else
         out += c;
     }

@@ -24,13 +24,14 @@ LAYERS = (
     ("src/base",),
 )
 # A plugin is compiled without the program, which for its part knows plugins by the C interface alone. Both use the statistics, which
-# are headers alone and stand beside the layers, too, and headers with rules that must not differ: the form of --help, how
-# names of contigs are spelled, what a header says of the scores of carbon, and which alleles lie on one haplotype.
+# are headers alone and stand beside the layers, too, and headers with rules that must not differ: the form of --help and of numbers, what
+# letters are, how names of contigs are spelled, what a header says of the scores of carbon, and which alleles lie on one haplotype.
 PLUGINS = "plugins"
 PLUGIN_INTERFACE = ("src/plugin", "plugins/carbon_plugin.h")
 # So do the library and the programs of others that use it.
 LIBRARY_INTERFACE = ("src/api", "include/carbon/carbon.h")
-PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/formats/contig_spelling.hpp", "src/formats/carbon_scores.hpp", "src/formats/haplotype.hpp")
+PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/base/letters.hpp", "src/base/numbers.hpp", "src/formats/contig_spelling.hpp",
+                  "src/formats/carbon_scores.hpp", "src/formats/haplotype.hpp")
 # These stand beside the layers: what each may include, and who may include it.
 USERS = sum(LAYERS[:4], ())
 SECTIONS = ("src/report", "src/report/sections")

@@ -8,7 +8,6 @@
 #include "src/base/advice_topics.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "kernels/cuda/weight.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -161,7 +161,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOp
 /// "NVIDIA_H100_80GB_HBM3": one word, whatever the driver calls a card.
 std::string card_word(std::string name) {
   for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+    if (!is_letter_or_digit(c) && c != '-' && c != '.') c = '_';
   return name;
 }
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "src/base/error.hpp"
+#include "src/base/own_environment.hpp"
 #include "src/serve/api_error.hpp"
 
 namespace carbon::api {
@@ -49,6 +50,7 @@ Problem problem_of(const std::exception_ptr& thrown, int otherwise) {
 }
 
 int guarded(const std::function<int()>& work) noexcept {
+  const OwnEnvironment own;  // whatever the caller's is
   try {
     last_problem = "";
     return work();

@@ -83,7 +83,9 @@ enum class AdviceTopic : int {
   resume_or_restart,
   resume_table,
   score_table,
+  serve_keys,
   shard,
+  skeleton,  // the directory of the model
   stride,
   synthetic,
   table_output,

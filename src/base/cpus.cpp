@@ -6,11 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "src/base/cgroup.hpp"
+#include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 namespace {
@@ -23,29 +25,29 @@ int cgroup_cpus() {
     if (quota > 0 && period > 0) best = best > 0 ? std::min(best, quota / period) : quota / period;
   };
   for (const ControlGroup& group : control_groups("cpu")) {
+    std::string quota, period;  // the quota is "max" where there is none
+    double microseconds = 0, of = 0;
     if (group.unified) {
-      std::string quota;
-      double period = 0;
-      if (std::ifstream file(group.directory + "/cpu.max"); file >> quota >> period && quota != "max")
-        take(std::atof(quota.c_str()), period);
+      std::ifstream(group.directory + "/cpu.max") >> quota >> period;
     } else {
-      double quota = 0, period = 0;
-      if (std::ifstream(group.directory + "/cpu.cfs_quota_us") >> quota &&
-          std::ifstream(group.directory + "/cpu.cfs_period_us") >> period)
-        take(quota, period);
+      std::ifstream(group.directory + "/cpu.cfs_quota_us") >> quota;
+      std::ifstream(group.directory + "/cpu.cfs_period_us") >> period;
     }
+    if (parse_number(quota, microseconds) && parse_number(period, of)) take(microseconds, of);
   }
   return best > 0 ? static_cast<int>(std::ceil(best)) : 0;
 }
 
 // Whether the mask has a CPU of a list such as "0-3,8".
 bool has_one_of(const cpu_set_t& mask, const std::string& list) {
-  std::istringstream ranges(list);
-  for (std::string range; std::getline(ranges, range, ',');) {
+  for (const std::string_view range : split(list, ',')) {
+    const size_t dash = std::min(range.find('-'), range.size());
     int first = 0, last = 0;
-    const int numbers = std::sscanf(range.c_str(), "%d-%d", &first, &last);
-    if (numbers < 1 || first < 0) return false;
-    if (numbers < 2) last = first;
+    if (!parse_number(range.substr(0, dash), first) || first < 0) return false;
+    if (dash == range.size())
+      last = first;
+    else if (!parse_number(range.substr(dash + 1), last))
+      return false;
     for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu)
       if (CPU_ISSET(static_cast<size_t>(cpu), &mask)) return true;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/base/ordered_json.hpp"
 
 namespace carbon {
 
@@ -38,27 +39,27 @@ std::string printable(std::string_view text) {
 
 namespace {
 
-using nlohmann::json;
-
 // Receives the values of a text one after the other and puts them together. (The library's own ways either
 // keep the last of two equal keys, which makes a file ambiguous, or take quadratic time.)
-class Builder final : public json::json_sax_t {
+template <class Json>
+class Builder final : public nlohmann::json_sax<Json> {
  public:
-  Builder(const std::string& path, json& root) : path_(path), root_(root) {}
+  Builder(const std::string& path, Json& root) : path_(path), root_(root) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
-  bool number_integer(json::number_integer_t value) override { return add(value); }
-  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
-  bool number_float(json::number_float_t value, const std::string& /*text*/) override { return add(value); }
+  bool number_integer(int64_t value) override { return add(value); }
+  bool number_unsigned(uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string& /*text*/) override { return add(value); }
   bool string(std::string& value) override { return add(std::move(value)); }
-  bool binary(json::binary_t& value) override { return add(std::move(value)); }
-  bool start_object(size_t /*size*/) override { return open(json::object()); }
-  bool start_array(size_t /*size*/) override { return open(json::array()); }
+  bool binary(typename Json::binary_t& value) override { return add(std::move(value)); }
+  bool start_object(size_t /*size*/) override { return open(Json::object()); }
+  bool start_array(size_t /*size*/) override { return open(Json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    const auto [at, added] = open_.back()->get_ref<json::object_t&>().emplace(name, nullptr);
+    const auto [at, added] =
+        open_.back()->template get_ref<typename Json::object_t&>().emplace(name, nullptr);
     if (!added)
       throw Error("read_json", path_ + ": key '" + printable(name) + "' appears twice in one object");
     member_ = &at->second;
@@ -66,24 +67,25 @@ class Builder final : public json::json_sax_t {
   }
   bool parse_error(size_t byte, const std::string& /*token*/,
                    const nlohmann::detail::exception& error) override {
-    if (dynamic_cast<const json::parse_error*>(&error) == nullptr)
+    if (dynamic_cast<const nlohmann::detail::parse_error*>(&error) == nullptr)
       throw Error("read_json", path_ + ": holds a number outside the range of a double");
     throw Error("read_json", path_ + ": not valid JSON at byte " + std::to_string(byte));
   }
 
  private:
   // Puts a value where the last key, the open array or the root wants it.
-  json& place(json value) {
+  Json& place(Json value) {
     if (open_.empty()) return root_ = std::move(value);
-    json& parent = *open_.back();
-    if (parent.is_array()) return parent.get_ref<json::array_t&>().emplace_back(std::move(value));
+    Json& parent = *open_.back();
+    if (parent.is_array())
+      return parent.template get_ref<typename Json::array_t&>().emplace_back(std::move(value));
     return *member_ = std::move(value);
   }
-  bool add(json value) {
+  bool add(Json value) {
     place(std::move(value));
     return true;
   }
-  bool open(json value) {
+  bool open(Json value) {
     if (open_.size() >= kMaxDepth) throw Error("read_json", path_ + ": nested too deeply");
     open_.push_back(&place(std::move(value)));
     return true;
@@ -94,21 +96,28 @@ class Builder final : public json::json_sax_t {
   }
 
   const std::string& path_;
-  json& root_;
-  std::vector<json*> open_;  // a parent does not grow while one of its values is open
-  json* member_ = nullptr;   // the value of the last key
+  Json& root_;
+  std::vector<Json*> open_;  // a parent does not grow while one of its values is open
+  Json* member_ = nullptr;   // the value of the last key
 };
+
+template <class Json>
+Json parsed(std::string_view text, const std::string& path) {
+  Json root;
+  Builder<Json> builder(path, root);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  return root;
+}
 
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& path) {
-  nlohmann::json root;
-  Builder builder(path, root);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  return root;
+  return parsed<nlohmann::json>(text, path);
 }
 
-nlohmann::json read_json_file(const std::string& path, size_t max_bytes) {
+namespace {
+
+std::string read_text(const std::string& path, size_t max_bytes) {
   struct stat status {};
   // To open a FIFO would wait for somebody who writes into it.
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -124,7 +133,17 @@ nlohmann::json read_json_file(const std::string& path, size_t max_bytes) {
     }
   }
   if (in.bad()) throw Error("read_json", path + ": read error");
-  return parse_json(text, path);
+  return text;
+}
+
+}  // namespace
+
+nlohmann::json read_json_file(const std::string& path, size_t max_bytes) {
+  return parse_json(read_text(path, max_bytes), path);
+}
+
+nlohmann::ordered_json read_ordered_json_file(const std::string& path, size_t max_bytes) {
+  return parsed<nlohmann::ordered_json>(read_text(path, max_bytes), path);
 }
 
 }  // namespace carbon

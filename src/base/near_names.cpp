@@ -1,21 +1,11 @@
 #include "src/base/near_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 
+#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
 
 namespace carbon {
-
-namespace {
-
-std::string small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-}  // namespace
 
 size_t edit_distance(const std::string& a, const std::string& b) {
   // Three rows of the table of distances between beginnings: a swap looks back by two.

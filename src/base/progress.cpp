@@ -1,8 +1,9 @@
 #include "src/base/progress.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 
@@ -12,16 +13,12 @@ namespace {
 
 // "47 s", "1:20 min" with minutes and seconds, or "1:05 h" with hours and minutes.
 std::string duration_text(double seconds) {
-  char text[48];
   const auto whole = static_cast<long long>(std::min(seconds + 0.5, 1e15)), minutes = (whole + 30) / 60;
-  if (whole < 60) {
-    std::snprintf(text, sizeof text, "%lld s", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text, sizeof text, "%lld:%02lld min", whole / 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lld:%02lld h", minutes / 60, minutes % 60);
-  }
-  return text;
+  const auto both = [](long long large, long long small, const char* unit) {
+    return std::to_string(large) + (small < 10 ? ":0" : ":") + std::to_string(small) + unit;
+  };
+  if (whole < 60) return std::to_string(whole) + " s";
+  return whole < 3600 ? both(whole / 60, whole % 60, " min") : both(minutes / 60, minutes % 60, " h");
 }
 
 // "records", or of one of them "record".
@@ -77,12 +74,10 @@ void Progress::show(Clock::time_point now) {
         " (" +
         std::to_string(static_cast<int>(100.0 * static_cast<double>(done_) / static_cast<double>(total))) +
         " %)";
-  char speed[48];
-  std::snprintf(speed, sizeof speed, ", %.1f/s, ", rate);
   std::string times = duration_text(seconds) + ", ";
   if (total > done_ && rate > 0)
     times += duration_text(static_cast<double>(total - done_) / rate) + " left, ";
-  const std::string text = count + speed + times + where_;
+  const std::string text = count + ", " + fixed_text(rate, 1) + "/s, " + times + where_;
   log_.progress({command_, text, done_, total, unit_, rate, seconds, where_});
   shown_ = done_;
   drawn_ = style_.redrawn;

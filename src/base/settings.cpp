@@ -1,24 +1,20 @@
 #include "src/base/settings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
+#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
 
 namespace carbon {
 namespace {
-
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
 
 // PadTail for pad-tail.
 std::string field_name(const std::string& name) {
   std::string out;
   bool begins = true;
   for (const char c : name) {
-    if (c != '-') out += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    if (c != '-') out += begins ? capital_letter(c) : c;
     begins = c == '-';
   }
   return out;

@@ -11,13 +11,18 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/base/own_environment.hpp"
 
 namespace carbon {
 
-/// Starts a thread. Throws Error saying what could not be had if the system gives no further one.
+/// Starts a thread, which has an environment of its own (OwnEnvironment) and not that of whoever starts it.
+/// Throws Error saying what could not be had if the system gives no further one.
 inline std::thread start_thread(std::function<void()> work) {
   try {
-    return std::thread(std::move(work));
+    return std::thread([work = std::move(work)] {
+      const OwnEnvironment own;
+      work();
+    });
   } catch (const std::system_error& error) {
     throw Error("threads", std::string("cannot start a further thread (") + error.what() +
                                "); the limit on processes or on memory of this shell or job is too low");

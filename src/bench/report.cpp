@@ -1,11 +1,10 @@
 #include "src/bench/report.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -35,15 +34,15 @@ Spread rates_of(double amount, std::span<const double> seconds) {
   return spread_of(std::move(rates));
 }
 
-// Appends a formatted line.
-__attribute__((format(printf, 2, 3))) void add_line(std::string& text, const char* format, ...) {
-  char line[256];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  text += line;
-  text += '\n';
+// The text in a column of at least this width.
+std::string left(const std::string& text, size_t width) {
+  return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+std::string right(const std::string& text, size_t width) {
+  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+}
+std::string right(double value, int decimals, size_t width) {
+  return right(fixed_text(value, decimals), width);
 }
 
 std::string unit_of(LimitKind kind, const std::string& name) {
@@ -72,20 +71,22 @@ LimitShare share_of_limit(const Work& work, std::span<const double> seconds,
 
 std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit> limits,
                         std::span<const BenchTest> tests, const BenchTimes& times) {
-  std::string text;
-  add_line(text, "carbon %s: %s, %.1f million parameters, %s, %s, %s", CARBON_VERSION, setting.model.c_str(),
-           setting.parameters / 1e6, setting.dtype.c_str(), setting.device.c_str(),
-           count_of(static_cast<uint64_t>(setting.threads), "thread").c_str());
-  add_line(text, "CPU %s; ready after %.2f s; medians of %s", setting.cpu.c_str(), setting.load_seconds,
-           count_of(times.tests.front().size(), "round").c_str());
-  add_line(text, "\n%-36s %10s %-8s %21s", "limit of the machine", "median", "unit", "lowest..highest");
+  std::string text =
+      "carbon " CARBON_VERSION ": " + setting.model + ", " + fixed_text(setting.parameters / 1e6, 1) +
+      " million parameters, " + setting.dtype + ", " + setting.device + ", " +
+      count_of(static_cast<uint64_t>(setting.threads), "thread") + "\nCPU " + setting.cpu + "; ready after " +
+      fixed_text(setting.load_seconds, 2) + " s; medians of " +
+      count_of(times.tests.front().size(), "round") + "\n\n" + left("limit of the machine", 36) + " " +
+      right("median", 10) + " " + left("unit", 8) + " " + right("lowest..highest", 21) + "\n";
   for (size_t i = 0; i < limits.size(); ++i) {
     const Spread s = spread_of(times.limits[i]);
-    add_line(text, "%-36s %10.1f %-8s %10.1f..%.1f", limits[i].text.c_str(), s.median / kGiga,
-             unit_of(limits[i].kind, limits[i].name).c_str(), s.least / kGiga, s.most / kGiga);
+    text += left(limits[i].text, 36) + " " + right(s.median / kGiga, 1, 10) + " " +
+            left(unit_of(limits[i].kind, limits[i].name), 8) + " " + right(s.least / kGiga, 1, 10) + ".." +
+            fixed_text(s.most / kGiga, 1) + "\n";
   }
-  add_line(text, "\n%-20s %10s %10s %10s %9s %8s  %8s %-9s %s", "test", "tokens/s", "bp/s", "variants/s",
-           "GFLOP/s", "GB/s", "of limit", "(of)", "seconds lowest..highest");
+  text += "\n" + left("test", 20) + " " + right("tokens/s", 10) + " " + right("bp/s", 10) + " " +
+          right("variants/s", 10) + " " + right("GFLOP/s", 9) + " " + right("GB/s", 8) + "  " +
+          right("of limit", 8) + " " + left("(of)", 9) + " seconds lowest..highest\n";
   for (size_t i = 0; i < tests.size(); ++i) {
     const BenchTest& test = tests[i];
     const Spread seconds = spread_of(times.tests[i]);
@@ -95,17 +96,14 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
     if (test.name == "vep") name += ", " + std::to_string(test.batch) + " alt";
     if (test.name == "anchored")
       name += "/" + std::to_string(test.batch) + ", H " + std::to_string(test.horizon);
-    if (test.variants > 0) {
-      char number[32];
-      std::snprintf(number, sizeof number, "%.3f", static_cast<double>(test.variants) / seconds.median);
-      variants = number;
-    }
-    add_line(text, "%-20s %10.1f %10.1f %10s %9.1f %8.2f  %7.1f%% %-9s %.3f..%.3f", name.c_str(),
-             static_cast<double>(test.tokens) / seconds.median,
-             static_cast<double>(test.bases) / seconds.median, variants.c_str(),
-             test.work.flops / seconds.median / kGiga, test.work.bytes / seconds.median / kGiga,
-             100 * spread_of(share.shares).median, share.by_reading ? "reading" : "products", seconds.least,
-             seconds.most);
+    if (test.variants > 0) variants = fixed_text(static_cast<double>(test.variants) / seconds.median, 3);
+    text += left(name, 20) + " " + right(static_cast<double>(test.tokens) / seconds.median, 1, 10) + " " +
+            right(static_cast<double>(test.bases) / seconds.median, 1, 10) + " " + right(variants, 10) + " " +
+            right(test.work.flops / seconds.median / kGiga, 1, 9) + " " +
+            right(test.work.bytes / seconds.median / kGiga, 2, 8) + "  " +
+            right(100 * spread_of(share.shares).median, 1, 7) + "% " +
+            left(share.by_reading ? "reading" : "products", 9) + " " + fixed_text(seconds.least, 3) + ".." +
+            fixed_text(seconds.most, 3) + "\n";
   }
   return text;
 }

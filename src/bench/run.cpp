@@ -1,7 +1,6 @@
 #include "src/bench/run.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/memory.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/bench/limits.hpp"
 #include "src/bench/report.hpp"
@@ -41,9 +41,7 @@ std::string cpu_name() {
 constexpr size_t kUsualBatch = 4096;
 
 std::string in_gib(uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / double{1 << 30});
-  return text;
+  return fixed_text(static_cast<double>(bytes) / double{1 << 30}, 1) + " GiB";
 }
 
 std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {

@@ -164,8 +164,12 @@ const char* sentence(AdviceTopic topic) {
       return "write a table with -O tsv, or leave out --resume";
     case score_table:
       return "or write a table with -O tsv";
+    case serve_keys:
+      return "name a file of keys with --api-key, or listen on 127.0.0.1 with --host";
     case shard:
       return "correct --shard";
+    case skeleton:
+      return "'carbon models --skeleton {0}' writes one to fill in";
     case stride:
       return "set it with --stride";
     case synthetic:

@@ -1,11 +1,11 @@
 #include "src/cli/bound_options.hpp"
 
 #include <charconv>
-#include <memory>
-#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/generate/bounds.hpp"
 
 namespace carbon {
@@ -32,10 +32,10 @@ void parse_gc(const std::string& text, GcBound& gc) {
 }
 
 void parse_frames(const std::string& text, BoundOptions& bounds) {
-  std::stringstream words(text);
   bounds.frames.clear();
   bounds.prompt_frame = false;
-  for (std::string word; std::getline(words, word, ',');) {
+  const std::string_view list(text.data(), text.size() - (text.ends_with(',') ? 1 : 0));
+  for (const std::string_view word : split(list, ',')) {
     if (word == "prompt") {
       bounds.prompt_frame = true;
     } else if (word == "1" || word == "2" || word == "3") {

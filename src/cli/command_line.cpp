@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <string_view>
@@ -11,6 +9,7 @@
 
 #include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
+#include "src/base/numbers.hpp"
 #include "src/cli/argument_words.hpp"
 #include "src/cli/model_inputs.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -18,9 +17,7 @@
 namespace carbon {
 
 std::string Option::written(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  return text;
+  return general_text(value, 15);
 }
 
 namespace {
@@ -43,8 +40,7 @@ CLI::Validator number_from(T least, T most, const std::string& expected) {
     T value{};
     const char *begin = text.data(), *const end = begin + text.size();
     if (text.starts_with('+') && !text.starts_with("+-")) ++begin;
-    const auto [stop, problem] = std::from_chars(begin, end, value);
-    if (problem != std::errc() || stop != end || !(least <= value && value <= most))
+    if (!parse_number({begin, end}, value) || !(least <= value && value <= most))
       return "expected " + expected + ", not '" + text + "'";
     if constexpr (std::is_integral_v<T>) text = std::to_string(value);
     return std::string();

@@ -13,10 +13,14 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
+#include "src/cli/advice.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/files/output.hpp"
 #include "src/model/checkpoint.hpp"
+#include "src/model/dna_config.hpp"
 #include "src/model/model_rows.hpp"
 #include "src/model/registry.hpp"
 
@@ -27,6 +31,7 @@ struct ModelsOptions {
   std::vector<std::string> models;
   bool digest = false, as_json = false;
   int threads = 0;
+  std::string skeleton;  // directory of a model that lacks dna_config.json; "": none
 };
 
 /// The models that were named, or all that are found.
@@ -50,7 +55,8 @@ ModelRow look_at(const ListedModel& model, const ModelsOptions& options) {
     row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
                      .sha256(options.threads > 0 ? options.threads : available_cpus());
   } catch (const Error& e) {
-    row.model.why = e.what();
+    const std::string advice = advice_text(e.advice());
+    row.model.why = e.what() + (advice.empty() ? "" : "; " + advice);
     row.summary.reset();
   }
   return row;
@@ -64,13 +70,7 @@ std::string short_count(uint64_t count, uint64_t step, const std::vector<const c
     value /= static_cast<double>(step);
     ++unit;
   }
-  char text[32];
-  std::snprintf(text, sizeof text,
-                value < 9.995 && unit > 0   ? "%.2f%s"
-                : value < 99.95 && unit > 0 ? "%.1f%s"
-                                            : "%.0f%s",
-                value, units[unit]);
-  return text;
+  return fixed_text(value, value < 9.995 && unit > 0 ? 2 : value < 99.95 && unit > 0 ? 1 : 0) + units[unit];
 }
 
 void print_table(const std::vector<std::vector<std::string>>& table) {
@@ -135,7 +135,23 @@ void print_json(const std::vector<ModelRow>& rows) {
   std::printf("%s\n", list.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
+/// Writes a dna_config.json for a model, of which only its makers know the vocabulary.
+int write_skeleton(const std::string& dir) {
+  const std::string path = dir + "/dna_config.json";
+  const DnaConfigSkeleton skeleton = dna_config_skeleton(dir);
+  TextOutput file(path);
+  file.write(skeleton.text);
+  file.close();
+  program_log().message("models", "wrote " + path + "; " + skeleton.what_to_do);
+  return 0;
+}
+
 int run(const ModelsOptions& options) {
+  if (!options.skeleton.empty()) {
+    if (!options.models.empty())
+      throw Error("models", "--skeleton names the model by itself; leave out the others");
+    return write_skeleton(options.skeleton);
+  }
   std::vector<ModelRow> rows;
   for (const ListedModel& model : chosen_models(options.models)) rows.push_back(look_at(model, options));
   options.as_json ? print_json(rows) : print_text(rows, options.digest);
@@ -159,14 +175,21 @@ Run declare_models(CommandLine& line) {
       "List the models that are found, with their shape, size and licence, and why a folder is not a model",
       "carbon models [options] [name|dir|file.gguf]...",
       {{"all models that are found", "carbon models"},
-       {"one model as JSON, with the digest that outputs name",
-        "carbon models --json --digest carbon-tiny"}});
+       {"one model as JSON, with the digest that outputs name", "carbon models --json --digest carbon-tiny"},
+       {"a dna_config.json to fill in, for a model with a vocabulary that is not a released one",
+        "carbon models --skeleton my-model"}});
   OptionGroup group = line.options();
   group.flag("digest", "also compute the SHA-256 of each model; reads all its weights once", options->digest);
   group.flag("json", "write JSON instead of a table", options->as_json);
   group.option({'@', "threads", "INT", "number of threads for --digest"}, options->threads)
       .range(1, 4096)
       .shows_default("the CPUs that this process may use");
+  group
+      .option({"skeleton", kDirectory,
+               "write a dna_config.json to fill in into this directory of a model that lacks one"},
+              options->skeleton)
+      .excludes("digest")
+      .excludes("json");
   line.arguments("models", options->models);
   add_verbosity_options(line);
   return [options](const CommandLine&) { return run(*options); };

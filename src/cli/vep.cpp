@@ -1,9 +1,9 @@
 // carbon vep: options to run_vep.
-#include <cctype>
 #include <memory>
 #include <optional>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
@@ -27,9 +27,8 @@ struct VepCommand {
 void check_tag_prefix(const std::string& prefix) {
   std::string allowed = prefix;
   for (char& c : allowed)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.') c = '_';
-  if (!allowed.empty() && (std::isdigit(static_cast<unsigned char>(allowed[0])) != 0 || allowed[0] == '.'))
-    allowed.insert(0, "_");
+    if (!is_letter_or_digit(c) && c != '_' && c != '.') c = '_';
+  if (!allowed.empty() && (is_digit(allowed[0]) || allowed[0] == '.')) allowed.insert(0, "_");
   if (!prefix.empty() && allowed == prefix) return;
   throw Error("main_vep", "--tag-prefix '" + prefix +
                               "': expected letters, digits, _ and ., not starting with a digit or ." +

@@ -1,10 +1,10 @@
 #include "src/embed/writer.hpp"
 
-#include <charconv>
 #include <vector>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/matrix_output.hpp"
 
@@ -62,10 +62,7 @@ class TableWriter final : public EmbedWriter {
   void close() override { output_.close(); }
 
  private:
-  void put(float value) {
-    char text[32];
-    line_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
-  }
+  void put(float value) { append_shortest(value, line_); }
 
   SequenceOutput output_;
   size_t hidden_;

@@ -1,8 +1,8 @@
 #include "src/engine/drafter.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "src/base/numbers.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/engine/packing.hpp"
 
@@ -159,12 +159,10 @@ void Drafter::record_draws(const std::vector<RunPtr>& runs, const std::vector<si
   counts_.target_seconds += target_seconds;
   if (!policy_.off()) return;
   contexts_.clear();
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "drafting is off from here on: %.1f %% of the drafted 6-mers were accepted, so that it would "
-                "be slower than generating without a draft",
-                100 * policy_.acceptance());
-  model_.log().message("generate", text);
+  model_.log().message("generate",
+                       "drafting is off from here on: " + fixed_text(100 * policy_.acceptance(), 1) +
+                           " % of the drafted 6-mers were accepted, so that it would be slower than "
+                           "generating without a draft");
 }
 
 void Drafter::recover(const std::deque<RunPtr>& generating) {

@@ -1,8 +1,7 @@
 #include "src/engine/engine.hpp"
 
-#include <cstdio>
-
 #include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/threads.hpp"
 
 namespace carbon {
@@ -58,17 +57,14 @@ void run_requests(Engine& engine, const std::vector<RequestPtr>& requests) {
 void report_passes(const Engine& engine) {
   const SchedulerCounts counts = engine.counts();
   if (counts.rows == 0) return;
-  char full[40], windows[40], samples[40];
-  std::snprintf(full, sizeof full, ", %.1f %% full; ",
-                100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity));
-  std::snprintf(windows, sizeof windows, " in %.3f s; ", counts.window_seconds);
-  std::snprintf(samples, sizeof samples, " in %.3f s; ", counts.sample_seconds);
+  const double full = 100 * static_cast<double>(counts.rows) / static_cast<double>(counts.capacity);
   engine.model().log().info(
       "engine", count_of(counts.rows, "token") + " in " +
-                    count_of(counts.window_passes + counts.sample_passes, "pass", "es") + full +
-                    count_of(counts.window_passes, "pass", "es") + " of prompts and windows" + windows +
-                    count_of(counts.sample_passes, "pass", "es") + " with samples" + samples +
-                    count_of(counts.drawn, "6-mer") +
+                    count_of(counts.window_passes + counts.sample_passes, "pass", "es") + ", " +
+                    fixed_text(full, 1) + " % full; " + count_of(counts.window_passes, "pass", "es") +
+                    " of prompts and windows in " + fixed_text(counts.window_seconds, 3) + " s; " +
+                    count_of(counts.sample_passes, "pass", "es") + " with samples in " +
+                    fixed_text(counts.sample_seconds, 3) + " s; " + count_of(counts.drawn, "6-mer") +
                     " drawn; requests with the tokens of another: " + std::to_string(counts.shared));
 }
 

@@ -1,9 +1,9 @@
 #include "src/engine/run_estimate.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <unordered_set>
 
+#include "src/base/numbers.hpp"
 #include "src/base/stopwatch.hpp"
 #include "src/engine/ordered_writer.hpp"
 
@@ -86,24 +86,15 @@ std::string RunEstimate::measure(Engine& engine, uint64_t tokens) const {
     }
   }
   const double speed = static_cast<double>(measured) / seconds;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g", speed);
-  return "at " + std::string(text) + " tokens per second, measured with " + std::to_string(measured) +
+  return "at " + general_text(speed, 4) + " tokens per second, measured with " + std::to_string(measured) +
          " of them, the run takes about " + duration_text(static_cast<double>(tokens) / speed);
 }
 
 std::string duration_text(double seconds) {
-  char text[64];
-  if (seconds < 90) {
-    std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
-  } else if (seconds < 5400) {
-    std::snprintf(text, sizeof text, "%.0f min", seconds / 60);
-  } else if (seconds < 48 * 3600.0) {
-    std::snprintf(text, sizeof text, "%.1f h", seconds / 3600);
-  } else {
-    std::snprintf(text, sizeof text, "%.1f days", seconds / 86400);
-  }
-  return text;
+  if (seconds < 90) return fixed_text(seconds, seconds < 10 ? 1 : 0) + " s";
+  if (seconds < 5400) return fixed_text(seconds / 60, 0) + " min";
+  if (seconds < 48 * 3600.0) return fixed_text(seconds / 3600, 1) + " h";
+  return fixed_text(seconds / 86400, 1) + " days";
 }
 
 }  // namespace carbon

@@ -1,11 +1,11 @@
 #include "src/files/file_name.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon {
 namespace {
@@ -42,8 +42,7 @@ struct NameEnd {
 };
 
 NameEnd end_of_name(const std::string& path) {
-  std::string name = path;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name = small_letters(path);
   const auto suffix = std::find_if(std::begin(kCompressed), std::end(kCompressed),
                                    [&](std::string_view one) { return name.ends_with(one); });
   const bool compressed = suffix != std::end(kCompressed);

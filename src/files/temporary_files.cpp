@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/output.hpp"
 
 namespace carbon {
@@ -55,9 +56,7 @@ std::string random_text() {
   if (getrandom(&value, sizeof(value), 0) != static_cast<ssize_t>(sizeof(value))) {
     value = (static_cast<uint64_t>(getpid()) << 32) ^ reinterpret_cast<uintptr_t>(&value);
   }
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
-  return text;
+  return hex_text(value, 16);
 }
 
 }  // namespace

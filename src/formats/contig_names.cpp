@@ -3,12 +3,12 @@
 #include "src/formats/contig_names.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <string_view>
 #include <unordered_set>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/contig_spelling.hpp"

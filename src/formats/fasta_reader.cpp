@@ -1,9 +1,8 @@
 // Sequential reading of FASTA in blocks, so that the speed does not depend on the lengths of sequences and
 // lines.
 
-#include <cstdio>
-
 #include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/fasta_alphabet.hpp"
@@ -15,13 +14,8 @@ namespace {
 constexpr const char* function_name = "read_fasta";
 
 std::string describe(unsigned char c) {
-  char text[32];
-  if (c > ' ' && c < 127) {
-    std::snprintf(text, sizeof(text), "'%c'", c);
-  } else {
-    std::snprintf(text, sizeof(text), "byte 0x%02x", c);
-  }
-  return text;
+  if (c > ' ' && c < 127) return std::string("'") + static_cast<char>(c) + "'";
+  return "byte 0x" + hex_text(c, 2);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -23,6 +22,7 @@
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/files/bgzf_blocks.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/files/index_name.hpp"
@@ -365,7 +365,7 @@ void IndexedFasta::Impl::check_place(const std::string& contig, const FaiEntry& 
     const std::string_view header =
         std::string_view(before).substr(newline == std::string::npos ? 0 : newline + 1);
     if (!header.starts_with('>') || header.substr(1, contig.size()) != contig ||
-        std::isspace(static_cast<unsigned char>(header[1 + contig.size()])) == 0)
+        !is_space(header[1 + contig.size()]))
       wrong();
   }
   constexpr const char* kSpace = " \t\r\n\v\f";
@@ -378,18 +378,17 @@ void IndexedFasta::Impl::check_place(const std::string& contig, const FaiEntry& 
   const auto all = [](std::string_view text, auto kind) {
     return std::all_of(text.begin(), text.end(), [&](unsigned char c) { return kind(c); });
   };
-  const auto space = [](unsigned char c) { return std::isspace(c) != 0; };
   if (entry.length > entry.line_bases) {
     constexpr int64_t kLongestEnd = 256;  // bytes after the bases of a line, usually one
     const int64_t line_end = entry.offset + entry.line_bases;
     if (entry.line_bytes - entry.line_bases > kLongestEnd) wrong();
     const std::string ending = read_around(line_end - 1, entry.offset + entry.line_bytes);
-    if (ending.size() < 2 || space(static_cast<unsigned char>(ending[0])) || !ending.ends_with('\n') ||
-        !all(std::string_view(ending).substr(1), space))
+    if (ending.size() < 2 || is_space(ending[0]) || !ending.ends_with('\n') ||
+        !all(std::string_view(ending).substr(1), is_space))
       wrong();
   }
   const std::string last = read_around(entry.end() - 1, entry.end() + kHeader);
-  if (last.empty() || space(static_cast<unsigned char>(last[0]))) wrong();
+  if (last.empty() || is_space(last[0])) wrong();
   const size_t next = last.find_first_not_of(kSpace, 1);
   if (next != std::string::npos && last[next] != '>') wrong();
 }

@@ -67,16 +67,27 @@ std::vector<std::string> lines_of(const nlohmann::json& json) {
   return lines;
 }
 
+/// "Sat Nov  7 09:05:00 2026", as date and bcftools write it in English.
+std::string date_text(const std::tm& time) {
+  constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto two = [](int number, char fill) {
+    return (number < 10 ? std::string(1, fill) : "") + std::to_string(number);
+  };
+  return std::string(kDays[time.tm_wday]) + " " + kMonths[time.tm_mon] + " " + two(time.tm_mday, ' ') + " " +
+         two(time.tm_hour, '0') + ":" + two(time.tm_min, '0') + ":" + two(time.tm_sec, '0') + " " +
+         std::to_string(1900 + time.tm_year);
+}
+
 }  // namespace
 
 std::vector<std::string> version_lines(const std::string& command, const std::string& command_line) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
-  char date[64];
-  std::strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &local);
   return {"##carbon_" + command + "Version=" CARBON_VERSION "+htslib-" + htslib_version(),
-          "##carbon_" + command + "Command=" + command_line + "; Date=" + date};
+          "##carbon_" + command + "Command=" + command_line + "; Date=" + date_text(local)};
 }
 
 std::vector<std::string> provenance_lines(const std::string& command, const CommandRecord& record,

@@ -2,7 +2,6 @@
 
 #include "src/formats/vcf_regions.hpp"
 
-#include <strings.h>
 
 #include <algorithm>
 
@@ -13,8 +12,7 @@ namespace carbon {
 VcfOverlap parse_vcf_overlap(const std::string& text, const std::string& option) {
   constexpr const char* names[] = {"pos", "record", "variant"};
   for (int i = 0; i < 3; ++i) {
-    if (strcasecmp(text.c_str(), names[i]) == 0 || text == std::to_string(i))
-      return static_cast<VcfOverlap>(i);
+    if (equal_letters(text, names[i]) || text == std::to_string(i)) return static_cast<VcfOverlap>(i);
   }
   throw Error("read_regions", option + " " + text + ": expected pos, record or variant, or 0, 1 or 2");
 }

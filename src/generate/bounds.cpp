@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 
@@ -96,12 +96,9 @@ bool has_bounds(const BoundOptions& options) {
 std::string bounds_text(const BoundOptions& options) {
   if (!has_bounds(options)) return "none";
   std::string text;
-  if (options.gc) {
-    char gc[80];
-    std::snprintf(gc, sizeof gc, "gc=%.17g-%.17g/%zu ", options.gc->least, options.gc->most,
-                  options.gc->window);
-    text += gc;
-  }
+  if (options.gc)
+    text += "gc=" + exact_text(options.gc->least) + "-" + exact_text(options.gc->most) + "/" +
+            std::to_string(options.gc->window) + " ";
   if (!options.avoided.empty()) text += "avoid=";
   for (const Motif& motif : options.avoided) {
     for (const BaseSet set : motif.bases) text += "0123456789abcdef"[set];

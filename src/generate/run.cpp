@@ -1,9 +1,7 @@
 #include "src/generate/run.hpp"
 
-#include <charconv>
-#include <cstdio>
-
 #include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
@@ -36,12 +34,6 @@ void read_prompts(const PromptPlanner& planner, const GenerateOptions& options, 
   read.finish();
 }
 
-// The fewest digits that give the same number.
-std::string number_text(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 // What the new bases depend on besides the prompts, a file of constraints and the model. A draft changes no
 // byte.
 Settings settings_of(const GenerateOptions& options) {
@@ -51,9 +43,9 @@ Settings settings_of(const GenerateOptions& options) {
   if (sampler.greedy) {
     settings.emplace_back("greedy", "yes");
   } else {
-    settings.emplace_back("temperature", number_text(sampler.temperature));
+    settings.emplace_back("temperature", shortest_text(sampler.temperature));
     settings.emplace_back("top-k", std::to_string(sampler.top_k));
-    settings.emplace_back("top-p", number_text(sampler.top_p));
+    settings.emplace_back("top-p", shortest_text(sampler.top_p));
     settings.emplace_back("seed", std::to_string(sampler.seed));
   }
   settings.emplace_back("constraint", !options.constraint_file.empty() ? "file"
@@ -81,17 +73,14 @@ std::vector<std::string> provenance(const LoadedModel& model, const GenerateOpti
 }
 
 void report_draft(const DraftCounts& counts, Log& log) {
-  char text[300];
   const auto per = [](double a, uint64_t b) { return b > 0 ? a / static_cast<double>(b) : 0.0; };
-  std::snprintf(
-      text, sizeof text,
-      "draft: %llu 6-mers drafted, %llu tested, %llu accepted (%.1f %%); %.3f ms per draft step, %.3f "
-      "ms per round of the target",
-      static_cast<unsigned long long>(counts.drafted), static_cast<unsigned long long>(counts.tested),
-      static_cast<unsigned long long>(counts.accepted),
-      100 * per(static_cast<double>(counts.accepted), counts.tested),
-      1e3 * per(counts.draft_seconds, counts.steps), 1e3 * per(counts.target_seconds, counts.rounds));
-  log.message("generate", text);
+  log.message(
+      "generate",
+      "draft: " + std::to_string(counts.drafted) + " 6-mers drafted, " + std::to_string(counts.tested) +
+          " tested, " + std::to_string(counts.accepted) + " accepted (" +
+          fixed_text(100 * per(static_cast<double>(counts.accepted), counts.tested), 1) + " %); " +
+          fixed_text(1e3 * per(counts.draft_seconds, counts.steps), 3) + " ms per draft step, " +
+          fixed_text(1e3 * per(counts.target_seconds, counts.rounds), 3) + " ms per round of the target");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "src/generate/writer.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "src/base/numbers.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/provenance.hpp"
 
@@ -47,10 +47,8 @@ void GenerateWriter::write(const Prompt& prompt, uint32_t sample, std::string_vi
   std::string text = ">" + prompt.name;
   const std::string number = std::to_string(sample + 1);
   if (options_.samples > 1) text += "/" + number;
-  char total[40];
-  std::snprintf(total, sizeof total, "%.10g", logp);
   text += " sample=" + number + " seed=" + std::to_string(options_.sampler.seed) +
-          " length=" + std::to_string(bases.size()) + " logp=" + total + "\n";
+          " length=" + std::to_string(bases.size()) + " logp=" + general_text(logp, 10) + "\n";
   std::string sequence = options_.include_prompt ? prompt.sequence : "";
   sequence += bases;
   const size_t width = options_.line_length == 0 ? sequence.size() : options_.line_length;

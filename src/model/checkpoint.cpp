@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstring>
 #include <ctime>
 #include <exception>
@@ -16,12 +15,13 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/base/threads.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/lora.hpp"
@@ -31,6 +31,7 @@
 #include "src/model/rope_scaling.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/model/tensor_buffer.hpp"
+#include "src/model/tensor_names.hpp"
 #include "src/model/tensor_numbers.hpp"
 
 namespace carbon {
@@ -57,13 +58,20 @@ std::map<std::string, std::string> read_weight_map(const std::string& path) {
     // A shard is a file in the same directory. A path could lead out of it, and a line feed would divide a
     // message.
     if (file.empty() || file == "." || file == ".." || file.find('/') != file.npos ||
-        std::any_of(file.begin(), file.end(), [](unsigned char c) { return std::iscntrl(c); })) {
+        std::any_of(file.begin(), file.end(), is_control)) {
       fail(path + ": tensor '" + printable(name) + "' names shard '" + printable(file) +
            "', which is not a plain file name");
     }
     map[name] = file;
   }
   return map;
+}
+
+/// The file under the names that architecture() has for its tensors.
+std::unique_ptr<SafetensorsFile> open_weights(const std::string& path) {
+  auto file = std::make_unique<SafetensorsFile>(path);
+  file->rename(standard_name);
+  return file;
 }
 
 bool ignorable_buffer(std::string_view name) {
@@ -164,7 +172,7 @@ void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
 void Checkpoint::open_files() {
   const std::string single = dir_ + "/model.safetensors", index = single + ".index.json";
   if (path_exists(single)) {
-    add_file(std::make_unique<SafetensorsFile>(single));
+    add_file(open_weights(single));
     return;
   }
   if (!path_exists(index)) {
@@ -180,15 +188,18 @@ void Checkpoint::open_files() {
       if (!path_exists(path)) {
         fail(path + ": this shard is listed in " + index + " but is missing; incomplete download?");
       }
-      files_.push_back(std::make_unique<SafetensorsFile>(path));
+      files_.push_back(open_weights(path));
     }
     const auto& tensors = files_[at->second]->tensors();
-    const auto tensor = tensors.find(name);
+    auto tensor = tensors.find(name);
+    if (tensor == tensors.end()) tensor = tensors.find(standard_name(name));
     if (tensor == tensors.end()) {
       fail(files_[at->second]->path() + ": does not hold tensor '" + printable(name) + "', though " + index +
            " says so");
     }
-    places_[name] = {at->second, &tensor->second};
+    if (!places_.emplace(tensor->first, Place{at->second, &tensor->second}).second)
+      fail(index + ": names two tensors that are both " + printable(tensor->first) +
+           "; save the model again");
   }
 }
 
@@ -206,7 +217,10 @@ uint64_t Checkpoint::file_bytes() const {
 void Checkpoint::check_tensor(const TensorShape& expected) const {
   const TensorInfo* info = find(expected.name);
   if (info == nullptr)
-    fail(dir_ + ": tensor " + expected.name + " " + shape_text(expected.shape) + " is missing");
+    fail(dir_ + ": tensor " + expected.name + " " + shape_text(expected.shape) + " is missing" +
+         (expected.name == kHead ? "; a model that AutoModel has saved lacks it: load it with "
+                                   "AutoModelForCausalLM, and save it again"
+                                 : ""));
   const std::string where = files_[places_.at(expected.name).file]->path() + ": tensor " + expected.name;
   if (info->shape != expected.shape) {
     fail(where + " has shape " + shape_text(info->shape) + ", but config.json requires " +
@@ -410,22 +424,19 @@ std::string Checkpoint::digest_lines(int threads) const {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
-  auto work = [&] {
-    for (size_t i = next++; i < list.size(); i = next++) {
-      const Place& place = places_.at(list[i].name);
-      try {
-        hashes[i] = sha256_hex_of_mapping(bytes_of(place), place.info->end - place.info->begin);
-      } catch (...) {
+  run_threads(
+      static_cast<size_t>(std::max(threads, 1)),
+      [&](size_t) {
+        for (size_t i = next++; i < list.size(); i = next++) {
+          const Place& place = places_.at(list[i].name);
+          hashes[i] = sha256_hex_of_mapping(bytes_of(place), place.info->end - place.info->begin);
+        }
+      },
+      [&](const std::exception_ptr& error) {
+        next = list.size();
         const std::lock_guard lock(mutex);
-        failure = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-  }
+        failure = error;
+      });
   if (failure) std::rethrow_exception(failure);
   std::string lines;
   for (size_t i = 0; i < list.size(); ++i) {

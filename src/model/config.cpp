@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -15,6 +14,7 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/model/kmer_vocabulary.hpp"
 
 namespace carbon {
@@ -25,6 +25,7 @@ using json = nlohmann::json;
 
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 constexpr size_t kReleasedVocab = 155776;
+constexpr const char* kLlamaArchitecture = "LlamaForCausalLM";
 constexpr const char* kGeneratorArchitecture = "GENERatorForCausalLM";
 constexpr const char* kClassifierArchitecture = "LlamaForSequenceClassification";
 constexpr const char* kQwen3Architecture = "Qwen3ForCausalLM";
@@ -50,8 +51,11 @@ class Keys {
   bool renamed() const { return !names_.empty(); }
 
   [[noreturn]] void fail(const std::string& what) const { throw Error("load_config", where_ + ": " + what); }
-  [[noreturn]] void fail(const char* key, const std::string& what) const {
-    fail(name(key) + " " + (given(key) ? printable(value(key).dump()) + ": " : "") + what);
+  [[noreturn]] void fail(const char* key, const std::string& what, const Advice& advice = {}) const {
+    throw Error(
+        "load_config",
+        where_ + ": " + name(key) + " " + (given(key) ? printable(value(key).dump()) + ": " : "") + what,
+        advice);
   }
 
   /// Present and not null.
@@ -59,7 +63,7 @@ class Keys {
   const json& value(const char* key) const { return object_[key]; }
 
   const json& require(const char* key) const {
-    if (!given(key)) fail(name(key) + " is missing");
+    if (!given(key)) fail(name(key) + " is missing" + (object_.contains(key) ? " (null); fill it in" : ""));
     return value(key);
   }
 
@@ -207,20 +211,24 @@ void read_rotary(const Keys& keys, const std::string& path, ModelConfig& c) {
   c.llama3_rope = scaling->llama3;
 }
 
-/// Returns the first of the architectures.
+/// Returns the first of the architectures. A model that AutoModel has loaded is saved with the name of the
+/// class without a head, and its files are those of the whole one except for the head.
 std::string read_architecture(const Keys& keys) {
   const std::string type = keys.text("model_type");
   const json& list = keys.require("architectures");
   const json first = list.is_array() && !list.empty() ? list[0] : json();
   if (type == "qwen3") {
-    if (first != kQwen3Architecture)
-      keys.fail("architectures", "must be Qwen3ForCausalLM for the model_type qwen3");
+    if (first != kQwen3Architecture && first != "Qwen3Model")
+      keys.fail("architectures", "must be Qwen3ForCausalLM or Qwen3Model for the model_type qwen3");
+    return kQwen3Architecture;
   } else if (type != "llama") {
     keys.fail("model_type", "only llama and qwen3 are supported");
-  } else if (first != "LlamaForCausalLM" && first != "CarbonForCausalLM" && first != kGeneratorArchitecture &&
+  } else if (first == "LlamaModel") {
+    return kLlamaArchitecture;
+  } else if (first != kLlamaArchitecture && first != "CarbonForCausalLM" && first != kGeneratorArchitecture &&
              first != kClassifierArchitecture) {
     keys.fail("architectures",
-              "must be LlamaForCausalLM, CarbonForCausalLM, GENERatorForCausalLM or "
+              "must be LlamaForCausalLM, LlamaModel, CarbonForCausalLM, GENERatorForCausalLM or "
               "LlamaForSequenceClassification for the model_type llama");
   }
   return first.get<std::string>();
@@ -302,9 +310,11 @@ TokenLayout read_carbon_layout(const std::string& dir, const Keys& config_keys, 
   const std::string path = dir + "/dna_config.json";
   if (!path_exists(path)) {
     if (vocab != kReleasedVocab) {
-      config_keys.fail("vocab_size", "without dna_config.json only the released vocabulary of " +
-                                         std::to_string(kReleasedVocab) +
-                                         " tokens is known; add dna_config.json");
+      config_keys.fail("vocab_size",
+                       "without dna_config.json only the released vocabulary of " +
+                           std::to_string(kReleasedVocab) + " tokens is known; add " + path +
+                           " with the id of <dna>, as docs/model.md (\"Vocabulary\") says",
+                       {AdviceTopic::skeleton, {dir}});
     }
     return layout;
   }
@@ -337,10 +347,19 @@ TokenLayout read_carbon_layout(const std::string& dir, const Keys& config_keys, 
 /// Carbon need not be there, so they are not asked.
 TokenLayout read_layout(const std::string& dir, const Keys& keys, const std::string& architecture,
                         size_t vocab) {
-  const bool unknown = (architecture == "LlamaForCausalLM" || architecture == kClassifierArchitecture) &&
+  const bool unknown = (architecture == kLlamaArchitecture || architecture == kClassifierArchitecture) &&
                        vocab != kReleasedVocab && !path_exists(dir + "/dna_config.json");
   const bool generator = architecture == kGeneratorArchitecture || (unknown && names_kmer_tokenizer(dir));
   return generator ? read_generator_layout(dir, keys, vocab) : read_carbon_layout(dir, keys, vocab);
+}
+
+/// A label that is a number or a truth value has the text of the file as its name. One that is null has no
+/// name, which whoever needs one finds out.
+std::optional<std::string> label_text(const json& label) {
+  if (label.is_string()) return label.get<std::string>();
+  if (label.is_null()) return "";
+  if (label.is_primitive()) return label.dump();
+  return std::nullopt;
 }
 
 /// The labels in the order of their numbers, which are the keys of id2label; none if it is missing.
@@ -353,12 +372,13 @@ std::vector<std::string> read_labels(const Keys& keys) {
                               " labels by their numbers");
   for (size_t i = 0; i < object.size(); ++i) {
     const auto label = object.find(std::to_string(i));
-    if (label == object.end() || !label->is_string())
+    const std::optional<std::string> text = label == object.end() ? std::nullopt : label_text(*label);
+    if (!text)
       keys.fail("id2label has " + std::to_string(object.size()) + " labels, but " +
-                (label == object.end() ? "none" : "no text") + " for number " + std::to_string(i) +
-                "; the keys must be the numbers from 0 to " + std::to_string(object.size() - 1) +
-                ", each with a name");
-    labels.push_back(label->get<std::string>());
+                (label == object.end() ? "none" : "neither text nor number") + " for number " +
+                std::to_string(i) + "; the keys must be the numbers from 0 to " +
+                std::to_string(object.size() - 1) + ", each with a name");
+    labels.push_back(*text);
   }
   return labels;
 }
@@ -481,11 +501,6 @@ double rope_attention_factor(const ModelConfig& config) {
 }
 
 std::string config_fingerprint(const ModelConfig& c) {
-  auto exact = [](double v) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", v);
-    return std::string(text);
-  };
   std::map<std::string, std::string> lines = {
       {"head_dim", std::to_string(c.head_dim)},
       {"hidden_size", std::to_string(c.hidden)},
@@ -493,26 +508,26 @@ std::string config_fingerprint(const ModelConfig& c) {
       {"num_attention_heads", std::to_string(c.heads)},
       {"num_hidden_layers", std::to_string(c.layers)},
       {"num_key_value_heads", std::to_string(c.kv_heads)},
-      {"rms_norm_eps", exact(static_cast<double>(c.rms_eps))},
-      {"rope_theta", exact(c.rope_theta)},
+      {"rms_norm_eps", exact_text(static_cast<double>(c.rms_eps))},
+      {"rope_theta", exact_text(c.rope_theta)},
       {"rope_type", c.rope_scaling.yarn ? "yarn" : "default"},
       {"tie_word_embeddings", c.tied_head ? "true" : "false"},
       {"vocab_size", std::to_string(c.vocab)},
   };
   if (c.rope_scaling.yarn) {
-    lines["yarn_attention_factor"] = exact(rope_attention_factor(c));
-    lines["yarn_beta_fast"] = exact(c.rope_scaling.beta_fast);
-    lines["yarn_beta_slow"] = exact(c.rope_scaling.beta_slow);
-    lines["yarn_factor"] = exact(c.rope_scaling.factor);
-    lines["yarn_original_max_position_embeddings"] = exact(c.rope_scaling.original_max_positions);
+    lines["yarn_attention_factor"] = exact_text(rope_attention_factor(c));
+    lines["yarn_beta_fast"] = exact_text(c.rope_scaling.beta_fast);
+    lines["yarn_beta_slow"] = exact_text(c.rope_scaling.beta_slow);
+    lines["yarn_factor"] = exact_text(c.rope_scaling.factor);
+    lines["yarn_original_max_position_embeddings"] = exact_text(c.rope_scaling.original_max_positions);
     lines["yarn_truncate"] = c.rope_scaling.truncate ? "true" : "false";
   }
   if (const auto& rope = c.llama3_rope) {
     lines["rope_type"] = "llama3";
-    lines["llama3_factor"] = exact(rope->factor);
-    lines["llama3_high_freq_factor"] = exact(rope->high_factor);
-    lines["llama3_low_freq_factor"] = exact(rope->low_factor);
-    lines["llama3_original_max_position_embeddings"] = exact(rope->original_max_positions);
+    lines["llama3_factor"] = exact_text(rope->factor);
+    lines["llama3_high_freq_factor"] = exact_text(rope->high_factor);
+    lines["llama3_low_freq_factor"] = exact_text(rope->low_factor);
+    lines["llama3_original_max_position_embeddings"] = exact_text(rope->original_max_positions);
   }
   if (const auto& letters = c.layout.letters) {
     lines["model_type"] = "qwen3";

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 namespace {
@@ -315,11 +315,7 @@ std::string GgufValue::shown() const {
   if (const auto yes = boolean()) return *yes ? "true" : "false";
   if (const auto n = whole()) return std::to_string(*n);
   if (type_ == GgufType::array) return "a list";
-  if (const auto x = number()) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%.9g", *x);
-    return digits;
-  }
+  if (const auto x = number()) return general_text(*x, 9);
   return "a negative number";
 }
 

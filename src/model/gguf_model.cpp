@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -90,10 +89,11 @@ std::optional<PartName> part_name(const std::string& path) {
 }
 
 std::string part_path(const PartName& name, uint64_t number) {
-  char end[64];
-  std::snprintf(end, sizeof end, "-%05u-of-%05u.gguf", static_cast<unsigned>(number),
-                static_cast<unsigned>(name.count));
-  return name.stem + end;
+  const auto five = [](uint64_t value) {
+    const std::string digits = std::to_string(value);
+    return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+  };
+  return name.stem + "-" + five(number) + "-of-" + five(name.count) + ".gguf";
 }
 
 /// The number in a key such as split.count; `otherwise` if there is none.

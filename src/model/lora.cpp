@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,15 +14,20 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
+#include "src/base/ordered_json.hpp"
 #include "src/model/digest.hpp"
+#include "src/model/module_pattern.hpp"
+#include "src/model/tensor_names.hpp"
 
 namespace carbon {
 
 namespace {
 
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;  // of several keys of alpha_pattern the first one counts
 
-constexpr size_t kMaxConfigBytes = size_t{16} << 20;
+constexpr size_t kMaxConfigBytes = size_t{1} << 18;
+constexpr size_t kMaxPatterns = 4096;
 constexpr std::string_view kPrefix = "base_model.model.";
 constexpr uint64_t kMaxRank = 1 << 16;
 
@@ -34,9 +38,9 @@ constexpr uint64_t kMaxRank = 1 << 16;
 /// Scales of adapter_config.json.
 struct Settings {
   double alpha = 0;
-  bool rank_stabilised = false;                // alpha / sqrt(r) instead of alpha / r
-  std::optional<uint64_t> rank;                // if it is the same for all modules
-  std::map<std::string, double> module_alpha;  // by the end of a module's name
+  bool rank_stabilised = false;  // alpha / sqrt(r) instead of alpha / r
+  std::optional<uint64_t> rank;  // if it is the same for all modules
+  std::vector<std::pair<ModulePattern, double>> module_alpha;
 };
 
 bool is_neutral(const json& value) {
@@ -86,24 +90,19 @@ void check_initialisation(const std::string& where, const json& value) {
        "LoRA adapter with PEFT (path_initial_model_for_weight_conversion)");
 }
 
-std::map<std::string, double> read_module_alpha(const std::string& where, const json& object) {
+std::vector<std::pair<ModulePattern, double>> read_module_alpha(const std::string& where,
+                                                                const json& object) {
   if (!object.is_object()) fail(where + ": alpha_pattern is not a JSON object");
-  std::map<std::string, double> scales;
-  for (const auto& [name, value] : object.items()) {
-    // PEFT takes these names for regular expressions. A plain name means the same to it.
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return c < 0x80 && (std::isalnum(c) != 0 || c == '_' || c == '.');
-    });
-    if (!plain)
-      fail(where + ": alpha_pattern has the key '" + printable(name) +
-           "', a regular expression; write the names of the modules");
-    scales[name] = positive(where, "alpha_pattern", value);
-  }
+  if (object.size() > kMaxPatterns)
+    fail(where + ": alpha_pattern has more than " + std::to_string(kMaxPatterns) + " keys");
+  std::vector<std::pair<ModulePattern, double>> scales;
+  for (const auto& [name, value] : object.items())
+    scales.emplace_back(module_pattern(where, name), positive(where, "alpha_pattern", value));
   return scales;
 }
 
 Settings read_settings(const std::string& path) {
-  const json object = read_json_file(path, kMaxConfigBytes);
+  const json object = read_ordered_json_file(path, kMaxConfigBytes);
   if (!object.is_object()) fail(path + ": is not a JSON object");
   const auto given = [&](const char* key) { return object.contains(key) && !object[key].is_null(); };
   if (!given("peft_type") || object["peft_type"] != "LORA")
@@ -139,34 +138,26 @@ Settings read_settings(const std::string& path) {
   return settings;
 }
 
-/// `name` or its end after a dot is `end`.
-bool names_module(std::string_view name, std::string_view end) {
-  if (!name.ends_with(end)) return false;
-  return name.size() == end.size() || name[name.size() - end.size() - 1] == '.';
+/// Of several keys that mean the module, PEFT takes the first.
+double alpha_of(const Settings& settings, const std::string& module) {
+  for (const auto& [matches, alpha] : settings.module_alpha)
+    if (matches(module)) return alpha;
+  return settings.alpha;
 }
 
-double alpha_of(const std::string& where, const Settings& settings, std::string_view module) {
-  std::optional<double> found;
-  for (const auto& [end, alpha] : settings.module_alpha) {
-    if (!names_module(module, end)) continue;
-    if (found && *found != alpha)
-      fail(where + ": alpha_pattern has two values for " + std::string(module) + "; keep one");
-    found = alpha;
-  }
-  return found.value_or(settings.alpha);
-}
-
-/// The parts of "base_model.model.MODULE.KIND": the module, and which of its tensors this is.
+/// The parts of "base_model.model.MODULE.KIND": the module as PEFT knows it, and which of its tensors this
+/// is.
 struct AdapterName {
   std::string module;
   enum { a, b, embedding_a, embedding_b, copy, whole } kind = whole;
 };
 
-AdapterName parse_name(const std::string& where, std::string_view name) {
+AdapterName parse_name(const std::string& where, const std::string& stored) {
+  const std::string name = without_wrappers(stored);
   if (!name.starts_with(kPrefix))
-    fail(where + ": tensor '" + printable(name) + "' does not begin with " + std::string(kPrefix) +
+    fail(where + ": tensor '" + printable(stored) + "' does not begin with " + std::string(kPrefix) +
          "; save the adapter with PEFT's save_pretrained");
-  const std::string_view rest = name.substr(kPrefix.size());
+  const std::string_view rest = std::string_view(name).substr(kPrefix.size());
   static constexpr std::pair<std::string_view, decltype(AdapterName::kind)> kEnds[] = {
       {".lora_A.weight", AdapterName::a},
       {".lora_B.weight", AdapterName::b},
@@ -176,7 +167,7 @@ AdapterName parse_name(const std::string& where, std::string_view name) {
       {".weight", AdapterName::whole}};
   for (const auto& [end, kind] : kEnds)
     if (rest.ends_with(end)) return {std::string(rest.substr(0, rest.size() - end.size())), kind};
-  fail(where + ": tensor '" + printable(name) + "' is not part of a plain LoRA adapter");
+  fail(where + ": tensor '" + printable(stored) + "' is not part of a plain LoRA adapter");
 }
 
 size_t rank_of(const TensorInfo& a) {
@@ -188,17 +179,23 @@ std::map<std::string, LoraChange> read_changes(const Settings& settings, const S
   std::map<std::string, std::string> modules;
   for (const auto& [name, info] : file.tensors()) {
     const AdapterName parts = parse_name(file.path(), name);
-    LoraChange& change = changes[parts.module + ".weight"];
-    modules[parts.module + ".weight"] = parts.module;
+    // An adapter of a model that AutoModel has loaded knows its modules without `model.`.
+    const std::string tensor = standard_name(parts.module + ".weight");
+    LoraChange& change = changes[tensor];
+    const auto [module, is_new] = modules.emplace(tensor, parts.module);
+    if (module->second != parts.module)
+      fail(file.path() + ": has tensors for " + printable(module->second) + " and for " +
+           printable(parts.module) + ", which are one module; keep one");
     const bool embedding = parts.kind == AdapterName::embedding_a || parts.kind == AdapterName::embedding_b;
     if (embedding) change.transposed = true;
-    if (parts.kind == AdapterName::whole) {
-      change.whole = name;
-    } else if (parts.kind == AdapterName::copy) {
-      change.copy = name;
-    } else {
-      (parts.kind == AdapterName::a || parts.kind == AdapterName::embedding_a ? change.a : change.b) = name;
-    }
+    std::string& place = parts.kind == AdapterName::whole  ? change.whole
+                         : parts.kind == AdapterName::copy ? change.copy
+                         : parts.kind == AdapterName::a || parts.kind == AdapterName::embedding_a ? change.a
+                                                                                                  : change.b;
+    if (!place.empty())
+      fail(file.path() + ": tensors '" + printable(place) + "' and '" + printable(name) +
+           "' are the same one; keep one");
+    place = name;
   }
   if (changes.empty()) fail(file.path() + ": has no tensors");
   for (auto& [tensor, change] : changes) {
@@ -216,7 +213,7 @@ std::map<std::string, LoraChange> read_changes(const Settings& settings, const S
       fail(where + ": tensor " + printable(change.a) + " has rank " + std::to_string(rank) +
            ", which is not the r of adapter_config.json");
     const double divisor = settings.rank_stabilised ? std::sqrt(static_cast<double>(rank)) : double(rank);
-    change.scale = alpha_of(file.path(), settings, modules[tensor]) / divisor;
+    change.scale = alpha_of(settings, modules[tensor]) / divisor;
   }
   return changes;
 }
@@ -260,9 +257,7 @@ std::string LoraAdapter::digest_lines(const TensorFile& merged) const {
                sha256_hex_of_mapping(tensors_.data() + info.begin, info.end - info.begin) + "\n";
     }
     if (!change.whole.empty()) continue;
-    char scale[40];
-    std::snprintf(scale, sizeof scale, "%.17g", change.scale);
-    lines += "adapter " + tensor + " " + scale + "\n";
+    lines += "adapter " + tensor + " " + exact_text(change.scale) + "\n";
   }
   return lines;
 }

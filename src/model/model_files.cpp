@@ -54,6 +54,14 @@ std::set<std::string> gguf_models_in(const std::string& dir) {
   return models;
 }
 
+/// The model of a GGUF file. If its name says that it is a part of a model, the first part, which describes
+/// the others, must be there, too.
+ModelAt gguf_model(const std::string& path) {
+  const std::string first = gguf_first_part(path);
+  if (path_exists(first)) return {path, ""};
+  return {"", "the first part of the model, " + printable(first) + ", is missing; incomplete download?"};
+}
+
 bool is_adapter(const std::string& dir) {
   return path_exists(dir + "/adapter_config.json");
 }
@@ -63,7 +71,7 @@ ModelAt model_in(const std::string& dir) {
   const std::string safetensors = dir + "/model.safetensors";
   if (config && (path_exists(safetensors) || path_exists(safetensors + ".index.json"))) return {dir, ""};
   const std::set<std::string> models = gguf_models_in(dir);
-  if (models.size() == 1) return {dir + "/" + *models.begin(), ""};
+  if (models.size() == 1) return gguf_model(dir + "/" + *models.begin());
   if (models.empty() && config && !is_adapter(dir))
     return {dir, ""};  // what it lacks is said when it is opened
   if (!models.empty()) {
@@ -82,7 +90,7 @@ ModelAt model_at(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return model_in(path);
   if (!path_exists(path)) return {};
-  if (path.ends_with(".gguf")) return {path, ""};
+  if (path.ends_with(".gguf")) return gguf_model(path);
   return {"", path.ends_with(".safetensors")
                   ? "is one file of a checkpoint; give the directory that holds it and config.json"
                   : "is a file, but its name does not end in .gguf"};

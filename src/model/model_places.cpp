@@ -5,15 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/program_folder.hpp"
 
 namespace carbon {
@@ -31,7 +31,7 @@ std::string environment(const char* name) {
 }
 
 bool is_name_letter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  return is_letter_or_digit(c) || c == '_';
 }
 
 /// The home directory of a user, of this one for an empty name; nothing if there is no such user.
@@ -109,10 +109,9 @@ bool is_plain_name(const std::string& text) {
 
 std::vector<ModelPlace> model_places() {
   std::vector<ModelPlace> places;
-  std::stringstream list(environment("CARBON_MODEL_PATH"));
-  for (std::string entry; std::getline(list, entry, ':');) {
+  const std::string list = environment("CARBON_MODEL_PATH");
+  for (const std::string_view entry : split(list, ':'))
     if (!entry.empty()) places.push_back({"CARBON_MODEL_PATH", entry});
-  }
   if (const fs::path data = xdg_dir("XDG_DATA_HOME", ".local/share"); !data.empty())
     places.push_back({"user", data / "carbon" / "models"});
   for (const fs::path data : installed_data_directories())

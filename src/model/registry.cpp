@@ -35,7 +35,7 @@ ModelAt find_in(const fs::path& dir, const std::string& name) {
   ModelAt model = model_at((dir / name).string());
   if (!model.path.empty()) return model;
   ModelAt file = model_at((dir / (name + ".gguf")).string());
-  return file.path.empty() ? model : file;
+  return model.why.empty() || !file.path.empty() ? file : model;
 }
 
 /// Models that somebody may have meant by a name, with and without their organisation.
@@ -118,7 +118,10 @@ void list_place(const ModelPlace& place, const fs::path& dir, const std::string&
       continue;
     }
     std::error_code ignored;
-    if (!fs::is_directory(entry, ignored)) continue;
+    if (!fs::is_directory(entry, ignored)) {
+      if (entry.extension() == ".gguf") list.push_back({name, path, place.name, model.why});
+      continue;
+    }
     const std::vector<fs::path> inside = entries_of(entry);
     const bool is_group =
         group.empty() && std::any_of(inside.begin(), inside.end(), [](const fs::path& path) {

@@ -1,12 +1,12 @@
 // Rope scaling that a user asks for. See rope_scaling.hpp.
 #include "src/model/rope_scaling.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 namespace {
@@ -25,22 +25,15 @@ constexpr Published kPublished[] = {
 };
 constexpr double kPublishedFactor = 4;
 
-std::string factor_text(double factor) {
-  char text[40];
-  return std::string(text, std::to_chars(text, text + sizeof text, factor).ptr);
-}
-
 }  // namespace
 
 RopeScaling parse_rope_scaling(const std::string& text) {
   RopeScaling scaling;
   if (text == "none") return scaling;
   constexpr std::string_view kPrefix = "yarn:";
-  const char* const end = text.data() + text.size();
-  if (text.starts_with(kPrefix)) {
-    const auto [stop, code] = std::from_chars(text.data() + kPrefix.size(), end, scaling.factor);
-    scaling.yarn = code == std::errc() && stop == end && std::isfinite(scaling.factor) && scaling.factor >= 1;
-  }
+  if (text.starts_with(kPrefix))
+    scaling.yarn = parse_number(std::string_view(text).substr(kPrefix.size()), scaling.factor) &&
+                   std::isfinite(scaling.factor) && scaling.factor >= 1;
   if (!scaling.yarn)
     throw Error("parse_rope_scaling", "rope scaling '" + printable(text) +
                                           "': expected none, or yarn:FACTOR with a factor of 1 or more, such "
@@ -49,7 +42,7 @@ RopeScaling parse_rope_scaling(const std::string& text) {
 }
 
 std::string rope_scaling_text(const RopeScaling& scaling) {
-  return scaling.yarn ? "yarn:" + factor_text(scaling.factor) : "none";
+  return scaling.yarn ? "yarn:" + shortest_text(scaling.factor) : "none";
 }
 
 void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config) {
@@ -63,7 +56,7 @@ void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config) {
   const double positions = std::floor(original * asked.factor);
   if (positions > static_cast<double>(kMaxPositions))
     throw Error("rope_scaling", "rope scaling " + rope_scaling_text(asked) + " extends the context from " +
-                                    factor_text(original) + " to " + factor_text(positions) +
+                                    shortest_text(original) + " to " + shortest_text(positions) +
                                     " tokens; the largest is " + std::to_string(kMaxPositions));
   config.rope_scaling = asked;
   if (asked.yarn) config.rope_scaling.original_max_positions = original;
@@ -82,9 +75,9 @@ std::string long_context_warning(const ModelConfig& config) {
       return name + " had no long-context training: its quality beyond " + std::to_string(model.original) +
              " tokens is unknown, with or without YaRN";
     if (scaling.factor != kPublishedFactor)
-      return name + " is published with YaRN of factor " + factor_text(kPublishedFactor) + ", up to " +
-             std::to_string(model.limit) + " tokens; its quality with factor " + factor_text(scaling.factor) +
-             " is unknown";
+      return name + " is published with YaRN of factor " + shortest_text(kPublishedFactor) + ", up to " +
+             std::to_string(model.limit) + " tokens; its quality with factor " +
+             shortest_text(scaling.factor) + " is unknown";
     if (config.max_positions > model.limit)
       return name + " is published with YaRN up to " + std::to_string(model.limit) +
              " tokens; it accepts up to " + std::to_string(config.max_positions) +

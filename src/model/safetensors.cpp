@@ -114,4 +114,15 @@ SafetensorsFile::SafetensorsFile(const std::string& path)
   tensors_ = read_header(path_, data_, size_, metadata_);
 }
 
+void SafetensorsFile::rename(const std::function<std::string(const std::string&)>& new_name) {
+  std::map<std::string, TensorInfo> renamed;
+  for (const auto& [name, info] : tensors_) {
+    std::string other = new_name(name);
+    const std::string& chosen = other == name || tensors_.contains(other) ? name : other;
+    if (!renamed.emplace(chosen, info).second)
+      fail(path_, "holds two tensors that are both " + printable(chosen) + "; save the model again");
+  }
+  tensors_ = std::move(renamed);
+}
+
 }  // namespace carbon

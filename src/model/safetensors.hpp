@@ -2,6 +2,7 @@
 // use.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "src/model/mapped_file.hpp"
@@ -15,6 +16,10 @@ class SafetensorsFile final : public TensorFile {
   /// short, a header that is not JSON, a range that passes the end or overlaps another, and a shape that
   /// needs another number of bytes than its range has.
   explicit SafetensorsFile(const std::string& path);
+
+  /// Gives each tensor the name that `new_name` returns for its own, unless the file has another tensor of
+  /// that name. Throws Error if two then have the same.
+  void rename(const std::function<std::string(const std::string&)>& new_name);
 
   /// `__metadata__` of the header, as JSON; "{}" if there is none.
   const std::string& metadata() const { return metadata_; }

@@ -10,8 +10,10 @@
 namespace carbon {
 namespace {
 
-// Calls a function of the plugin. An exception that comes out of it is an Error that names the plugin.
+// Calls a function of the plugin. An exception that comes out of it is an Error that names the plugin. The
+// plugin may change how its thread rounds; it is undone here.
 int enter(const std::string& name, const std::function<int()>& call) {
+  const OwnEnvironment own;
   std::string what;
   try {
     return call();

@@ -16,6 +16,7 @@
 #include "plugins/carbon_plugin.h"
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
+#include "src/base/own_environment.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/stop.hpp"
 #include "src/engine/engine.hpp"
@@ -121,9 +122,11 @@ class PluginRun : public carbon_run {
 
   static PluginRun& of(carbon_run* run) { return *static_cast<PluginRun*>(run); }
 
-  /// Returns f(). If f throws, keeps the exception for check() and returns `otherwise`.
+  /// Returns f(), which the plugin calls. If f throws, keeps the exception for check() and returns
+  /// `otherwise`.
   template <class F, class T>
   T guarded(F f, T otherwise) noexcept {
+    const OwnEnvironment own;
     try {
       return f();
     } catch (...) {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "src/base/advice_topics.hpp"
@@ -19,7 +19,9 @@
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
+#include "src/base/own_environment.hpp"
 #include "src/base/program_folder.hpp"
 
 namespace carbon {
@@ -67,6 +69,8 @@ std::string defect(const carbon_plugin* plugin) {
 
 // Loads the plugin into this process and asks for its description. Exceptions of the plugin pass through.
 const carbon_plugin& open_plugin(const PluginFile& file) {
+  // A library that was built with -ffast-math makes the thread that loads it take subnormal numbers for zero.
+  const OwnEnvironment own;
   void* library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* reason = dlerror();
@@ -113,9 +117,8 @@ void write_report(const PluginFile& file, int report) {
 std::vector<std::string> plugin_directories() {
   std::vector<std::string> directories;
   const char* listed = std::getenv("CARBON_PLUGINS");
-  std::stringstream list(listed ? listed : "");
-  for (std::string entry; std::getline(list, entry, ':');)
-    if (!entry.empty()) directories.push_back(entry);
+  for (const std::string_view entry : split(listed ? listed : "", ':'))
+    if (!entry.empty()) directories.emplace_back(entry);
   if (!program_folder().empty()) directories.push_back(program_folder() + "/plugins");
   for (const std::string& installed : installed_library_directories()) directories.push_back(installed);
   return directories;
@@ -173,11 +176,10 @@ PluginSummary probe_plugin(const PluginFile& file) {
     refuse(file, "crashes while it is loaded (signal " + std::to_string(WTERMSIG(status)) + ", " +
                      strsignal(WTERMSIG(status)) + ")");
   if (said.empty()) refuse(file, "ends the process while it is loaded");
-  std::vector<std::string> fields;
-  std::stringstream in(said);
-  for (std::string text; std::getline(in, text, '\0');) fields.push_back(text);
-  if (fields.size() == 2 && fields[0] == "-") throw Error("plugin", fields[1]);
-  if (fields.size() != 3) refuse(file, "ends the process while it is loaded");
+  // Each field ends in NUL, and so the last part is empty.
+  const std::vector<std::string_view> fields = split(said, '\0');
+  if (fields.size() == 3 && fields[0] == "-") throw Error("plugin", std::string(fields[1]));
+  if (fields.size() != 4) refuse(file, "ends the process while it is loaded");
   return {printable(fields[1]), printable(fields[2])};
 }
 

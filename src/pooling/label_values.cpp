@@ -1,15 +1,15 @@
 #include "src/pooling/label_values.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/model_use.hpp"
 
@@ -120,11 +120,8 @@ std::vector<double> LabelValues::values(std::span<const float> state) const {
 
 Settings LabelValues::settings() const {
   std::string numbers;
-  for (const LabelScale& scale : scales_) {
-    char line[80];
-    std::snprintf(line, sizeof line, "%.17g %.17g\n", scale.mean, scale.std);
-    numbers += line;
-  }
+  for (const LabelScale& scale : scales_)
+    numbers += exact_text(scale.mean) + " " + exact_text(scale.std) + "\n";
   return {{"activation", word_of(kActivationWords, activation_)},
           {"scale", scales_.empty() ? "none" : sha256_hex(numbers)}};
 }
@@ -136,7 +133,7 @@ std::vector<std::string> tag_labels(const std::vector<std::string>& labels) {
     for (const char c : label) {
       const auto byte = static_cast<unsigned char>(c);
       if ((byte & 0xc0) == 0x80) continue;  // a character of several bytes becomes one _
-      tag += byte < 0x80 && (std::isalnum(byte) != 0 || c == '.') ? c : '_';
+      tag += is_letter_or_digit(c) || c == '.' ? c : '_';
     }
   }
   check_distinct(tags, labels, "the names of tags");

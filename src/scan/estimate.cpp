@@ -1,8 +1,7 @@
 #include "src/scan/estimate.hpp"
 
-#include <cstdio>
-
 #include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
 #include "src/model/work.hpp"
 
 namespace carbon {
@@ -12,9 +11,7 @@ std::string scaled(double value, const char* unit) {
   constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t power = 0;
   for (; value >= 1000 && power + 1 < std::size(prefixes); ++power) value /= 1000;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g %s%s", value, prefixes[power], unit);
-  return text;
+  return general_text(value, 4) + " " + prefixes[power] + unit;
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "src/scan/histogram.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
+#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
 #include "src/statistics/rank_type.hpp"
 
@@ -82,17 +82,18 @@ std::string ScanHistogram::text() const {
 }
 
 void ScanHistogram::add_text(const std::string& text) {
-  std::istringstream lines(text);
-  std::string trinucleotide, alt;
-  int64_t bin = 0;
-  uint64_t count = 0;
-  while (lines >> trinucleotide >> alt >> bin >> count) {
-    const size_t number = trinucleotide_number(trinucleotide), letter = kLetters.find(alt);
-    if (trinucleotide.size() > 3 || alt.size() != 1 || letter == std::string_view::npos) break;
-    counts_[4 * number + letter][bin] += count;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    const std::vector<std::string_view> fields = split(line, '\t');
+    int64_t bin = 0;
+    uint64_t count = 0;
+    const size_t letter =
+        fields.size() == 4 && fields[1].size() == 1 ? kLetters.find(fields[1]) : kLetters.npos;
+    if (letter == kLetters.npos || fields[0].empty() || fields[0].size() > 3 ||
+        !parse_number(fields[2], bin) || !parse_number(fields[3], count))
+      throw Error("scan", "the histogram of the interrupted run is damaged", {AdviceTopic::restart});
+    counts_[4 * trinucleotide_number(fields[0]) + letter][bin] += count;
   }
-  if (!lines.eof())
-    throw Error("scan", "the histogram of the interrupted run is damaged", {AdviceTopic::restart});
 }
 
 }  // namespace carbon

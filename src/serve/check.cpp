@@ -6,6 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/serve/api_keys.hpp"
 #include "src/serve/http_client.hpp"
 #include "src/serve/http_text.hpp"
@@ -39,11 +40,10 @@ std::string check_server(const ServeOptions& options) {
         ask(options, key, "POST", "/v1/dna/score", R"({"sequences":["ACGTACGTACGTACGTACGTACGT"]})");
     if (scores.at("results").at(0).at("n_scored") != 24)
       throw Error("serve", "/v1/dna/score did not score the 24 bases that it was given");
-    char seconds[40];
-    std::snprintf(seconds, sizeof seconds, "%.3f",
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return host_and_port(options.http.host, options.http.port) + " serves " +
-           models.at("data").at(0).at("id").get<std::string>() + " and has answered within " + seconds + " s";
+           models.at("data").at(0).at("id").get<std::string>() + " and has answered within " +
+           fixed_text(seconds, 3) + " s";
   } catch (const nlohmann::json::exception&) {
     throw Error("serve", "what listens on " + host_and_port(options.http.host, options.http.port) +
                              " does not answer as carbon serve does");

@@ -1,10 +1,10 @@
 #include "src/serve/dna_request.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <memory>
 
 #include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/serve/prompts.hpp"
 
 namespace carbon {
@@ -88,8 +88,7 @@ void append_json(double number, std::string& text) {
     text += "null";
     return;
   }
-  char digits[32];
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  append_shortest(number, text);
 }
 
 }  // namespace carbon

@@ -1,11 +1,11 @@
 #include "src/serve/dna_variants.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/serve/dna_request.hpp"
 #include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
@@ -40,7 +40,7 @@ std::string read_allele(const Fields& variant, const std::string& name) {
   if (allele.find(',') != std::string::npos)
     variant.fail(name, "has a comma; send a variant for each allele");
   // What has other characters, such as <DUP>, is no sequence.
-  if (std::all_of(allele.begin(), allele.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
+  if (std::all_of(allele.begin(), allele.end(), is_ascii_letter))
     return checked_bases(variant, allele, variant.full_name(name));
   return allele;
 }

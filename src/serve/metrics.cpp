@@ -1,15 +1,14 @@
 #include "src/serve/metrics.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "src/base/numbers.hpp"
 
 namespace carbon {
 namespace {
 
 std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return general_text(value, 9);
 }
 
 // A metric with one value: its help, type, and line.

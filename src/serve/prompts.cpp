@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
 #include "src/formats/fasta_alphabet.hpp"
 #include "src/model/metadata.hpp"
 #include "tokenizer/kmer.hpp"
@@ -13,10 +14,6 @@ namespace carbon {
 namespace {
 
 constexpr std::string_view kBegin = "<dna>", kEnd = "</dna>";
-
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
-}
 
 std::string_view without_end(std::string_view text, std::string_view tag = kEnd) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

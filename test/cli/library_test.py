@@ -5,7 +5,7 @@ import re
 import shutil
 import sys
 
-from harness import CARBON, Skip, case, command, expect, expect_equal, fresh, main, ok, tool, write
+from harness import CARBON, Skip, case, command, expect, expect_equal, fresh, main, model, ok, tool, write
 
 LIBRARY = os.path.join(os.path.dirname(CARBON), "libcarbon.so.0")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -100,6 +100,93 @@ def it_writes_nothing_and_changes_nothing_of_the_process():
     result = command([sys.executable, "-c", GUEST, library()])
     expect(result.rc == 0, "expected rc 0", result)
     expect_equal((result.out, result.err), (b"", ""), "outputs")
+
+
+# The digest of a model and the bytes of all results, computed while the process has a locale and a rounding mode of its own. Afterwards
+# it still has them.
+EVERYTHING = """
+import ctypes, json, locale, sys
+library, libm = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libm.so.6")
+library.carbon_error_text.restype = ctypes.c_char_p
+name, mode, dtype, path = sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
+numbers = ctypes.c_int64
+sequences = [b"ACGTTAGCATCGATCGGCTAAGCTTAGCATTACGGA" * 3, b"TTGACCATGGCATTCAGGATCC" * 5]
+calls = [(b"score", {"probabilities": True}, sequences), (b"embed", {"pool": "mean"}, sequences), (b"scan", {}, sequences),
+         (b"generate", {"length": 24, "temperature": 0.7, "top_p": 0.95, "seed": 3, "gc": [30.5, 70.25], "gc_window": 12}, sequences),
+         (b"variants", {"sequence": sequences[0].decode()}, [json.dumps({"pos": 14, "ref": "T", "alt": "G"}).encode()])]
+calls = [(verb, json.dumps(options).encode(), inputs) for verb, options, inputs in calls]
+settings = json.dumps({"model": path, "dtype": dtype, "threads": 2, "rope_scaling": "yarn:1.5"}).encode()
+wrong = json.dumps({"model": path, "batch_tokens": 1.5}).encode()
+locale.setlocale(locale.LC_ALL, name)
+point = locale.localeconv()["decimal_point"]
+out = []
+
+def good(code, *allowed):
+    assert code in (0, *allowed), (code, library.carbon_error_text())
+    return code
+
+def results(call, verb):
+    while good(library.carbon_call_next(call, 60000), 2) == 0:
+        assert library.carbon_call_array(call, b"?", ctypes.byref(ctypes.c_void_p()), None, None, None, None) == 3
+        for array in library.carbon_error_text().split(b"it has ")[1].split(b", "):
+            data, kind, dimensions = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int()
+            shape, strides = ctypes.POINTER(numbers)(), ctypes.POINTER(numbers)()
+            good(library.carbon_call_array(call, array, ctypes.byref(data), ctypes.byref(kind), ctypes.byref(dimensions),
+                                           ctypes.byref(shape), ctypes.byref(strides)))
+            size = shape[0] * strides[0] if dimensions.value else 8
+            out.append((verb, array, ctypes.string_at(data, size).hex()))
+
+assert libm.fesetround(mode) == 0
+model, text = ctypes.c_void_p(), ctypes.c_char_p()
+good(library.carbon_model_open(settings, ctypes.byref(model)))
+good(library.carbon_model_describe(model, 1, ctypes.byref(text)))
+for verb, options, inputs in calls:
+    call = ctypes.c_void_p()
+    good(library.carbon_call_new(model, verb, options, ctypes.byref(call)))
+    for each in inputs:
+        good(library.carbon_call_add(call, each, numbers(len(each))))
+    good(library.carbon_call_end(call))
+    results(call, verb)
+    good(library.carbon_call_free(call))
+assert library.carbon_model_open(wrong, ctypes.byref(ctypes.c_void_p())) == 5
+out.append(library.carbon_error_text())
+assert libm.fegetround() == mode, "the rounding mode of the host has changed"
+assert locale.localeconv()["decimal_point"] == point and locale.setlocale(locale.LC_ALL) == name, "the locale of the host has changed"
+print(text.value, point == ".")
+print(*out, sep="\\n")
+"""
+
+
+def locales():
+    """A folder with locales that write and fold letters otherwise, and their names."""
+    folder, names = fresh(), []
+    for name in ("de_DE", "fa_IR", "tr_TR", "ps_AF"):  # the last has a decimal point of two bytes
+        names.append(name + ".UTF-8")
+        if shutil.which("localedef"):
+            command(["localedef", "-i", name, "-f", "UTF-8", os.path.join(folder, names[-1])])
+    if not all(os.path.isdir(os.path.join(folder, name)) for name in names):
+        raise Skip("no localedef, or not the sources of its locales (Debian package locales)")
+    return folder, names
+
+
+@case
+def what_the_host_sets_changes_no_byte():
+    folder, names = locales()
+    # To nearest, down, up, towards zero.
+    modes = (0, 0x400, 0x800, 0xc00) if os.uname().machine == "x86_64" else (0, 0x800000, 0x400000, 0xc00000)
+    hosts = [("C", modes[0]), *zip(names, (*modes[1:], modes[2]))]
+    for dtype in ("bf16", "int8"):
+        texts, points = [], set()
+        for name, mode in hosts:
+            result = command([sys.executable, "-c", EVERYTHING, library(), name, str(mode), dtype, model()], env={"LOCPATH": folder})
+            expect(result.rc == 0, "failed under %s and mode %x" % (name, mode), result)
+            first, *rest = result.lines()
+            points.add(first.rsplit(" ", 1)[1])
+            texts.append([first.rsplit(" ", 1)[0], *rest])
+        expect_equal(points, {"True", "False"}, "points and commas")
+        expect(len(texts[0]) > 15 and "sha256" in texts[0][0], "expected the digest and many results: %s" % str(texts[0])[:300])
+        for host, text in zip(hosts, texts):
+            expect_equal(text, texts[0], "results of %s under %s" % (dtype, host))
 
 
 @case

@@ -133,6 +133,38 @@ def scales_of_single_modules():
 
 
 @case
+def keys_of_alpha_pattern_are_regular_expressions():
+    """Those that match "(.*\\.)?(KEY)$", and of several the first one in the file."""
+    base = f32_model()
+    name = "model.layers.1.%s.weight"
+    new, weights = plain_tensors(), tensors_of(os.path.join(base, "model.safetensors"))
+
+    def expect_scales(pattern, q, down):
+        changes = {name % module: added(weights[name % module], *(new[LAYER + module + ".lora_%s.weight" % x] for x in "AB"), alpha / 3)
+                   for module, alpha in (("self_attn.q_proj", q), ("mlp.down_proj", down))}
+        same_as_merged(base, adapter(alpha_pattern=pattern), merged(base, changes), str(pattern))
+
+    expect_scales({"^model.layers.1.self_attn.q_proj": 12, "^q_proj": 9, "^self_attn.q_proj": 9, "down": 9, "ayers.1.mlp.down_proj": 9}, 12, 6)
+    expect_scales({r"layers\.[01]\..*_proj": 12, "q_proj": 9}, 12, 12)
+    expect_scales({"q_proj": 9, r"(q|down)_proj": 12}, 9, 12)
+    expect_scales({r"model\.layers\.\d+\.(?:mlp|self_attn)\.down_proj": 12, "layers.1.self_attn.[a-q]_proj": 9}, 9, 12)
+    for key in ("(q_proj", r"\Aq_proj", "(?i)Q_PROJ", "q_proj++", "(?=q)q_proj", "[[:alpha:]]_proj", "q\u00e4", "a{1000}", "((a{99}){99}){99}b*", "a*" * 200):
+        refusal(adapter(alpha_pattern={key: 9}), "adapter_config.json", "alpha_pattern")
+
+
+@case
+def adapters_of_wrapped_models_and_of_auto_model():
+    base = f32_model()
+    wanted = score("-m", base, "--lora", adapter())
+    for old, new in (("base_model.model.model.layers", "base_model.model.layers"),
+                     ("base_model", "_orig_mod.base_model"), ("base_model.model.model", "module.base_model.model._orig_mod.model")):
+        tensors = {name.replace(old, new, 1): array for name, array in plain_tensors().items()}
+        expect_equal(score("-m", base, "--lora", adapter(tensors)), wanted, new)
+    twice = {**plain_tensors(), **{"module." + name: array for name, array in plain_tensors().items()}}
+    refusal(adapter(twice), "are the same one", base=base)
+
+
+@case
 def embedding_and_whole_tensors():
     base = f32_model(tied=0)
     weights = tensors_of(os.path.join(base, "model.safetensors"))
@@ -240,7 +272,7 @@ def refusal(lora, *words, base=None):
 for key, value in (("peft_type", "IA3"), ("peft_type", None), ("lora_alpha", -1), ("lora_alpha", None), ("r", 0),
                    ("r", "3"), ("r", None), ("bias", "all"), ("use_dora", True), ("fan_in_fan_out", True),
                    ("init_lora_weights", "pissa"), ("layer_replication", [[0, 2]]), ("something_new", 1),
-                   ("lora_bias", True), ("alpha_pattern", {"^.*q_proj": 2}), ("use_rslora", 1)):
+                   ("lora_bias", True), ("alpha_pattern", {"q_proj": 0}), ("use_rslora", 1)):
     @case(name="refused: %s %r" % (key, value))
     def refused_setting(key=key, value=value):
         refusal(adapter(**{key: value}), "adapter_config.json", key)

@@ -5,7 +5,7 @@ import os
 import shutil
 
 from gguf_support import convert
-from harness import SIZES, carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, write
+from harness import SIZES, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, model, ok, read, write
 
 HEADINGS = ["NAME", "FAMILY", "LAYERS", "HIDDEN", "PARAMETERS", "WEIGHTS", "SIZE", "LICENCE", "PLACE", "PATH"]
 CARD = "---\nlicense: apache-2.0\ntags:\n- dna\n---\n# A model\nlicense: none of the card\n"
@@ -124,6 +124,50 @@ def variables_that_the_shell_did_not_expand():
     for variable, value in (("HF_HOME", "~/hf"), ("HF_HOME", "${HOME}/hf"), ("HF_HUB_CACHE", "~/hf/hub"),
                             ("HUGGINGFACE_HUB_CACHE", "$HOME/hf/hub")):
         expect_equal([m["path"] for m in listed({**env, variable: value})], [snapshot], variable + "=" + value)
+
+
+@case
+def a_dna_config_to_fill_in():
+    folder = shutil.copytree(model(), os.path.join(fresh(), "own"))
+    path = os.path.join(folder, "dna_config.json")
+    with open(path) as f:
+        right = json.load(f)
+    expect_failure(carbon("models", "--skeleton", folder), "is there already")
+    os.remove(path)
+    expect_failure(carbon("score", "-m", folder, data("mini.fa")), "'carbon models --skeleton %s'" % folder, "docs/model.md")
+    expect("'carbon models --skeleton %s'" % folder in carbon("models", folder).text, "expected the reason with what to do")
+    expect_failure(carbon("models", "--skeleton", folder, "other"), "leave out the others")
+    made = ok("models", "--skeleton", folder)
+    expect("fill in dna_start_id" in made.err and path in made.err and made.text == "", "expected what to do", made)
+    with open(path) as f:
+        skeleton = json.load(f)
+    expect_equal(skeleton, {"k": 6, "dna_start_id": None, "dna_special_tokens": ["<dna>", "</dna>", "<oov>"], "dna_vocab_size": 4099}, "skeleton")
+    expect_failure(carbon("score", "-m", folder, data("mini.fa")), "dna_start_id is missing (null); fill it in")
+    write(folder, "dna_config.json", json.dumps({**skeleton, "dna_start_id": right["dna_start_id"]}))
+    expect_equal(ok("score", "-m", folder, data("mini.fa")).table()[1:], ok("score", "-m", model(), data("mini.fa")).table()[1:], "scores")
+
+    # The tokenizer knows the id of <dna>.
+    os.remove(path)
+    write(folder, "tokenizer.json", json.dumps({"added_tokens": [{"id": 0, "content": "<dna>"}], "model": {"vocab": {}}}))
+    made = ok("models", "--skeleton", folder)
+    with open(path) as f:
+        expect_equal(json.load(f)["dna_start_id"], 0, "dna_start_id")
+    expect("dna_start_id 0 is the id of <dna> in " in made.err, "expected where it is from", made)
+    released = fresh()
+    write(released, "config.json", json.dumps({**json.loads(read(os.path.join(model(), "config.json"))), "vocab_size": 155776}))
+    expect_failure(carbon("models", "--skeleton", released), "needs no dna_config.json")
+    expect_failure(carbon("models", "--skeleton", fresh()), "no config.json")
+
+
+@case
+def parts_of_a_model_without_the_first():
+    env = places()
+    write(env["CARBON_MODEL_PATH"], "big-00002-of-00003.gguf", b"GGUF")
+    part = os.path.join(env["CARBON_MODEL_PATH"], "big-00002-of-00003.gguf")
+    missing = "the first part of the model, %s, is missing" % part.replace("00002", "00001")
+    expect(missing in next(m["error"] for m in listed(env) if m["path"] == part), "expected the part in the list")
+    for name in (part, env["CARBON_MODEL_PATH"], "big-00002-of-00003"):
+        expect_failure(carbon("score", "-m", name, data("mini.fa"), env=env), missing)
 
 
 @case

@@ -138,7 +138,7 @@ def models_that_are_refused():
         (dict(change_tensors=lambda t: t["score.weight"].__setitem__(2, t["score.weight"][2][:4 * 33] + b"\0\0\xc0\x7f" + t["score.weight"][2][4 * 34:])),
          ("score.weight", "row 1, column 1", "not finite")),
         (dict(change_config=lambda c: c.update(id2label={"0": "a", "2": "b", "3": "c"})), ("id2label", "none for number 1")),
-        (dict(change_config=lambda c: c.update(id2label={"0": "a", "1": 7, "2": "b"})), ("id2label", "number 1")),
+        (dict(change_config=lambda c: c.update(id2label={"0": "a", "1": [7], "2": "b"})), ("id2label", "number 1")),
         (dict(change_config=lambda c: c.update(id2label=["a", "b", "c"])), ("id2label",)),
         (dict(change_config=lambda c: c.update(id2label={"0": "a\t", "1": "a\n", "2": "b"})), ("a_", "--labels")),
         (dict(change_config=lambda c: c.update(id2label={"0": "", "1": "a", "2": "b"})), ("has no name", "--labels")),

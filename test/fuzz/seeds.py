@@ -99,6 +99,8 @@ def config_seeds():
     lines = "".join("%s %d\n" % pair[::-1] for pair in enumerate(singles + KMERS))
     yield "labels", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"], "problem_type": "regression",
                                    "id2label": {"0": "K562", "1": "HepG2"}, "label2id": {"K562": 0, "HepG2": 1}}), compact(DNA_CONFIG))
+    yield "label-numbers", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"],
+                                          "id2label": {"0": 0, "1": 1.5, "2": True, "3": None}}), compact(DNA_CONFIG))
     yield "letters", files(compact(QWEN3), "", "", "", compact(letter_tokenizer(False)))
     yield "letters-eos", files(compact(QWEN3), "", "", "", compact(letter_tokenizer(True)))
     yield "generator-vocabulary", files(compact({**generator, "architectures": ["LlamaForCausalLM"]}), "", tokenizer, lines)
@@ -112,6 +114,8 @@ def checkpoint_seeds():
     weight_map = {name: "model-0000%d-of-00002.safetensors" % (i + 1) for i in (0, 1) for name in shards[i]}
     yield "shards", files(config, dna, compact({"metadata": {"total_size": 1}, "weight_map": weight_map}),
                           safetensors(shards[0])[0], safetensors(shards[1])[0])
+    wrapped = {"module._orig_mod." + name.replace("model.", "", 1): shape for name, shape in TENSORS.items()}
+    yield "wrapped", files(compact({**CONFIG, "architectures": ["LlamaModel"]}), dna, "", safetensors(wrapped)[0])
     untied = {**TENSORS, "lm_head.weight": [4099, 8]}
     yield "labels", files(compact({**CONFIG, "architectures": ["LlamaForSequenceClassification"], "id2label": {"0": "a", "1": "b"}}), dna,
                           "", safetensors({**TENSORS, "score.weight": [2, 8]})[0])
@@ -127,6 +131,9 @@ def lora_seeds():
             module % "input_layernorm.weight": [8]}
     yield "pattern", files(compact({**config, "use_rslora": True, "alpha_pattern": {"down_proj": 8}, "rank_pattern": {}}),
                            safetensors(down)[0])
+    expressions = {"^model.layers.0.mlp.down_proj": 8, r"layers\.[0-9]\.(mlp|self_attn)\..*": 2, "a{2,3}(?:b|c)+?d": 1}
+    bare = {name.replace("model.model.model.", "model.", 1): shape for name, shape in down.items()}
+    yield "expressions", files(compact({**config, "alpha_pattern": expressions}), safetensors(bare)[0])
     embedding = {"base_model.model.model.embed_tokens.lora_embedding_A": [2, 4099],
                  "base_model.model.model.embed_tokens.lora_embedding_B": [8, 2]}
     yield "embedding", files(compact(config), safetensors(embedding, "F16")[0])

@@ -333,6 +333,13 @@ TEST_CASE("gguf: a model in several files") {
   fs::remove(dir.path() / "m.gguf");
   fs::remove(dir.path() / "whole.gguf");
   CHECK(carbon::model_at(dir.str()).path == path("1").string());
+  // Without the first part the others cannot be opened, and it is named.
+  fs::remove(path("1"));
+  for (const std::string& model : {dir.str(), path("2").string()}) {
+    CHECK(carbon::model_at(model).path.empty());
+    CHECK(contains(carbon::model_at(model).why,
+                   "the first part of the model, " + path("1").string() + ", is missing"));
+  }
 }
 
 TEST_CASE("gguf: mutated files are refused in one line or read") {

@@ -186,3 +186,20 @@ TEST_CASE("labels: tags of heads have no known direction") {
     CHECK_FALSE(models.low_is_damaging(tag, "Carbon x"));
   CHECK(score_prefix("CARBON_HEAD_x_LLR") == "CARBON_HEAD_x_LLR");
 }
+
+TEST_CASE("labels: numbers and truth values are names") {
+  const auto labels_of = [](const nlohmann::json& id2label) {
+    TestModel model = with_labels();
+    model.config["id2label"] = id2label;
+    const TempDir dir;
+    model.write(dir.path());
+    return Checkpoint(dir.str()).config().classifier->labels;
+  };
+  CHECK(labels_of({{"0", 0}, {"1", 1}, {"2", 2}}) == std::vector<std::string>{"0", "1", "2"});
+  CHECK(labels_of({{"0", -0.5}, {"1", true}, {"2", "x"}}) == std::vector<std::string>{"-0.5", "true", "x"});
+  CHECK(labels_of({{"0", nullptr}, {"1", "a"}, {"2", "b"}}) == std::vector<std::string>{"", "a", "b"});
+  CHECK(contains(message_of([&] {
+                   labels_of({{"0", nlohmann::json::array()}, {"1", 1}, {"2", 2}});
+                 }),
+                 "neither text nor number for number 0"));
+}

@@ -371,3 +371,55 @@ TEST_CASE("digest: a cache that cannot be used is not an error") {
   const Environment xdg("XDG_CACHE_HOME", dir.str() + "/file");
   CHECK(Checkpoint(dir.str()).sha256().size() == 64);
 }
+
+TEST_CASE("checkpoint: tensors as AutoModel and wrappers of training name them") {
+  TestModel plain;
+  const TempDir dir;
+  plain.write(dir.path());
+  const std::string digest = Checkpoint(dir.str()).sha256();
+  const auto renamed = [&](const std::function<std::string(const std::string&)>& name, bool sharded) {
+    TestModel other;
+    other.tensors.clear();
+    for (auto [old, tensor] : plain.tensors) {
+      tensor.like = old;
+      other.tensors[name(old)] = tensor;
+    }
+    other.config["architectures"] = {"LlamaModel"};
+    const TempDir folder;
+    sharded ? void(other.write_sharded(folder.path())) : other.write(folder.path());
+    return Checkpoint(folder.str()).sha256();
+  };
+  const auto without_model = [](const std::string& name) {
+    return name.substr(std::string("model.").size());
+  };
+  for (const bool sharded : {false, true}) {
+    CHECK(renamed(without_model, sharded) == digest);
+    CHECK(renamed([](const std::string& name) { return "_orig_mod." + name; }, sharded) == digest);
+    CHECK(renamed([&](const std::string& name) { return "module._orig_mod." + without_model(name); },
+                  sharded) == digest);
+    CHECK(renamed(
+              [](std::string name) {
+                if (const size_t at = name.find("self_attn"); at != name.npos) name.insert(at, "_orig_mod.");
+                return name;
+              },
+              sharded) == digest);
+  }
+  // Of two tensors that mean the same, none is chosen.
+  TestModel twice = plain;
+  twice.tensors["module.norm.weight"] = twice.tensors["_orig_mod.norm.weight"] = {"BF16", {8}};
+  twice.tensors.erase("model.norm.weight");
+  twice.write(dir.path());
+  CHECK(contains(message_of([&] { Checkpoint opened(dir.str()); }),
+                 "two tensors that are both model.norm.weight"));
+  // One that has its name already is what counts, as before.
+  TestModel both = plain;
+  both.tensors["norm.weight"] = {"BF16", {8}};
+  both.write(dir.path());
+  CHECK(Checkpoint(dir.str()).sha256() == digest);
+  // What AutoModel leaves out.
+  TestModel headless = plain;
+  headless.config["tie_word_embeddings"] = false;
+  headless.config["architectures"] = {"LlamaModel"};
+  headless.write(dir.path());
+  CHECK(contains(message_of([&] { Checkpoint opened(dir.str()); }), "AutoModelForCausalLM"));
+}

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "src/cli/advice.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;
@@ -157,7 +158,17 @@ TEST_CASE("config: YaRN keys") {
 TEST_CASE("config: token layout") {
   TestModel released;
   released.dna_config = nullptr;
-  CHECK(contains(message_of([&] { load(released); }), "vocab_size 4099"));
+  const TempDir dir;
+  released.write_configs(dir.path());
+  try {
+    carbon::load_config(dir.str());
+    FAIL("a vocabulary that nothing describes");
+  } catch (const carbon::Error& error) {
+    const std::string text = error.what() + ("; " + carbon::advice_text(error.advice()));
+    for (const std::string& part : {std::string("vocab_size 4099"), dir.str() + "/dna_config.json",
+                                    std::string("docs/model.md"), "--skeleton " + dir.str()})
+      CHECK(contains(text, part));
+  }
   released.config["vocab_size"] = 155776;
   CHECK(load(released).layout.first == 151669);
   CHECK(load(released).layout.vocab_size == 155776);
@@ -170,7 +181,7 @@ TEST_CASE("config: token layout") {
   CHECK(changed("dna_vocab_size", 4107) == "no error");
   CHECK(changed("dna_special_tokens", {"<dna>", "</dna>", "<oov>"}) == "no error");
   CHECK(contains(changed("k", 5), "k 5"));
-  CHECK(contains(changed("k", nullptr), "k is missing"));
+  CHECK(contains(changed("k", nullptr), "k is missing (null); fill it in"));
   CHECK(contains(changed("dna_start_id", 1), "leaves no room"));
   CHECK(contains(changed("dna_start_id", -1), "dna_start_id"));
   CHECK(contains(changed("dna_vocab_size", 4000), "dna_vocab_size"));

@@ -1,9 +1,9 @@
 #include "src/report/sections/comparison.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "src/base/letters.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
 #include "src/report/sections/agreement.hpp"
@@ -19,7 +19,7 @@ constexpr size_t kLongestFile = 40;  // letters of the name of a file
 class AlleleKey {
  public:
   void add(std::string_view text) {
-    for (const char c : text) add(static_cast<uint8_t>(std::toupper(static_cast<uint8_t>(c))));
+    for (const char c : text) add(static_cast<uint8_t>(capital_letter(c)));
     add(uint8_t{0});
   }
   uint64_t value() const { return value_; }

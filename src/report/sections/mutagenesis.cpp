@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/counts.hpp"
+#include "src/base/numbers.hpp"
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/theme.hpp"
@@ -153,6 +154,12 @@ class Changes {
     return {names_, [this](size_t i, size_t j, size_t row) { return cell(i, j, row); }};
   }
 
+  /// The number of six digits.
+  static double rounded(double value) {
+    parse_number(six_digits(value), value);
+    return value;
+  }
+
   /// Where the colours of the map end: 19 of 20 values lie within, rounded up to 1, 2 or 5 in its first
   /// digit, or to a multiple of a half above 1.
   double limit() const {
@@ -167,8 +174,8 @@ class Changes {
     if (!(*at > 1e-6)) return 1e-6;
     const double power = std::pow(10, std::floor(std::log10(*at)));
     for (const double factor : {1, 2, 5})
-      if (factor * power >= *at) return std::stod(six_digits(factor * power));
-    return std::stod(six_digits(10 * power));
+      if (factor * power >= *at) return rounded(factor * power);
+    return rounded(10 * power);
   }
 
  private:

@@ -2,24 +2,17 @@
 // groups, GFF3.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/base/numbers.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/indexed_table.hpp"
 
 namespace carbon {
-
-/// Reads the whole text as a number. Returns false if it is none.
-template <class T>
-bool parse_number(std::string_view text, T& value) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc() && end == text.data() + text.size();
-}
 
 class TableReader {
  public:

@@ -1,0 +1,62 @@
+"""What a program around carbon_dna may have set (its locale, how its threads round) changes no byte of a result."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support import ROOT, SHAPE, SOURCE, checkpoint
+
+CHILD = """
+import ctypes, locale, sys
+sys.path.insert(0, sys.argv[1])
+import carbon_dna
+name, mode, path, dtype = sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
+libm = ctypes.CDLL("libm.so.6")
+locale.setlocale(locale.LC_ALL, name)
+sequences = ["ACGTTAGCATCGATCGGCTAAGCTTAGCATTACGGA" * 3, "TTGACCATGGCATTCAGGATCC" * 5]
+results = []
+assert libm.fesetround(mode) == 0
+with carbon_dna.Model(path, dtype=dtype, threads=2, rope_scaling="yarn:1.5") as model:
+    digest = model.sha256
+    for score in model.score(sequences):
+        results += [score.logp, score.sum_logp]
+    results.append(model.embed(sequences))
+    samples = model.generate(["ACGT"], 24, seed=3)
+    results += [sample.logp for sample in samples]
+assert libm.fegetround() == mode
+libm.fesetround(0)
+print(digest)
+for result in results:
+    print(getattr(result, "tobytes", lambda: float.hex(result))())
+print(locale.localeconv()["decimal_point"] == ".", file=sys.stderr)
+"""
+MODES = (0, 0x400, 0x800, 0xc00) if os.uname().machine == "x86_64" else (0, 0x800000, 0x400000, 0xc00000)
+
+
+def locales():
+    folder = tempfile.mkdtemp(dir=ROOT)
+    for name in ("de_DE", "fa_IR", "tr_TR", "ps_AF"):  # the last has a decimal point of two bytes
+        made = os.path.join(folder, name + ".UTF-8")
+        if shutil.which("localedef"):
+            subprocess.run(["localedef", "-i", name, "-f", "UTF-8", made], stderr=subprocess.DEVNULL)  # 1 is also for warnings
+        if not os.path.isdir(made):
+            raise unittest.SkipTest("no localedef, or not the sources of its locales (Debian package locales)")
+    return folder, ["C", "de_DE.UTF-8", "fa_IR.UTF-8", "tr_TR.UTF-8", "ps_AF.UTF-8"]
+
+
+def test_locale_and_rounding_change_nothing():
+    folder, names = locales()
+    for dtype in ("bf16", "int8"):
+        outputs, points = set(), set()
+        for name, mode in zip(names, (*MODES, MODES[2])):
+            done = subprocess.run([sys.executable, "-c", CHILD, os.path.join(SOURCE, "python"), name, str(mode), checkpoint(*SHAPE), dtype],
+                                  env={**os.environ, "LOCPATH": folder}, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert len(done.stdout.splitlines()) == 7, done.stdout
+            outputs.add(done.stdout)
+            points.add(done.stderr.strip())
+        assert len(outputs) == 1, "%d results of %s" % (len(outputs), dtype)
+        assert points == {"True", "False"}, points
