@@ -21,11 +21,10 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 // not allocate memory, and lies in static storage.
 class SignalLine {
  public:
-  /// `text` is a whole line as Log writes it (StderrLog::error_line()).
-  void prepare(const std::string& text) {
+  /// `text` is a whole line as the program's log writes it for `where` (StderrLog::error_line()).
+  void prepare(const std::string& text, const char* where) {
     length_ = text.copy(text_, sizeof text_);
-    constexpr std::string_view before_time = "{\"time\":\"";
-    time_at_ = text.starts_with(before_time) ? before_time.size() : 0;
+    time_at_ = program_log().time_place(where);
   }
   /// Puts the two digits of `number` at `place` of the line.
   void put_number(size_t place, int number) {
@@ -97,7 +96,8 @@ void report_lost_files() {
       program_log().error_line("main",
                                "a model file was truncated while in use, or its disk failed; no "
                                "output file is complete. Run the command again, and do not "
-                               "change the model files while it runs"));
+                               "change the model files while it runs"),
+      "main");
   struct sigaction action = {};
   action.sa_handler = report_lost_file;
   sigfillset(&action.sa_mask);
@@ -115,7 +115,7 @@ void report_plugin_crashes(const std::string& name) {
       program_log().error_line("plugin", "+" + printable(name.substr(0, 64)) +
                                              " crashed (signal 00) and the run was stopped; existing output "
                                              "files are complete. Please report this to its authors");
-  crash.prepare(text);
+  crash.prepare(text, "plugin");
   crash_number_at = text.rfind("00)");
   const stack_t stack{crash_stack.data(), 0, crash_stack.size()};
   sigaltstack(&stack, nullptr);

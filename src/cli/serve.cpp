@@ -6,6 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/exit_signals.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/serve/options.hpp"
@@ -87,13 +88,20 @@ int run(ServeCommand& command) {
     return 0;
   }
   options.draft_tokens = draft_tokens(command.draft);
+  program_log().set_times(true);
+  report_lost_files();  // with the time
   check_serve_options(options);
   command.common.model.use = ModelUse::states;  // which endpoints can be answered, each of them finds out
-  LoadedModels models(command.common.model);
-  std::optional<LoadedModels> drafts = load_draft(command.draft, command.common.model);
   SignalStop stop(0);
   options.stop = &stop;
-  run_serve(models, drafts ? &*drafts : nullptr, options, log_access);
+  options.when_reload_is_asked = [&stop](std::function<void()> reload) {
+    stop.on_hang_up(std::move(reload));
+  };
+  const auto load = [&] {
+    return std::make_unique<ModelsToServe>(
+        ModelsToServe{LoadedModels(command.common.model), load_draft(command.draft, command.common.model)});
+  };
+  run_serve(load, options, log_access);
   return 0;
 }
 #else

@@ -87,7 +87,12 @@ std::string StderrLog::line_of(LogLevel level, std::string_view where, std::stri
   const Kind kind = kind_of(level);
   if (json()) return json_line(kind.name, where, text, ordered_json::object());
   std::string line = "[";
-  line.append(kind.letter).append("::").append(where).append("] ").append(text);
+  line.append(kind.letter).append("::").append(where).append("] ");
+  if (times_) {
+    const std::array<char, 24> now = time_text();
+    line.append(now.data(), now.size()).append(" ");
+  }
+  line.append(text);
   // Names of files and contigs may hold anything. A message is one line, and does not control a terminal.
   for (char& c : line)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '?';
@@ -156,6 +161,11 @@ void StderrLog::clear_progress() {
 
 std::string StderrLog::error_line(std::string_view where, std::string_view text) const {
   return line_of(LogLevel::error, where, text);
+}
+
+size_t StderrLog::time_place(std::string_view where) const {
+  if (json()) return std::string_view("{\"time\":\"").size();
+  return times_ ? std::string_view("[E::] ").size() + where.size() : 0;
 }
 
 StderrLog& program_log() {

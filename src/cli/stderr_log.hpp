@@ -37,6 +37,9 @@ class StderrLog final : public Log {
   /// The results of the run go to standard output. If that is the terminal of stderr, no bar breaks their
   /// lines.
   void set_results_on_stdout(bool on) { results_on_stdout_ = on; }
+  /// Puts the time before the text of each line, for a program that runs for days: `[M::serve]
+  /// 2026-11-21T19:03:25.123Z text`. JSON has it in any case.
+  void set_times(bool on) { times_ = on; }
 
   void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override;
   /// `Lines NAME/NAME/...:\tCOUNT/COUNT/...`; in JSON also a member `counts`. Printed unless the verbosity is
@@ -53,8 +56,11 @@ class StderrLog final : public Log {
   void progress(const ProgressReport& report) override;
   void clear_progress() override;
 
-  /// The line that error() would print, with its newline.
+  /// The line that error() would print, with its newline. Its time, if it has one, is that of now and begins
+  /// at time_place().
   std::string error_line(std::string_view where, std::string_view text) const;
+  /// Where the time begins in a line that `where` writes; 0 if there is none.
+  size_t time_place(std::string_view where) const;
 
  private:
   bool terminal() const;
@@ -63,7 +69,7 @@ class StderrLog final : public Log {
   std::string line_of(LogLevel level, std::string_view where, std::string_view text) const;
 
   std::atomic<int> verbosity_{warning_level};
-  std::atomic<bool> json_{false};
+  std::atomic<bool> json_{false}, times_{false};
   std::atomic<bool> results_on_stdout_{false};
   std::atomic<bool> drawn_{false};  // a report is on the terminal's last line, which a message replaces
 };

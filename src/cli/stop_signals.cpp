@@ -18,31 +18,49 @@ constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP};
 
 // A signal handler can only use static storage.
 std::atomic<int> came{0};
+std::atomic<bool> reloads{false}, hung_up{false}, over{false};
 sem_t wake;
 struct sigaction before[std::size(kSignals)];
 
-void restore() {
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+// A hang-up keeps its meaning while a service with `reload` comes to its end.
+void restore(bool all) {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    if (all || kSignals[i] != SIGHUP || !reloads) sigaction(kSignals[i], &before[i], nullptr);
 }
 
 extern "C" void note_signal(int number) {
+  if (number == SIGHUP && reloads) {
+    hung_up = true;
+    sem_post(&wake);
+    return;
+  }
   int none = 0;
   if (!came.compare_exchange_strong(none, number)) return;
-  restore();
+  restore(false);
   sem_post(&wake);
+}
+
+// Calls what the signals ask for, until they are no longer watched.
+void wait_for_signals(const std::function<void()>& request, const std::function<void()>& reload) {
+  bool asked = false;
+  do {
+    while (sem_wait(&wake) != 0) {
+    }
+    if (hung_up.exchange(false)) reload();
+    if (came != 0 && !std::exchange(asked, true)) request();
+  } while (!over);
 }
 
 }  // namespace
 
-StopSignals::StopSignals(std::function<void()> request) {
+StopSignals::StopSignals(std::function<void()> request, std::function<void()> reload) {
   came = 0;
+  reloads = reload != nullptr;
+  hung_up = over = false;
   sem_init(&wake, 0, 0);
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &before[i]);
-  watcher_ = start_thread([request = std::move(request)] {
-    while (sem_wait(&wake) != 0) {
-    }
-    if (came != 0) request();
-  });
+  watcher_ = start_thread(
+      [request = std::move(request), reload = std::move(reload)] { wait_for_signals(request, reload); });
   struct sigaction action = {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;  // interrupted reads and writes continue
@@ -53,7 +71,8 @@ StopSignals::StopSignals(std::function<void()> request) {
 }
 
 StopSignals::~StopSignals() {
-  restore();
+  restore(true);
+  over = true;
   sem_post(&wake);
   watcher_.join();
   sem_destroy(&wake);

@@ -2,7 +2,6 @@
 
 #include "src/formats/vcf_regions.hpp"
 
-
 #include <algorithm>
 
 #include "src/base/error.hpp"

@@ -87,8 +87,9 @@ class ExchangeWithHeaders final : public HttpExchange {
 
 }  // namespace
 
-Api::Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options)
-    : service_(service), served_(served), keys_(options.keys), cors_(options.cors) {
+Api::Api(Service& service, const ServedModel& served, SharedReference* reference, const ApiKeys& keys,
+         const Cors& cors)
+    : service_(service), served_(served), keys_(keys), cors_(cors) {
   for (const PageFile& file : page_files())
     add_quick(std::string(file.path), false, [&file] { return page_answer(file); });
   add_quick("/health", false, [this] { return health(); });
@@ -146,7 +147,7 @@ const Api::Route* Api::find(const HttpRequest& request) const {
 
 std::optional<HttpAnswer> Api::refuse(const HttpRequest& request) const {
   std::optional<HttpAnswer> answer = refusal(request);
-  if (answer) answer = with_cors(std::move(*answer));
+  if (answer) answer = cors_.with_headers(std::move(*answer));
   return answer;
 }
 
@@ -163,14 +164,7 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
   const std::string& path = request.decoded_path;
   for (const Route& other : routes_) {
     if (path != other.path) continue;
-    if (request.method == "OPTIONS" && !cors_.empty()) {
-      HttpAnswer answer;
-      answer.status = 204;
-      answer.headers = {{"Access-Control-Allow-Methods", std::string(other.method) + ", OPTIONS"},
-                        {"Access-Control-Allow-Headers", "authorization, content-type, x-request-id"},
-                        {"Access-Control-Max-Age", "600"}};
-      return answer;
-    }
+    if (request.method == "OPTIONS" && cors_.on()) return cors_.preflight(request, other.method);
     HttpAnswer answer =
         ApiError(405, "use " + std::string(other.method) + " for " + request.path, "", "method_not_allowed")
             .answer();
@@ -186,23 +180,11 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
 }
 
 void Api::handle(HttpExchangePtr exchange) const {
-  if (!cors_.empty())
+  if (cors_.on())
     exchange = std::make_shared<ExchangeWithHeaders>(
-        exchange, [this](HttpAnswer answer) { return with_cors(std::move(answer)); });
+        exchange, [this](HttpAnswer answer) { return cors_.with_headers(std::move(answer)); });
   if (const Route* const route = find(exchange->request())) return route->handle(exchange);
-  exchange->answer(error(404, "not found"));
-}
-
-HttpAnswer Api::with_cors(HttpAnswer answer) const {
-  if (cors_.empty()) return answer;
-  answer.headers.emplace_back("Access-Control-Allow-Origin", cors_);
-  answer.headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Carbon-Note");
-  if (cors_ != "*") answer.headers.emplace_back("Vary", "Origin");
-  return answer;
-}
-
-HttpAnswer Api::error(int status, const std::string& message) const {
-  return with_cors(ApiError(status, message).answer());
+  exchange->answer(ApiError(404, "not found").answer());
 }
 
 void Api::log(const HttpAccess& access) const {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/serve/api_keys.hpp"
+#include "src/serve/cors.hpp"
 #include "src/serve/http.hpp"
-#include "src/serve/options.hpp"
 #include "src/serve/served_model.hpp"
 #include "src/serve/service.hpp"
 #include "src/serve/shared_reference.hpp"
@@ -19,14 +19,13 @@ namespace carbon {
 class Api {
  public:
   /// `reference`: null, or the FASTA of /v1/dna/variants. All must outlive the object.
-  Api(Service& service, const ServedModel& served, SharedReference* reference, const ServeOptions& options);
+  Api(Service& service, const ServedModel& served, SharedReference* reference, const ApiKeys& keys,
+      const Cors& cors);
 
   /// Refuses a request whose header is enough to do so: an unknown path, another method, no key.
   std::optional<HttpAnswer> refuse(const HttpRequest& request) const;
   /// Answers a request, at once or later.
   void handle(HttpExchangePtr exchange) const;
-  /// The answer to what was no proper request.
-  HttpAnswer error(int status, const std::string& message) const;
   /// Counts an answer.
   void log(const HttpAccess& access) const;
   /// Of the server that the metrics tell about.
@@ -43,15 +42,14 @@ class Api {
   /// `use` is what the endpoint wants of the model; requests to a model that lacks it get status 400.
   void add_work(std::string path, ModelUse use, std::function<WorkPtr(HttpExchangePtr)> make);
   const Route* find(const HttpRequest& request) const;
-  HttpAnswer with_cors(HttpAnswer answer) const;
   std::optional<HttpAnswer> refusal(const HttpRequest& request) const;
   HttpAnswer models() const;
   HttpAnswer health() const;
 
   Service& service_;
   const ServedModel& served_;
-  ApiKeys keys_;
-  std::string cors_;
+  const ApiKeys& keys_;
+  const Cors& cors_;
   std::function<size_t()> connections_ = [] { return size_t{0}; };
   std::vector<Route> routes_;
 };

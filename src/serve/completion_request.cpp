@@ -155,6 +155,7 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
   if (const nlohmann::json* const options = fields.find("stream_options"))
     request.include_usage = Fields(*options, "stream_options").flag("include_usage", false);
   fields.flag("ignore_eos", false);  // the end of a text is never drawn
+  fields.find("user");               // known, and of no use here
   if (request.stream && request.prompt_logprobs)
     fields.fail("prompt_logprobs", "cannot be streamed; use echo with logprobs, or no stream");
   check_size(request, fields, served.config().layout, limits);

@@ -20,11 +20,12 @@ struct HttpRequest {
   std::string decoded_path;  // the same with the bytes that are percent-encoded in it; endpoints go by it
   std::string query;         // without the '?'
   std::string body;
-  std::string content_type;   // as sent, "" if missing
-  std::string authorization;  // the header's value, "" if missing
-  std::string origin;         // the header's value, "" if missing
-  std::string id;             // X-Request-Id as sent, if it is short and printable, else one that was made
-  std::string client;         // address of the peer
+  std::string content_type;       // as sent, "" if missing
+  std::string authorization;      // the header's value, "" if missing
+  std::string origin;             // the header's value, "" if missing
+  std::string requested_headers;  // Access-Control-Request-Headers: what a browser asks about, "" if missing
+  std::string id;      // X-Request-Id as sent, if it is short and printable, else one that was made
+  std::string client;  // address of the peer
 };
 
 struct HttpAnswer {

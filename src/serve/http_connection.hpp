@@ -31,7 +31,7 @@ struct HttpShared {
   /// Called when a connection is closed.
   std::function<void(HttpConnection&)> closed;
   std::mt19937_64 ids{system_random()};
-  bool stopping = false;  // no further requests are taken
+  bool stopping = false;  // connections are closed after their answers
 };
 
 /// Functions are called in the server's thread. A connection keeps itself alive until it is closed.

@@ -22,12 +22,6 @@ std::string_view view(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-bool is_token_character(char c) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-         kMarks.find(c) != std::string_view::npos;
-}
-
 bool is_visible(char c) {
   return c > ' ' && c <= '~';
 }
@@ -121,6 +115,7 @@ HttpRequest request_of(const HttpParser& parser) {
   request.content_type = visible_ascii(view(message[http::field::content_type]));
   request.authorization = view(message[http::field::authorization]);
   request.origin = visible_ascii(view(message[http::field::origin]));
+  request.requested_headers = visible_ascii(view(message["Access-Control-Request-Headers"]));
   const std::string_view id = view(message["X-Request-Id"]);
   if (is_request_id(id)) request.id = id;
   return request;

@@ -183,6 +183,16 @@ void HttpServer::run() {
   impl_->context.run();
 }
 
+bool HttpServer::only_local() const {
+  return std::all_of(impl_->listeners.begin(), impl_->listeners.end(), [](const Impl::Listener& listener) {
+    return listener.acceptor.local_endpoint().address().is_loopback();
+  });
+}
+
+void HttpServer::close_after_answers() {
+  impl_->shared.poster->post([impl = impl_.get()] { impl->shared.stopping = true; });
+}
+
 void HttpServer::stop_accepting() {
   impl_->shared.poster->post([impl = impl_.get()] { impl->stop_accepting(); });
 }

@@ -56,7 +56,12 @@ class HttpServer {
   /// Serves in the calling thread until close() has been called.
   void run();
 
+  /// Whether only programs of this machine can reach it.
+  bool only_local() const;
+
   // Any thread may call these.
+  /// From now on each connection is closed after its next answer.
+  void close_after_answers();
   /// Accepts no more connections, and takes no more requests from open ones: each is closed when its answer
   /// is complete.
   void stop_accepting();

@@ -1,6 +1,10 @@
 #include "src/serve/http_text.hpp"
 
+#include <algorithm>
 #include <charconv>
+
+#include "src/base/letters.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon {
 
@@ -16,6 +20,21 @@ std::string decoded_path(std::string_view path) {
     if (encoded) i += 2;
   }
   return decoded;
+}
+
+bool is_token_character(char c) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return is_letter_or_digit(c) || kMarks.find(c) != std::string_view::npos;
+}
+
+bool is_list_of_tokens(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    const size_t begin = part.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return false;
+    part = part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
+    return std::all_of(part.begin(), part.end(), is_token_character);
+  });
 }
 
 std::string bare_host(const std::string& host) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct ServeOptions {
   double drain_seconds = 30;       // for requests under way after the server was asked to end
   std::optional<size_t> draft_tokens;
   StopRequests* stop = nullptr;  // who may ask for the end; null: nobody
+  /// Takes what is to be called, in an ordinary thread, whenever somebody asks that files be read again; it
+  /// must not throw. Called before stop->watch(). Null: nobody asks.
+  std::function<void(std::function<void()>)> when_reload_is_asked = nullptr;
   Log* log = &silent_log();
 };
 

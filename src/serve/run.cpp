@@ -12,9 +12,13 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/advice_topics.hpp"
+#include "src/base/counts.hpp"
+#include "src/base/error.hpp"
 #include "src/base/threads.hpp"
 #include "src/files/output.hpp"
 #include "src/serve/api.hpp"
+#include "src/serve/front_door.hpp"
 #include "src/serve/http_text.hpp"
 #include "src/serve/service.hpp"
 
@@ -38,24 +42,87 @@ SchedulerOptions scheduler_options(const LoadedModel& model) {
   return options;
 }
 
-// Whether the server is to end, which any thread may ask for.
-class EndRequest {
+// Why the server ends, from whatever thread that comes.
+class Ending {
  public:
   void ask() {
     const std::lock_guard lock(mutex_);
     asked_ = true;
     changed_.notify_all();
   }
-  // Waits for it at most `time`.
+  /// Ends the server because of a failure, of which the first counts.
+  void fail(const std::exception_ptr& problem) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = problem;
+    }
+    ask();
+  }
+  /// Waits at most `time` until the end is asked for.
   bool wait(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] { return asked_; });
   }
+  std::exception_ptr failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  /// `work`, whose failure ends the server.
+  template <class Work>
+  auto guarded(Work work) {
+    return [this, work] {
+      try {
+        work();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+    };
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool asked_ = false;
+  std::exception_ptr failure_;
+};
+
+// The signals while the server runs.
+class Watch {
+ public:
+  Watch(StopRequests* stop, std::function<void()> request) : stop_(stop) {
+    if (stop_) stop_->watch(std::move(request));
+  }
+  ~Watch() {
+    if (stop_) stop_->ignore();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  StopRequests* stop_;
+};
+
+// The models and what answers with them. The threads that use it are those of run_serve().
+struct Serving {
+  Serving(std::unique_ptr<ModelsToServe> loaded, const ApiKeys& keys, const Cors& cors,
+          const ServeOptions& options)
+      : models(std::move(loaded)),
+        engine(models->models.all(), models->drafts ? models->drafts->all() : std::vector<LoadedModel*>{},
+               {options.draft_tokens, scheduler_options(models->models.front())}),
+        served(models->models, models->drafts ? &*models->drafts : nullptr, options.names,
+               options.auto_dna_tags),
+        reference(options.fasta.empty()
+                      ? nullptr
+                      : std::make_unique<SharedReference>(IndexedFasta(options.fasta, *options.log))),
+        service(engine, options.limits, *options.log),
+        api(service, served, reference.get(), keys, cors) {}
+
+  std::unique_ptr<ModelsToServe> models;
+  Engine engine;
+  ServedModel served;
+  std::unique_ptr<SharedReference> reference;
+  Service service;
+  Api api;
 };
 
 void write_port(const std::string& path, uint16_t port) {
@@ -70,14 +137,15 @@ void write_port(const std::string& path, uint16_t port) {
 void remove_port(const std::string& path, uint16_t port) {
   if (path.empty() || is_stream(path)) return;
   std::ifstream in(path);
-  if (unsigned written = 0; in >> written && written == port) std::remove(path.c_str());
+  if (std::string written; in >> written && written == std::to_string(port)) std::remove(path.c_str());
 }
 
-// Ends the service and then the server, when the last answers are sent. If a pass of the model for stopped
-// requests takes long, `leave` is called before it is waited for.
+// Ends the service and then the server, when the last answers are sent. Meanwhile clients are told that it
+// ends. If a pass of the model for stopped requests takes long, `leave` is called before it is waited for.
 void end(Service& service, HttpServer& server, double drain_seconds, const std::function<void()>& leave) {
-  server.stop_accepting();
+  server.close_after_answers();
   const bool empty = service.drain(drain_seconds);
+  server.stop_accepting();
   const auto until = steady_clock::now() + kFlush;
   while (server.connections() > 0 && steady_clock::now() < until) std::this_thread::sleep_for(kLook);
   server.close();
@@ -88,6 +156,38 @@ void end(Service& service, HttpServer& server, double drain_seconds, const std::
   service.close();
 }
 
+// Reads the keys again. Whoever has changed the file sees in the log whether they are used.
+void reload(ApiKeys& keys, const ServeOptions& options) {
+  try {
+    keys.read_again();
+    options.log->message(
+        "serve", "SIGHUP: read " + count_of(keys.count(), "key") + " of " + options.api_key_file + " again");
+  } catch (const Error& error) {
+    options.log->error(error.function(), std::string(error.what()) + "; the earlier keys stay");
+  }
+}
+
+// From the end that was asked for to the end of all answers. Without a service the model is still being
+// loaded: nobody waits for an answer, and loading cannot be stopped but with the process.
+void bring_to_end(Service* service, HttpServer& server, const Ending& ending, const ServeOptions& options) {
+  const bool failed = ending.failure() != nullptr;
+  const auto leave = [&] {
+    if (failed || !options.stop || options.stop->asked_by().empty()) return;
+    remove_port(options.port_file, server.port());
+    options.stop->end();
+  };
+  if (service == nullptr) {
+    if (!failed) options.log->message("serve", "ending before the model is loaded");
+    leave();
+    return server.close();
+  }
+  if (!failed)
+    options.log->message("serve", "ending: requests under way have " +
+                                      std::to_string(static_cast<int>(options.drain_seconds)) +
+                                      " s; a second signal ends the server at once");
+  end(*service, server, failed ? 0 : options.drain_seconds, leave);
+}
+
 }  // namespace
 
 void check_serve_options(const ServeOptions& options) {
@@ -95,80 +195,69 @@ void check_serve_options(const ServeOptions& options) {
   if (!options.port_file.empty()) (void)OutputPath(options.port_file);  // written when the model is loaded
 }
 
-void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& options,
+void run_serve(const std::function<std::unique_ptr<ModelsToServe>()>& load, const ServeOptions& options,
                std::function<void(const HttpAccess&)> access) {
-  Engine engine(models.all(), drafts ? drafts->all() : std::vector<LoadedModel*>{},
-                {options.draft_tokens, scheduler_options(models.front())});
-  const ServedModel served(models, drafts, options.names, options.auto_dna_tags);
-  std::optional<SharedReference> reference;
-  if (!options.fasta.empty()) reference.emplace(IndexedFasta(options.fasta, *options.log));
-  Service service(engine, options.limits, *options.log);
-  Api api(service, served, reference ? &*reference : nullptr, options);
+  ApiKeys keys(options.api_key_file);
+  const Cors cors(options.cors);
+  FrontDoor door(cors);
+  Ending ending;
+  // Signals are handled before anything is answered or written.
+  if (keys.needed() && options.when_reload_is_asked)
+    options.when_reload_is_asked([&] { reload(keys, options); });
+  const Watch watch(options.stop, [&] { ending.ask(); });
   HttpServer server(options.http,
-                    {[&](const HttpRequest& request) { return api.refuse(request); },
-                     [&](HttpExchangePtr exchange) { api.handle(std::move(exchange)); },
-                     [&](int status, const std::string& message) { return api.error(status, message); },
+                    {[&](const HttpRequest& request) { return door.refuse(request); },
+                     [&](HttpExchangePtr exchange) { door.handle(std::move(exchange)); },
+                     [&](int status, const std::string& message) { return door.error(status, message); },
                      [&](const HttpAccess& done) {
-                       api.log(done);
+                       door.log(done);
                        if (access) access(done);
                      }});
-  api.set_connections([&] { return server.connections(); });
+  const std::string address = "http://" + host_and_port(options.http.host, server.port());
+  if (!keys.needed() && !server.only_local())
+    options.log->warning(
+        "serve",
+        address +
+            " can be reached from other machines, and no key is asked for: whoever reaches it "
+            "can use the model",
+        {AdviceTopic::serve_keys});
 
-  EndRequest ending;
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto fail = [&](const std::exception_ptr& problem) {
-    {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = problem;
-    }
-    ending.ask();
-  };
-  const auto has_failed = [&] {
-    const std::lock_guard lock(failure_mutex);
-    return failure != nullptr;
-  };
-  const auto guarded = [&](auto work) {
-    return [&fail, work] {
-      try {
-        work();
-      } catch (...) {
-        fail(std::current_exception());
-      }
-    };
-  };
-  std::thread network = start_thread(guarded([&] { server.run(); }));
+  std::unique_ptr<Serving> serving;
+  std::mutex mutex;            // guards what follows
+  Service* service = nullptr;  // once the model is loaded
+  bool over = false;           // the server has ended before that
   std::thread watching;
-  try {
-    write_port(options.port_file, server.port());
-    options.log->message("serve", "serving " + served.name() + " on http://" +
-                                      host_and_port(options.http.host, server.port()));
-    if (options.stop) options.stop->watch([&] { ending.ask(); });
+  std::thread network = start_thread(ending.guarded([&] { server.run(); }));
+  ending.guarded([&] {
     watching = start_thread([&] {
-      while (!ending.wait(kLook)) service.stop_late();
-      const bool failed = has_failed();
-      if (!failed)
-        options.log->message("serve", "ending: requests under way have " +
-                                          std::to_string(static_cast<int>(options.drain_seconds)) +
-                                          " s; a second signal ends the server at once");
-      end(service, server, failed ? 0 : options.drain_seconds, [&] {
-        if (!options.stop || options.stop->asked_by().empty()) return;
-        remove_port(options.port_file, server.port());
-        options.stop->end();
-      });
+      while (!ending.wait(kLook)) {
+        const std::lock_guard lock(mutex);
+        if (service) service->stop_late();
+      }
+      std::unique_lock lock(mutex);
+      Service* const last = service;
+      over = !last;
+      if (last) lock.unlock();  // else the port is not written meanwhile
+      bring_to_end(last, server, ending, options);
     });
-  } catch (...) {
-    fail(std::current_exception());
-    server.close();
-  }
-  if (watching.joinable()) {
-    guarded([&] { service.run(); })();
-    watching.join();
-  }
+    options.log->info("serve", "listening on " + address + "; loading the model");
+    serving = std::make_unique<Serving>(load(), keys, cors, options);
+    serving->api.set_connections([&] { return server.connections(); });
+    {
+      const std::lock_guard lock(mutex);
+      if (over) return;
+      service = &serving->service;
+      door.open(serving->api);
+      write_port(options.port_file, server.port());
+    }
+    options.log->message("serve", "serving " + serving->served.name() + " on " + address);
+    serving->service.run();
+  })();
+  watching.joinable() ? watching.join() : server.close();
   network.join();
-  if (options.stop) options.stop->ignore();
+  door.close();
   remove_port(options.port_file, server.port());
-  if (failure) std::rethrow_exception(failure);
+  if (const std::exception_ptr failure = ending.failure()) std::rethrow_exception(failure);
 }
 
 }  // namespace carbon

@@ -1,20 +1,32 @@
 // `carbon serve`: answers requests over HTTP until it is asked to end (docs/serving.md, carbon-serve(1)).
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include "src/engine/loaded_model.hpp"
 #include "src/serve/http.hpp"
 #include "src/serve/options.hpp"
 
 namespace carbon {
 
+/// A model, and perhaps a second one on as many devices that proposes tokens to it, which changes no byte of
+/// an answer.
+struct ModelsToServe {
+  LoadedModels models;
+  std::optional<LoadedModels> drafts;
+};
+
 /// Throws Error for files that cannot be used. Needs no model.
 void check_serve_options(const ServeOptions& options);
 
-/// Serves the model until options.stop asks for the end; then it takes no more requests, finishes those under
-/// way within options.drain_seconds, and returns. `drafts`: null, or a second model on as many devices, which
-/// changes no byte of an answer. `access` is called for each answer. Throws Error if the port cannot be had
-/// or a device fails.
-void run_serve(LoadedModels& models, LoadedModels* drafts, const ServeOptions& options,
+/// Listens, loads the models with `load`, and serves them until options.stop asks for the end; until they are
+/// loaded, requests are told so, and the end is at once. Then it takes no more requests, finishes those under
+/// way within options.drain_seconds, and returns. A hang-up reads the keys again, if keys are needed.
+/// `access` is called for each answer. Throws Error if the port cannot be had, and what `load` throws, or if
+/// a device fails.
+void run_serve(const std::function<std::unique_ptr<ModelsToServe>()>& load, const ServeOptions& options,
                std::function<void(const HttpAccess&)> access);
 
 }  // namespace carbon

@@ -19,13 +19,21 @@ std::string Work::error_piece(const ApiError& error) const {
 }
 
 void Work::report_ignored(const Fields& fields) {
-  const std::string names = joined(fields.others(), ", ", printable);
-  if (!names.empty()) service_->log().info("serve", request().path + " ignores: " + names);
+  constexpr size_t kMost = 8;  // a header is not for lists
+  std::vector<std::string> names = fields.others();
+  if (names.empty()) return;
+  const bool more = names.size() > kMost;
+  if (more) names.resize(kMost);
+  add_note("ignored fields: " + joined(names, ", ", printable) + (more ? ", ..." : ""));
 }
 
 void Work::tell(const Fields& fields) {
-  note_ = fields.noted();
-  if (!note_.empty()) service_->log().info("serve", request().path + ": " + note_);
+  if (!fields.noted().empty()) add_note(fields.noted());
+}
+
+void Work::add_note(const std::string& text) {
+  note_ += (note_.empty() ? "" : "; ") + text;
+  service_->log().info("serve", request().path + ": " + text);
 }
 
 void Work::run(const std::vector<RequestPtr>& requests) {

@@ -56,10 +56,10 @@ class Work : public std::enable_shared_from_this<Work> {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - arrived_).count();
   }
-  /// Says in the log which fields of a request were ignored.
+  /// Says in the log which fields of a request were ignored, and in a header of the answer. To be called
+  /// before the answer begins, as tell().
   void report_ignored(const Fields& fields);
-  /// Sends the note of a request's fields, if there is one, in a header of the answer. To be called before
-  /// the answer begins.
+  /// Sends the note of a request's fields, if there is one, in that header.
   void tell(const Fields& fields);
   /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
   void run(const std::vector<RequestPtr>& requests);
@@ -75,6 +75,7 @@ class Work : public std::enable_shared_from_this<Work> {
   friend class Service;
   enum Todo : unsigned { kBegin = 1, kLook = 2, kFinished = 4 };
 
+  void add_note(const std::string& text);
   void schedule(unsigned todo);
   void schedule_locked(unsigned todo);
   void drive();

@@ -255,6 +255,24 @@ def sigterm_lets_streams_end():
 
 
 @case
+def who_asks_while_the_server_ends_is_told_so():
+    with Server("--drain", 60) as server:
+        ends, threads = streams(server, 2, 3000)
+        server.process.send_signal(signal.SIGTERM)
+        until = time.monotonic() + 30
+        while server.get("/health").status == 200:
+            expect(time.monotonic() < until, "the server does not say that it ends")
+        health = server.get("/health")
+        expect_equal((health.status, health.json, health.headers["Connection"]), (503, {"status": "ending"}, "close"), "health")
+        answer = server.post("/v1/completions", {"prompt": "<dna>ACGT", "max_tokens": 1})
+        expect_equal((answer.status, answer.json["error"]["code"]), (503, "server_ending"), "a new request")
+        expect_equal(server.process.wait(60), 0, "exit status")
+        for thread in threads:
+            thread.join()
+        expect(all(isinstance(end, bytes) and end.endswith(b"data: [DONE]\n\n") and b"error" not in end for end in ends), repr(ends)[-200:])
+
+
+@case
 def after_the_drain_streams_are_told():
     with Server("--drain", 0.1) as server:
         ends, threads = streams(server, 8, 4000)

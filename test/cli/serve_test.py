@@ -7,8 +7,11 @@ import os
 import random
 import re
 import shutil
+import signal
 import socket
 import struct
+import subprocess
+import time
 
 from harness import case, data, expect, expect_equal, fresh, info_of, main, model, ok, parse_fasta, records, tool, write
 from serve_support import Server, need_server
@@ -461,8 +464,13 @@ def what_is_ignored_is_said_once():
     with Server("-v", 4) as server:
         server.good("/v1/embeddings", {"input": "<dna>ACGTAC", "normalize": True, "user": "me"})
         server.good("/v1/completions", {"prompt": "<dna>ACGTAC", "max_tokens": 1, "typical_p": 1})
+        note = lambda **fields: server.post("/v1/completions", {"prompt": "<dna>ACGTAC", "max_tokens": 1, **fields}).headers["X-Carbon-Note"]
+        expect_equal(note(typical_q=1, Temp=2), "ignored fields: Temp, typical_q", "the header")
+        expect_equal(note(user="me", temperature=1), None, "no field is ignored")
+        expect_equal(note(**{"x%d" % i: 1 for i in range(20)}).count(","), 8, "a long list")
+        expect_equal(note(**{"a\r\nX-Other: 1": 1}), "ignored fields: a\\x0d\\x0aX-Other: 1", "a field with control characters")
     for path, field in (("/v1/embeddings", "normalize"), ("/v1/completions", "typical_p")):
-        expect_equal(server.err.count("%s ignores: %s" % (path, field)), 1, server.err)
+        expect_equal(server.err.count("%s: ignored fields: %s\n" % (path, field)), 1, server.err)
 
 
 @case
@@ -514,19 +522,84 @@ def keys_and_origins():
         for path in ("/health", "/metrics", "/version", "/"):
             expect_equal(server.get(path).status, 200, path)
         expect_equal(server.get("/v1/models").status, 401, "without a key")
-        for header in ("Bearer abc12", "Bearer abc1234", "abc123", "Basic abc123", "Bearer # for the lab"):
+        for header in ("Bearer abc12", "Bearer abc1234", "abc123", "Basic abc123", "Bearer # for the lab", "Bearer", "Bearer  ", "Bearerabc123"):
             answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": header})
             expect_equal((answer.status, answer.json["error"]["code"]), (401, "invalid_api_key"), header)
-        expect_equal(server.get("/v1/models", headers={"Authorization": "bearer abc123"}).status, 200, "a scheme in lower case")
+        for header in ("bearer abc123", "Bearer  abc123", "BEARER \t abc123"):
+            expect_equal(server.get("/v1/models", headers={"Authorization": header}).status, 200, header)
         for key in ("abc123", "second-key"):
             answer = server.post("/tokenize", {"prompt": "<dna>A"}, headers={"Authorization": "Bearer " + key})
             expect_equal(answer.status, 200, key)
             expect_equal(answer.headers["Access-Control-Allow-Origin"], "https://lab.example.org", "origin")
         ask = server.ask("OPTIONS", "/v1/completions", headers={"Origin": "https://lab.example.org"})
         expect_equal((ask.status, ask.headers["Access-Control-Allow-Methods"]), (204, "POST, OPTIONS"), "preflight")
+        fixed = "authorization, content-type, x-request-id"
+        openai = "authorization,content-type,x-stainless-arch,x-stainless-lang,x-stainless-os,x-stainless-package-version," \
+                 "x-stainless-retry-count,x-stainless-runtime,x-stainless-runtime-version,x-stainless-timeout"
+        for origin, asked, allowed in (("https://lab.example.org", openai, openai), ("https://lab.example.org", "a, B ,c-d", "a, B ,c-d"),
+                                       ("https://lab.example.org", "a: b", fixed), ("https://lab.example.org", "a,,b", fixed),
+                                       ("https://other.example.org", openai, fixed)):
+            ask = server.ask("OPTIONS", "/v1/completions", headers={"Origin": origin, "Access-Control-Request-Method": "POST",
+                                                                    "Access-Control-Request-Headers": asked})
+            expect_equal((ask.status, ask.headers["Access-Control-Allow-Headers"], ask.headers["Access-Control-Allow-Origin"]),
+                         (204, allowed, "https://lab.example.org"), origin + " asks for " + asked)
         checked = ok("serve", "--check", "--port", server.port, "--api-key", keys)
         expect("serves" in checked.text, "check", checked)
+        # A hang-up reads the keys again; a file that cannot be used changes nothing.
+        for text, count, new in (("third-key\n", 1, 200), ("# none\n", 1, 200), ("a-key\nabc123\n", 2, 401)):
+            seen = server.messages().count("SIGHUP") + server.messages().count("the earlier keys stay")
+            write(os.path.dirname(keys), "keys", text)
+            server.process.send_signal(signal.SIGHUP)
+            until = time.monotonic() + 30
+            while server.messages().count("SIGHUP") + server.messages().count("the earlier keys stay") == seen:
+                expect(time.monotonic() < until, "the keys were not read again: " + server.messages())
+                time.sleep(0.01)
+            expect_equal(server.get("/v1/models", headers={"Authorization": "Bearer third-key"}).status, new, text)
+        expect_equal(server.get("/v1/models", headers={"Authorization": "Bearer abc123"}).status, 200, "a key that has come back")
+    expect("SIGHUP: read 1 key of " in server.err and "SIGHUP: read 2 keys of " in server.err, server.err)
     expect("abc123" not in server.err and "second-key" not in server.err, "a key in the log")
+
+
+@case
+def a_hang_up_ends_a_server_without_keys():
+    with Server() as server:
+        expect_equal(server.stop(signal.SIGHUP), 0, "exit status")
+    expect(not os.path.exists(server.port_file), "the port file is left")
+
+
+@case
+def who_can_reach_a_server_without_keys():
+    keys = write(fresh(), "keys", "abc123\n")
+    for args, warned in ((["--host", "0.0.0.0"], True), (["--host", "0.0.0.0", "--api-key", keys], False), (["--host", "127.0.0.2"], False)):
+        with Server(*args) as server:
+            pass
+        expect_equal("can be reached from other machines" in server.err and "--api-key" in server.err, warned, str(args))
+
+
+@case
+def lines_of_the_log_have_their_time():
+    with Server("-v", "4") as server:
+        server.get("/health")
+    lines = server.err.splitlines()
+    odd = [line for line in lines if not re.match(r"\[[MIWE]::\w+\] 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S", line)]
+    expect(len(lines) >= 4 and not odd, "lines without a time: %s" % odd)
+
+
+@case
+def a_signal_at_any_time_of_the_start_leaves_nothing():
+    """Once the server listens, SIGTERM is a request to end, however soon it comes."""
+    for delay in (0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06):
+        server = Server("-v", "4")
+        log = os.path.join(server.folder, "stderr")
+        with open(log, "w") as file:
+            process = subprocess.Popen(server.args, stdout=subprocess.DEVNULL, stderr=file, env=server.env)
+        time.sleep(delay)
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(60)
+        listened = "listening on" in server.messages()
+        expect(status == 0 or (not listened and status in (-signal.SIGTERM, 128 + signal.SIGTERM)),
+               "status %d after %s s: %s" % (status, delay, server.messages()))
+        expect_equal(os.listdir(server.folder), ["stderr"], "files that are left after %s s" % delay)
 
 
 need_server()

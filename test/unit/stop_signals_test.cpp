@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
 #include <stdexcept>
@@ -78,4 +79,35 @@ TEST_CASE("a SignalStop says who asked, and ends the process as the signal would
             if (stop.asked_by() != signal_name(number)) return 3;
             stop.end();
           }) == 128 + number);
+}
+
+TEST_CASE("with a function for it, a hang-up is no request to stop, also while one is carried out") {
+  CHECK(in_child([] {
+          signal(SIGHUP, SIG_DFL);
+          signal(SIGTERM, SIG_DFL);
+          std::atomic<int> reloads{0};
+          std::promise<void> requested, go_on;
+          int status = 42;
+          {
+            StopSignals signals(
+                [&] {
+                  requested.set_value();
+                  go_on.get_future().wait();
+                },
+                [&] { ++reloads; });
+            for (int i = 1; i <= 2; ++i) {
+              raise(SIGHUP);
+              while (reloads < i) usleep(1000);
+            }
+            if (StopSignals::signal() != 0) status = 1;
+            raise(SIGTERM);
+            requested.get_future().wait();
+            raise(SIGHUP);
+            go_on.set_value();
+            while (reloads < 3) usleep(1000);
+            if (StopSignals::signal() != SIGTERM) status = 2;
+          }
+          raise(SIGHUP);
+          return status;
+        }) == 128 + SIGHUP);
 }
