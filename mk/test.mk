@@ -21,10 +21,8 @@ emulated-programs: $(BUILD)/check_emulated $(addprefix $(BUILD)/emulated/,carbon
 quick: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) test/run.sh quick
 
-# What the compiler says of the program, without compiling it: no objects are written.
-syntax:
-	+$(MAKE) --no-print-directory CXXFLAGS='$(CXXFLAGS) -fsyntax-only' syntax-objects
-syntax-objects: $(filter $(BUILD)/src/% $(BUILD)/tokenizer/% $(BUILD)/kernels/%,$(host_objects))
+# The objects of the program alone.
+objects: $(filter $(BUILD)/src/% $(BUILD)/tokenizer/% $(BUILD)/kernels/%,$(host_objects))
 
 SHAPE = 500M
 bench: carbon
@@ -49,4 +47,4 @@ lint:
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[157]
 	$(or $(PYTHON),python3) man/share_options.py
-.PHONY: syntax syntax-objects emulated-programs check test check-isa quick bench demo lint
+.PHONY: objects emulated-programs check test check-isa quick bench demo lint

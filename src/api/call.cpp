@@ -43,7 +43,7 @@ void Call::Bell::wait(uint64_t heard, const Pending& pending, steady_clock::time
 }
 
 Call::Call(std::shared_ptr<OpenModel> model, std::unique_ptr<Verb> verb)
-    : model_(std::move(model)), verb_(std::move(verb)) {}
+    : model_(std::move(model)), verb_(std::move(verb)), owner_(model_->new_owner()) {}
 
 Call::~Call() {
   cancel_requests();
@@ -102,6 +102,7 @@ void Call::run_next(std::vector<RequestPtr>& requests) {
   waiting_.pop_front();
   running.pending = std::make_shared<std::atomic<size_t>>(running.piece.requests.size());
   for (const RequestPtr& request : running.piece.requests) {
+    request->owner = owner_;
     running.bytes += request->bytes(result_sizes(model_->served().config()));
     request->finished = [bell = bell_, pending = running.pending](Request&) {
       bell->request_finished(*pending);

@@ -83,6 +83,7 @@ class Call {
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<OpenModel> model_;
   std::unique_ptr<Verb> verb_;
+  uint64_t owner_;  // of its requests
   size_t added_ = 0;
   bool ended_ = false;
   std::deque<Piece> waiting_;    // not given to the engine yet

@@ -64,7 +64,7 @@ OpenModel::OpenModel(const Fields& settings, Log& log)
     : log_(log),
       models_(or_code(CARBON_E_MODEL, [&] { return LoadedModels(read_options(settings, log)); })),
       served_(or_code(CARBON_E_MODEL, [&] { return ServedModel(models_, nullptr, {}, false); })),
-      engine_(models_.all()),
+      engine_(models_.all(), {}, {.draft_tokens = {}, .scheduler = {.shared = true}}),
       most_bytes_(bytes_under_way(engine_)),
       thread_(start_thread([this] {
         try {

@@ -1,6 +1,7 @@
 // A model that is open, with the engine that computes all calls on it.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -28,6 +29,8 @@ class OpenModel {
   /// Bytes of requests of one call that may be under way, so that passes are full.
   size_t most_bytes() const { return most_bytes_; }
 
+  /// Any thread. For the requests of one call (Request::owner), which has the device in turn with others.
+  uint64_t new_owner() { return ++owners_; }
   /// Any thread. Parents come before their children. Throws what has stopped the engine.
   void run(const std::vector<RequestPtr>& requests) { queue_.push(requests); }
   /// Throws what has stopped the engine, if anything has.
@@ -44,6 +47,7 @@ class OpenModel {
   Engine engine_;
   const size_t most_bytes_;
   mutable std::mutex digest_mutex_;  // the model keeps its digest
+  std::atomic<uint64_t> owners_{0};
   RequestQueue queue_;
   std::thread thread_;
 };

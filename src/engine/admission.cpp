@@ -18,6 +18,9 @@ constexpr double kRoomShare = 0.85;
 // gained.
 constexpr size_t kLeastPass = 256;
 
+// One owner leaves this part of the memory for those who come later.
+constexpr size_t kNewcomers = 8;
+
 size_t pages(size_t tokens) {
   return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
 }
@@ -74,16 +77,18 @@ size_t Scheduler::pages_taken() const {
   return sum;
 }
 
-// True if the run may be admitted while `pages` pages are taken.
-bool Scheduler::has_room(const SequenceRun& run, size_t pages) const {
+// True if the run may be admitted while `pages` pages are taken; `more`: its owner has others that run.
+bool Scheduler::has_room(const SequenceRun& run, size_t pages, bool more) const {
   if (reading_.empty() && generating_.empty()) return true;
-  if (generating_.size() + reading_.size() >= model_.batch_tokens()) return false;
+  const auto usable = [&](size_t all) { return options_.shared && more ? all - all / kNewcomers : all; };
+  if (generating_.size() + reading_.size() >= usable(model_.batch_tokens())) return false;
   const size_t needed = pages + pages_of(run);
-  if (needed <= page_limit()) return true;
+  const size_t limit = usable(page_limit());
+  if (needed <= limit) return true;
   // What a parent keeps is freed only after its children have run, so they need not wait for it.
   const RunPtr parent = run.shared > 0 ? table_.run_of(*run.request().parent) : nullptr;
   return parent && parent->outcome != Outcome::pending && parent->sequence &&
-         needed <= page_limit() + table_.kept_for_children() / ops::kPageTokens;
+         needed <= limit + table_.kept_for_children() / ops::kPageTokens;
 }
 
 // True for a sample whose first 6-mer is drawn from the logits in its parent's results.
@@ -105,27 +110,48 @@ bool Scheduler::ready(const SequenceRun& run) const {
   return parent->sequence && parent->sequence->length() >= run.shared;
 }
 
-// Starts waiting runs in order, until the next pass is full or the page budget is used up.
+// Starts waiting runs, until of each owner a pass is full or the page budget is used up. The owner who has
+// had the fewest rows is the next, and nobody passes one for whom there is no room.
 void Scheduler::admit() {
-  size_t rows = 0, pages = pages_taken();
-  for (const RunPtr& run : reading_) rows += run->remaining();
+  struct Turn {
+    uint64_t served = 0;        // rows that it has had, or will have of what is admitted
+    size_t rows = 0;            // of these, those to come
+    bool runs = false;          // something of it is admitted
+    std::vector<RunPtr> waits;  // in order
+    size_t next = 0;
+  };
+  std::map<uint64_t, Turn> turns;
+  for (const RunPtr& run : waiting_) turns[run->request().owner].waits.push_back(run);
+  if (turns.empty()) return;
+  for (const std::deque<RunPtr>* runs : {&reading_, &generating_})
+    for (const RunPtr& run : *runs)
+      if (const auto turn = turns.find(run->request().owner); turn != turns.end()) {
+        turn->second.runs = true;
+        if (runs == &reading_) turn->second.rows += run->remaining();
+      }
+  for (auto& [owner, turn] : turns) turn.served = served_.at(owner) + turn.rows;
+
+  size_t pages = pages_taken();
   std::vector<RunPtr> first_draws;
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const RunPtr run = *at;
+  for (;;) {
+    Turn* turn = nullptr;
+    for (auto& [owner, each] : turns)
+      if (each.next < each.waits.size() && (!turn || each.served < turn->served)) turn = &each;
+    if (!turn) break;
+    const RunPtr run = turn->waits[turn->next++];
     const bool draws = draws_from_parent(*run);
-    if (!ready(*run) || (!draws && rows >= pass_limit() && !options_.interactive)) {
-      ++at;
-      continue;
-    }
-    while (!has_room(*run, pages) && free_kept()) pages = pages_taken();
-    if (!has_room(*run, pages)) break;
+    if (!ready(*run) || (!draws && turn->rows >= pass_limit())) continue;
+    while (!has_room(*run, pages, turn->runs) && free_kept()) pages = pages_taken();
+    if (!has_room(*run, pages, turn->runs)) break;
     pages += pages_of(*run);
-    at = waiting_.erase(at);
     start(run);
     if (draws && run->shared > 0) first_draws.push_back(run);
-    rows += run->remaining();
+    turn->rows += run->remaining();
+    turn->served += run->remaining();
+    turn->runs = true;
     reading_.push_back(run);
   }
+  std::erase_if(waiting_, [](const RunPtr& run) { return run->sequence.has_value(); });
   draw_first(first_draws);
 }
 

@@ -4,7 +4,6 @@
 
 #include "src/base/numbers.hpp"
 #include "src/base/stopwatch.hpp"
-#include "src/engine/packing.hpp"
 
 namespace carbon {
 namespace {
@@ -60,11 +59,13 @@ void Drafter::read_contexts(const std::vector<RunPtr>& runs) {
   }
   for (;;) {
     std::vector<Chunk> chunks;
-    for (const Piece& piece : fill_pass(remaining, pass_limit())) {
-      Context& context = contexts[piece.index];
-      const std::span<const uint32_t> tokens(*context.tokens);
-      chunks.push_back({&context.sequence, tokens.subspan(context.sequence.length(), piece.tokens), 0, 0});
-      remaining[piece.index] -= piece.tokens;
+    for (size_t i = 0, room = pass_limit(); i < contexts.size() && room > 0; ++i) {
+      const size_t count = std::min(remaining[i], room);
+      if (count == 0) continue;
+      const std::span<const uint32_t> tokens(*contexts[i].tokens);
+      chunks.push_back({&contexts[i].sequence, tokens.subspan(contexts[i].sequence.length(), count), 0, 0});
+      remaining[i] -= count;
+      room -= count;
     }
     if (chunks.empty()) break;
     model_.decoder().forward(chunks);

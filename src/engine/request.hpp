@@ -114,7 +114,8 @@ struct Request {
   /// True: the keys and values of `tokens` may begin later requests, and may be those of earlier ones
   /// (prefix_cache.hpp). Only for requests without a parent.
   bool keep_prefix = false;
-  int priority = 0;                    // requests with a larger number are taken first
+  /// Whose it is: a client's request to a server, a call of the library. Owners have the device in turn.
+  uint64_t owner = 0;
   std::atomic<bool> cancelled{false};  // any thread may set it; the pages are free within half a layer
 
   // Callbacks. The scheduler's thread calls them, and they must not throw.

@@ -8,46 +8,48 @@ namespace carbon {
 void RequestQueue::push(const std::vector<RequestPtr>& requests) {
   const std::lock_guard lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
-  for (const RequestPtr& request : requests) {
-    auto at = waiting_.end();
-    while (at != waiting_.begin() && (*std::prev(at))->priority < request->priority) --at;
-    waiting_.insert(at, request);
-  }
+  for (const RequestPtr& request : requests) waiting_[request->owner].push_back(request);
   changed_.notify_all();
 }
 
-bool RequestQueue::may_take(const Request& request, int device) const {
-  return !request.parent || request.parent->device == device;
+RequestQueue::Requests::iterator RequestQueue::next_for_device(Requests& of_owner, Requests::iterator from,
+                                                               int device) {
+  return std::find_if(from, of_owner.end(), [&](const RequestPtr& request) {
+    return !request->parent || request->parent->device == device;
+  });
 }
 
-std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, bool wait,
-                                           const std::function<bool(const Request&)>& also) {
+std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, const std::map<uint64_t, size_t>& known,
+                                           bool wait, const std::function<bool(const Request&)>& also) {
   std::unique_lock lock(mutex_);
-  const auto first_for_device = [&] {
-    return std::find_if(waiting_.begin(), waiting_.end(),
-                        [&](const RequestPtr& request) { return may_take(*request, device); });
+  const auto has_for_device = [&](auto& entry) {
+    Requests& of_owner = entry.second;
+    return next_for_device(of_owner, of_owner.begin(), device) != of_owner.end();
   };
   if (wait)
     changed_.wait(lock, [&] {
-      return failure_ || stopped_ || (closed_ && waiting_.empty()) || first_for_device() != waiting_.end();
+      return failure_ || stopped_ || (closed_ && waiting_.empty()) ||
+             std::any_of(waiting_.begin(), waiting_.end(), has_for_device);
     });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<RequestPtr> taken;
   if (stopped_) return taken;
-  size_t rows = 0;
-  for (auto at = first_for_device(); at != waiting_.end();) {
-    if (!may_take(**at, device)) {
-      ++at;
-      continue;
+  for (auto& [owner, of_owner] : waiting_) {
+    const auto before = known.find(owner);
+    size_t rows = before == known.end() ? 0 : before->second;
+    const size_t first = taken.size();
+    for (auto at = next_for_device(of_owner, of_owner.begin(), device); at != of_owner.end();
+         at = next_for_device(of_owner, at, device)) {
+      // Requests that read the rows of one run come one after the other.
+      const bool same_rows = taken.size() > first && same_tokens(*taken.back(), **at);
+      if (rows >= wanted && !same_rows && !also(**at)) break;
+      (*at)->device = device;
+      if (!same_rows) rows += (*at)->rows();
+      taken.push_back(std::move(*at));
+      at = of_owner.erase(at);
     }
-    // Requests that read the rows of one run come one after the other.
-    const bool same_rows = !taken.empty() && same_tokens(*taken.back(), **at);
-    if (rows >= wanted && !same_rows && !also(**at)) break;
-    (*at)->device = device;
-    if (!same_rows) rows += (*at)->rows();
-    taken.push_back(std::move(*at));
-    at = waiting_.erase(at);
   }
+  std::erase_if(waiting_, [](const auto& entry) { return entry.second.empty(); });
   // Another device may be waiting for the last request, which this one has taken.
   if (closed_ && waiting_.empty()) changed_.notify_all();
   return taken;

@@ -1,11 +1,12 @@
-// Requests that wait for a device, ordered by priority and then by arrival. Any thread may push. The
-// scheduler of each device takes the requests that it can run next.
+// Requests that wait for a device, those of each owner in the order of their arrival. Any thread may push.
+// The scheduler of each device takes the requests that it can run next.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -18,12 +19,12 @@ class RequestQueue {
   /// Adds the requests. A parent is pushed before its children. Throws the failure given to fail().
   void push(const std::vector<RequestPtr>& requests);
 
-  /// Takes the next requests for device `device` until they have `rows` rows together, where those with the
-  /// tokens of the one before add none, and after that as long as the next one is such a request or `also`
-  /// returns true for it. A request whose parent was taken by another device is left for
-  /// that device. With `wait` it waits for at least one request. Returns no requests if there are none now
-  /// or, with `wait`, if none will come. Throws the failure given to fail().
-  std::vector<RequestPtr> take(int device, size_t rows, bool wait,
+  /// Takes the next requests for device `device`, of each owner until the device has `rows` rows of it, those
+  /// included that it has already (`known`). Requests with the tokens of the one before add none, and are
+  /// taken also after that, as is one for which `also` returns true. A request whose parent was taken by
+  /// another device is left for that device. With `wait` it waits for at least one request. Returns no
+  /// requests if there are none now or, with `wait`, if none will come. Throws the failure given to fail().
+  std::vector<RequestPtr> take(int device, size_t rows, const std::map<uint64_t, size_t>& known, bool wait,
                                const std::function<bool(const Request&)>& also);
 
   /// Says that no more requests will be pushed.
@@ -36,11 +37,12 @@ class RequestQueue {
   std::exception_ptr failure() const;
 
  private:
-  bool may_take(const Request& request, int device) const;
+  using Requests = std::deque<RequestPtr>;
+  static Requests::iterator next_for_device(Requests& of_owner, Requests::iterator from, int device);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<RequestPtr> waiting_;
+  std::map<uint64_t, Requests> waiting_;  // by owner; none is empty
   bool closed_ = false, stopped_ = false;
   std::exception_ptr failure_;
 };

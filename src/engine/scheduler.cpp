@@ -1,6 +1,7 @@
 #include "src/engine/scheduler.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "src/base/error.hpp"
@@ -64,26 +65,18 @@ void Scheduler::run(RequestQueue& queue, int device) {
   const auto equal = [this](const Request& request) { return table_.find_equal(request) != nullptr; };
   for (;;) {
     if (const std::exception_ptr failure = queue.failure()) std::rethrow_exception(failure);
-    if (const size_t rows = wanted_rows(); rows > 0) {
-      const std::vector<RequestPtr> taken = queue.take(device, rows, idle(), equal);
-      if (taken.empty() && idle()) return;
-      for (const RequestPtr& request : taken) add(request);
-    }
+    const std::vector<RequestPtr> taken = queue.take(device, pass_limit(), known_rows(), idle(), equal);
+    if (taken.empty() && idle()) return;
+    for (const RequestPtr& request : taken) add(request);
     step();
   }
 }
 
-// Rows that are still needed to fill the next pass; 0 if the known requests fill it. A server takes a new
-// request before every pass, because a short one need not wait for a long one.
-size_t Scheduler::wanted_rows() const {
-  if (options_.interactive) return pass_limit();
-  size_t known = 0;
+std::map<uint64_t, size_t> Scheduler::known_rows() const {
+  std::map<uint64_t, size_t> rows;
   for (const std::deque<RunPtr>* runs : {&waiting_, &reading_})
-    for (const RunPtr& run : *runs) {
-      known += std::max<size_t>(run->remaining(), 1);
-      if (known >= pass_limit()) return 0;
-    }
-  return pass_limit() - known;
+    for (const RunPtr& run : *runs) rows[run->request().owner] += std::max<size_t>(run->remaining(), 1);
+  return rows;
 }
 
 void Scheduler::add(const RequestPtr& request) {
@@ -111,13 +104,14 @@ void Scheduler::add(const RequestPtr& request) {
   run->decode_begin = run->want_begin = run->tokens.size();
   run->read_for(*request);
   table_.add(run);
-  wait(run);
-}
-
-void Scheduler::wait(const RunPtr& run) {
-  auto at = waiting_.end();
-  while (at != waiting_.begin() && (*std::prev(at))->request().priority < run->request().priority) --at;
-  waiting_.insert(at, run);
+  // Whoever comes later has not waited before.
+  uint64_t least = 0;
+  if (!served_.empty())
+    least = std::min_element(served_.begin(), served_.end(), [](auto& a, auto& b) {
+              return a.second < b.second;
+            })->second;
+  served_.emplace(request->owner, least);
+  waiting_.push_back(run);
 }
 
 bool Scheduler::step() {
@@ -161,7 +155,7 @@ Scheduler::Pass Scheduler::pack() {
   Pass pass;
   pass.blocks = model_.config().layers;
   if (generating_.empty() && reading_.empty()) return pass;
-  const size_t depth = reading_.empty() ? pass.blocks : blocks_of(*reading_.front());
+  const size_t depth = reading_.empty() ? pass.blocks : blocks_of(*next_of_reading());
   const bool both = !generating_.empty() && depth != pass.blocks;
   windows_turn_ = both && !windows_turn_;
   if (generating_.empty() || windows_turn_) pass.blocks = depth;
@@ -202,18 +196,34 @@ size_t Scheduler::window_limit(const Pass& pass, size_t limit) const {
                                            : limit;
 }
 
-// In a server half of the rows go to the run with the fewest left, so that a short prompt need not wait until
-// a long one is done. The oldest run has the other half, so that it finishes eventually.
-std::vector<Piece> Scheduler::cut_windows(std::span<const size_t> remaining, size_t limit) const {
-  std::vector<Piece> pieces = fill_pass(remaining, limit);
-  if (!options_.interactive || pieces.size() != 1 || pieces[0].tokens < 2) return pieces;
-  const size_t oldest = pieces[0].index;
-  size_t shortest = oldest;
+// The first run of the owner who has had the fewest rows.
+RunPtr Scheduler::next_of_reading() const {
+  return *std::min_element(reading_.begin(), reading_.end(), [&](const RunPtr& a, const RunPtr& b) {
+    return served_.at(a->request().owner) < served_.at(b->request().owner);
+  });
+}
+
+// How many of the `limit` rows of a pass each owner has, whose runs in reading_ have `remaining` tokens each:
+// equal parts, and what one does not need is for the others. If there are more owners than rows, those have
+// one who have had the fewest.
+std::map<uint64_t, size_t> Scheduler::divide(std::span<const size_t> remaining, size_t limit) const {
+  std::map<uint64_t, size_t> rows;
   for (size_t i = 0; i < remaining.size(); ++i)
-    if (remaining[i] > 0 && remaining[i] < remaining[shortest]) shortest = i;
-  if (shortest == oldest) return pieces;
-  const size_t tokens = std::min(remaining[shortest], limit / 2);
-  return {{oldest, limit - tokens}, {shortest, tokens}};
+    if (remaining[i] > 0) rows[reading_[i]->request().owner] += remaining[i];
+  std::vector<std::pair<uint64_t, size_t>> owners(rows.begin(), rows.end());  // and what they want
+  rows.clear();
+  if (owners.size() > limit) {
+    std::stable_sort(owners.begin(), owners.end(),
+                     [&](auto& a, auto& b) { return served_.at(a.first) < served_.at(b.first); });
+    owners.resize(limit);
+  }
+  std::stable_sort(owners.begin(), owners.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const size_t part = std::min(owners[i].second, limit / (owners.size() - i));
+    rows[owners[i].first] = part;
+    limit -= part;
+  }
+  return rows;
 }
 
 void Scheduler::pack_windows(Pass& pass, size_t limit) {
@@ -225,17 +235,22 @@ void Scheduler::pack_windows(Pass& pass, size_t limit) {
     const size_t class_end = run->done < run->decode_begin ? std::min(end, run->decode_begin) : end;
     remaining.push_back(blocks_of(*run) == pass.blocks ? class_end - run->done : 0);
   }
-  for (const Piece& piece : cut_windows(remaining, limit)) {
-    const RunPtr& run = reading_[piece.index];
-    const size_t end = run->done + piece.tokens;
+  std::map<uint64_t, size_t> rows = divide(remaining, limit);
+  for (size_t i = 0; i < reading_.size(); ++i) {
+    const RunPtr& run = reading_[i];
+    if (remaining[i] == 0) continue;
+    size_t& left = rows[run->request().owner];
+    const size_t tokens = std::min(remaining[i], left), end = run->done + tokens;
+    if (tokens == 0) continue;
+    left -= tokens;
     Slice slice;
     slice.run = run;
     slice.tokens.assign(run->tokens.begin() + static_cast<ptrdiff_t>(run->done),
                         run->tokens.begin() + static_cast<ptrdiff_t>(end));
     slice.want_begin = std::clamp(run->want_begin, run->done, end) - run->done;
-    if (run->generates()) slice.want_begin = piece.tokens - (end == run->tokens.size() ? 1 : 0);
+    if (run->generates()) slice.want_begin = tokens - (end == run->tokens.size() ? 1 : 0);
     slice.row_class = run->done < run->decode_begin ? ops::RowClass::prefill : ops::RowClass::decode;
-    pass.rows += piece.tokens;
+    pass.rows += tokens;
     pass.slices.push_back(std::move(slice));
   }
 }
@@ -261,6 +276,7 @@ void Scheduler::run_pass(Pass& pass) {
   const bool samples = !pass.samples.empty();
   ++(samples ? counts_.sample_passes : counts_.window_passes);
   (samples ? counts_.sample_seconds : counts_.window_seconds) += watch.seconds();
+  for (const Slice& slice : pass.slices) served_[slice.run->request().owner] += slice.tokens.size();
   counts_.rows += pass.rows;
   counts_.capacity += pass_limit();
   if (drafter_ && !pass.samples.empty())
@@ -296,12 +312,22 @@ void Scheduler::move_runs() {
     return true;
   });
   for (const RunPtr& run : finished) finish(run);
+  forget_owners();
+}
+
+// Owners without runs have no turn any more.
+void Scheduler::forget_owners() {
+  std::set<uint64_t> present;
+  for (const std::deque<RunPtr>* runs : {&waiting_, &reading_, &generating_})
+    for (const RunPtr& run : *runs) present.insert(run->request().owner);
+  std::erase_if(served_, [&](const auto& entry) { return !present.contains(entry.first); });
 }
 
 void Scheduler::clear() {
   for (std::deque<RunPtr>* runs : {&waiting_, &reading_, &generating_}) runs->clear();
   prefixes_.clear();
   table_.clear();
+  served_.clear();
 }
 
 }  // namespace carbon

@@ -2,24 +2,24 @@
 // draws 6-mers, and hands results over. It alone decides which requests share a pass, how many keys and
 // values are kept, and what happens when memory runs out.
 //
-// The rule of a pass (packing.hpp): first the samples that are being generated, one row each and one for each
-// drafted 6-mer; then prompts and windows in the order of their arrival, cut where the pass is full. While
-// samples are being generated, prompts and windows get a quarter of a pass, so that a long one does not delay
-// the samples. For a server, slice_policy.hpp says how many rows they get, and the shortest one shares them
-// with the oldest. No result depends on any of this.
+// The rule of a pass: first the samples that are being generated, one row each and one for each drafted
+// 6-mer; then prompts and windows, cut where the pass is full. Their owners have equal parts of it, and what
+// one does not need is for the others; those of one owner go in the order of their arrival. While samples are
+// being generated, prompts and windows get a quarter of a pass, so that a long one does not delay the
+// samples; for a server, slice_policy.hpp says how many rows they get. No result depends on any of this.
 //
 // Not thread-safe: one thread calls it. Requests come from other threads through a RequestQueue.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <vector>
 
 #include "src/engine/draft_counts.hpp"
 #include "src/engine/draws.hpp"
 #include "src/engine/loaded_model.hpp"
-#include "src/engine/packing.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/engine/request_queue.hpp"
 #include "src/engine/run_table.hpp"
@@ -30,8 +30,10 @@ namespace carbon {
 class Drafter;
 
 struct SchedulerOptions {
-  /// For a server: streams go on evenly, and new requests are taken before every pass.
+  /// For a server: streams go on evenly, and no pass is long.
   bool interactive = false;
+  /// For a server and a library: requests have several owners. Keys and values of one leave room for another.
+  bool shared = false;
   /// The KV cache has room for this many times LoadedModel::batch_tokens() tokens, and on a device with its
   /// own memory for as many as that holds, if those are more. A sequence that is longer still runs, alone.
   size_t cached_batches = 8;
@@ -84,6 +86,8 @@ class Scheduler {
 
   /// Rows of one pass, at most.
   size_t pass_limit() const;
+  /// Rows of each owner that wait for a pass.
+  std::map<uint64_t, size_t> known_rows() const;
   const SchedulerCounts& counts() const { return counts_; }
   /// As it was after the last step. Any thread may call it.
   SchedulerState state() const;
@@ -113,24 +117,24 @@ class Scheduler {
   };
 
   // scheduler.cpp: which tokens run next.
-  size_t wanted_rows() const;
-  void wait(const RunPtr& run);
   Pass pack();
   void pack_samples(Pass& pass, size_t limit);
   size_t window_limit(const Pass& pass, size_t limit) const;
   void pack_windows(Pass& pass, size_t limit);
-  std::vector<Piece> cut_windows(std::span<const size_t> remaining, size_t limit) const;
+  std::map<uint64_t, size_t> divide(std::span<const size_t> remaining, size_t limit) const;
+  RunPtr next_of_reading() const;
   size_t blocks_of(const SequenceRun& run) const;
   void run_pass(Pass& pass);
   static bool is_wanted(const Pass& pass);
   void move_runs();
+  void forget_owners();
   void publish();
 
   // admission.cpp: which runs have memory.
   void admit();
   bool ready(const SequenceRun& run) const;
   bool draws_from_parent(const SequenceRun& run) const;
-  bool has_room(const SequenceRun& run, size_t pages) const;
+  bool has_room(const SequenceRun& run, size_t pages, bool more) const;
   std::string problem_of(const Request& request) const;
   size_t page_limit() const;
   size_t free_room() const;
@@ -174,6 +178,7 @@ class Scheduler {
   bool room_known_ = false;
   size_t pass_rows_;           // rows of a pass: the backend's, fewer after one that did not fit the memory
   bool windows_turn_ = false;  // if passes of two depths are needed, they take turns
+  std::map<uint64_t, uint64_t> served_;  // rows that each owner with runs has had since it came, or more
   RunTable table_;
   PrefixCache prefixes_;
   SlicePolicy slices_;

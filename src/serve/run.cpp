@@ -35,7 +35,7 @@ constexpr auto kFlush = std::chrono::seconds(2);
 // Room for two prompts as long as the model's context, beside which streams go on.
 SchedulerOptions scheduler_options(const LoadedModel& model) {
   SchedulerOptions options;
-  options.interactive = true;
+  options.interactive = options.shared = true;
   const size_t batch = model.batch_tokens();
   options.cached_batches =
       std::max(options.cached_batches, (2 * model.config().max_positions + batch - 1) / batch);

@@ -55,6 +55,7 @@ void Service::take(const WorkPtr& work) {
           "queue_full");
     } else {
       works_.insert(work);
+      work->owner_ = ++owners_;
     }
   }
   if (refusal) {

@@ -62,6 +62,7 @@ class Service {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<WorkPtr> works_;
+  uint64_t owners_ = 0;
   bool draining_ = false, failed_ = false;
   Workers workers_;  // the last member: its threads end before what they use
 };

@@ -47,7 +47,10 @@ void Work::run(const std::vector<RequestPtr>& requests) {
   }
   if (none) return schedule(kFinished);
   // The service keeps this object until the last request is finished.
-  for (const RequestPtr& request : requests) request->finished = [this](Request&) { request_finished(); };
+  for (const RequestPtr& request : requests) {
+    request->owner = owner_;
+    request->finished = [this](Request&) { request_finished(); };
+  }
   try {
     service_->queue_.push(requests);
   } catch (...) {

@@ -89,6 +89,7 @@ class Work : public std::enable_shared_from_this<Work> {
 
   HttpExchangePtr exchange_;
   Service* service_ = nullptr;
+  uint64_t owner_ = 0;  // of its requests to the model, which has it in turn with those of others
   std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   bool streaming_ = false;
   std::string note_;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <string_view>
 
+#include "src/engine/request_queue.hpp"
 #include "src/engine/scheduler.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -17,7 +20,7 @@ using carbon::test::tiny;
 
 namespace {
 
-constexpr SchedulerOptions kServer{true, 8};
+constexpr SchedulerOptions kServer{true, true, 8};
 
 RequestPtr sample(std::vector<uint32_t> tokens, size_t bases, uint64_t seed, bool rank = false) {
   const auto request = std::make_shared<Request>();
@@ -150,6 +153,8 @@ TEST_CASE("a short prompt does not wait for a long one, and streams go on beside
   while (stream->kmers.size() < 3) scheduler.step();
   const RequestPtr long_prompt = sample(random_tokens(layout, 1500, 2), 6, 2);
   const RequestPtr short_prompt = sample(random_tokens(layout, 30, 3), 6, 3);
+  long_prompt->owner = 1;
+  short_prompt->owner = 2;
   scheduler.add(long_prompt);
   scheduler.add(short_prompt);
   bool short_first = false;
@@ -161,6 +166,87 @@ TEST_CASE("a short prompt does not wait for a long one, and streams go on beside
   }
   CHECK(short_first);
   for (const RequestPtr& request : {stream, long_prompt, short_prompt}) check_alone(lone, *request);
+}
+
+namespace {
+
+RequestPtr owned(RequestPtr request, uint64_t owner) {
+  request->owner = owner;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a small request waits for few passes of a large one, whatever that is") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine lone(files.dir(), 4096), engine(files.dir(), 64);
+  const TokenLayout& layout = engine.get().config().layout;
+  for (const bool interactive : {false, true})
+    for (const char* const large : {"windows", "long windows", "samples", "states of another layer"}) {
+      CAPTURE(interactive);
+      CAPTURE(large);
+      Scheduler scheduler(engine.model(), nullptr, {interactive, true, 8});
+      RequestQueue queue;
+      std::vector<RequestPtr> all;
+      for (unsigned i = 0; i < 100; ++i) {
+        const std::string_view kind = large;
+        const RequestPtr one =
+            kind == "samples"
+                ? sample(random_tokens(layout, 20, i), 600, i)
+                : last_row(random_tokens(layout, kind == "long windows" ? 300 : 50, i), HeadKind::hidden);
+        if (kind == "states of another layer") one->layer = 1;
+        all.push_back(owned(one, 7));
+      }
+      queue.push(all);
+      const auto step = [&] {
+        for (const RequestPtr& request : queue.take(0, scheduler.pass_limit(), scheduler.known_rows(), false,
+                                                    [](auto&) { return false; }))
+          scheduler.add(request);
+        scheduler.step();
+      };
+      for (int passes = 0; passes < 12; ++passes) step();
+      const RequestPtr small = owned(sample(random_tokens(layout, 5, 1000), 6, 1), 8);
+      queue.push({small});
+      size_t passes = 0;
+      for (; small->outcome == Outcome::pending; ++passes) step();
+      // One pass whose time is measured, if the server's policy asks for it, and one with it.
+      CHECK(passes <= 3);
+      check_alone(lone, *small);
+      for (const RequestPtr& request : all) request->cancelled = true;
+      while (scheduler.step()) continue;
+    }
+}
+
+TEST_CASE("owners have equal parts of the passes, however much each of them asks for") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 64);
+  const TokenLayout& layout = engine.get().config().layout;
+  Scheduler scheduler(engine.model(), nullptr, {false, true, 8});
+  std::map<uint64_t, size_t> done;
+  std::vector<RequestPtr> all;
+  for (unsigned i = 0; i < 90; ++i) {
+    // Owner 1 has 70 windows, and 2 and 3 have ten each.
+    const uint64_t owner = i < 70 ? 1 : i < 80 ? 2 : 3;
+    const RequestPtr one = owned(last_row(random_tokens(layout, 50, i), HeadKind::hidden), owner);
+    one->finished = [&done, owner](Request&) { ++done[owner]; };
+    all.push_back(one);
+    scheduler.add(one);
+  }
+  while (done[2] < 10 || done[3] < 10) scheduler.step();
+  CHECK(done[1] >= 8);
+  CHECK(done[1] <= 12);
+  while (scheduler.step()) continue;
+  CHECK(done[1] == 70);
+  // More owners than rows in a pass: none is forgotten.
+  TestEngine narrow(files.dir(), 4);
+  Scheduler crowded(narrow.model(), nullptr, {false, true, 64});
+  std::vector<RequestPtr> many;
+  for (unsigned i = 0; i < 40; ++i) {
+    many.push_back(owned(last_row(random_tokens(layout, 6, 500 + i), HeadKind::hidden), i));
+    crowded.add(many.back());
+  }
+  while (crowded.step()) continue;
+  for (const RequestPtr& request : many) CHECK(request->outcome == Outcome::done);
 }
 
 TEST_CASE("ranks are those of the logits") {

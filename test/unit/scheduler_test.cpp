@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "src/base/error.hpp"
-#include "src/engine/packing.hpp"
 #include "test/unit/test_engine.hpp"
 #include "test/unit/wrapped_cpu.hpp"
 
@@ -135,19 +134,6 @@ std::vector<RequestPtr> copies(const std::vector<RequestPtr>& requests) {
 }
 
 }  // namespace
-
-TEST_CASE("a pass takes sequences in order and cuts the last one where it is full") {
-  const auto pieces = [](std::vector<size_t> remaining, size_t limit) {
-    std::vector<std::pair<size_t, size_t>> out;
-    for (const Piece& piece : fill_pass(remaining, limit)) out.emplace_back(piece.index, piece.tokens);
-    return out;
-  };
-  using Pairs = std::vector<std::pair<size_t, size_t>>;
-  CHECK(pieces({5, 0, 7, 9}, 10) == Pairs{{0, 5}, {2, 5}});
-  CHECK(pieces({5, 3}, 10) == Pairs{{0, 5}, {1, 3}});
-  CHECK(pieces({100}, 10) == Pairs{{0, 10}});
-  CHECK(pieces({}, 10).empty());
-}
 
 TEST_CASE("a request has the bits of a lone run, whatever runs beside it and however passes are cut") {
   const GeneratedCheckpoint files(tiny());
@@ -413,22 +399,6 @@ TEST_CASE("a long prompt does not stop the samples that are being generated") {
   }
   // A quarter of each pass of 128 rows.
   CHECK(scheduler.counts().sample_passes == 16);
-}
-
-TEST_CASE("requests of a higher priority go first") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 64);
-  Scheduler scheduler(engine.model());
-  const TokenLayout& layout = engine.get().config().layout;
-  std::vector<int> order;
-  for (int i = 0; i < 6; ++i) {
-    const RequestPtr request = window(random_tokens(layout, 60, static_cast<unsigned>(i)), 0);
-    request->priority = i == 4 ? 1 : 0;
-    request->finished = [&order, i](Request&) { order.push_back(i); };
-    scheduler.add(request);
-  }
-  while (scheduler.step()) continue;
-  CHECK(order == std::vector<int>{4, 0, 1, 2, 3, 5});
 }
 
 namespace {
