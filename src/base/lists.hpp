@@ -25,6 +25,16 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
   return parts;
 }
 
+/// The words of a text, which blanks and tabs separate.
+inline std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t end = 0, at; (at = text.find_first_not_of(" \t", end)) != std::string_view::npos;) {
+    end = std::min(text.find_first_of(" \t", at), text.size());
+    words.push_back(text.substr(at, end - at));
+  }
+  return words;
+}
+
 /// The texts of the items, such as "a, b, c". `text_of` is a function or a member.
 template <class Items, class TextOf = std::identity>
 std::string joined(const Items& items, std::string_view separator, TextOf text_of = {}) {

@@ -50,16 +50,14 @@ void ContigNames::read_map(const std::string& path) {
   constexpr const char* function_name = "read_chr_map";
   TextInput input(path, function_name);
   for (std::string line; input.line(line);) {
-    std::istringstream columns(line);
-    std::string vcf_name, fasta_name, more;
-    if (!(columns >> vcf_name)) continue;
-    if (!(columns >> fasta_name) || columns >> more)
+    const std::vector<std::string_view> columns = words_of(line);
+    if (columns.empty()) continue;
+    if (columns.size() != 2)
       throw Error(function_name, input.where() + ": a line has two columns, the VCF name and the FASTA name");
-    const auto [present, inserted] = map_.emplace(vcf_name, fasta_name);
-    if (!inserted && present->second != fasta_name) {
+    const auto [present, inserted] = map_.emplace(columns[0], columns[1]);
+    if (!inserted && present->second != columns[1])
       throw Error(function_name,
-                  input.where() + ": " + vcf_name + " is already mapped to " + present->second);
-    }
+                  input.where() + ": " + present->first + " is already mapped to " + present->second);
   }
   if (map_.empty())
     throw Error(function_name, path + " has no names; give lines with a VCF name and a FASTA name");

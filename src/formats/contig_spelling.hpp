@@ -1,8 +1,7 @@
-// Spellings of the names of contigs: chr1 and 1, chrM and MT. For everybody who compares names of two files:
-// plugins as well, so that it stands alone.
+// Spellings of the names of contigs: chr1 and 1, chrM and MT. For everybody who compares names of two files,
+// plugins as well.
 #pragma once
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
@@ -10,23 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/letters.hpp"
+
 namespace carbon {
 
 /// How many letters of a name are chr or chromosome, in capital or small letters.
 inline size_t spelling_prefix(std::string_view name) {
   for (const std::string_view prefix : {"chromosome", "chr"})
-    if (name.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), name.begin(),
-                                                  [](char small, char c) { return (c | 0x20) == small; }))
+    if (name.size() > prefix.size() && equal_letters(name.substr(0, prefix.size()), prefix))
       return prefix.size();
   return 0;
 }
 
 /// The same text for all spellings of a name.
-inline std::string plain_spelling(std::string name) {
-  name.erase(0, spelling_prefix(name));
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return name == "mt" ? "m" : name;
+inline std::string plain_spelling(std::string_view name) {
+  const std::string plain = small_letters(std::string(name.substr(spelling_prefix(name))));
+  return plain == "mt" ? "m" : plain;
 }
 
 /// The names of a file, to be looked up in other spellings: with chr or without, in capital or small letters,

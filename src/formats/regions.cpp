@@ -224,8 +224,7 @@ class RegionFile {
 
   void read_columns(WrittenRegion& region) {
     const bool tabs = line_.find('\t') != std::string::npos;
-    std::vector<std::string_view> fields = split(line_, tabs ? '\t' : ' ');
-    if (!tabs) std::erase(fields, std::string_view());
+    const std::vector<std::string_view> fields = tabs ? split(line_, '\t') : words_of(line_);
     const bool table = layout_ == Layout::table && !indexed_;
     if (table && fields.size() == 1) {
       region = parse_item(fields[0], where() + ": ", rules_.style, rules_.known);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon {
 
