@@ -39,7 +39,8 @@ if [[ $quick ]]; then
 else
   ! wanted "CUDA backend, emulated GPU" emulated_gpu cuda || emulated=1
   declare -A seen=()
-  for file in test/cli/{cuda,cuda_devices,workflow_slurm,vep_variants,workflow_snakemake,workflow_benchmark}_test.py \
+  for file in test/cli/{vep_reference,cuda,newcomer,workflow_slurm,workflow_benchmark,vep_variants,cuda_devices}_test.py \
+    test/cli/{python_document,workflow_snakemake}_test.py \
     test/golden/check_*.py test/cli/*_test.py; do
     [[ -z ${seen[$file]-} ]] || continue
     seen[$file]=1

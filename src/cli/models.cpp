@@ -50,15 +50,17 @@ std::vector<ListedModel> chosen_models(const std::vector<std::string>& names) {
 
 ModelRow look_at(const ListedModel& model, const ModelsOptions& options) {
   ModelRow row = look_at_model(model);
-  if (!row.summary || !options.digest) return row;
   try {
-    row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
-                     .sha256(options.threads > 0 ? options.threads : available_cpus());
+    if (row.summary && options.digest)
+      row.sha256 = Checkpoint(model.path, std::nullopt, silent_log(), Alignment::as_stored)
+                       .sha256(options.threads > 0 ? options.threads : available_cpus());
   } catch (const Error& e) {
-    const std::string advice = advice_text(e.advice());
-    row.model.why = e.what() + (advice.empty() ? "" : "; " + advice);
+    row.model.why = e.what();
+    row.advice = e.advice();
     row.summary.reset();
   }
+  const std::string advice = advice_text(row.advice);
+  if (!advice.empty()) row.model.why += "; " + advice;
   return row;
 }
 

@@ -22,7 +22,6 @@ struct ServeCommand {
   ServeOptions options;
   CommonOptions common;
   DraftChoice draft;
-  std::string api_key_file;
   bool check = false;
 };
 
@@ -38,7 +37,7 @@ void add_network_options(CommandLine& line, ServeCommand& command) {
                options.port_file);
   group
       .option({"api-key", kInput, "file with one key per line; clients send one of them"},
-              command.api_key_file)
+              options.api_key_file)
       .shows_default("no key is needed");
   group.option(
       {"cors", "ORIGIN", "origin whose web pages may send requests, e.g. https://lab.example.org, or *"},
@@ -82,14 +81,11 @@ void log_access(const HttpAccess& access) {
 int run(ServeCommand& command) {
   ServeOptions& options = command.options;
   options.log = &program_log();
-  options.keys = ApiKeys(command.api_key_file);
   if (command.check) {
     std::printf("%s\n", check_server(options).c_str());
     return 0;
   }
   options.draft_tokens = draft_tokens(command.draft);
-  program_log().set_times(true);
-  report_lost_files();  // with the time
   check_serve_options(options);
   command.common.model.use = ModelUse::states;  // which endpoints can be answered, each of them finds out
   SignalStop stop(0);
@@ -134,6 +130,11 @@ Run declare_serve(CommandLine& line) {
   group.flag("check",
              "send a canned request to the server on --host and --port, and exit with 0 if it is answered",
              command->check);
+  line.after_parsing([command] {
+    if (command->check) return;
+    program_log().set_times(true);
+    report_lost_files();  // with the time
+  });
   add_draft_options(line, command->draft, "an answer");
   add_network_options(line, *command);
   add_limit_options(line, options);

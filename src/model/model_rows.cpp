@@ -10,12 +10,13 @@ namespace carbon {
 using json = nlohmann::ordered_json;
 
 ModelRow look_at_model(const ListedModel& model) {
-  ModelRow row{model, std::nullopt, ""};
+  ModelRow row{.model = model};
   if (!model.why.empty()) return row;
   try {
     row.summary = summarise_model(model.path);
   } catch (const Error& e) {
     row.model.why = e.what();
+    row.advice = e.advice();
   }
   return row;
 }

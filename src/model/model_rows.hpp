@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "src/base/log.hpp"
 #include "src/model/model_summary.hpp"
 #include "src/model/registry.hpp"
 
@@ -12,8 +13,9 @@ namespace carbon {
 
 struct ModelRow {
   ListedModel model;
-  std::optional<ModelSummary> summary;  // none: it is not a model, and model.why says why
-  std::string sha256;                   // empty if nobody asked for it
+  std::optional<ModelSummary> summary = {};  // none: it is not a model, and model.why says why
+  std::string sha256 = {};                   // empty if nobody asked for it
+  Advice advice = {};                        // where it is not a model
 };
 
 /// Reads no weights.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/serve/api_keys.hpp"
-#include "src/serve/cors.hpp"
 #include "src/serve/http.hpp"
+#include "src/serve/http_cors.hpp"
 #include "src/serve/served_model.hpp"
 #include "src/serve/service.hpp"
 #include "src/serve/shared_reference.hpp"

@@ -13,7 +13,6 @@ class ApiKeys {
   /// Reads one key per line; empty lines and lines that begin with # are left out. "" : no key is needed.
   /// Throws Error if the file cannot be read or has no key.
   explicit ApiKeys(const std::string& path);
-  ApiKeys() = default;
 
   /// Reads the file again, from now on for all requests. If it throws, the keys stay as they were.
   void read_again();

@@ -32,7 +32,7 @@ nlohmann::json ask(const ServeOptions& options, const std::string& key, const st
 }  // namespace
 
 std::string check_server(const ServeOptions& options) {
-  const std::string key = options.keys.any();
+  const std::string key = ApiKeys(options.api_key_file).any();
   const auto begin = std::chrono::steady_clock::now();
   try {
     const nlohmann::json models = ask(options, key, "GET", "/v1/models", "");

@@ -9,7 +9,6 @@
 
 #include "src/base/log.hpp"
 #include "src/base/stop.hpp"
-#include "src/serve/api_keys.hpp"
 #include "src/serve/http_server.hpp"
 
 namespace carbon {
@@ -28,7 +27,7 @@ struct ServeOptions {
   RequestLimits limits;
   std::vector<std::string> names;  // under which the model is served, the first one in answers; "" is not one
   std::string fasta;               // reference of /v1/dna/variants; "": none
-  ApiKeys keys;                    // which clients must show
+  std::string api_key_file;        // one key per line, which clients must show; "": none
   std::string cors;                // origin that browsers may send requests from, or *; "": none
   std::string port_file;           // the port is written to it; "": none
   bool auto_dna_tags = false;      // a prompt without <dna> is taken for bases

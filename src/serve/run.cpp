@@ -18,7 +18,7 @@
 #include "src/base/threads.hpp"
 #include "src/files/output.hpp"
 #include "src/serve/api.hpp"
-#include "src/serve/front_door.hpp"
+#include "src/serve/http_front_door.hpp"
 #include "src/serve/http_text.hpp"
 #include "src/serve/service.hpp"
 

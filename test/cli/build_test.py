@@ -40,7 +40,7 @@ ARCHIVE = {"libcarbon.a"}
 PROGRAMS = {"carbon", "unit", "check_gpu", "bench_gpu", "check_emulated", "emulated/bench_gpu"}  # they link the archive
 CUDA = {"carbon-cuda.so", "check_gpu", "bench_gpu"}
 EMULATED = {"emulated/carbon-cuda.so", "check_emulated", "emulated/bench_gpu"}
-INNER_GOALS = {"all", "test", "FORCE", "fuzz-programs", "emulated-programs", "objects"}
+INNER_GOALS = {"all", "test", "FORCE", "fuzz-programs", "emulated-programs", "syntax", "syntax-objects"}
 LINKED = PROGRAMS | CUDA | EMULATED | {"make_checkpoint"}
 _tree = []
 

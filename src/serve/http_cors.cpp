@@ -1,4 +1,4 @@
-#include "src/serve/cors.hpp"
+#include "src/serve/http_cors.hpp"
 
 #include "src/serve/http_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/serve/front_door.hpp"
+#include "src/serve/http_front_door.hpp"
 
 #include <utility>
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "src/serve/api.hpp"
-#include "src/serve/cors.hpp"
 #include "src/serve/http.hpp"
+#include "src/serve/http_cors.hpp"
 
 namespace carbon {
 
