@@ -55,8 +55,10 @@ def completions(client):
     echoed = create(max_tokens=5, seed=7, echo=True)
     equal("echo: prompt and answer", echoed.choices[0].text, PROMPT[5:] + one.choices[0].text)
     scored = create(max_tokens=0, echo=True, logprobs=0)
-    equal("echo without new tokens: tokens", scored.choices[0].logprobs.tokens, ["ATGGCC", "AAGGAC", "ATGGCC"])
-    check("echo: log-probabilities are negative", all(value < 0 for value in scored.choices[0].logprobs.token_logprobs))
+    equal("echo without new tokens: tokens", scored.choices[0].logprobs.tokens, ["<dna>", "ATGGCC", "AAGGAC", "ATGGCC"])
+    first, *others = scored.choices[0].logprobs.token_logprobs
+    equal("echo: the first token follows nothing", first, None)
+    check("echo: log-probabilities are negative", all(value < 0 for value in others))
     ranked = create(max_tokens=3, seed=7, logprobs=5).choices[0]
     equal("logprobs: tokens are the text", "".join(ranked.logprobs.tokens), ranked.text)
     equal("logprobs: offsets", ranked.logprobs.text_offset, [0, 6, 12])
@@ -64,7 +66,7 @@ def completions(client):
           all(5 <= len(top) <= 6 and top[token] == value for top, token, value in
               zip(ranked.logprobs.top_logprobs, ranked.logprobs.tokens, ranked.logprobs.token_logprobs)))
     after = create(prompt=PROMPT + ranked.text, max_tokens=0, echo=True, logprobs=0).choices[0].logprobs
-    equal("the answer scored as a prompt has its log-probabilities, to the bit", after.token_logprobs[3:], ranked.logprobs.token_logprobs)
+    equal("the answer scored as a prompt has its log-probabilities, to the bit", after.token_logprobs[4:], ranked.logprobs.token_logprobs)
 
     request = urllib.request.Request(f"{str(client.base_url).removesuffix('/v1/')}/tokenize", json.dumps({"prompt": PROMPT}).encode())
     ids = json.load(urllib.request.urlopen(request))["tokens"]
