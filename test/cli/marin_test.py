@@ -323,7 +323,7 @@ def bench_and_plugins_run():
     expect("vep" in table and "anchored" not in table, table)
     path = write(fresh(), "p.fa", ">a\n%s\n" % random_bases(300, 5))
     ok("+recovery", "-m", marin(), path, "--", "--context", "100", "--length", "12")
-    ok("+mutagenesis", "-m", marin(), path, "--", "--regions", "a:140-145")
+    ok("+mutagenesis", "-m", marin(), "--", "-f", path, "-r", "a:140-145")
     expect_failure(carbon("+niah", "-m", marin(), path, "--", "--context", "90", "--rows", "1"), "too few tokens of 1 bp")
 
 
