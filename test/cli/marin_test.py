@@ -185,7 +185,7 @@ def a_scan_of_one_window_is_next_token():
     for line in records(text):
         fields = line.split("\t")
         expect_equal(info_of(line)["CARBON_NT"], scanned[int(fields[1]), fields[4]], "%s>%s" % (fields[1], fields[4]))
-    plan = ok("scan", "-m", marin(), "-f", fasta(), "--dry-run").err
+    plan = ok("scan", "-m", marin(), "-f", fasta(), "--dry-run").text
     expect("windows of 255 bp every 170 bp; each base gets at least 85 bp" in plan, plan)
 
 
